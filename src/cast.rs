@@ -429,7 +429,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// Sends a telegram that is delivered when the outermost turn is over, so when no member is acting any more.
     /// Outside of any turn it is delivered within the call. If the receiver is unknown, a warning is logged.
     ///
-    /// Use it for news that members get only when everybody has finished acting, such as "the round is over".
+    /// Use it for news that members get only when all of them have finished acting, such as "the round is over".
     ///
     /// # Examples
     ///
@@ -474,7 +474,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         CastContext::post(self, sender, receiver, message);
     }
 
-    /// Delivers a telegram at once, as [`send`](Self::send) does, and returns it if there is nobody to receive it. Use
+    /// Delivers a telegram at once, as [`send`](Self::send) does, and returns it if there is no receiver. Use
     /// it together with [`pop_due`](Members::pop_due).
     ///
     /// # Errors
@@ -555,7 +555,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// machine cannot change state during the call: this is refused with a warning
     /// ([rule 12](crate::docs::semantics#rule-12)). Telegrams that were put off for the member before stay put off.
     ///
-    /// While `act` runs, `owner` holds the [`Default::default`] of its type, which nobody sees.
+    /// While `act` runs, `owner` holds the [`Default::default`] of its type, which no code sees.
     ///
     /// # Errors
     ///

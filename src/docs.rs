@@ -1,6 +1,6 @@
 //! The pages: what the [front page](crate) leaves out.
 //!
-//! They are those of the folder `docs`, and their code runs as tests.
+//! They are the pages of the folder `docs`, and their code runs as tests.
 //!
 //! | page | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Telegrams, and the queue that holds those that are to arrive later.
+//! Telegrams, and the queue of the delayed ones.
 //!
 //! The queue does not know the receivers: a [`Cast`](crate::Cast) delivers to its members, other users to whatever their keys
 //! stand for.
@@ -187,7 +187,7 @@ impl<K, M> Dispatcher<K, M> {
         Due { now, end: self.sent, rest: Bound::Unbounded }
     }
 
-    /// Takes out the next telegram of what is due, passing over those that have been sent since.
+    /// Takes out the next due telegram, passing over telegrams that have been sent since.
     pub(crate) fn pop_next(&mut self, due: &mut Due) -> Option<Telegram<K, M>> {
         let rest = self.queue.range((due.rest, Bound::Unbounded)).map(|(when, _)| *when);
         let mut rest = rest.take_while(|when| when.due <= due.now);

@@ -55,9 +55,9 @@ fn tolerance(seconds: f64) -> f64 {
 #[cfg(feature = "definition")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// Whoever entered before this has been there for longer than the span.
+    /// An owner that entered before this has been there for longer than the span.
     earliest: f64,
-    /// Whoever entered after this has not been there for so long.
+    /// An owner that entered after this has been there for less than the span.
     latest: f64,
 }
 

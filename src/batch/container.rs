@@ -29,7 +29,7 @@ impl<T: Owner> Batch<T> {
         Self::of(Store::with_capacity(capacity))
     }
 
-    /// Makes room for `additional` more owners in `state`, beside those that are in it.
+    /// Makes room for `additional` more owners in `state`.
     ///
     /// # Panics
     ///

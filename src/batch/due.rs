@@ -22,12 +22,12 @@ use crate::clock::now;
 use crate::owner::Owner;
 use crate::state::Mover;
 
-/// How many owners are looked at together, so that the processor waits for all of them at once. Those of more would have left
+/// How many owners are looked at together, so that the processor waits for all of them at once. The data of more would have left
 /// the cache before they are used.
 const TOGETHER: usize = 64;
 
 impl<T: Owner> Batch<T> {
-    /// Carries out what is due at the beginning of a tick, but for those who will have it in the tick.
+    /// Carries out what is due at the beginning of a tick, except for owners that have it in their own tick.
     pub(crate) fn carry_out_due(&mut self, part: Part, cx: &mut T::Context<'_>) {
         let Self { store, pass, .. } = self;
         store.find_due(now::<T>(cx), part);
@@ -49,7 +49,7 @@ impl<T: Owner> Batch<T> {
 }
 
 impl<T: Owner> Store<T> {
-    /// Finds out for whom something is due at a time, of those that a pass is for. Wakes those who only wake or change.
+    /// Finds the owners of a pass for which something is due at a time. Wakes the ones that only wake or change.
     fn find_due(&mut self, now: f64, part: Part) {
         let mut due = std::mem::take(&mut self.due);
         if part.k == 0 {
@@ -106,7 +106,7 @@ impl<T: Owner> Store<T> {
         true
     }
 
-    /// Wakes those whom only that, or a change, is due for. Nothing but this in one short loop, so that the processor fetches
+    /// Wakes the owners that only wake or change. One short loop does nothing else, so that the processor fetches
     /// several owners at a time.
     fn wake_plain(&mut self) {
         let plain = std::mem::take(&mut self.plain);
@@ -147,7 +147,7 @@ impl<T: Owner> Store<T> {
         self.buckets[bucket as usize].changes_due = changes;
     }
 
-    /// Notes where those are for whom something else is due.
+    /// Notes the rows of the owners for which something else is due.
     fn note_due(&mut self) {
         let Self { places, buckets, due, .. } = self;
         if due.is_empty() {

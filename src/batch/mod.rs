@@ -248,7 +248,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// As for [`insert`](Self::insert), and when a callback panics: the owner is then dropped, because nobody has its
+    /// As for [`insert`](Self::insert), and when a callback panics: the owner is then dropped, because the caller does not have its
     /// key.
     ///
     /// # Examples
@@ -491,13 +491,13 @@ impl<T: Owner> Batch<T> {
         if !self.store.timers.is_empty() {
             self.carry_out_due(part, cx);
         }
-        // The global is updated for those who sleep, too.
+        // The global is updated for sleeping owners, too.
         let with_sleepers = self.store.global.is_updating;
         self.go_over(part, with_sleepers, |pass, chunk| pass.run(chunk, cx));
     }
 
-    /// Does something with each chunk of owners, and then moves those who have changed. Those who sleep may be left out, but for
-    /// those for whom something is due.
+    /// Calls a function for each chunk of owners, and then moves the owners that have changed. Sleeping owners may be left out,
+    /// unless something is due for them.
     fn go_over(&mut self, part: Part, with_sleepers: bool, mut act: impl FnMut(&mut Pass<T>, &mut Chunk<'_, T>)) {
         let mut panic = FirstPanic::new();
         for nth in 0..self.store.states.order().len() {

@@ -23,7 +23,7 @@ pub(super) trait Member<K, M, C>: Downcast + Send + Sync {
     fn update(&mut self, index: usize, cx: &mut C);
     /// Returns whether the telegram was handled.
     fn receive(&mut self, telegram: &Telegram<K, M>, index: usize, cx: &mut C) -> bool;
-    /// Has the slot at an index, if there is one, told of what whoever has the agent does with it.
+    /// Reports what happens to the lent agent to the slot at an index, if there is one.
     fn set_watch(&mut self, index: Option<usize>);
     /// Notes in the slot where the machine is.
     fn show(&self, slot: &mut Slot<K, M, C>);

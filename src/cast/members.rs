@@ -180,7 +180,7 @@ impl<K, M, C> Members<K, M, C> {
         }
     }
 
-    /// Closes the holes that members have left, if they are many and nobody relies on indices.
+    /// Closes the holes that members have left, if they are many and no index is in use.
     #[inline]
     pub(super) fn close_holes(&mut self) {
         if self.slots.len() > 2 * self.indices.len() && self.depth == 0 && self.walks == 0 {

@@ -44,7 +44,7 @@ const NO_EXCHANGE: usize = usize::MAX;
 /// How many telegrams each exchange of the outermost turn has had.
 pub(super) struct Exchanges<K> {
     exchanges: Vec<Exchange>,
-    /// Who sent to whom shortly before an exchange was ended. Each pair once, at most [`MOST_NAMED`].
+    /// The senders and receivers shortly before an exchange was ended. Each pair once, at most [`MOST_NAMED`].
     participants: Vec<(K, K)>,
 }
 
@@ -141,7 +141,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         self.participants.push((sender.clone(), receiver.clone()));
     }
 
-    /// Says once for each exchange that it has no end, and who takes part in it.
+    /// Logs once for each exchange that it has no end, and its members.
     fn tell(&mut self, number: usize, sender: &K, receiver: &K, why: fmt::Arguments<'_>) {
         self.note(sender, receiver);
         let is_told = match self.exchanges.get_mut(number) {

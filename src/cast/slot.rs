@@ -33,7 +33,7 @@ pub(super) struct Slot<K, M, C> {
 
 pub(super) enum Presence<K, M, C> {
     Here(Box<AnyMember<K, M, C>>),
-    /// Lent to a callback, with the agent's address: by that it is known who is acting.
+    /// Lent to a callback, with the agent's address, which tells which member is acting.
     Acting(usize),
 }
 
@@ -44,7 +44,7 @@ enum Sight {
     Stale,
     /// It is, and stays so when the turn is over.
     Lasting,
-    /// It is until the turn is over. Then it is forgotten, so that it keeps no state alive that is somebody's own.
+    /// It is until the turn is over. Then it is forgotten, so that it keeps no owned state alive.
     Passing,
 }
 
@@ -70,7 +70,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// The member, unless it is acting, for whoever may change it without a callback.
+    /// The member, unless it is acting, to be changed without a callback.
     pub(super) fn member_mut(&mut self) -> Option<&mut AnyMember<K, M, C>> {
         self.key_and_member_mut().1
     }
@@ -132,7 +132,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// Has the sight end with the turn: the machine may be changed in it by somebody who does not tell.
+    /// Forgets the seen states at the end of the turn: code that does not report it may change the machine in the turn.
     pub(super) fn see_no_longer_than_this_turn(&mut self) {
         self.sight = Sight::Passing;
     }

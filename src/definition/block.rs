@@ -35,7 +35,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         self.fsm.at(self.base + lane)
     }
 
-    /// Those who have asked for something, or been changed, in this callback.
+    /// The lanes of the owners that have asked for something, or been changed, in this callback.
     pub(crate) fn acted(&mut self) -> Lanes {
         self.fsm.machines().0.have_acted(self.base, self.length)
     }
@@ -102,7 +102,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         column
     }
 
-    /// Those of `asked` of whom `holds` is true of when they entered the state.
+    /// The lanes of `asked` for which `holds` returns true, given when the owner entered the state.
     #[inline]
     pub(crate) fn ask_entries(&mut self, asked: Lanes, holds: impl Fn(f64) -> bool) -> Lanes {
         let state = self.state;
@@ -115,7 +115,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
     }
 
     /// Asks the guards of some of them for a change to `target`: `ask` calls its last argument with the lane of each that is
-    /// refused. Returns those that are not.
+    /// refused. Returns the lanes that are not.
     #[inline]
     pub(crate) fn ask_guards(
         &mut self,

@@ -36,7 +36,7 @@ pub(crate) struct Built<T: Owner> {
     pub(crate) link: Link<T>,
 }
 
-/// Builds the graph. States that `before` has, nested as they are now, stay the same; those that are gone stay, too, with
+/// Builds the graph. States that `before` has, nested as they are now, stay the same; states that are gone stay, too, with
 /// where their owners go.
 pub(crate) fn build<T: Owner>(
     checked: Checked<'_>,
@@ -80,7 +80,7 @@ pub(crate) fn build<T: Owner>(
     Ok((outline, Built { graph, states, link }))
 }
 
-/// Which of the states before stay: those of the file, and those that somebody has, with what is around and in them. If all
+/// Which of the former states stay: the states of the file, and the states in use, with what is around and in them. If all
 /// stayed, a game would grow with each state that is renamed while it runs.
 fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     let mut kept: Vec<bool> = before.iter().map(|node| node.gone.is_none() || node.fixed.is_held()).collect();
@@ -103,7 +103,7 @@ struct Leads<'a, T: Owner> {
     /// By id.
     states: &'a [Arc<Fixed<T>>],
     to_initial: Arc<Exit<T>>,
-    /// Those of states that are nested differently now, by their names.
+    /// The ids of states that are nested differently now, by their names.
     id_of: HashMap<&'a str, StateId>,
 }
 
@@ -147,7 +147,7 @@ fn route<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> 
     (index(to), path.into_iter().chain(descent).map(index).collect(), above)
 }
 
-/// The nodes of the states that there are, and of those that are gone and stay.
+/// The nodes of the states that there are, and of states that are gone and stay.
 fn nodes<T: Owner>(
     states: &[Arc<Fixed<T>>],
     contents: Vec<Content<T>>,

@@ -39,7 +39,7 @@ struct Compiler<'v, T: Owner> {
 }
 
 impl<T: Owner> Compiler<'_, T> {
-    /// Adds the tests of `expr`, those asked last first, and returns where it begins.
+    /// Adds the tests of `expr`, the last one first, and returns where it begins.
     fn emit(&mut self, expr: &Expr, yes: Target, no: Target) -> Target {
         match expr {
             Expr::Bool(true) => yes,

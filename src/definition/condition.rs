@@ -1,7 +1,7 @@
 //! A condition as it is run: a list of tests, each with the test to go on with when it holds and when it does not.
 //!
 //! `and`, `or` and `not` are in the jumps alone. The tests are run for one owner, or for a block of up to 64 at once, in which
-//! case each test is put to those of them that arrive at it: so the answer for each is what it would be for it alone.
+//! case each test is asked only of the owners that arrive at it: so the answer for each owner is the same as for it alone.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(crate) struct Condition<T: Owner> {
     /// Jumps lead to lower indices.
     pub(super) tests: Box<[Test<T>]>,
     pub(super) first: Target,
-    /// How each test is written. Beside them, for only who explains a decision reads it.
+    /// How each test is written. Beside the tests, for only the explanation of a decision reads it.
     pub(super) written: Box<[Written]>,
 }
 
@@ -150,7 +150,7 @@ impl<T: Owner> Condition<T> {
         at == HOLDS
     }
 
-    /// Those of `asked` for whom it holds.
+    /// The lanes of `asked` for which it holds.
     ///
     /// The same as [`holds`](Self::holds) on each of them, in another order: each test is asked of many before the next one
     /// is, with one virtual call for all of them. `tests/definition/conditions.rs` and `tests/definition/decisions.rs` compare
@@ -206,7 +206,7 @@ impl<T: Owner> Condition<T> {
 }
 
 impl<T: Owner> Probe<T> {
-    /// Those of `asked` for whom it is so. Nobody else is asked: a value may be there only for those who come this far.
+    /// The lanes of `asked` for which it holds. No other lane is asked: a value may exist only for owners that come this far.
     fn ask(&self, asked: Lanes, owners: &mut [T], cx: &mut T::Context<'_>, block: &mut Block<'_, '_, T>) -> Lanes {
         match self {
             Self::Flag(flag) => block.ask_runs(asked, |run, lane| flag.ask(&owners[run], cx, lane)),
@@ -241,7 +241,7 @@ impl<T: Owner> Probe<T> {
             Self::TimeAndNumber(op, right) => {
                 compared_since(moment.entered_at(), now::<T>(cx), *op, right.read(owner, cx))
             }
-            // Drawing changes the owner: who loops over the tests does it.
+            // Drawing changes the owner: the loop over the tests does it.
             Self::Chance(..) | Self::Rate(..) => (Answered::Script, false),
             Self::In(state) => {
                 let is = moment.is_in(state);

@@ -69,7 +69,7 @@ impl Coverage {
         self.exits.iter().filter(|exit| exit.seen.at_least == 0 && exit.seen.at_most > 0).collect()
     }
 
-    /// Returns the names of the states that nobody was in.
+    /// Returns the names of the states in which no owner was.
     #[must_use]
     pub fn never_entered(&self) -> &[String] {
         &self.never_entered

@@ -22,7 +22,7 @@ use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::StateRef;
 
-/// Who decides: a state, on the graph as it is now.
+/// Decides for a state, on the graph as it is now.
 pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) state: &'g DefinedState<T>,
     pub(crate) graph: &'g Graph<T>,
@@ -48,7 +48,7 @@ impl<'g, T: Owner> Decider<'g, T> {
     }
 
     /// Tries exits in order. Returns where the one leads that is taken: the first whose condition holds and whose change every
-    /// guard allows. Those after it are not tried.
+    /// guard allows. The exits after it are not tried.
     #[inline]
     pub(crate) fn decide<'e>(
         &self,
@@ -189,7 +189,7 @@ impl<'g, T: Owner> Decider<'g, T> {
 
 /// The same for many owners.
 impl<'g, T: Owner> Decider<'g, T> {
-    /// Decides for each owner of a slice, and asks for the changes of those that take an exit, in the order of the owners.
+    /// Decides for each owner of a slice, and asks for the changes of the owners that take an exit, in the order of the owners.
     ///
     /// It is [`decide`](Self::decide) on each of them, compiled for a special case: each condition and each guard is put to
     /// all of up to 64 that are still asked, before the next. A decision reads nothing that another owner's decision writes,
@@ -294,7 +294,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         }
     }
 
-    /// As [`pass`](Self::pass), for those of a block that have asked for nothing: whether it comes to `Taken`.
+    /// As [`pass`](Self::pass), for the lanes of a block that have asked for nothing: whether it comes to `Taken`.
     fn passing(
         &self,
         Planned { change, exited, .. }: &Planned<'_, T>,

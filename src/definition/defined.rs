@@ -186,7 +186,7 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Updates those of a slice whose turn it is, of a state with `every`: few. The others have nothing to do but to sleep.
+    /// Updates the owners of a slice that have their turn, in a state with `every`: few. The others only fall asleep.
     fn update_turns(
         &self,
         graph: &Graph<T>,

@@ -55,7 +55,7 @@ pub struct Definitions<T: Owner> {
 struct Member<T: Owner> {
     name: String,
     definition: Definition<T>,
-    /// Whether the file has it no more, and somebody still does.
+    /// Whether it is no longer in the file, and still in use.
     is_gone: bool,
 }
 
@@ -247,7 +247,7 @@ impl<T: Owner> Definitions<T> {
             self.machines[i].is_gone = false;
             let definition = &self.machines[i].definition;
             if !definition.replace(rebuilt) {
-                // Somebody has reloaded it by itself meanwhile: it is built upon that.
+                // It was reloaded by itself meanwhile: the new graph is built upon that one.
                 definition.reload_silently(text, beside.as_ref())?;
             }
         }
@@ -262,7 +262,7 @@ impl<T: Owner> Definitions<T> {
         Ok(())
     }
 
-    /// Drops machines that are no longer in the file, but for those that somebody has. If all stayed, a game would grow with each
+    /// Drops machines that are no longer in the file, but for those in use. If all stayed, a game would grow with each
     /// one that is renamed while it runs.
     fn forget(&mut self, gone: &[usize]) {
         let mut dropped = Vec::new();

@@ -467,7 +467,7 @@ impl Minutes {
     }
 }
 
-/// To a hundredth, which is as exact as anybody wants to know how long to wait.
+/// Rounded to a hundredth, which is exact enough for a waiting time.
 fn seconds(left: f64) -> f64 {
     (left * 100.0).round() / 100.0
 }

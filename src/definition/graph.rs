@@ -2,7 +2,7 @@
 //!
 //! States lead to each other in circles, so a state keeps the graph, and the graph keeps no state: it refers to states
 //! weakly. The [`Definition`](super::Definition) keeps its states, and so does every machine that is in one. A state that
-//! nobody keeps is made again when something leads to it; since nobody had it, nobody sees a difference.
+//! is not in use is made again when something leads to it; since it was not in use, there is no difference.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -26,7 +26,7 @@ use crate::state::{StateRef, WeakStateRef};
 /// holds and whose change every guard allows: all that is left can be left, and all that is entered can be entered. Where the
 /// behavior has itself asked for a change, no exit is taken.
 ///
-/// Who has nothing to do until an exit opens or a turn comes [sleeps](Fsm::sleep_for) until then. Behaviors whose
+/// An owner that has nothing to do until an exit opens or a turn comes [sleeps](Fsm::sleep_for) until then. Behaviors whose
 /// [`is_passive`](crate::State::is_passive) is true do nothing in a tick.
 ///
 /// An exit of an ancestor or of the global state is not taken while its target is active already: it would be left and
@@ -42,7 +42,7 @@ pub struct DefinedState<T: Owner> {
 /// What the states of one definition share: the graph as it is now.
 pub(crate) struct Shared<T: Owner> {
     graph: ArcSwap<Graph<T>>,
-    /// That of the graph. It is set after the graph, so that whoever sees the new one finds the new graph.
+    /// That of the graph. It is set after the graph, so that a reader of the new version finds the new graph.
     version: AtomicUsize,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) global: Option<usize>,
     /// A state has the same index from one reload to the next.
     pub(crate) nodes: Vec<Node<T>>,
-    /// Where owners go whose state nobody knows any more.
+    /// Where owners of an unknown state go.
     to_initial: Arc<Exit<T>>,
     pub(crate) told: Told,
 }
@@ -322,14 +322,14 @@ impl<T: Owner> Fixed<T> {
         }
     }
 
-    /// Whether anybody has the state.
+    /// Whether the state is in use.
     pub(crate) fn is_held(&self) -> bool {
         // It is dropped when the lock is free again: with the state, what the game has put into it may go.
         let again = self.again.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(WeakStateRef::upgrade);
         again.is_some() || self.first.get().and_then(WeakStateRef::upgrade).is_some()
     }
 
-    /// The state: the same one for as long as anybody has it.
+    /// The state: the same one for as long as it is in use.
     pub(crate) fn state(self: &Arc<Self>, shared: &Arc<Shared<T>>) -> StateRef<T> {
         let first = self.first.get().and_then(WeakStateRef::upgrade);
         first.unwrap_or_else(|| self.make(shared))
@@ -341,7 +341,7 @@ impl<T: Owner> Fixed<T> {
         if let Some(state) = again.as_ref().and_then(WeakStateRef::upgrade) {
             return state;
         }
-        // Somebody may have made the first one since it was looked for.
+        // Another thread may have made the first one since.
         if let Some(state) = self.first.get().and_then(WeakStateRef::upgrade) {
             return state;
         }
@@ -391,7 +391,7 @@ impl<T: Owner> Graph<T> {
         self.version
     }
 
-    /// Whether a state is one of the graph, and not one whose place another has taken since nobody had it any more.
+    /// Whether a state is one of the graph, and not one that was replaced after it was no longer in use.
     pub(crate) fn has(&self, state: &Arc<Fixed<T>>) -> bool {
         self.nodes.get(state.index).is_some_and(|node| Arc::ptr_eq(&node.fixed, state))
     }

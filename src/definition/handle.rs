@@ -65,7 +65,7 @@ struct Toward<'m, T: Owner> {
     first: usize,
 }
 
-/// Who is lent the handle only reads: there is nothing to be asked for.
+/// The handle is lent to be read only: nothing can be asked for.
 impl<T: Owner> Machines<T> for Toward<'_, T> {
     fn ask_singleton(&mut self, _: usize, _: &'static dyn State<T>) {}
 

@@ -243,7 +243,7 @@ impl<T: Owner> Definition<T> {
     fn of(checked: Checked<'_>, beside: Option<Beside>, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let (outline, Built { graph, states, link }) = build::build(checked, vocabulary, beside.as_ref(), None)?;
         let shared = Arc::new(Shared::new(graph));
-        // Nobody else has set it: it was made for these states.
+        // No other graph can be set: the cell was made for these states.
         let _ = link.set(Arc::downgrade(&shared));
         let loaded = Mutex::new(Loaded::new(outline, beside, &states, &shared));
         Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), loaded }) })
@@ -313,14 +313,14 @@ impl<T: Owner> Definition<T> {
             };
             let rebuilt = self.rebuild(checked, beside.cloned())?;
             let warnings = rebuilt.outline.warnings().to_vec();
-            // Unless somebody else has reloaded it meanwhile: then it is built upon that.
+            // If another thread has reloaded it meanwhile, the new graph is built upon that one.
             if self.replace(rebuilt) {
                 return Ok(warnings);
             }
         }
     }
 
-    /// Whether somebody else has the definition, or one of its states.
+    /// Whether the definition, or one of its states, is in use elsewhere.
     fn is_in_use(&self) -> bool {
         let has_states = || self.loaded().states.iter().any(|state| !state.is_unreachable());
         let has_gone = || self.inner.shared.load().nodes.iter().any(|node| node.gone.is_some() && node.fixed.is_held());
@@ -344,7 +344,7 @@ impl<T: Owner> Definition<T> {
         if !Arc::ptr_eq(&before, &inner.shared.load()) {
             return false;
         }
-        // Nobody else has set it: it was made for these states.
+        // No other graph can be set: the cell was made for these states.
         let _ = link.set(Arc::downgrade(&inner.shared));
         let old_graph = inner.shared.swap(graph);
         let old = mem::replace(&mut *loaded, Loaded::new(outline, beside, &states, &inner.shared));

@@ -56,7 +56,7 @@ impl<T: Owner> Opening<T> {
         }
     }
 
-    /// How many seconds it is closed at most. `None` if nobody knows yet.
+    /// How many seconds it is closed at most. `None` if it is not known yet.
     pub(crate) fn most(&self) -> Option<f64> {
         match self {
             Self::AtOnce => Some(0.0),
@@ -133,7 +133,7 @@ impl<T: Owner> Every<T> {
         Varying::new(&every.length, vocabulary).map_or_else(Self::Fixed, Self::Varying)
     }
 
-    /// The shortest time between two turns, in seconds. `None` if nobody knows.
+    /// The shortest time between two turns, in seconds. `None` if it is not known.
     pub(crate) fn least(&self) -> Option<f64> {
         match self {
             Self::Fixed(seconds) => Some(*seconds),

@@ -30,7 +30,7 @@ struct Replay {
     names: Vec<String>,
 }
 
-/// An owner whose values are what somebody says.
+/// An owner with given values.
 #[derive(Clone, Default)]
 struct Actor {
     values: Vec<f64>,

@@ -19,8 +19,8 @@ use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::span::{Span, next_multiple, opens_at};
 
-/// Who has less than this to wait for an exit, in seconds, stays awake. In the slow table of the bench, to be asked costs 2 ns in
-/// each tick; to be put to sleep, woken and changed costs about 900 ns, by a division of the whole.
+/// An owner that has less than this to wait for an exit, in seconds, stays awake. In the slow table of the bench, a question costs
+/// 2 ns in each tick; to be put to sleep, woken and changed costs about 900 ns, by a division of the whole.
 pub(crate) const SHORTEST_REST: f64 = 2.0;
 
 /// An owner whose state has its turns more often than this, in seconds, stays awake. An owner awake costs more here: in each tick
@@ -125,7 +125,7 @@ impl<T: Owner> DefinedState<T> {
             if resting == 0 || !block.is_innermost(resting.trailing_zeros() as usize) {
                 continue;
             }
-            // Nearly all who are awake have hardly anything to wait.
+            // Nearly all owners that are awake have little to wait.
             for exit in exits {
                 if let (Opening::After(after), true) = (&exit.opens, resting != 0) {
                     resting =

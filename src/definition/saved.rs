@@ -17,7 +17,7 @@ impl<T: Owner> Definition<T> {
         Arc::ptr_eq(&state.shared, &self.inner.shared).then_some(&state.fixed.name)
     }
 
-    /// A digest of what the file says of when its states are left and have their turns, which decides who may sleep.
+    /// A digest of when the states of the file are left and have their turns, which decides which owners may sleep.
     pub(crate) fn digest(&self) -> u64 {
         let outline = self.outline();
         let mut text = String::new();

@@ -91,7 +91,7 @@ struct Script<T: Owner> {
     writes: Vec<(String, Setter<T>)>,
     /// Where the text first writes each value.
     written_at: HashMap<String, Position>,
-    /// All values that the game offers, for those that it does not.
+    /// All values that the game offers, for messages about unknown ones.
     known: Vec<String>,
     mentions_time: bool,
     states: Arc<HashMap<String, usize>>,

@@ -37,7 +37,7 @@ where
 }
 
 impl Comparison {
-    /// Those of up to 64 that compare so with `with`.
+    /// The lanes of up to 64 owners that compare so with `with`.
     #[inline]
     pub(crate) fn compare<I>(self, of: &[I], with: f64, lane: &mut usize, read: impl Fn(&I) -> f64) -> Lanes {
         // The comparison is chosen outside the loop.
@@ -53,7 +53,7 @@ impl Comparison {
 
 /// A comparison of the time in a state with a span.
 impl Comparison {
-    /// Those of `asked` for whom it holds.
+    /// The lanes of `asked` for which it holds.
     pub(crate) fn ask_entries<T: Owner>(self, span: Span, asked: Lanes, block: &mut Block<'_, '_, T>) -> Lanes {
         // The comparison is chosen outside the loop.
         match self {
@@ -63,7 +63,7 @@ impl Comparison {
         }
     }
 
-    /// Whether it holds for who has been in the state since then.
+    /// Whether it holds for an owner that has been in the state since then.
     #[inline]
     pub(crate) fn holds_since(self, span: Span, entered_at: f64) -> bool {
         match self {
@@ -100,7 +100,7 @@ where
 }
 
 /// One byte for each owner first, which has no order to keep; then eight of them at a time into bits. Where `holds` cannot
-/// panic, nobody can look at `lane` meanwhile, and it costs nothing.
+/// panic, no code can look at `lane` meanwhile, and it costs nothing.
 #[inline]
 pub(crate) fn lanes<T>(owners: &[T], lane: &mut usize, holds: impl Fn(&T) -> bool) -> Lanes {
     let mut answers = [0_u8; LANES];

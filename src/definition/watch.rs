@@ -51,11 +51,11 @@ pub struct Watch<T: Owner> {
 /// What a definition is made of, as it was when that was last looked at.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Concerned {
-    /// The files: its own, and those that it names. Of each where it is, with all links followed, and where its path is.
+    /// The files: its own, and the files that it names. For each, where it is, with all links followed, and where its path is.
     files: BTreeSet<PathBuf>,
     /// The folder in which other scripts are, with all links followed.
     folder: PathBuf,
-    /// The links that lead to the file: its own, and those of folders on the way.
+    /// The links that lead to the file: its own, and links of folders on the way.
     links: BTreeSet<PathBuf>,
 }
 
@@ -78,7 +78,7 @@ impl<T: Owner> Watch<T> {
         Ok(watch)
     }
 
-    /// A watch whose events are sent by somebody else.
+    /// A watch that gets its events from elsewhere.
     fn hearing(definition: &Definition<T>, path: &Path, events: Receiver<notify::Result<Event>>) -> Self {
         let concerned = Concerned::of(path);
         Self { definition: definition.clone(), path: path.into(), events, watcher: None, concerned }
@@ -161,7 +161,7 @@ impl Concerned {
     }
 }
 
-/// The scripts and the files that a text names, and those that these name.
+/// The scripts and the files that a text names, and the ones that these name.
 fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
     let library = Library::of(text, Some(&Beside::Folder(folder.into())));
     // Where the file has a mistake, its scripts are still to be heard of.
@@ -183,7 +183,7 @@ fn both(path: impl AsRef<Path>) -> [PathBuf; 2] {
     [whole(path.as_ref()), placed(path.as_ref())]
 }
 
-/// A path with all links followed; where there is no file, with those of its folder followed.
+/// A path with all links followed; where there is no file, with the links of its folder followed.
 fn whole(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| placed(path))
 }

@@ -113,7 +113,7 @@ impl Chart<'_> {
     }
 }
 
-/// The composite states at which an arrow begins or ends whose other end is in them.
+/// The composite states at which an arrow begins or ends, and which contain its other end.
 fn inner_ends(diagram: &Diagram) -> HashSet<usize> {
     let ends = diagram.arrows().flat_map(|arrow| [(arrow.from, arrow.to), (arrow.to, arrow.from)]);
     ends.filter(|(end, other)| diagram.is_composite(*end) && diagram.is_within(*other, *end))

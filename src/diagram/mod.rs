@@ -145,7 +145,7 @@ impl Diagram {
 
     /// Makes the diagram of what was seen: of the states that a flow names, and of the changes between them.
     ///
-    /// How the states are nested, and which exits nobody has taken, a flow does not know.
+    /// A flow does not know how the states are nested, nor which exits were never taken.
     ///
     /// # Examples
     ///
@@ -270,7 +270,7 @@ impl Diagram {
         text::captions(&self.states[state])
     }
 
-    /// Whether nobody was in a state, where that is known.
+    /// Whether no owner was in a state, where that is known.
     #[must_use]
     pub fn is_never_entered(&self, state: usize) -> bool {
         self.states[state].visits.is_some_and(|visits| !visits.is_entered && !visits.is_global)
@@ -283,7 +283,7 @@ impl Diagram {
         self.has_written
     }
 
-    /// A state and those around it, innermost first.
+    /// A state and its ancestors, innermost first.
     fn outward(&self, state: usize) -> impl Iterator<Item = usize> {
         iter::successors(Some(state), |state| self.states[*state].parent)
     }
@@ -326,7 +326,7 @@ impl Diagram {
     }
 }
 
-/// Pictures of what was seen, for machines in code as for those from files.
+/// Pictures of what was seen, for machines in code and for machines from files.
 impl Flow {
     /// Writes what was seen as text for [Mermaid](https://mermaid.js.org); see [`Diagram::of_flow`].
     ///
@@ -428,7 +428,7 @@ impl Arrow {
         self.seen.as_ref()
     }
 
-    /// Returns whether the diagram has been observed, and nobody has taken it.
+    /// Returns whether the diagram has been observed, and the arrow was never taken.
     #[must_use]
     pub fn is_untaken(&self) -> bool {
         self.seen.is_some_and(|seen| seen.at_most == 0)

@@ -40,7 +40,7 @@ impl Diagram {
         self
     }
 
-    /// For each state, where its arrows lead, with the initial children there, and whose arrows lead to it.
+    /// For each state, where its arrows lead, with the initial children there, and which states' arrows lead to it.
     fn near(&self) -> Vec<Vec<usize>> {
         let mut near = vec![Vec::new(); self.states.len()];
         for arrow in &self.arrows {

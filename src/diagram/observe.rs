@@ -40,7 +40,7 @@ pub struct Visits {
     pub entered: u64,
     /// How often an owner has left it.
     pub left: u64,
-    /// For how many seconds those were in it, together. Of those who are still in it nothing is known.
+    /// For how many seconds owners were in it, together. Owners that are still in it do not count.
     pub seconds: f64,
     /// How many of the changes to it led from no state.
     pub from_nothing: u64,
@@ -48,7 +48,7 @@ pub struct Visits {
     pub to_nothing: u64,
     /// Whether it is one of which it is not known whether it was entered: the global one, which never is.
     pub(super) is_global: bool,
-    /// Whether it has states in it, so that owners are in those.
+    /// Whether it has states in it, so that owners are in these.
     pub(super) is_composite: bool,
     /// The square root of `seconds`, with that of the diagram's longest one as 1.
     pub(super) share: f64,
@@ -177,7 +177,7 @@ impl Diagram {
         if unknown.is_empty() { Ok(self.observed(flow)) } else { Err(UnknownStates { names: unknown }) }
     }
 
-    /// Iterates over the drawn states that nobody was in.
+    /// Iterates over the drawn states in which no owner was.
     pub fn never_entered(&self) -> impl Iterator<Item = &DiagramState> {
         self.shown().filter(|state| self.is_never_entered(*state)).map(|state| &self.states[state])
     }

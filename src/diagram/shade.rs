@@ -30,7 +30,7 @@ const DARKEST: Color = Color { red: 0x14, green: 0x3d, blue: 0x66 };
 const DARK_TEXT: Color = Color { red: 0x1d, green: 0x27, blue: 0x33 };
 const LIGHT_TEXT: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
 
-/// The color of arrows that were seen: of those that a file has, and of others.
+/// The color of arrows that were seen: of arrows that a file has, and of others.
 pub(super) const WRITTEN: Color = Color { red: 0x7a, green: 0x8b, blue: 0x9c };
 pub(super) const UNWRITTEN: Color = Color { red: 0xb3, green: 0x63, blue: 0x1b };
 

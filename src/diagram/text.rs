@@ -1,4 +1,4 @@
-//! What is written in a diagram: lines that do nothing to whoever shows them.
+//! What is written in a diagram: lines without characters that a terminal or a page would act on.
 
 use super::{DiagramState, Visits};
 use crate::shown::shown;

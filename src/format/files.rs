@@ -1,4 +1,4 @@
-//! A definition's file and those that it names, which the game has read itself.
+//! A definition's file and the files that it names, which the game has read itself.
 
 use std::collections::BTreeMap;
 use std::fmt;

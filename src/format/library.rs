@@ -11,7 +11,7 @@ use super::draft::tree::{Table, Value};
 /// The most files that one file may lead to.
 pub(crate) const MOST_FILES: usize = 1000;
 
-/// The files that a file links to, and those that they link to, by their paths from its folder.
+/// The files that a file links to, and the files that they link to, by their paths from its folder.
 #[derive(Default)]
 pub(crate) struct Library {
     /// The text, or why there is none.

@@ -64,7 +64,7 @@ impl<'a, 'i> Linker<'a, 'i> {
         }
     }
 
-    /// The machines of a file, each with those that it links to in it.
+    /// The machines of a file, each with its linked machines in it.
     pub(crate) fn link(&mut self, machines: Vec<Draft<'i>>, findings: &mut Findings) -> Vec<Draft<'i>> {
         let has_links = |machine: &Draft<'_>| machine.states.iter().any(|state| state.machine.is_some());
         if !machines.iter().any(has_links) {
@@ -77,7 +77,7 @@ impl<'a, 'i> Linker<'a, 'i> {
         (0..machines.len()).map(whole).collect()
     }
 
-    /// A machine with those that it links to in it. Each is put together once.
+    /// A machine with its linked machines in it. Each is put together once.
     fn whole(&mut self, at: &At<'_, 'i>, findings: &mut Findings) -> Draft<'i> {
         let key = (at.file.to_path_buf(), at.which);
         if let Some(whole) = self.wholes.get(&key) {
@@ -180,7 +180,7 @@ impl<'a, 'i> Linker<'a, 'i> {
         self.files.entry(path.to_path_buf()).or_insert_with(read).clone()
     }
 
-    /// A machine of another file with those that it links to, if nothing is wrong with it.
+    /// A machine of another file with its linked machines, if nothing is wrong with it.
     fn check(&mut self, at: &At<'_, 'i>, text: &str) -> Result<Draft<'i>, String> {
         let mut findings = Findings::new(Arc::new(Source::new(&at.file.display().to_string(), text)));
         let whole = self.whole(at, &mut findings);

@@ -1,4 +1,4 @@
-//! One side of a comparison: a number, something that is read, or a calculation with those.
+//! One side of a comparison: a number, a value that is read, or a calculation with these.
 
 use std::fmt;
 use std::ops::Range;

@@ -10,7 +10,7 @@ use super::outline::{Outline, StateId};
 use super::problems::problem::Problems;
 use super::words::Words;
 
-/// A file while somebody writes it, as far as it can be read: its problems, and outlines of everything that has no error.
+/// A file that is being written, as far as it can be read: its problems, and outlines of everything that has no error.
 ///
 /// What has an error is left out of the outlines: for example, an exit to an unknown state. If some states are each other's
 /// parents, one of them has no parent. If the initial state is missing or unknown, it is the first state.

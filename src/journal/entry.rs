@@ -73,7 +73,7 @@ impl<K> Recorded<K> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry<'j, K> {
-    /// Whose change it was.
+    /// The owner that changed state.
     pub owner: K,
     /// When it happened, in seconds, by [`Owner::now`](crate::Owner::now).
     pub time: f64,

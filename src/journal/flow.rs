@@ -214,7 +214,7 @@ impl Flow {
     }
 }
 
-/// Three tables: the changes, the refusals, the stays. Those that are empty are left out.
+/// Three tables: the changes, the refusals, the stays. Empty tables are left out.
 impl fmt::Display for Flow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |state: Option<&str>| Named(state).to_string();

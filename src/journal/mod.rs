@@ -1,6 +1,7 @@
 //! What has happened to many owners: a [`Journal`] lists their changes, and a [`Flow`] counts them (rule 29).
 
-// The layer `journal`, to which `diagram` belongs, too: it knows states and the keys of a batch, and not who writes the journal.
+// The layer `journal`, to which `diagram` belongs, too: it knows states and the keys of a batch, and not the code that writes
+// the journal.
 
 #[cfg(feature = "serde")]
 mod data;
@@ -310,7 +311,7 @@ impl<K: Clone> Journal<K> {
         self.first_moment.wrapping_add(last)
     }
 
-    /// Writes down changes that are counted as one: whose they were, and for how many seconds the state had been active.
+    /// Records changes that are counted as one, with their owners, and for how many seconds the state had been active.
     pub(crate) fn record(
         &mut self,
         way: Way,

@@ -268,7 +268,7 @@ struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Ends the slices that are no part of a path, and begins those that are missing. The innermost slice is begun again in any case.
+    /// Ends the slices that are no part of a path, and begins the missing ones. The innermost slice is begun again in any case.
     fn enter<'s>(
         &mut self,
         track: usize,

@@ -56,7 +56,7 @@ use crate::state::IntoState;
 pub struct Agent<T: Owner> {
     owner: T,
     machine: StateMachine<T>,
-    /// Who watches the machine, while a cast has lent the agent.
+    /// The watch of the machine, while a cast has lent the agent.
     watch: Option<Watch<T>>,
 }
 
@@ -232,7 +232,7 @@ impl<T: Owner> Agent<T> {
     }
 }
 
-/// Nobody watches the clone.
+/// The clone is not watched.
 impl<T: Owner + Clone> Clone for Agent<T> {
     fn clone(&self) -> Self {
         Self::new(self.owner.clone(), self.machine.clone())

@@ -1,8 +1,8 @@
 //! Ticks, and updates of states, that have nothing to do, and are over as soon as they begin.
 //!
 //! A machine that is asleep has nothing to do until its next timer is due. A state from a file that only tries its exits has
-//! nothing to do before one of them can open. A tick finds this out by asking; the next ticks only compare the clock. Nobody
-//! sees a difference but in the time that a tick takes. Whatever else is asked of a machine ends this.
+//! nothing to do before one of them can open. A tick finds this out by asking; the next ticks only compare the clock. The
+//! only difference is the time that a tick takes. Any other request to the machine ends this.
 
 use super::seat::Seat;
 use super::single::Single;
@@ -124,7 +124,7 @@ impl Quiet {
     }
 }
 
-/// The bit of a depth. Whoever is deeper than there are bits has none.
+/// The bit of a depth. States deeper than there are bits have none.
 #[inline]
 fn bit(depth: usize) -> u64 {
     if depth < 64 { 1 << depth } else { 0 }

@@ -1,4 +1,4 @@
-//! A machine borrowed for its methods: the one place where they are, whoever keeps the machine.
+//! A machine that is borrowed for its methods, which are only here, wherever the machine is kept.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

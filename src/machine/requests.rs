@@ -95,7 +95,7 @@ impl<T: Owner> Requests<T> {
 
 /// Timers that wait in the queue: to be set, or to be carried out.
 impl<T: Owner> Requests<T> {
-    /// Ends those of the states that a change leaves, all but the outermost `kept`. Returns them.
+    /// Ends the requests of the states that a change leaves, all but the outermost `kept`. Returns them.
     pub(crate) fn end_timers(&mut self, kept: usize) -> Requests<T> {
         let mut ended = Self::new();
         if !self.any(|request| request.ends_with(kept)) {

@@ -79,7 +79,7 @@ pub(crate) struct Resumption<T: Owner> {
     suspended: Suspended<T>,
     /// By the clock at the swap, from which on the path's time goes on.
     now: f64,
-    /// How many timers were running then. Those of the path come behind these, in their order of asking.
+    /// How many timers were running then. The timers of the path come behind these, in their order of asking.
     running: usize,
 }
 
@@ -190,7 +190,7 @@ impl<T: Owner> Seat<T> {
         self.ancestors().iter().chain(self.current.as_option())
     }
 
-    /// How many of the active states, from the outermost, are those of `path`.
+    /// How many of the active states, from the outermost, are the same as in `path`.
     pub(crate) fn shared_with(&self, path: &[StateRef<T>]) -> usize {
         let mut shared = 0;
         while shared < path.len() && self.at(shared) == Some(&path[shared]) {
@@ -333,7 +333,7 @@ impl<T: Owner> Seat<T> {
             timer.due -= now;
         }
         rare.stack.push(suspended);
-        // Once the path is there: it drops those of states that have been left, and a message's `Drop` may panic (rule 22).
+        // Once the path is there: it drops the timers of states that have been left, and a message's `Drop` may panic (rule 22).
         if let Some(suspended) = rare.stack.last_mut() {
             asked_for.leave_timers(&mut suspended.timers);
         }
@@ -370,7 +370,7 @@ impl<T: Owner> Seat<T> {
             return;
         }
         let list = &mut self.rare_mut().waiting.timers;
-        // Those of the states around it, which have come back: some of its own may have been asked for before them.
+        // The timers of its ancestors, which have come back: some of its own may have been asked for before them.
         let mut around: Vec<_> = if list.len() > *running { list.drain().collect() } else { Vec::new() };
         let mut resumed = around.split_off(around.len().min(*running)).into_iter();
         for timer in around {

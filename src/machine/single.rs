@@ -15,7 +15,7 @@ use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
-/// Who watches a machine from the context of its callbacks.
+/// Reports on a machine to the context of its callbacks.
 pub(crate) struct Watch<T: Owner> {
     /// Which machine it is.
     pub(crate) index: usize,
@@ -53,13 +53,13 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) made: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
-    /// Whose callback is running.
+    /// The state whose callback is running.
     pub(crate) scope: Scope,
     /// Whether the seat may have changed: since an exit has begun, or a start.
     pub(crate) is_touched: bool,
     /// Whether a guard has refused a change.
     pub(crate) has_refused: bool,
-    /// Where the machine's steps are recorded, if anybody wants to know of them.
+    /// Where the machine's steps are recorded, if they are.
     pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
     pub(crate) watch: Option<Watch<T>>,
     pub(crate) witness: Option<&'a mut dyn Witness<T>>,
@@ -93,7 +93,7 @@ impl<'a, T: Owner> Single<'a, T> {
         }
     }
 
-    /// Tells whoever watches that the machine is in another state.
+    /// Tells the watch that the machine is in another state.
     #[inline]
     pub(crate) fn show(&self, cx: &mut T::Context<'_>) {
         if let Some(Watch { index, tell, .. }) = self.watch {

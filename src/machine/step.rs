@@ -1,4 +1,4 @@
-//! A machine's steps as they are recorded, for whoever keeps something else in step with it: an engine's components, a
+//! A machine's steps as they are recorded, for code that keeps something else in step with it: an engine's components, a
 //! recording, a network.
 
 use core::fmt;

@@ -32,15 +32,15 @@ mod watch {
     use crate::machine::seat::Seat;
     use crate::owner::{Label, Owner};
 
-    /// An owner: its address, which nobody else of its type has as long as it is borrowed, and its type.
+    /// An owner: its type, and its address, which no other owner of the type has as long as it is borrowed.
     type Who = (usize, TypeId);
 
     std::thread_local! {
-        /// Whose machine is running on this thread; with several, the innermost.
+        /// The owner whose machine is running on this thread; with several, the innermost.
         static RUNNING: Cell<Option<Who>> = const { Cell::new(None) };
     }
 
-    /// Notes as long as it lives whose machine is running.
+    /// Notes, as long as it lives, the owner whose machine is running.
     pub(crate) struct Running {
         around: Option<Who>,
     }

@@ -1,6 +1,6 @@
 //! The one algorithm: how requests are carried out, and in which order a change calls what.
 //!
-//! It works on a [`Seat`](crate::machine::seat::Seat), whoever keeps it. The rule numbers are those of `docs/semantics.md`.
+//! It works on a [`Seat`](crate::machine::seat::Seat), wherever that is kept. The rule numbers are those of `docs/semantics.md`.
 
 #![expect(
     clippy::inline_always,
@@ -41,7 +41,7 @@ pub(crate) trait Steps {
     fn enter(&mut self);
 }
 
-/// The order in which a change does what, whoever changes (rules 5, 8). Returns whether the change was made.
+/// The order of a change, for one owner or many (rules 5, 8). Returns whether the change was made.
 #[inline(always)]
 pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     if !change.admit() {
@@ -99,7 +99,7 @@ pub(crate) fn tell_endless_sleep<T: Owner>(owner: &T, current: Option<&StateRef<
     debug!(target: "demeanor", "{}: sleeps in state {} until a message or `wake`", Label(owner), NameOf(current));
 }
 
-/// Says in the log that somebody is to wait for seconds that are negative or not a number.
+/// Warns of a timer or a sleep whose seconds are negative or not a number.
 #[cold]
 pub(crate) fn tell_no_time<T: Owner>(
     seconds: f64,
@@ -118,7 +118,7 @@ pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::
     owner.on_change(change, cx);
 }
 
-/// Tells of a change whoever collects events with fields, or else the log: a collector of events often collects the log, too.
+/// Reports a change to the collector of events with fields, or else to the log: a collector often collects the log, too.
 #[inline]
 pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     #[cfg(feature = "tracing")]
@@ -128,7 +128,7 @@ pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     debug!(target: "demeanor", "{}: {change}", Label(owner));
 }
 
-/// Whether anybody is told by [`log_change`].
+/// Whether [`log_change`] has a receiver.
 #[cfg(feature = "std")]
 #[inline]
 pub(crate) fn logs_changes() -> bool {

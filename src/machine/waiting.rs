@@ -84,7 +84,7 @@ impl Scope {
         Self::State(u8::try_from(depth).unwrap_or(u8::MAX))
     }
 
-    /// The higher it is, the sooner it ends: a change ends those from some rank on.
+    /// The higher it is, the sooner it ends: a change ends the scopes from some rank on.
     fn rank(self) -> u16 {
         match self {
             Self::Machine => 0,
@@ -107,7 +107,7 @@ impl Scope {
 /// What a timer asks for when it is due.
 pub(crate) enum Then<T: Owner> {
     Change(StateRef<T>),
-    /// A message, whose type is hidden: what a machine needs for it, to be cloned and sent to other threads, is asked of a
+    /// A message, whose type is hidden: the bounds that a machine needs, to be cloned and sent to other threads, are asked of a
     /// message only where a timer is set.
     Send(Arc<dyn Any + Send + Sync>),
     /// Entering the current state, unless it has been: it was put in the place of one that a saved game names and the program
@@ -361,7 +361,7 @@ impl<T: Owner> Clone for Waiting<T> {
     }
 }
 
-/// Whether a clock stands while somebody waits for it.
+/// Finds out whether a clock stands still while a timer or a sleep waits for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Standstill {
     now: f64,

@@ -25,7 +25,7 @@ pub type SavedStates = Vec<SavedState>;
 pub enum SavedState {
     /// The state of a name; or the name of a type of owned states.
     Name(String),
-    /// An owned state. Whoever shares it refers to this entry.
+    /// An owned state. Owners that share it refer to this entry.
     Owned {
         /// The number of the entry with the name of its type.
         name: u32,

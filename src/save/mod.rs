@@ -7,7 +7,7 @@
 //!
 //! What is saved of a machine: its states by name, with the state before, the stack and the history; since when each state is
 //! active; the running timers, with their messages; whether it is asleep, and until when. Owned states are saved with their
-//! data. Of a batch also all that decides what comes next: the keys, with those that are free, and every order.
+//! data. A batch also saves all that decides what comes next: the keys, with the free ones, and every order.
 //!
 //! What is not saved, because it is the program's: what the states do, the context, and the global, which the game sets again.
 //! Timers of the global last as long as the machine (rule 25), and are saved. Between two calls no request waits.

@@ -240,7 +240,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(())
     }
 
-    /// Puts a machine to sleep. Who sleeps in a state that does something else now wakes in the next tick
+    /// Puts a machine to sleep. A machine that sleeps in a state that has changed since wakes in the next tick
     /// ([rule 26](crate::docs::semantics#rule-26)).
     pub(crate) fn put_to_sleep(&self, seat: &mut Seat<T>, wakes_at: f64, is_outdated: bool) {
         seat.sleep_until(wakes_at);
@@ -258,7 +258,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(first)
     }
 
-    /// The revision of a state when those who sleep in it have fallen asleep.
+    /// The revision that a state had when the machines that sleep in it fell asleep.
     pub(crate) fn revision(&self, state: &StateRef<T>, is_outdated: bool) -> usize {
         let is_redefined = self.is_redefined && StateBook::is_defined(state);
         state.revision().wrapping_sub(usize::from(is_outdated || is_redefined))

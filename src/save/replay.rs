@@ -149,7 +149,7 @@ impl<S, I> Replay<S, I> {
     ///
     /// # Errors
     ///
-    /// Those of `form`.
+    /// The methods of `form`.
     pub fn try_map<R, E>(self, form: impl FnOnce(S) -> Result<R, E>) -> Result<Replay<R, I>, E> {
         let Self { version, start, inputs, every, kept: _ } = self;
         Ok(Replay { version, start: form(start)?, inputs, every, kept: BTreeMap::new() })

@@ -90,7 +90,7 @@ impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
                 Part::Content if version.is_none_or(|version| version == VERSION) => {
                     content = Some(match parts.next_value() {
                         // A version that comes later may be the reason, as in a value with its parts in the order of their names.
-                        // Where parts are counted, those behind one that cannot be read can be read.
+                        // In a format that counts parts, the parts behind one that cannot be read can be read.
                         Err(error) if version.is_some() || parts.size_hint().is_none() => return Err(error),
                         read => read,
                     });

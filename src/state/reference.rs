@@ -91,7 +91,7 @@ pub(crate) struct WeakStateRef<T: Owner>(Weak<Held<T>>);
 
 #[cfg(feature = "definition")]
 impl<T: Owner> WeakStateRef<T> {
-    /// The state, if anybody keeps it.
+    /// The state, if it is still referred to.
     #[inline]
     pub(crate) fn upgrade(&self) -> Option<StateRef<T>> {
         self.0.upgrade().map(|held| StateRef(Repr::Held(Some(held))))
@@ -143,7 +143,7 @@ impl<T: Owner> StateRef<T> {
         matches!(self.0, Repr::Held(Some(_)))
     }
 
-    /// Whether nobody else can name the state any more.
+    /// Whether there is no other reference to the state.
     pub(crate) fn is_unreachable(&self) -> bool {
         match &self.0 {
             Repr::Held(Some(held)) => {
@@ -157,7 +157,7 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// Whether many owners share it, as long as anybody refers to it.
+    /// Whether many owners share it, as long as it is referred to.
     #[cfg(feature = "std")]
     pub(crate) fn is_shared(&self) -> bool {
         self.is_held() && !self.is_owned()
@@ -174,7 +174,7 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// The owned state of type `S`, cloned first if anybody else refers to it.
+    /// The owned state of type `S`, cloned first if there is another reference to it.
     pub(crate) fn owned_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         if !self.is::<S>() {
             return None;
@@ -189,7 +189,7 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// A reference that does not keep the state. A singleton, which nobody keeps, has none.
+    /// A reference that does not keep the state. A singleton, which is never dropped, has none.
     #[cfg(feature = "definition")]
     pub(crate) fn downgrade(&self) -> Option<WeakStateRef<T>> {
         match &self.0 {

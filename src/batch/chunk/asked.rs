@@ -28,7 +28,7 @@ pub(crate) struct Asked<T: Owner> {
     pub(crate) misused: Vec<(usize, Request<T>)>,
     /// What individuals have done.
     pub(crate) made: Made,
-    /// What owners ask to wait for, who are no individuals.
+    /// The timers and sleeps that owners ask for, except individuals.
     pub(crate) waits: Waits,
     /// The lowest slot from which on a request may be a mover.
     open_from: usize,
@@ -181,7 +181,7 @@ impl<T: Owner> Asked<T> {
         if last.slot() == slot { Some(*last) } else { movers::find(&self.movers, slot) }
     }
 
-    /// Takes out the movers, and adds them to `movers`. Those that are individuals, or have nothing to do, are left out.
+    /// Takes out the movers, and adds them to `movers`, without individuals and movers that have nothing to do.
     pub(crate) fn take_movers(&mut self, movers: &mut Vec<Mover>, individuals: &Individuals<T>) {
         if mem::take(&mut self.has_stale) {
             let is_left = |mover: &&Mover| mover.kind() != Kind::Nothing && individuals.get(mover.slot()).is_none();
@@ -204,7 +204,7 @@ impl<T: Owner> Asked<T> {
 }
 
 impl<T: Owner> Individual<T> {
-    /// Takes over what its owner waits for, who has left all but the outermost `kept` of the states that were active before.
+    /// Takes over the timers and the sleep of its owner, which has left all but the outermost `kept` of its former states.
     pub(crate) fn take_waits(&mut self, kept: usize, asked: &mut Asked<T>, rows: &Rows<'_, T>) {
         for (request, scope) in asked.waits.take(self.slot, kept, rows.states) {
             self.ask(request, scope);

@@ -1,8 +1,8 @@
 //! The changes that the owners of a chunk have asked for as movers, made together: each step for all of them (rule 19).
 //!
-//! They all leave one state, with those around it that their targets are not in. The steps and their order are those of any change;
-//! each calls a state once for all the owners that it concerns. After a panic a step goes on with the owner behind the one that panicked (rule
-//! 22).
+//! They all leave one state, and its ancestors that are not around their targets. The steps and their order are as in any
+//! change; each step calls a state once for all the owners that it concerns. After a panic a step goes on with the owner behind
+//! the one that panicked (rule 22).
 
 use std::mem;
 use std::ops::Range;
@@ -34,7 +34,7 @@ const MOST_COUNTED: usize = 256;
 
 /// Movers by target; kept from one chunk to the next so that nothing is allocated.
 pub(crate) struct Grouping {
-    /// Those of a target by slot.
+    /// The movers of each target, by slot.
     movers: Vec<Mover>,
     groups: Vec<Group>,
     /// The most active states that any group stays in.
@@ -110,7 +110,7 @@ impl Grouping {
         places.fill(0);
     }
 
-    /// Notes how many active states the movers of each group stay in, who leave a bucket.
+    /// Notes how many active states the movers of each group stay in when they leave a bucket.
     fn note_kept<T: Owner>(&mut self, bucket: u32, states: &States<T>) {
         self.most_kept = 0;
         for group in &mut self.groups {
@@ -148,7 +148,7 @@ pub(crate) struct Workspace {
     grouping: Grouping,
     /// The movers that are gone through, where that is not all.
     some: Vec<Mover>,
-    /// Of those the ones that are still on their way to their target.
+    /// The movers of it that are still on their way to their target.
     here: Vec<Mover>,
     /// The slots of the movers that a guard has refused.
     refused: Vec<usize>,
@@ -246,7 +246,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         self.rows.known().state()
     }
 
-    /// The depths of the states that anybody leaves, innermost first, and whether all do.
+    /// The depths of the states that an owner leaves, innermost first, and whether all owners leave them.
     fn depths_left(&self) -> impl Iterator<Item = (usize, bool)> + use<T> {
         let most_kept = self.workspace.grouping.most_kept;
         (0..=self.rows.known().ancestors.len()).rev().map(move |depth| (depth, depth >= most_kept))
@@ -338,7 +338,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         refused.clear();
     }
 
-    /// One pass that drops all who have been left out since the last.
+    /// Drops all movers that have been left out since the last pass, in one pass.
     fn leave_out_dropped(&mut self) {
         let Workspace { grouping, dropped, .. } = &mut *self.workspace;
         if !dropped.is_empty() {
@@ -389,7 +389,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
-    /// Tells the owners of a group that their changes are complete: those that have entered, and are where they went.
+    /// Tells the owners of a group that their changes are complete: the owners that have entered, and are where they went.
     #[inline]
     fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
         let from = self.from();
@@ -504,7 +504,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
 }
 
 impl<T: Owner> ManyChanges<'_, '_, '_, T> {
-    /// Has the movers of a group enter the state at a depth: those who have come so far.
+    /// Enters the state at a depth, for the movers of a group that have come so far.
     fn enter_one(&mut self, known: &Known<T>, (kept, depth): (usize, usize), group: Range<usize>) {
         let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
         let Outcome { individuals, unmet, notes, panic, moved_at: at, .. } = &mut **outcome;
@@ -512,10 +512,10 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), *at, times);
         let entering = Entering { known, kept, depth, at: *at, times };
-        // Without those whose `on_change` or `enter` has panicked.
+        // Without the movers whose `on_change` or `enter` has panicked.
         let mut entered = without(movers, dropped, some);
         if depth > kept && individuals.has_unfinished() {
-            // And without those whom a change made at once has taken elsewhere.
+            // And without the movers that a change made at once has taken elsewhere.
             let elsewhere = |mover: &Mover| individuals.get(mover.slot()).is_some_and(|individual| individual.made > 0);
             here.clear();
             here.extend(entered.iter().filter(|mover| !elsewhere(mover)));
@@ -534,7 +534,7 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
             |slot| dropped.insert(slot),
         );
         if !entering.is_innermost() && !dropped.is_empty() {
-            // Those whose `on_change` has panicked, too. Whoever has stopped further out stays there.
+            // Also owners whose `on_change` has panicked. An owner that has stopped further out stays there.
             for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
                 Self::stop_at(&entering, rows, (asked, individuals), mover.slot());
             }
@@ -560,7 +560,7 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
     }
 }
 
-/// Movers without those of some slots. `room` is where they are written, if those are any.
+/// The movers without some slots. They are written to `room` if there are such slots.
 fn without<'m>(movers: &'m [Mover], dropped: &Slots, room: &'m mut Vec<Mover>) -> &'m [Mover] {
     if dropped.is_empty() {
         return movers;

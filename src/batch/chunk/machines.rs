@@ -59,10 +59,10 @@ pub(crate) struct ChunkMachines<'a, T: Owner> {
     /// Where the singletons go that the batch does not know.
     pub(crate) unmet: &'a mut Vec<&'static dyn State<T>>,
     pub(crate) notes: &'a mut Notes<T>,
-    /// The slots of those whom the handles are for.
+    /// The slots of the owners that the handles are for.
     pub(crate) slots: Range<usize>,
     pub(crate) phase: Phase<'a, T>,
-    /// Whose callbacks they are.
+    /// The scope of the state whose callbacks they are.
     pub(crate) scope: Scope,
 }
 
@@ -240,7 +240,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
         let mut witness = self.notes.of(self.rows, slot);
         single.witness = witness.as_witness();
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
-        // One whose states are held stays an individual: to drop them here could run code of the game.
+        // An individual with held states stays one: to drop the states here could run code of the game.
         let is_lone = single.seat.lone().is_some() && !single.seat.previous.is_held();
         let is_plain = is_lone && result.is_ok() && single.requests.is_empty();
         if is_plain && !single.is_touched && single.count == 0 {
@@ -399,7 +399,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     fn asks_for_change(&self, nth: usize) -> bool {
         self.slot(nth).is_some_and(|slot| match self.individuals.get(slot) {
             Some(individual) => individual.requests.ask_for_change(),
-            // Who waits asks for no change.
+            // An owner that waits asks for no change.
             None => self.asked.mover_of(slot).is_some(),
         })
     }

@@ -15,7 +15,7 @@ pub(crate) struct Made {
     movers: Vec<Mover>,
     /// When they have changed, in seconds.
     at: f64,
-    /// Where those begin whose callbacks may still go on: by ascending slot.
+    /// The first one whose callback may still go on: by ascending slot.
     open_from: usize,
 }
 
@@ -24,7 +24,7 @@ impl Made {
         Self { movers: Vec::new(), at: 0.0, open_from: 0 }
     }
 
-    /// Begins with callbacks of which nobody's change is here yet.
+    /// Begins with callbacks whose changes are not here yet.
     pub(crate) fn open(&mut self) {
         self.open_from = self.movers.len();
     }
@@ -63,13 +63,13 @@ impl Made {
         let made = self.get(slot)?;
         let open = &mut self.movers[self.open_from..];
         if let Some(at) = movers::position(open, slot) {
-            // To move those behind it up would take time for each of them.
+            // To move up the ones behind it would take time for each of them.
             open[at] = Mover::new(slot, Kind::Nothing, 0);
         }
         Some(made)
     }
 
-    /// Moves them among those that have changed in bulk; or, if these have done so at another time, among the individuals.
+    /// Adds them to the movers that have changed in bulk; or, if those have changed at another time, to the individuals.
     pub(crate) fn join<T: Owner>(&mut self, outcome: &mut Outcome<T>, rows: &Rows<'_, T>) {
         if self.movers.is_empty() {
             return;
@@ -98,7 +98,7 @@ fn separate<T: Owner>(
     panic: &mut FirstPanic,
     rows: &Rows<'_, T>,
 ) {
-    // Those that have more than a row are individuals still.
+    // Movers with data beside their row are still individuals.
     let kept = individuals.by_slot();
     for individual in &mut *kept {
         individual.is_mover = false;

@@ -46,7 +46,7 @@ pub(crate) struct Pass<T: Owner> {
     workspace: Workspace,
     /// Movers that become individuals.
     movers: Vec<Mover>,
-    /// The slots of those who have finished their tick.
+    /// The slots of the owners that have finished their tick.
     finished: Slots,
     pub(crate) outcome: Outcome<T>,
 }
@@ -67,7 +67,7 @@ impl<T: Owner> Pass<T> {
         self.asked.forget_numbers();
     }
 
-    /// Offers a message to each owner of a chunk, and counts those that handle it.
+    /// Offers a message to each owner of a chunk, and counts the owners that handle it.
     pub(crate) fn offer(&mut self, message: &T::Message, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, outcome, .. } = self;
         let Outcome { individuals, changed, notes, panic, handled, .. } = outcome;
@@ -129,13 +129,13 @@ impl<T: Owner> Pass<T> {
         self.end(chunk, cx);
     }
 
-    /// Begins with a chunk, for whose owners nothing has been done yet.
+    /// Begins a chunk, none of whose owners has been updated yet.
     pub(crate) fn begin(&mut self, is_bulk: bool) {
         self.finished.clear();
         self.asked.open(is_bulk);
     }
 
-    /// Ends with a chunk, for whose owners all has been done.
+    /// Ends a chunk, all of whose owners have been updated.
     pub(crate) fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         self.asked.made.join(&mut self.outcome, &chunk.rows);
         if !self.asked.waits.is_empty() {
@@ -193,10 +193,10 @@ impl<T: Owner> Pass<T> {
         waits.clear();
     }
 
-    /// Lets those run their ticks for whom something is due, each on its seat.
+    /// Runs the ticks of the owners for which something is due, each on its seat.
     fn tick_due(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         // What is needed lies far apart. Here the processor waits for several of them at a time: 1180 ns for each rather than 1620.
-        // Those of all chunks would be so many that the first had left the cache again.
+        // The data of all chunks would be so much that the first had left the cache again.
         let due = chunk.due.iter().map(|&slot| slot as usize - chunk.start);
         hint::black_box(due.map(|slot| chunk.rows.look_ahead(slot)).sum::<f64>());
         for &slot in chunk.due {
@@ -206,7 +206,7 @@ impl<T: Owner> Pass<T> {
         self.finish(chunk, Rest::Tick, cx);
     }
 
-    /// Makes the changes of some owners, all at once, who ask for nothing else.
+    /// Makes the changes of owners that ask for nothing else, all at once.
     pub(crate) fn change_all(
         &mut self,
         movers: impl Iterator<Item = Mover>,
@@ -228,7 +228,7 @@ impl<T: Owner> Pass<T> {
         ManyChanges { owners, rows, global: &global.state, asked, outcome, workspace, cx }.carry_out();
     }
 
-    /// Ticks each owner alone, on its seat: those of owned states, whose states differ.
+    /// Ticks each owner alone, on its seat. For owned states, which differ from owner to owner.
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Outcome { changed, notes, panic, .. } = &mut self.outcome;
         for (slot, (owner, seat)) in chunk.owners.iter_mut().zip(&mut *chunk.seats).enumerate() {
@@ -325,7 +325,7 @@ impl<T: Owner> Pass<T> {
         individuals.finish_each(panic, |individual, panic| {
             let slot = individual.slot;
             let owner = &mut chunk.owners[slot];
-            // After a panic, what was asked for before is carried out, but nobody is updated any more.
+            // After a panic, earlier requests are carried out, but no owner is updated any more.
             let rest = if panic.is_none() { rest } else { Rest::Requests };
             finished.insert(slot);
             // What has changed at once may have nothing left to do.
@@ -357,7 +357,7 @@ impl<T: Owner> Pass<T> {
         self.asked.has_movers() || self.outcome.individuals.has_unfinished()
     }
 
-    /// Makes individuals of the movers that are left: those that a state around theirs, or the global, has moved, and those of
+    /// Makes individuals of the movers that are left: movers by a state around theirs, or by the global, and movers of
     /// nested states.
     fn make_individuals(&mut self, rows: &Rows<'_, T>) {
         let Self { asked, outcome, movers, .. } = self;

@@ -18,7 +18,7 @@ pub(crate) struct Wait {
     pub(crate) slot: usize,
     pub(crate) seconds: f64,
     pub(crate) until: Until,
-    /// Of the state whose callback asks.
+    /// The scope of the state whose callback asks.
     pub(crate) scope: Scope,
     /// Whether it asks when it is entered. What was asked for before may be of a state that has been left since.
     pub(crate) is_entry: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Waits {
     list: Vec<(Wait, usize)>,
     /// By slot: the place of what its owner has asked for last, from 1 on, or 0.
     last: Vec<usize>,
-    /// Where those begin whose callbacks may still go on.
+    /// The first one whose callback may still go on.
     open_from: usize,
     /// The highest slot among these, if there are any.
     highest: usize,
@@ -56,7 +56,7 @@ impl Waits {
         Self { list: Vec::new(), last: Vec::new(), open_from: 0, highest: 0 }
     }
 
-    /// Begins with callbacks of which nobody's request is here yet.
+    /// Begins with callbacks whose requests are not here yet.
     pub(crate) fn open(&mut self) {
         self.open_from = self.list.len();
         self.highest = 0;
@@ -91,8 +91,8 @@ impl Waits {
         self.list.len() == self.open_from || self.highest < slot
     }
 
-    /// Whether the owner at a slot may ask for more. Who asks for many things does so by itself: here each is looked for among
-    /// the others.
+    /// Whether the owner at a slot may ask for more. An owner with many requests is handled by itself: here each is looked
+    /// for among the others.
     pub(crate) fn has_room(&self, slot: usize) -> bool {
         self.all_places(slot).take(MOST_FEW).count() < MOST_FEW
     }

@@ -56,7 +56,7 @@ impl FirstPanic {
     }
 }
 
-/// Drops what somebody has panicked with, which may itself panic.
+/// Drops the payload of a panic, which may itself panic.
 fn discard(panic: Box<dyn Any + Send>) {
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         // To drop that one, too, could go on without an end.

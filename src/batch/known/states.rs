@@ -22,7 +22,7 @@ pub(crate) const MOST_STATES: u32 = (1 << 30) - 1;
 pub(crate) struct States<T: Owner> {
     list: Vec<Known<T>>,
     by_identity: HashMap<Identity, u32, FxBuildHasher>,
-    /// Those of singletons that were looked up last.
+    /// The singletons that were looked up last, with their numbers.
     singletons: Numbers<T>,
     by_owned_type: HashMap<TypeId, u32, FxBuildHasher>,
     /// For a state around others, the number of the one that a change to it ends in, if that can be done in bulk.
@@ -44,7 +44,7 @@ pub(crate) struct Known<T: Owner> {
     /// What decides which these are, then itself: so that paths are compared without a call of a state.
     identities: Vec<Identity>,
     pub(crate) is_owned: bool,
-    /// Whether it is forgotten when nobody is in it, or comes from it: a shared state, which may be one of many.
+    /// Whether it is forgotten when no owner is in it or comes from it: a shared state, which may be one of many.
     pub(crate) is_transient: bool,
     /// Whether its owners can change in bulk, and others to it: it has no initial child, and no state around it keeps history.
     pub(crate) is_bulk: bool,
@@ -65,7 +65,7 @@ impl<T: Owner> Known<T> {
         }
     }
 
-    /// Becomes that of a state, of which it asks all that is constant, as of those around it. One that panics is treated as one
+    /// Takes over a state: asks the state, and its ancestors, for all that is constant. A state that panics is treated as one
     /// that updates.
     fn learn(&mut self, current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         self.current = current.clone();

@@ -15,7 +15,7 @@ use crate::state::Mover;
 /// Up to how many owners one thread updates without asking others to help, if they are in several buckets.
 const FEW_ROWS: usize = CHUNK / 2;
 
-/// What a chunk's part in a tick has come to, and what that means for those who move its owners.
+/// The outcome of a chunk's part in a tick, and what follows for the threads that move its owners.
 pub(super) struct Ticked<T: Owner> {
     pub(super) outcome: Outcome<T>,
     /// How many movers leave the bucket.
@@ -28,7 +28,7 @@ pub(super) struct Ticked<T: Owner> {
     pub(super) is_intricate: bool,
 }
 
-/// The movers of a chunk whose rows are moved by threads together, without what else its tick has come to.
+/// The movers of a chunk whose rows several threads move together, without the rest of its outcome.
 #[derive(Default)]
 pub(super) struct ChunkMovers {
     pub(super) list: Vec<Mover>,
@@ -94,7 +94,7 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     pub(super) first: Mutex<Option<C>>,
 }
 
-/// Whether those who sleep take part.
+/// Whether sleeping owners take part.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sleepers {
     TakePart,
@@ -104,7 +104,7 @@ pub(super) enum Sleepers {
 }
 
 impl Sleepers {
-    /// Into how many chunks they are divided. Those who are awake are divided by themselves.
+    /// Into how many chunks they are divided. The owners that are awake are divided by themselves.
     pub(super) fn chunks(self, asleep: usize) -> usize {
         if self == Self::AreLeftOut { 0 } else { asleep.div_ceil(CHUNK) }
     }
@@ -140,7 +140,7 @@ struct Chunks<'a, T: Owner> {
 }
 
 impl<T: Owner> Chunks<'_, T> {
-    /// Those before a chunk, which begins `rows` behind the first, and the others.
+    /// Splits them before a chunk, which begins `rows` behind the first.
     fn split_at(self, chunk: usize, rows: usize) -> (Self, Self) {
         let Self { bucket, start, number, owners, seats, noted, ticked } = self;
         let (ticked, other_ticked) = ticked.split_at_mut(chunk);
@@ -210,7 +210,7 @@ where
         self.join(awake, asleep)
     }
 
-    /// Runs chunks, and those that come after them, which lie before them.
+    /// Runs chunks, and then the chunks that come after them, which lie before them.
     fn join(&self, last: Chunks<'_, T>, first: Chunks<'_, T>) -> Vec<T::Context<'c>> {
         match (last.ticked.is_empty(), first.ticked.is_empty()) {
             (true, true) => Vec::new(),

@@ -1,9 +1,9 @@
-//! How the owners that leave a long bucket are brought to its end on all cores, so that those that stay lie as they would
+//! Brings the owners that leave a long bucket to its end on all cores, so that the owners that stay lie as they would
 //! had the others left one by one, from the last to the first, each time with the last row in the place that was left.
 //!
 //! Let so many rows stay. Of the rows behind that many, the *tail*, some stay as well: exactly as many as there are leavers
 //! before the tail, and they are to take their places. First the tail is brought into order by itself, in the same way: then
-//! it begins with those that stay, and behind them are its leavers. One by one, the leavers before the tail are taken from
+//! it begins with the rows that stay, and behind them are its leavers. One by one, the leavers before the tail are taken from
 //! the last to the first, and get the rows at the beginning of the tail from the last to the first: so the j-th leaver
 //! changes places with the j-th row of the tail. That leaves the leavers in their old order, and any two ranges of leavers
 //! can change places at the same time.
@@ -158,7 +158,7 @@ impl Leavers<'_> {
                     rows.swap(first + mover.slot() - start, &mut tail, at);
                     at += 1;
                 }
-                // Those that now lie among the first that stay, lie there for good.
+                // Rows that now lie among the first that stay, lie there for good.
                 if start < self.stay {
                     for mover in movers {
                         let slot = first + mover.slot();
@@ -173,7 +173,7 @@ impl Leavers<'_> {
     /// other way would have very many short tails.
     fn bring_nearly_all<T: Owner>(&self, start: usize, columns: &mut Columns<T>, order: &mut VecDeque<Key>) {
         let len = columns.len();
-        // In which order they would lie: each leaver gets the last one of those that are behind it, which is then the first.
+        // Their order: each leaver is replaced by the last row behind it, which is then the first.
         order.clear();
         let (mut seen, mut turns) = (len, 0);
         for slot in self.slots_from_last(start) {
@@ -227,7 +227,7 @@ impl Leavers<'_> {
     }
 }
 
-/// Puts rows that stay before those that are behind them, which leavers have taken so many turns of.
+/// Puts rows that stay before the rows behind them, which leavers have rotated so many times.
 fn order_staying<T: Owner>(columns: &Columns<T>, rows: Range<usize>, turns: &mut usize, order: &mut VecDeque<Key>) {
     if !rows.is_empty() {
         turn(order, mem::take(turns));

@@ -2,7 +2,7 @@
 //!
 //! - `chunks`: the chunks' part, each by some thread.
 //! - `plan`: which moves are made by one thread, and which together.
-//! - `leavers`: how those that leave a long bucket are brought to its end.
+//! - `leavers`: brings the owners that leave a long bucket to its end.
 //! - `together`: how all of a long bucket go to the same other one.
 //! - `arrivals`: how they come to their new buckets.
 //!

@@ -92,7 +92,7 @@ impl Jobs {
     }
 
     /// Adds a bucket, to the job before if that has the same kind and is not yet long. A few leavers are moved by one thread
-    /// with those before them, so that the groups are no more than there must be.
+    /// with the ones before them, so that there are no more groups than necessary.
     fn add(&mut self, nth: usize, kind: Kind, leavers: usize, whole_group: usize) {
         if let Some(job) = self.list.last_mut() {
             let is_short = job.kind == Kind::Short && job.leavers < whole_group;

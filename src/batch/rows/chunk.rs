@@ -12,7 +12,7 @@ pub(crate) struct Chunk<'a, T: Owner> {
     /// In a bucket of owned states, each owner's; elsewhere empty.
     pub(crate) seats: &'a mut [Seat<T>],
     pub(crate) rows: Rows<'a, T>,
-    /// The slots of those for whom something is due, ascending.
+    /// The slots of the owners for which something is due, ascending.
     pub(crate) due: &'a [u32],
     /// The slot of the first row in the bucket, which is 0 in the chunk.
     pub(crate) start: usize,

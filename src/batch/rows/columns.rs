@@ -10,7 +10,7 @@ use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::Mover;
 
-/// A tick in which nobody changes touches `owners` alone.
+/// A tick in which no owner changes touches `owners` alone.
 pub(crate) struct Columns<T: Owner> {
     pub(crate) owners: Vec<T>,
     pub(crate) tags: Vec<Tag>,
@@ -19,11 +19,11 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) seats: Vec<Seat<T>>,
     /// Room for more of them, from when `clone_from` had fewer to copy; there is nothing in them.
     spare_seats: Vec<Seat<T>>,
-    /// How many are asleep. They are the first, so that those who come and go are at the other end.
+    /// How many are asleep. They are the first, so that rows come and go at the other end.
     pub(crate) asleep: usize,
-    /// The state's revision when they were last looked at: whoever sleeps has fallen asleep in this one or a later one.
+    /// The state's revision when they were last looked at: the sleepers have fallen asleep in this one or a later one.
     pub(crate) revision: usize,
-    /// The slots of those for whom something is due in the tick under way, ascending.
+    /// The slots of the owners for which something is due in the tick under way, ascending.
     pub(crate) due: Vec<u32>,
     /// The changes that are due in the tick under way. Empty in between.
     pub(crate) changes_due: Vec<DueChange>,
@@ -40,14 +40,14 @@ pub(crate) struct Noted<'a> {
 }
 
 impl<'a> Noted<'a> {
-    /// The slots of those in a range for whom something is due.
+    /// The slots in a range of the owners for which something is due.
     pub(crate) fn due_in(self, range: &Range<usize>) -> &'a [u32] {
         let before = |end: usize| self.due.partition_point(|&slot| (slot as usize) < end);
         &self.due[before(range.start)..before(range.end)]
     }
 }
 
-/// What is noted of every owner. In one column, since whoever moves an owner needs both.
+/// The data of every owner. In one column, since a move of an owner needs both.
 #[derive(Clone, Copy)]
 pub(crate) struct Tag {
     pub(crate) key: Key,
@@ -238,7 +238,7 @@ impl<T: Owner> Columns<T> {
         self.spare_seats = Vec::new();
     }
 
-    /// Copies some seats into those that there are, and keeps the room of the others.
+    /// Copies seats into the existing ones, and keeps the room of the rest.
     fn clone_seats_from(&mut self, source: &[Seat<T>]) {
         let kept = source.len().min(self.seats.len());
         let nothing = Seat::empty();
@@ -250,7 +250,7 @@ impl<T: Owner> Columns<T> {
         self.spare_seats.reserve(self.seats.len());
     }
 
-    /// Gives back the room of a bucket that nobody is in and perhaps nobody will be, unless it is little.
+    /// Gives back the room of an empty bucket, which may stay empty, unless it is little.
     pub(crate) fn give_back(&mut self) {
         if self.owners.capacity() > 64 {
             *self = Self::new(self.times.depth);
@@ -270,7 +270,7 @@ impl<T: Owner> Columns<T> {
         slot < self.asleep
     }
 
-    /// Moves the row at `slot` to those that sleep. The first that is awake takes its place. Returns where it is.
+    /// Moves the row at `slot` to the sleeping rows. The first row that is awake takes its place. Returns its new slot.
     pub(crate) fn sleep(&mut self, slot: usize) -> usize {
         let last = self.asleep;
         self.asleep += 1;
@@ -278,7 +278,7 @@ impl<T: Owner> Columns<T> {
         last
     }
 
-    /// Moves the row at `slot` to those that are awake. The last that sleeps takes its place. Returns where it is.
+    /// Moves the row at `slot` to the rows that are awake. The last sleeping row takes its place. Returns its new slot.
     pub(crate) fn wake(&mut self, slot: usize) -> usize {
         self.asleep -= 1;
         let first = self.asleep;

@@ -136,7 +136,7 @@ impl<T: Owner> Individual<T> {
 
 /// The individuals of a chunk. They stay where they are until they have been moved, and their seats are used again.
 pub(crate) struct Individuals<T: Owner> {
-    /// Those in use, then empty ones.
+    /// The individuals in use, then empty ones.
     list: Vec<Individual<T>>,
     in_use: usize,
     /// How many have finished their tick: the first ones.
@@ -217,7 +217,7 @@ impl<T: Owner> Individuals<T> {
         individual.empty(panic);
     }
 
-    /// Lets each that has not finished its tick do so. Keeps those of which `finish` returns that there is more to do.
+    /// Finishes the tick of each individual that has not finished it. Keeps the ones for which `finish` says that more is left.
     pub(crate) fn finish_each(
         &mut self,
         panic: &mut FirstPanic,

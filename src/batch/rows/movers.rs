@@ -111,7 +111,7 @@ pub(crate) fn remove(movers: &mut Vec<Mover>, slots: &Slots) {
     movers.retain(|mover| !slots.contains(mover.slot()));
 }
 
-/// Removes those that do nothing.
+/// Removes the movers that do nothing.
 pub(crate) fn remove_idle(movers: &mut Vec<Mover>) {
     movers.retain(|mover| mover.kind() != Kind::Nothing);
 }

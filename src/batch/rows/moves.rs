@@ -51,7 +51,7 @@ impl<T: Owner> Store<T> {
         let bucket = self.bucket_or_panic(&seat);
         self.places.reserve(additional);
         self.buckets[bucket as usize].reserve(additional, self.has_clock);
-        // It may be that nobody comes.
+        // There may be no arrivals.
         self.note_if_unused(bucket);
     }
 
@@ -207,7 +207,7 @@ impl<T: Owner> Store<T> {
         timers.file(key, waiting, |then| number_of(states, then), discarded);
     }
 
-    /// Takes all buckets' arrivals up into their rows, and puts those to sleep who have fallen asleep.
+    /// Takes all buckets' arrivals up into their rows, and moves the owners that have fallen asleep to the sleeping parts.
     pub(crate) fn settle_all(&mut self) {
         for bucket in self.numbers() {
             self.settle(bucket);
@@ -220,8 +220,8 @@ impl<T: Owner> Store<T> {
         self.settle_waiters();
         let mut sleepers = mem::take(&mut self.sleepers);
         if sleepers.len() > 1 {
-            // By place, whoever has written them down: on any number of threads they lie alike then, and hardly any has to be moved
-            // to sleep.
+            // By place, in whatever order they were noted: they lie alike then on any number of threads, and hardly any has to be
+            // moved to sleep.
             for Sleeper { key, place, .. } in &mut sleepers {
                 *place = self.places.get(*key).map(SharedPlace::get);
             }
@@ -233,7 +233,7 @@ impl<T: Owner> Store<T> {
         self.sleepers = sleepers;
     }
 
-    /// Has an owner's row lie where those who sleep lie, or where those lie who are awake.
+    /// Moves an owner's row to the sleeping part of its bucket, or to the part that is awake.
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return };
         let columns = &mut self.buckets[place.bucket as usize];
@@ -244,7 +244,7 @@ impl<T: Owner> Store<T> {
         self.note_exchange(place, slot);
     }
 
-    /// Has the row at a place, which sleeps, lie where those lie who are awake. Returns its new slot.
+    /// Moves the sleeping row at a place to the part that is awake. Returns its new slot.
     pub(crate) fn wake(&mut self, place: Place) -> u32 {
         let slot = self.buckets[place.bucket as usize].wake(place.slot());
         self.note_exchange(place, slot).slot
@@ -326,7 +326,7 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// As [`bucket_for`](Self::bucket_for), for a state that nobody is in yet. If what is asked of it panics, it stays unknown.
+    /// As [`bucket_for`](Self::bucket_for), for a state that has no owner yet. If a question to the state panics, it stays unknown.
     fn bucket_or_panic(&mut self, seat: &Seat<T>) -> u32 {
         let mut panic = FirstPanic::new();
         let bucket = self.bucket_for(seat, &mut panic);
@@ -470,7 +470,7 @@ impl<T: Owner> Store<T> {
     }
 }
 
-/// States that nobody is in.
+/// States without owners.
 impl<T: Owner> Store<T> {
     #[inline]
     pub(crate) fn note_if_unused(&mut self, bucket: u32) {
@@ -479,7 +479,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Forgets the shared states that nobody is in or comes from.
+    /// Forgets the shared states in which no owner is, and from which none comes.
     pub(crate) fn forget_unused(&mut self) {
         if !self.unused.is_time(self.places.len()) {
             return;
@@ -523,7 +523,7 @@ impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
 }
 
 /// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `kept` says how many active states, from the
-/// outermost, a mover has stayed in; `forget` is called for those of whom more is kept than their row.
+/// outermost, a mover has stayed in; `forget` is called for each mover that has data beside its row.
 #[inline]
 pub(crate) fn move_each<T: Owner>(
     (bucket, columns): (u32, &mut Columns<T>),
@@ -590,7 +590,7 @@ fn forget_previous<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut D
     }
 }
 
-/// Forgets all that is kept for an owner beside its row. Who has had a stack or a history keeps the room, as a machine does.
+/// Forgets all data of an owner beside its row. An owner that has had a stack or a history keeps the room, as a machine does.
 fn empty_extra<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Discarded<T>) {
     if extras.is_empty() {
         return;

@@ -71,7 +71,7 @@ impl<T: Owner> Notes<T> {
         }
     }
 
-    /// Notes which guard has refused those noted last.
+    /// Notes which guard has refused the changes that were noted last.
     pub(crate) fn end_refused(&mut self, rows: &Rows<'_, T>, refusal: Refusal<'_, T>, at: f64) {
         if self.runs.last().map_or(0, |run| run.end) < self.list.len() {
             self.end_run(rows, Some(refusal), at);
@@ -83,7 +83,7 @@ impl<T: Owner> Notes<T> {
         self.runs.push(Run { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
     }
 
-    /// Who notes the changes of the owner at a slot, if there is a journal.
+    /// The witness of the owner at a slot, if there is a journal.
     #[inline]
     pub(crate) fn of(&mut self, rows: &Rows<'_, T>, slot: usize) -> Option<Noting<'_, T>> {
         if rows.has_journal { Some(self.of_key(rows.key(slot))) } else { None }
@@ -102,7 +102,7 @@ impl Noted {
         Self { key: rows.key(slot), to: mover.target(), time_in_state, cause: mover.cause() }
     }
 
-    /// Whose change it was, and for how many seconds the state had been active.
+    /// The owner that changed, and for how many seconds the state had been active.
     pub(crate) fn change(&self) -> (Key, f32) {
         (self.key, self.time_in_state)
     }

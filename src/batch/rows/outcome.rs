@@ -1,4 +1,4 @@
-//! What a chunk's part in a tick comes to: who moves where.
+//! The outcome of a chunk's part in a tick: which owner moves where.
 
 use super::individuals::Individuals;
 use super::notes::Notes;

@@ -22,9 +22,9 @@ impl Place {
     }
 }
 
-/// A place that threads can write through a shared reference: each of those that move owners writes the places of its own.
+/// A place that threads can write through a shared reference: each thread writes the places of the owners that it moves.
 ///
-/// A relaxed load or store is an ordinary one on the usual processors. Whoever reads has waited for the threads, which orders
+/// A relaxed load or store is an ordinary one on the usual processors. A reader has waited for the threads, which orders
 /// the two.
 pub(crate) struct SharedPlace {
     bucket: AtomicU32,

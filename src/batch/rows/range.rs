@@ -35,7 +35,7 @@ pub(crate) struct Extra<T: Owner> {
 }
 
 impl<T: Owner> Extra<T> {
-    /// Of an owner whose previous state is kept beside its row, if it is not `StateRef::NONE`.
+    /// The previous state, if it is kept beside the row; else `StateRef::NONE`.
     pub(crate) const fn of(previous: StateRef<T>) -> Self {
         Self { previous, rare: Mutex::new(None) }
     }
@@ -60,7 +60,7 @@ fn is_memorable<T: Owner>(rare: Option<&Rare<T>>) -> bool {
 
 /// Copies what is in `source` into `extras`, with the room of `spare`, in which the room that is left over stays.
 ///
-/// The states that were in either are dropped one by one: the map's own methods would leak all behind one whose `Drop` panics.
+/// The states in both are dropped one by one: the map's own methods would leak all states behind one whose `Drop` panics.
 pub(crate) fn clone_extras_from<T: Owner>(
     extras: &mut Extras<T>,
     spare: &mut Vec<Extra<T>>,
@@ -219,8 +219,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         if self.tags[slot].is_entered() { self.entered_at.get(slot).copied().unwrap_or(0.0) } else { NEVER }
     }
 
-    /// How long an owner has been in its current state. No index is ever out of bounds; but said so, this vanishes where
-    /// nobody wants to know.
+    /// How long an owner has been in its current state. No index is ever out of bounds; but written like this, the
+    /// compiler drops the code where the result is not used.
     #[inline]
     pub(crate) fn time_in_state(&self, slot: usize, now: f64) -> f64 {
         let is_entered = self.tags.get(slot).is_some_and(|tag| tag.is_entered());

@@ -27,22 +27,22 @@ pub(crate) struct Store<T: Owner> {
     /// Where each key's owner is.
     pub(crate) places: SlotMap<Key, SharedPlace>,
     pub(crate) states: States<T>,
-    /// The owners in each of the states, by its number; those in owned states of one type together.
+    /// The owners of each state, by the state's number; owners in owned states of one type are together.
     pub(crate) buckets: Vec<Columns<T>>,
-    /// Likewise those that have come to each bucket in the tick under way.
+    /// Likewise the owners that have come to each bucket in the tick under way.
     pub(crate) arrivals: Vec<Columns<T>>,
     pub(crate) extras: Extras<T>,
-    /// Room for those to come by `clone_from`; there is nothing in them.
+    /// Spare buckets for `clone_from`; they are empty.
     pub(crate) spare_extras: Vec<Extra<T>>,
     /// What the owners wait for.
     pub(crate) timers: Timers<T>,
     /// The owners that have fallen asleep in the tick under way, or woken without anything being due.
     pub(crate) sleepers: Vec<Sleeper>,
-    /// What owners who act in bulk have asked to wait for in the tick under way.
+    /// The timers and sleeps that owners have asked for in bulk in the tick under way.
     pub(crate) waiters: Vec<Waiter>,
     /// Some owners whom only waking or a change is due for, with the number of the state that they change to. Empty in between.
     pub(crate) plain: Vec<(Key, Option<u32>)>,
-    /// The owners for whom something is due in the tick under way, and who have their tick by themselves.
+    /// The owners for which something is due in the tick under way, and which have their tick by themselves.
     pub(crate) due: Vec<Key>,
     pub(crate) global: Global<T>,
     /// Whether times are kept: since a state was entered at another time than 0.
@@ -317,7 +317,7 @@ impl<T: Owner> Store<T> {
         self.buckets[place.bucket as usize].revision != self.states.get(place.bucket).state().revision()
     }
 
-    /// Wakes those who sleep in states that do something else now than when they fell asleep.
+    /// Wakes the owners that sleep in a state whose revision has changed since they fell asleep.
     pub(crate) fn wake_outdated(&mut self) {
         let mut woken = Vec::new();
         for bucket in self.numbers() {
@@ -339,7 +339,7 @@ impl<T: Owner> Store<T> {
         !self.buckets[bucket as usize].noted().due_in(&rows).is_empty()
     }
 
-    /// What is left to do after owners have moved: forgets states that nobody needs, and drops what is no longer needed.
+    /// Tidies up after owners have moved: forgets states without owners, and drops what is no longer needed.
     pub(crate) fn tidy(&mut self, panic: &mut FirstPanic) {
         self.forget_unused();
         self.discarded.drop_all(panic);

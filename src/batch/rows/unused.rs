@@ -1,4 +1,4 @@
-//! Shared states that nobody is in any more, until they are forgotten.
+//! Shared states in which no owner is any more, until they are forgotten.
 //!
 //! A state whose bucket is empty may still be the previous state of some owner. To find out, all rows are looked through; so
 //! this waits until enough has happened for it to cost next to nothing.

@@ -46,7 +46,7 @@ pub(super) fn check_rows(rows: &[SavedRow], count: usize) -> Result<(), LoadErro
     }
 }
 
-/// Whether each number is in the order once, but for those that are free.
+/// Whether each number is in the order once, except the free ones.
 pub(super) fn check_numbers<O>(buckets: &[SavedBucket<O>], order: &[u32], free: &[u32]) -> Result<(), LoadError> {
     let mut seen = vec![false; buckets.len()];
     for (of, numbers) in [("order", order), ("free", free)] {

@@ -30,7 +30,7 @@ pub struct BatchContent<O> {
     pub next_keys: Vec<SavedKey>,
     /// The numbers of buckets whose states may be forgotten.
     pub unused: Vec<u32>,
-    /// How many rows may be looked through for those.
+    /// How many rows may be looked through for these states.
     pub unused_credit: u64,
 }
 
@@ -44,7 +44,7 @@ pub struct SavedKey {
     pub version: u32,
 }
 
-/// The owners of one state, or those in owned states of one type, as columns. Rows are in their order.
+/// The owners of one state, or of the owned states of one type, as columns. Rows are in their order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedBucket<O> {

@@ -69,7 +69,7 @@ impl Versions {
         }
     }
 
-    /// A map in which all that were taken are in use, but for those that are to come.
+    /// A map in which all taken keys are in use, except the ones to come.
     pub(super) fn into_places(mut self, next_keys: &[SavedKey]) -> Result<SlotMap<Key, SharedPlace>, LoadError> {
         // Each has been in use before, in the version before. It is free from when it is removed; the last one is the next.
         for key in next_keys {

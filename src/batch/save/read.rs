@@ -121,7 +121,7 @@ impl<'b, T: Owner> Loading<'b, T> {
         for (number, rows) in (0..).zip(rows) {
             self.load_rows(number, &rows).map_err(|error| error.within(format_args!("bucket {number}")))?;
         }
-        // Nobody has a state before all names are known.
+        // No owner has a state before all names are known.
         self.reader.finish()?;
         for (owner, key, seat) in mem::take(&mut self.others) {
             self.insert(owner, key, seat);
@@ -264,7 +264,7 @@ impl<T: Owner> Loading<'_, T> {
             let is_asleep = row < bucket.asleep as usize;
             seat.is_asleep = is_asleep;
             let seat = self.seat(&seat, row)?;
-            // Those asleep come first.
+            // Sleeping owners come first.
             let is_here = seat.current.is_owned()
                 && Some(Identity::of(&*seat.current).type_id) == of
                 && seat.is_asleep() == is_asleep;

@@ -70,7 +70,7 @@ impl<T: Owner> Batch<T> {
         let states = writer.finish()?;
         let order = store.states.order().iter().copied();
         let order: Vec<_> = order.filter(|number| forgotten.binary_search(number).is_err()).collect();
-        // Those that are free already are the next ones.
+        // The free ones come next.
         let mut is_free = vec![false; buckets.len()];
         store.states.free().iter().for_each(|number| is_free[*number as usize] = true);
         forgotten.retain(|number| !is_free[*number as usize]);
@@ -91,7 +91,7 @@ impl<T: Owner> Batch<T> {
 }
 
 impl<T: Owner> Store<T> {
-    /// By number, whether anybody is in a state or comes from it.
+    /// By number, whether an owner is in a state or comes from it.
     fn needed_states(&self) -> Vec<bool> {
         let mut needed: Vec<_> = self.buckets.iter().map(|columns| !columns.is_empty()).collect();
         for previous in self.buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()) {

@@ -1,6 +1,6 @@
 //! What a batch's owners wait for: their running timers, and when those asleep wake by themselves.
 //!
-//! A timer takes a node of the wheel, and as a rule nothing else: who has set it and which state it changes to are written
+//! A timer takes a node of the wheel, and as a rule nothing else: the state that set it, and the state it changes to, are written
 //! into the 32 bits that the wheel keeps for the caller. An owner in an owned state has its timers in its seat, and one with many
 //! timers has them beside its row; the wheel then says only when to look.
 
@@ -47,7 +47,7 @@ enum Node {
     Kept(Scope, u32),
     /// The end of a sleep.
     Wake,
-    /// The first of what an owner waits for whose timers are elsewhere.
+    /// The first due time of an owner whose timers are elsewhere.
     Look,
 }
 
@@ -229,7 +229,7 @@ impl<T: Owner> Timers<T> {
         }
     }
 
-    /// Whether what an owner waits for, of whose seat that is all, belongs to states of a path of a depth, or to the machine.
+    /// Whether all timers of an owner, if they are only here, belong to states of a path of a depth, or to the machine.
     pub(crate) fn are_of(&self, key: Key, depth: usize) -> bool {
         let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| Node::of(bits));
         nodes.all(|node| matches!(node, Node::Wake | Node::Look) || !node.ends_with(depth))
@@ -267,7 +267,7 @@ impl<T: Owner> Timers<T> {
         true
     }
 
-    /// Notes when to look at an owner whose seat keeps what it waits for. Returns whether that is ever.
+    /// Notes when to look at an owner whose seat keeps its timers. Returns whether there is such a time.
     pub(crate) fn file_look(&mut self, key: Key, waiting: Option<&Waiting<T>>, discarded: &mut Discarded<T>) -> bool {
         let next = waiting.map_or(f64::INFINITY, Waiting::next);
         let is_ever = next < f64::INFINITY;

@@ -1,7 +1,7 @@
 //! When which owner's timers come due: a hierarchical timing wheel (Varghese and Lauck, 1987), with a list of each owner's
 //! timers.
 //!
-//! What happens when a timer comes due is left to the caller, who removes it then.
+//! When a timer comes due, the caller decides what happens, and removes the timer.
 
 mod blocks;
 mod heads;
@@ -36,13 +36,13 @@ pub(crate) struct Wheel {
     /// The timers that are due in a later tick of the wheel.
     levels: Levels,
     blocks: Blocks,
-    /// Those that are due in the wheel's current tick or before: the only ones that may be due now.
+    /// The timers that are due in the wheel's current tick or before: no other timer can be due now.
     near: List,
     /// The wheel's current tick.
     tick: u64,
 }
 
-/// How many dead nodes there may be beyond those that are not. Fewer are not worth going over all.
+/// By how many the dead nodes may outnumber the others. Fewer are not worth going over all nodes.
 const SPARE: u32 = 1024;
 
 impl Wheel {
@@ -158,7 +158,7 @@ impl Wheel {
         let near = mem::replace(&mut self.near, List::EMPTY);
         self.sort(near, now, due);
         if self.tick > last {
-            // Upwards: what was in a slot of one level is put into slots that are still to come of those below.
+            // Upwards: the nodes in a slot of one level are put into slots of the levels below that are still to come.
             for level in 0..LEVELS {
                 while let Some(list) = self.levels.take_passed(level, last, self.tick) {
                     self.sort(list, now, due);
@@ -197,7 +197,7 @@ impl Wheel {
         self.blocks.push(list, at);
     }
 
-    /// Puts the nodes of a list into the lists in which they belong now, and reports the owners of those that are due.
+    /// Puts the nodes of a list into the lists in which they belong now, and reports the owners of the nodes that are due.
     fn sort(&mut self, mut list: List, now: f64, owners: &mut Vec<u32>) {
         while let Some((nodes, len)) = self.blocks.take(&mut list) {
             // All of them first, so that they are fetched side by side.

@@ -93,7 +93,7 @@ enum Act {
     /// A link takes its place: to another file, to itself, to nothing, to a folder, out of the folder, or to where the next leads.
     Link(u8),
     Folder,
-    /// Nobody may read it any more, or all may again.
+    /// Takes away the permission to read it, or gives it back.
     Mode(bool),
     /// The folder on the way to the definition leads elsewhere.
     Exchange,
@@ -276,7 +276,7 @@ impl Stage {
         machine.update(guard, &mut self.now);
         self.batch.update(&mut self.now);
         assert_eq!(self.batch.len(), 3);
-        // Who was in a state that is gone has been led to another by now, or does not get away before its next change.
+        // An owner in a state that is gone has been led to another by now, or does not get away before its next change.
         assert!(machine.current().is_some());
     }
 

@@ -75,7 +75,7 @@ impl<'i> Document<'i> {
     }
 
     fn refuse(&mut self, Refused { key, first, of_type }: Refused, is_state: bool) {
-        // So many that the first few are told, and those that follow from them can be left out.
+        // Enough to report the first few, and to leave out the ones that follow from them.
         const MOST_KEPT: usize = 1000;
         match of_type {
             Some(of_type) => self.fails(&format!("cannot extend value of type {of_type} with a dotted key"), key),

@@ -1,4 +1,4 @@
-//! Files that are something else altogether, and those that a version control system has left halfway.
+//! Files of another kind altogether, and files that a version control system has left halfway.
 
 use std::ops::Range;
 
@@ -122,7 +122,7 @@ impl Conflicts {
         self.note(begin.clone(), begin);
     }
 
-    /// Parts come in the order of the text. Those of lines one after the other are one.
+    /// Parts come in the order of the text. Parts of consecutive lines become one.
     fn leave_out(&mut self, part: Range<usize>) {
         match self.left_out.last_mut() {
             Some(last) if last.end + 1 >= part.start => last.end = last.end.max(part.end),

@@ -82,7 +82,7 @@ pub(crate) fn keys(text: &str) -> Vec<Key> {
     found
 }
 
-/// Those in a table between `{` and `}`.
+/// The keys in a table between `{` and `}`.
 fn within(table: &Table<'_>, path: &mut Vec<String>, found: &mut Vec<Key>) {
     let first = found.len();
     for (key, value) in table.iter() {

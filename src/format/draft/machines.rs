@@ -24,7 +24,7 @@ pub(super) struct Written<'i> {
     pub(super) like: Option<Name>,
     /// Without its states.
     pub(super) table: Table<'i>,
-    /// Those that are written in it; with those of the machine that it is like, once it is complete.
+    /// The states that are written in it; with the states of the machine that it is like, once it is complete.
     pub(super) states: Vec<Rc<Shared<'i>>>,
 }
 
@@ -76,7 +76,7 @@ struct Completing {
 }
 
 impl Completing {
-    /// Completes a machine, and first those that it is like. One that cannot be completed stays as it is written.
+    /// Completes a machine, and first the machines that it is like. A machine that cannot be completed stays as it is written.
     fn one(&mut self, i: usize, machines: &mut [Written<'_>], findings: &mut Findings) {
         let mut trail = vec![i];
         let mut base = None;

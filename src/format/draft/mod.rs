@@ -1,6 +1,6 @@
 //! The second stage of reading a definition: what a file says, as it is written.
 //!
-//! Keys and types are those of the format. Names are names still: whether there are such states, and whether the game offers
+//! Keys and types are checked against the format. Names are still names: whether there are such states, and whether the game offers
 //! such words, is for the next stage to check. What is missing or mistaken is `None`, and has been reported.
 
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub(crate) struct Draft<'i> {
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
-    /// In the order of the file; those that it has from another machine first. Machines that have the same state share it.
+    /// In the order of the file; states from another machine come first. Machines that have the same state share it.
     pub(crate) states: Vec<Rc<DraftState<'i>>>,
 }
 
@@ -164,7 +164,7 @@ impl When {
         }
     }
 
-    /// Whether it holds, whoever is asked.
+    /// Whether it holds for every owner.
     pub(crate) fn is_always(&self) -> bool {
         matches!(self, Self::Expr { expr: Expr::Bool(true), .. })
     }

@@ -135,7 +135,7 @@ impl<'i> Statements<'i> {
         // At most 80.
         let deepest = u32::try_from(DEEPEST).unwrap_or_default();
         parse_document(&self.tokens, &mut RecursionGuard::new(&mut validated, deepest), &mut errors);
-        // Behind those of the parser, of which one at the same point says more.
+        // Behind the parser's mistakes: one at the same point says more.
         reader.error.take().into_iter().for_each(&mut errors);
         let error = first.map(|(_, error)| {
             let at = error.unexpected().unwrap_or_default();

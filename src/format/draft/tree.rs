@@ -29,7 +29,7 @@ pub(crate) enum Value<'i> {
     Table(Table<'i>),
 }
 
-/// Keys with their values. Those of few entries are in the order of the file, those of many in that of their names.
+/// Keys with their values. Few entries are in the order of the file, many in the order of their names.
 #[derive(Clone, Default)]
 pub(crate) struct Table<'i> {
     entries: Entries<'i>,
@@ -141,7 +141,7 @@ impl<'i> Table<'i> {
         if is_list { parent.open_in_list(last, header) } else { parent.open_table(last, header) }
     }
 
-    /// Goes down into tables. `made` is what makes those that are not there yet.
+    /// Goes down into tables. `made` says by what a missing table is made.
     pub(super) fn descend(&mut self, path: &[Key<'i>], made: Made) -> Result<&mut Self, Refused> {
         let mut table = self;
         for key in path {

@@ -193,7 +193,7 @@ fn without_end(outline: &Outline, findings: &mut Findings) {
     }
 }
 
-/// An exit that leads on as soon as a state is entered, whoever enters it: one with `always`, or one for the end of a machine that
+/// An exit that leads on as soon as a state is entered, by any owner: one with `always`, or one for the end of a machine that
 /// ends in it. `None` if it depends on a value where that leads, because of an exit with a condition that is tried before.
 fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOutline> {
     let tried = outline.descent(state.id).into_iter().flat_map(|id| {
@@ -239,7 +239,7 @@ fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], findings:
             follow[id.index()] = Some((count, end));
         }
     }
-    // A change to the first of them counts, too; and who comes by another of them comes from before it.
+    // A change to the first of them counts, too; and an owner that comes by another of them comes from before it.
     let mut is_entered_by_exit = vec![false; leads.len()];
     let mut is_first = vec![true; leads.len()];
     for state in &outline.states {

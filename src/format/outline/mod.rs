@@ -67,9 +67,9 @@ pub struct Outline {
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
     pub(crate) ticks_per_second: Option<f64>,
-    /// By id. Machines of a file that are alike share those that are the same.
+    /// By id. Machines of a file that are alike share the states that are the same.
     pub(crate) states: Vec<Arc<StateOutline>>,
-    /// Those without a parent.
+    /// The states without a parent.
     pub(crate) outermost: Vec<StateId>,
     /// Those of the whole file, which all of its machines have.
     pub(crate) warnings: Arc<[Problem]>,
@@ -78,7 +78,7 @@ pub struct Outline {
     pub(crate) unchecked: Unchecked,
     /// Where the file names states beside those of the machine.
     pub(crate) named: Vec<Mention>,
-    /// These and those in the states, in the order of the file, once somebody has asked for them.
+    /// These and those in the states, in the order of the file, once they have been asked for.
     pub(crate) mentions: OnceLock<Vec<Mention>>,
 }
 

@@ -81,8 +81,8 @@ fn reached(outline: &Outline) -> Vec<bool> {
     reached
 }
 
-/// Whether an exit of a state is taken whenever its condition holds: nothing that it enters can refuse, and nobody is where it leads
-/// to already. Of a state around others or the global one, nobody knows that: their owners may be there, or in a final state.
+/// Whether an exit of a state is taken whenever its condition holds: nothing that it enters can refuse, and no owner is already
+/// where it leads to. This is not known of a parent or of the global state: their owners may be there, or in a final state.
 fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
     let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
     of.children.is_empty()
@@ -94,7 +94,7 @@ fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline
 /// Exits tried after each update that are behind one that is always taken by the time at which they open.
 fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
     // The one that is taken first, when it is, in seconds, how that is written, and whether it is tried as its state is entered:
-    // if not, those that are come before it then.
+    // if not, the exits that are come before it then.
     let mut taken: Option<(&StateOutline, f64, String, bool)> = None;
     for exit in of.exits.iter().filter(|exit| exit.on.is_none()) {
         let target = outline.state(exit.to);
@@ -167,13 +167,13 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
         };
         let Some(condition) = condition else { continue };
         let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
-        // Of a time that varies, nobody knows which one is the shorter.
+        // Which one is shorter is not known of a time that varies.
         let covers = |before: &&&ExitOutline| {
-            // As its state is entered, one with `always` is tried before those without.
+            // When its state is entered, an exit with `always` is tried before exits without.
             (before.is_always || !exit.is_always)
                 && before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
         };
-        // Those without a message are looked for elsewhere.
+        // Exits without a message are looked for elsewhere.
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
         let same = taken.get(&key).filter(|_| key.1.is_some());
         let Some(before) = always.filter(&covers).or(same.filter(&covers)) else {

@@ -1,4 +1,4 @@
-//! From what is written to what is meant: names of states become states, and the other words are compared with those that the
+//! From text to meaning: names of states become states, and the other words are compared with the words that the
 //! game offers. Every mistake is noted, and resolving goes on behind it.
 
 use std::collections::{HashMap, HashSet};
@@ -157,7 +157,7 @@ fn at_one_place(states: &[Rc<DraftState<'_>>], later: usize, first: usize) -> Mi
         .help("rename this state: the states of a machine are changed where that is written")
 }
 
-/// Tells each state its children. Returns the states that are nobody's.
+/// Tells each state its children. Returns the states without a parent.
 fn link(states: &mut [Arc<StateOutline>]) -> Vec<StateId> {
     let mut outermost = Vec::new();
     for i in 0..states.len() {
@@ -385,7 +385,7 @@ impl Resolver<'_> {
         );
     }
 
-    /// Tells of a word that the game does not offer: which of those that it does was meant, or else which there are.
+    /// Reports a word that the game does not offer: which word was probably meant, or else which words there are.
     pub(super) fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
         let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
         let grammar = RESERVED.into_iter().filter(|_| kind == WordKind::Value);

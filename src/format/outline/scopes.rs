@@ -68,7 +68,7 @@ impl Scope {
 }
 
 impl Scopes {
-    /// Those of states as they are written.
+    /// Makes the scopes of states as they are written.
     pub(crate) fn new(states: &[Placed<'_>]) -> Self {
         let scopes: Vec<Scope> = states.iter().map(Scope::new).collect();
         let by_key = scopes.iter().enumerate().map(|(i, scope)| (Rc::clone(&scope.name), i)).collect();
@@ -108,7 +108,7 @@ impl Scopes {
     /// The parent of a name, before the places are known.
     fn parent_named(&self, of: usize, name: &str, states: &[Placed<'_>]) -> Option<usize> {
         let within = self.of_states[of].root.and_then(|root| {
-            // Names of a linked machine are those in it.
+            // Names in a linked machine are names of its own states.
             self.by_key.get(format!("{}.{name}", states[root].name).as_str()).copied()
         });
         within.or_else(|| self.by_key.get(name).copied())
@@ -141,7 +141,7 @@ impl Scopes {
         &self.of_states[of.index()].name
     }
 
-    /// Those of all states, in the order of the file.
+    /// The names of all states, in the order of the file.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.of_states.iter().map(|scope| &*scope.name)
     }

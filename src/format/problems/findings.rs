@@ -180,7 +180,7 @@ fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
         same.entry((file(), problem.says())).or_default().push(i);
         alike.entry((file(), problem.kind())).or_default().push(i);
     }
-    // By the first one, those that it stands for.
+    // By the first one, the findings that it stands for.
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut is_left_out = vec![false; found.len()];
     for (all, most) in [(alike, MOST_OF_A_KIND), (same, MOST_OF_ONE)] {

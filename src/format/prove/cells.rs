@@ -49,7 +49,7 @@ impl Cells {
         self.0.iter().zip(&of.0).any(|(word, of)| word & of != 0)
     }
 
-    /// Keeps those that are in `of`, or those that are not.
+    /// Keeps the cells that are in `of`, or the cells that are not.
     pub(super) fn keep(&mut self, of: &Self, is_in: bool) {
         for (word, of) in self.0.iter_mut().zip(&of.0) {
             *word &= if is_in { *of } else { !of };

@@ -341,7 +341,7 @@ struct Fork {
     situation: Rc<Situation>,
     /// Whether none has been tried.
     is_first: bool,
-    /// Those that have not been tried, the next one last.
+    /// The ones that have not been tried, the next one last.
     ways: Way,
 }
 

@@ -70,13 +70,13 @@ impl<'o> Machine<'o> {
         (0..self.state(of).exits.len()).map(move |nth| ExitId { of, nth })
     }
 
-    /// The exits that are tried in a tick, in this order: those of the global state, then from the outermost state's on.
+    /// The exits that are tried in a tick, in this order: the exits of the global state, then from the outermost state's on.
     pub(super) fn in_tick(&self, path: &[StateId]) -> Vec<ExitId> {
         let states = self.outline.global().into_iter().chain(path.iter().copied());
         states.flat_map(|of| self.exits_of(of)).filter(|id| self.exit(*id).on.is_none()).collect()
     }
 
-    /// The exits that are tried when a state has been entered: its own with `always`, and those for the end of a machine that ends
+    /// The exits that are tried when a state has been entered: its own with `always`, and exits for the end of a machine that ends
     /// in it.
     pub(super) fn at_entry(&self, of: StateId) -> impl Iterator<Item = ExitId> + use<'_, 'o> {
         let always = self.exits_of(of).filter(|id| self.exit(*id).is_always);
@@ -84,7 +84,7 @@ impl<'o> Machine<'o> {
         always.chain(done.into_iter().flatten())
     }
 
-    /// The exits that a message is offered to, in this order: from the innermost state's on, then those of the global state.
+    /// The exits that a message is offered to, in this order: from the innermost state's on, then the exits of the global state.
     pub(super) fn for_message(&self, path: &[StateId], message: &str) -> Vec<ExitId> {
         let states = path.iter().rev().copied().chain(self.outline.global());
         let waits = |id: &ExitId| {

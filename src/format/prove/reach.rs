@@ -1,6 +1,6 @@
 //! Which states can be active, and which exits can be taken, over all situations.
 //!
-//! An exit can be taken in a tick that begins where its state is active, after those before it have not been. It can also be
+//! An exit can be taken in a tick that begins where its state is active, if no exit before it is taken. It can also be
 //! tried in the middle of a tick, where an exit of the global state or of a state around has just led to its state; and an exit
 //! with `always`, where its state is being entered. What cannot be decided may be either, so that only what can surely not be
 //! is missing here.
@@ -25,11 +25,11 @@ pub(super) struct Reached {
     pub(super) is_active: Vec<bool>,
     /// The innermost states that the machine can be in, as they were found.
     pub(super) innermost: Vec<StateId>,
-    /// By id, those of them that are in the state, itself among them.
+    /// By id, the states that are in the state, itself among them.
     pub(super) within: Vec<Vec<StateId>>,
     /// The exits that can be taken.
     pub(super) taken: HashSet<ExitId>,
-    /// Those of which it is not known.
+    /// The exits of which this is not known.
     pub(super) unknown: BTreeSet<ExitId>,
 }
 
@@ -88,11 +88,11 @@ struct Reaching<'m, 'o, 'w> {
     waiting: Vec<StateId>,
     /// Innermost states that are entered in whatever situation.
     free: HashSet<StateId>,
-    /// Those of them that may be entered in the middle of a tick.
+    /// The innermost states that may be entered in the middle of a tick.
     within: HashSet<StateId>,
     /// Innermost states that have been found.
     seen: HashSet<StateId>,
-    /// Those in which the machine can be from one tick to the next: an exit with `always` need not lead on at once.
+    /// The innermost states in which the machine can stay from one tick to the next: an exit with `always` need not lead on at once.
     resting: HashSet<StateId>,
 }
 
@@ -488,7 +488,7 @@ impl Reaching<'_, '_, '_> {
     }
 }
 
-/// The times in the states of a path, of which those from a depth on have just been entered.
+/// The times in the states of a path whose states from a depth on have just been entered.
 fn entered(path: &[StateId], from: usize) -> impl Fn(StateId) -> Time {
     move |id| {
         let depth = path.iter().position(|active| *active == id);

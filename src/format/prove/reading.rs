@@ -34,7 +34,7 @@ pub(super) struct Undecided {
     count: usize,
 }
 
-/// Who asks a condition, and when.
+/// Which state asks a condition, and when.
 pub(super) struct Asking<'a> {
     pub(super) states: &'a HashMap<&'a str, StateId>,
     /// The states that are active, outermost first. `None` where any may be.

@@ -428,7 +428,7 @@ impl Search<'_> {
         }
     }
 
-    /// Keeps of two times those cells in which the first can be no longer than the second.
+    /// Keeps the cells of two times in which the first can be no longer than the second.
     fn in_order(&self, domains: &mut Domains, has_changed: &mut bool) -> bool {
         for (short, long) in &self.space.order {
             let (Some(first), Some(last)) = (domains[*short].first(), domains[*long].last()) else { return false };

@@ -101,7 +101,7 @@ fn without_slips(ast: &AST, text: &str, shift: usize, names: &Names<'_>) -> Resu
     Ok(())
 }
 
-/// A function that was meant to be one of those that are called, and is not.
+/// A function that was probably meant to be one of the called functions, and is not.
 fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
     const HOOKS: [&str; 3] = ["enter", "update", "exit"];
     ast.iter_functions().find_map(|function| {

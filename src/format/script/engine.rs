@@ -5,7 +5,7 @@
 //! else is left out, and why:
 //! - `sleep`, `timestamp`: scripts do not wait, and a run can be repeated.
 //! - Function pointers and closures: a closure shares its variables, so that what it captures is not counted as data, and can
-//!   lead back to itself, which is never freed. `curry` doubles what nobody counts.
+//!   lead back to itself, which is never freed. `curry` doubles data that no limit counts.
 //! - `sort`, `filter` and what else calls back: the engine's own go on after they have been cut off.
 //! - `parse_json`, `eval`, modules: a script is what is in its file.
 
@@ -30,7 +30,7 @@ const OPERATIONS_PER_LOOK: u64 = 16;
 /// The longest text of a script, in bytes.
 const LONGEST_STRING: usize = 1_000;
 
-/// The most elements of an array, and of a map, with those within them.
+/// The most elements of an array, and of a map, with nested elements.
 const MOST_ELEMENTS: usize = 200;
 
 /// The most lines that one run prints.

@@ -154,7 +154,7 @@ impl Lint<'_> {
             return None;
         }
         let known = registered().iter().map(String::as_str).chain(self.own.keys().copied());
-        // Who writes one of these means it.
+        // A script that writes one of these means it.
         let meant = nearest(name, known).filter(|_| !LEFT_OUT.contains(&name));
         Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
     }

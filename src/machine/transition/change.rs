@@ -198,7 +198,7 @@ impl<T: Owner> Reference<T> for StateRef<T> {
     }
 }
 
-/// One owner's change from one flat state to another, where nothing else waits and nobody records it. The steps are those of
+/// One owner's change from one flat state to another, where nothing else waits and nothing is recorded. The steps are those of
 /// [`OneChange`], without what cannot happen here: 36 ns rather than 57 between singletons. Random programs hold the two
 /// together, since each takes now this way, now that.
 pub(super) struct LoneChange<'c, 'f, 'x, T: Owner, R> {
@@ -319,7 +319,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Tells the log, the owner and whoever sees them of a change that has been made at a time.
+    /// Tells the log, the owner, the watch and the witness of a change that has been made at a time.
     #[inline]
     fn tell(&mut self, change: &Change<'_, T>, now: f64, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(witness) = &mut self.witness {
@@ -354,7 +354,7 @@ impl<T: Owner> Single<'_, T> {
         self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
     }
 
-    /// Writes a step down, for whoever has them recorded.
+    /// Records a step, if steps are recorded.
     #[inline]
     pub(super) fn record(&mut self, step: impl FnOnce() -> Step<T>) {
         if let Some(steps) = &mut self.steps {

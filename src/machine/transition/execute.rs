@@ -104,7 +104,7 @@ impl<T: Owner> Single<'_, T> {
             return self.execute_other(&Request::Change(to.into()), owner, cx);
         };
         let made = self.made;
-        // There is no other target to be dropped: whoever changes within a callback has taken it away.
+        // No other target can be dropped here: a change within a callback takes the target away first.
         mem::forget(mem::replace(&mut self.target, to.into()));
         let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made, time_in_state: 0.0 });
         mem::forget(mem::replace(&mut self.target, StateRef::NONE));
@@ -123,7 +123,7 @@ impl<T: Owner> Single<'_, T> {
         is_made
     }
 
-    /// Whether a change is the only request, is not one of suspiciously many, and nobody records it.
+    /// Whether a change is the only request, is not one of suspiciously many, and is not recorded.
     #[inline]
     fn is_alone(&self) -> bool {
         self.count < MOST_CHANGES / 2 && self.steps.is_none() && self.requests.is_empty()

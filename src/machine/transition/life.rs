@@ -65,7 +65,7 @@ impl<T: Owner> Single<'_, T> {
         }
         match descent(&current) {
             Ok(path) => {
-                // For whoever notes what a tick has led to, it is a change.
+                // In the outcome of the tick, it counts as a change.
                 self.count += 1;
                 self.made += 1;
                 self.kept = 0;

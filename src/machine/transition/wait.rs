@@ -1,4 +1,4 @@
-//! How a machine sets timers, carries out those that are due, and sleeps.
+//! How a machine sets timers, carries out due timers, and sleeps.
 
 use alloc::boxed::Box;
 use core::{fmt, mem};

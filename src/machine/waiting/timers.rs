@@ -1,5 +1,5 @@
-//! The running timers of one machine. However many there are, to set one, to end those of some states and to find those that are
-//! due takes no time for the others.
+//! The running timers of one machine. However many there are: to set a timer, to end the timers of some states, and to find the
+//! due ones takes no time for the other timers.
 
 use alloc::boxed::Box;
 #[cfg(feature = "definition")]
@@ -55,7 +55,7 @@ impl<T: Owner> TimerList<T> {
         self.list.iter().filter(|timer| !timer.is_gap())
     }
 
-    /// Some of those that were asked for last, the newest first.
+    /// Some of the last timers in the order of asking, the newest first.
     pub(crate) fn newest(&self) -> impl Iterator<Item = &Timer<T>> {
         self.list.iter().rev().take(64).filter(|timer| !timer.is_gap())
     }
@@ -70,7 +70,7 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// Takes out those that end with a change that leaves all but the outermost `kept` active states, in the order of asking.
+    /// Takes out the timers that end with a change that leaves all but the outermost `kept` active states, in the order of asking.
     pub(crate) fn end(&mut self, kept: usize) -> Timers<T> {
         match &mut self.index {
             None => self.take_if(|timer| timer.scope.ends_with(kept)),
@@ -81,7 +81,7 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// Takes out those that are due, the earliest first, and of equal ones the one that was asked for first.
+    /// Takes out the due timers, the earliest first, and of equal ones the one that was asked for first.
     pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
         if let Some(index) = &mut self.index {
             let due = index.take_due(now);
@@ -146,7 +146,7 @@ impl<T: Owner> TimerList<T> {
         taken
     }
 
-    /// Takes out those at some places, which the index has forgotten.
+    /// Takes out the timers at some places, which the index has forgotten.
     fn take(&mut self, places: Vec<usize>) -> Timers<T> {
         let taken = places.into_iter().map(|nth| self.list[nth].take()).collect();
         let running = self.len();

@@ -1,4 +1,4 @@
-//! The first node of each owner's list, and the owner's version, in pages, of which there are only those with an owner that has a timer.
+//! The first node of each owner's list, and the owner's version, in pages. A page exists only if one of its owners has a timer.
 
 use super::nodes::{NONE, OWNERS};
 use super::pages::Pages;
@@ -17,7 +17,7 @@ pub(super) struct Heads {
     free: u32,
 }
 
-/// Side by side, as whoever needs one of them needs the other.
+/// Side by side, since code that needs one of them needs the other.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
     /// The first node of an owner, or [`NONE`].

@@ -116,7 +116,7 @@ impl Clone for Levels {
     }
 
     fn clone_from(&mut self, source: &Self) {
-        // A source that has never had a timer has no lists. Those here are kept then.
+        // A source that has never had a timer has no lists. The lists here are kept then.
         if !source.lists.is_empty() {
             self.lists.clone_from(&source.lists);
         }

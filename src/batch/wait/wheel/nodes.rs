@@ -83,7 +83,7 @@ impl Nodes {
         self.dead -= 1;
     }
 
-    /// Frees all dead nodes, none of which is in a list any more. The free ones are in ascending order then, without those
+    /// Frees all dead nodes, none of which is in a list any more. The free ones are in ascending order then, without the nodes
     /// at the end, which are no longer in use.
     pub(super) fn free_dead(&mut self) {
         self.dead = 0;
