@@ -1,4 +1,4 @@
-//! One change of an owner's state, as the owner and the log are told of it.
+//! One change of an owner's state, as it is reported to the owner and to the log.
 
 use core::fmt;
 

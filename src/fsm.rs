@@ -769,8 +769,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
 pub(crate) type ActOnSeat<'a, T> =
     &'a mut dyn FnMut(&mut T, &mut Seat<T>, &StateRef<T>, &mut <T as Owner>::Context<'_>);
 
-/// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method is told of
-/// which of them.
+/// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method gets
+/// the number of one of them.
 pub(crate) trait Machines<T: Owner> {
     /// Queues a request for a change to a singleton: nearly all requests that there are.
     fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>);

@@ -1,4 +1,4 @@
-//! What has a machine, and what it is told of the machine's changes.
+//! The owner of a machine, and the reports that it gets of the machine's changes.
 
 use core::any::type_name;
 use core::fmt;

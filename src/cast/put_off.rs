@@ -27,9 +27,9 @@ pub(super) struct PutOff<K, M> {
 /// What a telegram comes of.
 #[derive(Clone, Copy)]
 pub(super) struct Cause {
-    /// How often in a row telegrams were put off to get to this one. 0 of what comes of none.
+    /// How often in a row telegrams were put off to get to this one. 0 for a telegram that no other telegram caused.
     pub(super) round: u32,
-    /// The number of its exchange: of the telegrams that one telegram has led to. `NO_EXCHANGE` of what comes of none.
+    /// The number of its exchange: the telegrams that one telegram has led to. `NO_EXCHANGE` if no other telegram caused it.
     pub(super) exchange: usize,
 }
 
@@ -71,10 +71,10 @@ impl<K> Exchanges<K> {
 }
 
 impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
-    /// Counts a telegram that is sent in handling what comes of `cause`. Returns what it comes of itself; `None` if it is to be
-    /// dropped, because its exchange has no end.
+    /// Counts a telegram that is sent while one with the cause `cause` is handled. Returns the cause of the new one; `None` if it is
+    /// to be dropped, because its exchange has no end.
     ///
-    /// One that comes of none is the first of an exchange, which is written down only when there is a second.
+    /// A telegram that no other telegram caused is the first of an exchange, which is recorded only when there is a second.
     #[inline]
     pub(super) fn count(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> Option<Cause> {
         if cause.exchange == NO_EXCHANGE {

@@ -209,13 +209,13 @@ impl<T: Owner> Agent<T> {
     pub(crate) const OFFSETS: (usize, usize) =
         (mem::offset_of!(Self, owner), mem::offset_of!(Self, machine) + StateMachine::<T>::SEAT_OFFSET);
 
-    /// The owner, and its machine's methods with `watch`, if there is one, told of each change.
+    /// The owner, and its machine's methods, which report each change to `watch`, if there is one.
     #[inline]
     pub(crate) fn watched(&mut self, watch: Option<Watch<T>>) -> (&mut T, MachineMut<'_, T>) {
         (&mut self.owner, self.machine.recording(None).watched(watch))
     }
 
-    /// Has `watch`, if there is one, told of each change from now on.
+    /// Reports each change from now on to `watch`, if there is one.
     pub(crate) fn set_watch(&mut self, watch: Option<Watch<T>>) {
         self.watch = watch;
     }

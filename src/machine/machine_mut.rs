@@ -60,7 +60,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         Self { seat, beside, steps, watch: None, has_changed: false, has_refused: false }
     }
 
-    /// Has `watch`, if there is one, told of each change.
+    /// Reports each change to `watch`, if there is one.
     #[inline]
     pub(crate) fn watched(self, watch: Option<Watch<T>>) -> Self {
         Self { watch, ..self }

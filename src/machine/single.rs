@@ -21,7 +21,7 @@ pub(crate) struct Watch<T: Owner> {
     pub(crate) index: usize,
     /// Is told where the machine is, each time that this changes.
     pub(crate) tell: fn(usize, &Seat<T>, &mut T::Context<'_>),
-    /// Is told of each change, made or refused, and at what time.
+    /// Is called for each change, made or refused, with its time.
     pub(crate) see: fn(usize, &Change<'_, T>, f64, &mut T::Context<'_>),
 }
 

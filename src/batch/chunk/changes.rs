@@ -194,8 +194,8 @@ struct Handles<'h, 'a, T: Owner> {
 }
 
 impl<T: Owner> Handles<'_, '_, T> {
-    /// Calls `act` with what is left of some movers until it has gone through all. Where it panics, that mover's requests are
-    /// dropped, its slot is told to `panicked`, and `act` goes on behind it.
+    /// Calls `act` with the movers that are left until it has gone through all. If it panics, that mover's requests are dropped,
+    /// `panicked` gets its slot, and `act` goes on behind it.
     fn go_through(
         &mut self,
         owners: &mut [T],
@@ -476,7 +476,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         if let Some(now) = panic.catch(|| now::<T>(cx)) {
             *moved_at = now;
         } else {
-            // They have all left, and come to nothing.
+            // They have all left, and none of them arrives.
             movers.drain(..).for_each(|mover| Self::stay(rows, (asked, individuals), mover.slot()));
             workspace.grouping.clear();
         }

@@ -34,7 +34,7 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     let rest = rest.get_or_init(|| unmerged);
     let document = Document::read(rest, true);
     if let Some((why, at)) = document.error.clone().filter(|_| is_all_read) {
-        // Of what goes on over statements, the beginning is told.
+        // A mistake that goes on over several statements is reported at its beginning.
         let at = boundary(rest, at.start)..boundary(rest, at.end);
         findings.add(in_words(rest, &why, at));
     }

@@ -251,7 +251,7 @@ fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], findings:
     let mut told = HashSet::new();
     for state in outline.states.iter().filter(|state| is_first[state.id.index()]) {
         let (Some((count, end)), Some(exit)) = (follow[state.id.index()], leads[state.id.index()]) else { continue };
-        // Of chains that have one end, one is told.
+        // One of several chains with the same end is reported.
         if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES || !told.insert(end) {
             continue;
         }

@@ -82,7 +82,7 @@ impl Findings {
         let is_warning = mistake.is_warning();
         self.errors += usize::from(!is_warning);
         if self.is_full() {
-            // An error is told rather than a warning.
+            // An error is reported rather than a warning.
             if is_warning || self.warnings == 0 {
                 *(if is_warning { &mut self.more.warnings } else { &mut self.more.errors }) += 1;
                 return;

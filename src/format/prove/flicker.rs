@@ -45,7 +45,7 @@ pub(super) fn check(
     let tick = shortest(machine);
     let mut telling = Telling { machine, stage, tick, found, told: BTreeSet::new(), passed: BTreeSet::new() };
     let mut are_all = true;
-    // A circle within a tick is told once, as that.
+    // A circle within a tick is reported once, as such.
     let mut left = MOST_TRIED_OF_ALL;
     for at in &reached.innermost {
         let steps = Steps::at_entry(machine, *at, left.min(MOST_TRIED), work);

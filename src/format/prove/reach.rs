@@ -92,7 +92,8 @@ struct Reaching<'m, 'o, 'w> {
     within: HashSet<StateId>,
     /// Innermost states that have been found.
     seen: HashSet<StateId>,
-    /// The innermost states in which the machine can stay from one tick to the next: an exit with `always` need not lead on at once.
+    /// The innermost states in which the machine can stay from one tick to the next: an exit with `always` need not lead on
+    /// at once.
     resting: HashSet<StateId>,
 }
 

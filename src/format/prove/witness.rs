@@ -140,7 +140,7 @@ impl Witness {
 
 /// A machine as the game would run it, with values in place of a game: what a finding says must be seen on it.
 pub(crate) trait Stage {
-    /// Plays rows from a state on, and says what comes of them. `None` where that is not possible.
+    /// Plays rows from a state on, and returns the result. `None` where that is not possible.
     fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness>;
 }
 

@@ -20,7 +20,7 @@ use super::source::Source;
 /// The constants outside of a script's functions, by name.
 pub(crate) type Constants = HashMap<String, Dynamic>;
 
-/// What the engine is told of a run: what the script can name, and the change that it asks for.
+/// The data of a run in the engine: what the script can name, and the change that it asks for.
 #[derive(Clone)]
 pub(crate) struct Told {
     pub(crate) constants: Arc<Constants>,

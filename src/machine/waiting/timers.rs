@@ -239,7 +239,7 @@ struct OfScope {
     dues: BinaryHeap<Due>,
 }
 
-/// What an index is told of a timer.
+/// What an index knows about a timer.
 #[derive(Clone, Copy)]
 struct Entry {
     due: f64,
