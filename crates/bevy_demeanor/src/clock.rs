@@ -155,6 +155,15 @@ impl Reading {
         (!self.has_been_missed()).then_some(now)
     }
 
+    /// What the clock showed before it last advanced, if there is one.
+    #[cfg(feature = "serialize")]
+    pub(crate) fn shown_before(&self) -> Option<f64> {
+        #[cfg(feature = "time")]
+        return self.is_there.then(|| self.time.elapsed().saturating_sub(self.time.delta()).as_secs_f64());
+        #[cfg(not(feature = "time"))]
+        None
+    }
+
     pub(crate) fn has_been_missed(&self) -> bool {
         self.missed.get()
     }

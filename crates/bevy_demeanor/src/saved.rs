@@ -349,21 +349,25 @@ fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
 /// Sees to the times of loaded machines, before a pass or command reaches them for the first time.
 ///
 /// Between the loading and now, the clock has gone on; or it was set to what it showed when the game was saved, as by a scene
-/// that holds the clock too, which comes after the entities, and has gone on from there. Whichever makes the shorter time.
+/// that holds the clock too, which comes after the entities, and has gone on from there. If the owner goes by Bevy's `Time`, and
+/// that has advanced once since, it tells which of the two it was. Otherwise the one is taken that makes the shorter time.
 pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
     let Some(JustLoaded { saved_at, loaded_at, time, book }) =
         world.get_entity_mut(entity).ok().and_then(|mut entity| entity.take::<JustLoaded<T>>())
     else {
         return;
     };
-    let time_now = read_clock::<T>(world).shown();
+    let clock = read_clock::<T>(world);
+    let (time_now, time_before) = (clock.shown(), clock.shown_before());
     let settled = visit(world, entity, |machine, _, cx| {
         let now = T::now(cx);
         let by = loaded_at.unwrap_or(saved_at);
         // As long as its owner or a part of its body was missing, nobody could ask for the owner's clock.
         let loaded_at = loaded_at.or_else(|| time.filter(|_| time_now == Some(now)));
         let since = |then: f64| if now >= then { now - then } else { f64::INFINITY };
+        let has_gone_on = time_now == Some(now) && time_before.is_some() && time_before == time;
         let from = match loaded_at {
+            Some(loaded_at) if has_gone_on => loaded_at,
             Some(loaded_at) if since(loaded_at) <= since(saved_at) && now >= loaded_at => loaded_at,
             Some(_) if now >= saved_at => saved_at,
             _ => now,

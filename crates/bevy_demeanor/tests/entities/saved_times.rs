@@ -104,8 +104,8 @@ fn a_loaded_machine_goes_on_by_bevys_time_with_its_times_and_timers_as_they_were
         for sequence in [Sequence::Forward, Sequence::Backward] {
             // Saved on the boil, and asleep.
             for saved_after in [3, 10] {
-                // Where the time is at its beginning, where it is elsewhere, and where it is about the same.
-                for loaded_after in [1, 2, 40, 5 + saved_after] {
+                // Where the time is at its beginning, where it is elsewhere, and where it is the same, or one frame off.
+                for loaded_after in [1, 2, 40, 4 + saved_after, 5 + saved_after, 6 + saved_after] {
                     check(plugin, sequence, saved_after, loaded_after);
                 }
             }
