@@ -1,18 +1,14 @@
 //! What an owner's clock shows: the one place where it is read (rule 18).
 
-use core::any::type_name;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use log::warn;
 
-use crate::owner::Owner;
-
-/// The time by the owner's clock, in seconds.
+/// The time that the clock of an owner shows, in seconds, as it counts: see [`shown`]. `owner` names the type of the owner.
 #[inline]
-pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
-    let seconds = T::now(cx);
+pub(crate) fn reading(seconds: f64, owner: fn() -> &'static str) -> f64 {
     if !seconds.is_finite() {
-        warn_of(seconds, type_name::<T>());
+        warn_of(seconds, owner());
     }
     shown(seconds)
 }

@@ -5,12 +5,11 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use crate::change::Cause;
-use crate::clock::now;
 use crate::machine::seat::Seat;
 use crate::machine::waiting::{After, Awaited, Scope, Then, Timer};
 #[cfg(feature = "definition")]
 use crate::machine::waiting::{Note, Noted};
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::{IntoState, State, StateRef, same};
 
 /// A callback's handle to its owner's machine.

@@ -4,6 +4,7 @@ use core::any::type_name;
 use core::fmt;
 
 use crate::change::Change;
+use crate::clock;
 use crate::state::short_name;
 
 /// A character, a door, a menu: whatever a state machine belongs to.
@@ -146,6 +147,12 @@ pub trait Owner: Sized + 'static {
     fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {
         let _ = (change, cx);
     }
+}
+
+/// The time by the owner's clock, in seconds.
+#[inline]
+pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
+    clock::reading(T::now(cx), type_name::<T>)
 }
 
 /// The owner's label, for log lines.

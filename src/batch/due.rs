@@ -18,8 +18,7 @@ use super::rows::place::SharedPlace;
 use super::rows::store::{Sleeper, Store};
 use super::wait::timers::Due;
 use super::wait::waiter::{Until, Waiter};
-use crate::clock::now;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::Mover;
 
 /// How many owners are looked at together, so that the processor waits for all of them at once. The data of more would have left

@@ -32,10 +32,9 @@ use self::parallel::Workers;
 use self::rows::chunk::{Chunk, Part};
 use self::rows::store::Store;
 use crate::change::NameOf;
-use crate::clock::now;
 use crate::machine::seat::Seat;
 use crate::machine::state_machine::StateMachine;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 #[cfg(doc)]
 use crate::state::State;
 use crate::state::{IntoState, StateRef};

@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use super::rows::range::Rows;
 use super::{Batch, Key};
-use crate::clock::now;
 use crate::fsm::{View, time_since};
 use crate::machine::report::MachineReport;
 use crate::machine::seat::Seat;
 use crate::machine::waiting::NextWake;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::{State, StateRef};
 
 /// Reading a batch.

@@ -7,13 +7,12 @@ use downcast_rs::Downcast;
 use super::context::CastContext;
 use super::journaling;
 use super::slot::Slot;
-use crate::clock::now;
 use crate::machine::agent::Agent;
 use crate::machine::report::MachineReport;
 use crate::machine::seat::Seat;
 use crate::machine::single::Watch;
 use crate::message::Telegram;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 
 /// `Send` and `Sync`, so that a cast is both when its keys, messages and world are: behind a trait object the compiler no
 /// longer sees the owner. A member is told its index, so that its changes are noted in its slot.

@@ -15,10 +15,9 @@ use super::script::ScriptCondition;
 use super::values::{Flag, LANES, Lanes, Number};
 use super::vocabulary::Random;
 use super::vocabulary::messages::FlagField;
-use crate::clock::now;
 use crate::format::expression::Comparison;
 use crate::fsm::Fsm;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::span::Span;
 
 /// A condition with more tests than this is run for one owner at a time.

@@ -11,13 +11,12 @@ use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
-use crate::clock::now;
 use crate::format::expression::Comparison;
 #[cfg(feature = "script")]
 use crate::format::script::budget::Usage;
 use crate::fsm::{Fsm, View};
 use crate::machine::seat::Path;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::StateRef;

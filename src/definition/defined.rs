@@ -17,7 +17,6 @@ use super::handle::time_in;
 use super::moment::tried_at;
 use super::record::Unrecorded;
 use super::values::LANES;
-use crate::clock::now;
 use crate::format::hook::Hook;
 #[cfg(feature = "script")]
 use crate::format::script::budget::Usage;
@@ -25,7 +24,7 @@ use crate::fsm::Fsm;
 #[cfg(feature = "script")]
 use crate::machine::waiting::Scope as NotedBy;
 use crate::machine::waiting::{Note, Noted};
-use crate::owner::{Label, Owner};
+use crate::owner::{Label, Owner, now};
 use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::{State, StateRef};

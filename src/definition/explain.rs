@@ -10,9 +10,8 @@ use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph, MessageExit};
 use super::handle::machine_in;
 use super::record::{Answered, Record, Trial, Written, rounded};
-use crate::clock::now;
 use crate::fsm::Fsm;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::StateRef;
 
 /// One exit for an owner: whether it is taken, and why. [`Definition::explain`] returns one for each exit.

@@ -6,9 +6,8 @@ use super::graph::Fixed;
 use super::moment::Moment;
 use super::values::Number;
 use super::vocabulary::messages::NumberField;
-use crate::clock::now;
 use crate::format::operand::{Arithmetic, Function, Operand};
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 
 /// A calculation with what is read for one owner.
 pub(crate) enum Formula<T: Owner> {

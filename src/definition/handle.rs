@@ -1,10 +1,9 @@
 //! What definitions ask of the machine's handle, beyond what a state may ask of it.
 
-use crate::clock::now;
 use crate::fsm::{Fsm, Machines, Request, View, time_or_zero};
 use crate::machine::seat::Seat;
 use crate::machine::state_machine::StateMachine;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 

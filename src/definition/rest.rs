@@ -7,25 +7,16 @@
 
 use super::block::{Block, each};
 use super::decide::Decider;
-use super::graph::{DefinedState, Exit, Graph, Node};
+use super::graph::{DefinedState, Exit, Graph, Node, SHORTEST_REST};
 use super::handle::{entered_at, entered_at_depth};
 use super::opening::{Every, Opening, Varying};
 use super::values::{LANES, Lanes};
-use crate::clock::now;
 use crate::fsm::{Fsm, View, time_or_zero};
 use crate::machine::single::Single;
 use crate::machine::waiting::{Note, Noted, Scope};
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::span::{Span, next_multiple, opens_at};
-
-/// An owner that has less than this to wait for an exit, in seconds, stays awake. In the slow table of the bench, a question costs
-/// 2 ns in each tick; to be put to sleep, woken and changed costs about 900 ns, by a division of the whole.
-pub(crate) const SHORTEST_REST: f64 = 2.0;
-
-/// An owner whose state has its turns more often than this, in seconds, stays awake. An owner awake costs more here: in each tick
-/// it is looked up when its turn comes.
-pub(crate) const SHORTEST_TURN: f64 = 0.25;
 
 /// The next turn of a state with `every`.
 #[derive(Clone, Copy)]

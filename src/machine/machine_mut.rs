@@ -11,9 +11,8 @@ use super::single::{Single, Watch};
 use super::step::Step;
 use super::taken::Running;
 use super::waiting::{Scope, Then};
-use crate::clock::now;
 use crate::fsm::{Fsm, Request};
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::{IntoState, StateRef};
 
 /// A machine that is borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for code that keeps other

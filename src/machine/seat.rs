@@ -9,8 +9,6 @@ use core::mem;
 
 use smallvec::SmallVec;
 
-use super::requests::Requests;
-use super::transition::MOST_PUSHED;
 #[cfg(feature = "std")]
 use super::waiting::Then;
 use super::waiting::{NextWake, Scope, Timer, Timers, Waiting};
@@ -312,7 +310,12 @@ impl<T: Owner> Seat<T> {
 
     /// Puts the active path on the stack, with its timers and those that it has asked for, and makes `first` the current state.
     /// Returns what was current.
-    pub(crate) fn push(&mut self, first: StateRef<T>, asked_for: Requests<T>, now: f64) -> StateRef<T> {
+    pub(crate) fn push(
+        &mut self,
+        first: StateRef<T>,
+        leave_timers: impl FnOnce(&mut Timers<T>),
+        now: f64,
+    ) -> StateRef<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
@@ -335,7 +338,7 @@ impl<T: Owner> Seat<T> {
         rare.stack.push(suspended);
         // Once the path is there: it drops the timers of states that have been left, and a message's `Drop` may panic (rule 22).
         if let Some(suspended) = rare.stack.last_mut() {
-            asked_for.leave_timers(&mut suspended.timers);
+            leave_timers(&mut suspended.timers);
         }
         from
     }
@@ -477,6 +480,9 @@ impl<T: Owner> Seat<T> {
         rare.history.iter().find_map(|(of, last)| (of == composite).then_some(last))
     }
 }
+
+/// How many paths can be suspended at most (rule 15).
+pub(crate) const MOST_PUSHED: usize = 64;
 
 /// The most composites that a machine remembers (rule 16).
 pub(crate) const MOST_REMEMBERED: usize = 64;

@@ -10,9 +10,9 @@ use super::seat::Seat;
 use super::step::Step;
 use super::waiting::NextWake;
 use crate::change::NameOf;
-use crate::clock::{now, shown};
+use crate::clock::shown;
 use crate::fsm::{Fsm, time_since};
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::{IntoState, State, StateRef};
 
 /// The state machine of one owner: its current, previous and global states.

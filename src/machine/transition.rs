@@ -24,9 +24,6 @@ use crate::state::StateRef;
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
 
-/// How many paths can be suspended at most (rule 15).
-pub(crate) const MOST_PUSHED: usize = 64;
-
 /// Why nothing can be asked for in `exit` (rule 12).
 pub(crate) const BEING_LEFT: &str = "the state is being left";
 

@@ -16,8 +16,7 @@ use super::error::LoadError;
 use super::seconds::Seconds;
 use crate::clock::shown;
 use crate::fsm::{NEVER, time_or_zero};
-use crate::machine::seat::{MOST_REMEMBERED, Seat, Suspended, path_to};
-use crate::machine::transition::MOST_PUSHED;
+use crate::machine::seat::{MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
 #[cfg(feature = "definition")]
 use crate::machine::waiting::{Note, Noted};
 use crate::machine::waiting::{Scope, Then, Timer, Timers};

@@ -19,10 +19,9 @@ use crate::batch::rows::notes::Notes;
 use crate::batch::rows::outcome::Outcome;
 use crate::batch::rows::range::Rows;
 use crate::change::{Cause, Change, Outcome as Told, Refusal};
-use crate::clock::now;
 use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, logs_changes, tell};
 use crate::machine::waiting::Scope;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::state::{Mover, State, StateRef};
 

@@ -19,12 +19,11 @@ use crate::batch::rows::outcome::Outcome;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::waiter::{Until, Waiter};
 use crate::change::Witness;
-use crate::clock;
 use crate::machine::seat::Seat;
 use crate::machine::single::Single;
 use crate::machine::transition::tell_endless_sleep;
 use crate::machine::waiting::{Scope, Then};
-use crate::owner::Owner;
+use crate::owner::{self, Owner};
 use crate::slice::FsmSlice;
 use crate::span::due_after;
 use crate::state::{Mover, StateRef};
@@ -159,7 +158,7 @@ impl<T: Owner> Pass<T> {
             // Code of the game, which may panic, as its labels may.
             panic.catch(|| {
                 if now.is_nan() {
-                    now = clock::now::<T>(cx);
+                    now = owner::now::<T>(cx);
                 }
             });
             if now.is_nan() {

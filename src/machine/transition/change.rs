@@ -6,7 +6,6 @@ use core::ops::Deref;
 
 use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, tell};
 use crate::change::{Cause, Change, Outcome, Refusal};
-use crate::clock::now;
 use crate::fsm::time_since;
 use crate::machine::idle::Quiet;
 use crate::machine::requests::Requests;
@@ -14,7 +13,7 @@ use crate::machine::seat::Resumption;
 use crate::machine::single::{Single, Watch};
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::{State, StateRef};
 
 /// One owner's change.
@@ -137,7 +136,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         }
         let ended = if single.requests.is_empty() { Requests::new() } else { single.requests.end_timers(plan.kept) };
         self.from = match plan.cause {
-            Cause::Push => single.seat.push(first, ended, now),
+            Cause::Push => single.seat.push(first, |timers| ended.leave_timers(timers), now),
             Cause::Pop => {
                 let (from, resumption) = single.seat.pop(first, now);
                 self.resumption = resumption;

@@ -6,10 +6,10 @@ use core::{fmt, mem, slice};
 use log::{error, log};
 
 use super::change::{LoneChange, OneChange};
-use super::{BEING_LEFT, MOST_CHANGES, MOST_PUSHED, Misuse, Plan, carry_out, descent};
+use super::{BEING_LEFT, MOST_CHANGES, Misuse, Plan, carry_out, descent};
 use crate::change::NameOf;
 use crate::fsm::Request;
-use crate::machine::seat::{Path, Suspended};
+use crate::machine::seat::{MOST_PUSHED, Path, Suspended};
 use crate::machine::single::{ASKED_TO_SLEEP, Single};
 use crate::owner::{Label, Owner};
 use crate::state::{State, StateRef};

@@ -5,13 +5,12 @@ use core::mem;
 use super::change::OneChange;
 use super::{BEING_LEFT, Plan, Steps as _, descent};
 use crate::change::Cause;
-use crate::clock::now;
 use crate::fsm::{NEVER, time_since};
 use crate::machine::seat::Path;
 use crate::machine::single::Single;
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::{State, StateRef};
 
 impl<T: Owner> Single<'_, T> {

@@ -6,11 +6,10 @@ use core::{fmt, mem};
 use log::debug;
 
 use super::{tell_endless_sleep, tell_no_time};
-use crate::clock::now;
 use crate::fsm::Request;
 use crate::machine::single::{ASKED_TO_SLEEP, Single};
 use crate::machine::waiting::{After, NextWake, Scope, Then, Timer};
-use crate::owner::{Label, Owner};
+use crate::owner::{Label, Owner, now};
 use crate::span::due_after;
 use crate::state::StateRef;
 
