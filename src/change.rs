@@ -57,7 +57,7 @@ impl<T: Owner> fmt::Debug for Change<'_, T> {
 }
 
 /// Sees each change of a machine besides its owner, made or refused, in the order in which they happen.
-pub(crate) trait Witness<T: Owner> {
+pub(crate) trait ChangeWitness<T: Owner> {
     /// `now` is when it happened, in seconds.
     fn see(&mut self, change: &Change<'_, T>, now: f64);
 }

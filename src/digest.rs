@@ -9,7 +9,7 @@ use crate::fsm::View;
 use crate::machine::seat::{Rare, Seat, Suspended};
 use crate::machine::state_machine::StateMachine;
 #[cfg(feature = "definition")]
-use crate::machine::waiting::{Note, Noted};
+use crate::machine::waiting::{Note, NoteKind};
 use crate::machine::waiting::{Then, Timer, Waiting};
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -130,12 +130,12 @@ impl DigestHasher {
                 Then::Note(Note { of, number }) => {
                     self.write_text("note");
                     let (kind, exit) = match of {
-                        Noted::Luck(exit) => (0, *exit),
-                        Noted::Seconds(exit) => (1, *exit),
-                        Noted::Tried => (2, 0),
+                        NoteKind::Luck(exit) => (0, *exit),
+                        NoteKind::Seconds(exit) => (1, *exit),
+                        NoteKind::Tried => (2, 0),
                         #[cfg(feature = "script")]
-                        Noted::CutOffs => (3, 0),
-                        Noted::Turn => (4, 0),
+                        NoteKind::CutOffs => (3, 0),
+                        NoteKind::Turn => (4, 0),
                     };
                     self.write_u8(kind);
                     self.write_u16(exit);

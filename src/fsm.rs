@@ -8,7 +8,7 @@ use crate::change::Cause;
 use crate::machine::seat::Seat;
 use crate::machine::waiting::{After, Awaited, Scope, Then, Timer};
 #[cfg(feature = "definition")]
-use crate::machine::waiting::{Note, Noted};
+use crate::machine::waiting::{Note, NoteKind};
 use crate::owner::{Owner, now};
 use crate::state::{IntoState, State, StateRef, same};
 
@@ -729,7 +729,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
+    pub(crate) fn noted(&self, by: Scope, of: NoteKind) -> Option<f64> {
         self.machines.noted(self.nth, by, of)
     }
 
@@ -794,7 +794,7 @@ pub(crate) trait Machines<T: Owner> {
     fn has_requests(&self, nth: usize) -> bool;
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
-    fn noted(&self, _nth: usize, _by: Scope, _of: Noted) -> Option<f64> {
+    fn noted(&self, _nth: usize, _by: Scope, _of: NoteKind) -> Option<f64> {
         None
     }
     /// Whether anything has been asked for that may lead to a change.

@@ -79,23 +79,23 @@ pub struct Dispatcher<K, M> {
     merging: Option<Merging<K, M>>,
 }
 
-type Queue<K, M> = BTreeMap<When, Telegram<K, M>>;
+type Queue<K, M> = BTreeMap<Arrival, Telegram<K, M>>;
 
 /// When a telegram arrives: by its due time, and of equal ones by its number.
 #[derive(Clone, Copy)]
-struct When {
+struct Arrival {
     /// In seconds. Never NaN and never the negative zero, so that `total_cmp` is the order of numbers.
     due: f64,
     number: u64,
 }
 
 /// What is due at a time, of what had been sent by then.
-pub(crate) struct Due {
+pub(crate) struct DueTelegrams {
     now: f64,
     /// The number of the first telegram that does not belong to it.
     end: u64,
     /// What comes before has been taken out, or does not belong to it.
-    rest: Bound<When>,
+    rest: Bound<Arrival>,
 }
 
 impl<K, M> Dispatcher<K, M> {
@@ -156,7 +156,7 @@ impl<K, M> Dispatcher<K, M> {
     pub fn send_at(&mut self, due: f64, telegram: Telegram<K, M>) -> bool {
         // Adding zero makes the negative zero a positive one.
         let due = if due.is_nan() { f64::NEG_INFINITY } else { due + 0.0 };
-        let when = When { due, number: self.sent };
+        let when = Arrival { due, number: self.sent };
         if let Some(merging) = &mut self.merging {
             if !merging.add(when, &telegram, &self.queue) {
                 return false;
@@ -183,12 +183,12 @@ impl<K, M> Dispatcher<K, M> {
     }
 
     /// What is due at `now`, to be taken out by [`pop_next`](Self::pop_next).
-    pub(crate) fn due(&self, now: f64) -> Due {
-        Due { now, end: self.sent, rest: Bound::Unbounded }
+    pub(crate) fn due(&self, now: f64) -> DueTelegrams {
+        DueTelegrams { now, end: self.sent, rest: Bound::Unbounded }
     }
 
     /// Takes out the next due telegram, passing over telegrams that have been sent since.
-    pub(crate) fn pop_next(&mut self, due: &mut Due) -> Option<Telegram<K, M>> {
+    pub(crate) fn pop_next(&mut self, due: &mut DueTelegrams) -> Option<Telegram<K, M>> {
         let rest = self.queue.range((due.rest, Bound::Unbounded)).map(|(when, _)| *when);
         let mut rest = rest.take_while(|when| when.due <= due.now);
         let when = rest.find(|when| {
@@ -279,22 +279,22 @@ impl<K: fmt::Debug, M: fmt::Debug> fmt::Debug for Dispatcher<K, M> {
     }
 }
 
-impl Ord for When {
+impl Ord for Arrival {
     fn cmp(&self, other: &Self) -> Ordering {
         self.due.total_cmp(&other.due).then(self.number.cmp(&other.number))
     }
 }
 
-impl PartialOrd for When {
+impl PartialOrd for Arrival {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for When {
+impl PartialEq for Arrival {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for When {}
+impl Eq for Arrival {}

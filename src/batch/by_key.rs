@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use super::rows::chunk::Part;
+use super::rows::chunk::PassPart;
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
 #[cfg(doc)]
@@ -176,7 +176,7 @@ impl<T: Owner> Batch<T> {
     pub fn broadcast(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> usize {
         // A panic may have kept another from being asked for the count.
         self.pass.outcome.handled = 0;
-        self.go_over(Part::ALL, true, |pass, chunk| pass.offer(message, chunk, cx));
+        self.go_over(PassPart::ALL, true, |pass, chunk| pass.offer(message, chunk, cx));
         self.pass.outcome.handled
     }
 

@@ -93,7 +93,7 @@ impl<T: Owner> Batch<T> {
 
     fn sum_up(&self, identify: impl Fn(Key, &mut DigestHasher), mut owner: impl FnMut(&T, &mut DigestHasher)) -> u64 {
         let store = &self.store;
-        let names = Names::of(self);
+        let names = NameDigests::of(self);
         let nowhere = &StateRef::NONE;
         let nothing = Waiting::new();
         let mut loaded = Seat::empty();
@@ -132,12 +132,12 @@ impl<T: Owner> Batch<T> {
 }
 
 /// The digests of the known states' names, by number.
-struct Names {
+struct NameDigests {
     states: Vec<u64>,
     paths: Vec<u64>,
 }
 
-impl Names {
+impl NameDigests {
     fn of<T: Owner>(batch: &Batch<T>) -> Self {
         let states = &batch.store.states;
         let known = || batch.store.numbers().map(|number| states.get(number));

@@ -11,12 +11,12 @@ use super::chunk::pass::Pass;
 use super::known::key::Key;
 use super::known::panics::FirstPanic;
 use super::known::slots::CHUNK;
-use super::rows::chunk::Part;
+use super::rows::chunk::PassPart;
 use super::rows::columns::DueChange;
 use super::rows::movers::Kind;
 use super::rows::place::SharedPlace;
 use super::rows::store::{Sleeper, Store};
-use super::wait::timers::Due;
+use super::wait::timers::PlainDue;
 use super::wait::waiter::{Until, Waiter};
 use crate::owner::{Owner, now};
 use crate::state::Mover;
@@ -27,7 +27,7 @@ const TOGETHER: usize = 64;
 
 impl<T: Owner> Batch<T> {
     /// Carries out what is due at the beginning of a tick, except for owners that have it in their own tick.
-    pub(crate) fn carry_out_due(&mut self, part: Part, cx: &mut T::Context<'_>) {
+    pub(crate) fn carry_out_due(&mut self, part: PassPart, cx: &mut T::Context<'_>) {
         let Self { store, pass, .. } = self;
         store.find_due(now::<T>(cx), part);
         let mut panic = FirstPanic::new();
@@ -49,7 +49,7 @@ impl<T: Owner> Batch<T> {
 
 impl<T: Owner> Store<T> {
     /// Finds the owners of a pass for which something is due at a time. Wakes the ones that only wake or change.
-    fn find_due(&mut self, now: f64, part: Part) {
+    fn find_due(&mut self, now: f64, part: PassPart) {
         let mut due = std::mem::take(&mut self.due);
         if part.k == 0 {
             // The parts of one tick have one time.
@@ -95,8 +95,8 @@ impl<T: Owner> Store<T> {
             return false;
         }
         let target = match self.timers.plain(key, now) {
-            Some(Due::Wake) => None,
-            Some(Due::Change(number)) if self.states.get(number).is_bulk => Some(number),
+            Some(PlainDue::Wake) => None,
+            Some(PlainDue::Change(number)) if self.states.get(number).is_bulk => Some(number),
             _ => return false,
         };
         let waits = self.timers.take_plain(key, now);
@@ -135,7 +135,7 @@ impl<T: Owner> Store<T> {
             let movers = together
                 .iter()
                 .map(|&DueChange { slot, target }| Mover::new(slot as usize - first, Kind::Change, target));
-            pass.change_all(movers, &mut self.chunk(bucket, first, end - first, Part::ALL), cx);
+            pass.change_all(movers, &mut self.chunk(bucket, first, end - first, PassPart::ALL), cx);
             let outcome = &mut pass.outcome;
             self.move_rows(bucket, first, outcome);
             self.discarded.drop_many(&mut outcome.panic);

@@ -29,7 +29,7 @@ use self::known::panics::FirstPanic;
 use self::known::slots::CHUNK;
 #[cfg(feature = "parallel")]
 use self::parallel::Workers;
-use self::rows::chunk::{Chunk, Part};
+use self::rows::chunk::{Chunk, PassPart};
 use self::rows::store::Store;
 use crate::change::NameOf;
 use crate::machine::seat::Seat;
@@ -382,7 +382,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.owners_in(&Chase).len(), 2);
     /// ```
     pub fn update(&mut self, cx: &mut T::Context<'_>) {
-        self.update_those(Part::ALL, cx);
+        self.update_those(PassPart::ALL, cx);
     }
 
     /// Runs one tick for part `k` of the owners, which are split into `n` parts counted from 0: the classic "think
@@ -419,7 +419,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn update_part(&mut self, k: usize, n: usize, cx: &mut T::Context<'_>) {
         match (u32::try_from(k), u32::try_from(n)) {
-            (Ok(k), Ok(n)) if k < n => self.update_those(Part { k, n }, cx),
+            (Ok(k), Ok(n)) if k < n => self.update_those(PassPart { k, n }, cx),
             _ => log::error!(target: "demeanor", "a batch has no part {k} of {n}: nothing is updated"),
         }
     }
@@ -485,7 +485,7 @@ impl<T: Owner> Batch<T> {
         }
     }
 
-    fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
+    fn update_those(&mut self, part: PassPart, cx: &mut T::Context<'_>) {
         self.store.wake_outdated();
         if !self.store.timers.is_empty() {
             self.carry_out_due(part, cx);
@@ -497,7 +497,7 @@ impl<T: Owner> Batch<T> {
 
     /// Calls a function for each chunk of owners, and then moves the owners that have changed. Sleeping owners may be left out,
     /// unless something is due for them.
-    fn go_over(&mut self, part: Part, with_sleepers: bool, mut act: impl FnMut(&mut Pass<T>, &mut Chunk<'_, T>)) {
+    fn go_over(&mut self, part: PassPart, with_sleepers: bool, mut act: impl FnMut(&mut Pass<T>, &mut Chunk<'_, T>)) {
         let mut panic = FirstPanic::new();
         for nth in 0..self.store.states.order().len() {
             let Some(&bucket) = self.store.states.order().get(nth) else { break };
@@ -516,7 +516,7 @@ impl<T: Owner> Batch<T> {
     fn go_over_bucket(
         &mut self,
         bucket: u32,
-        (part, with_sleepers): (Part, bool),
+        (part, with_sleepers): (PassPart, bool),
         panic: &mut FirstPanic,
         act: &mut impl FnMut(&mut Pass<T>, &mut Chunk<'_, T>),
     ) {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::delivery::{Delivery, KeyTaken, UnknownReceiver};
-use super::member::{Lent, Member};
+use super::member::{LentMember, Member};
 use super::members::Members;
 use super::unavailable::{NotActing, Unavailable};
 use super::{rejoin, turn};
@@ -188,7 +188,7 @@ pub trait CastContext: Sized + 'static {
             if let Some(slot) = cx.members_mut().slot_mut(index) {
                 slot.see_no_longer_than_this_turn();
             }
-            Some(act(Lent::begin(member, index).agent()?, cx))
+            Some(act(LentMember::begin(member, index).agent()?, cx))
         });
         result.flatten().ok_or(Unavailable::WrongType)
     }

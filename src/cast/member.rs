@@ -10,7 +10,7 @@ use super::slot::Slot;
 use crate::machine::agent::Agent;
 use crate::machine::report::MachineReport;
 use crate::machine::seat::Seat;
-use crate::machine::single::Watch;
+use crate::machine::single::MachineWatch;
 use crate::message::Telegram;
 use crate::owner::{Owner, now};
 
@@ -77,8 +77,8 @@ where
     }
 }
 
-fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> Watch<T> {
-    Watch { index, tell: note::<C, T>, see: journaling::see::<C, T> }
+fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> MachineWatch<T> {
+    MachineWatch { index, tell: note::<C, T>, see: journaling::see::<C, T> }
 }
 
 fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {
@@ -89,9 +89,9 @@ fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {
 }
 
 /// A member whose agent is lent to the game, and is watched meanwhile.
-pub(super) struct Lent<'m, C: CastContext>(&'m mut AnyMember<C::Key, C::Message, C>);
+pub(super) struct LentMember<'m, C: CastContext>(&'m mut AnyMember<C::Key, C::Message, C>);
 
-impl<'m, C: CastContext> Lent<'m, C> {
+impl<'m, C: CastContext> LentMember<'m, C> {
     pub(super) fn begin(member: &'m mut AnyMember<C::Key, C::Message, C>, index: usize) -> Self {
         member.set_watch(Some(index));
         Self(member)
@@ -102,7 +102,7 @@ impl<'m, C: CastContext> Lent<'m, C> {
     }
 }
 
-impl<C: CastContext> Drop for Lent<'_, C> {
+impl<C: CastContext> Drop for LentMember<'_, C> {
     fn drop(&mut self) {
         self.0.set_watch(None);
     }

@@ -13,14 +13,14 @@ use log::warn;
 use super::TELEGRAMS;
 use super::context::CastContext;
 use super::delivery::{KeyTaken, UnknownReceiver};
-use super::put_off::{Cause, Exchanges, PutOff};
+use super::put_off::{Exchanges, PutOff, TelegramCause};
 use super::slot::Slot;
 use super::unavailable::Unavailable;
 #[cfg(feature = "std")]
 use crate::journal::Journal;
 use crate::machine::agent::Agent;
 use crate::machine::report::MachineReport;
-use crate::message::{Dispatcher, Due, Telegram};
+use crate::message::{Dispatcher, DueTelegrams, Telegram};
 use crate::owner::Owner;
 use crate::state::State;
 use crate::time::GameTime;
@@ -39,7 +39,7 @@ pub struct Members<K, M, C> {
     pub(super) after_turn: VecDeque<PutOff<K, M>>,
     pub(super) exchanges: Exchanges<K>,
     /// What comes now comes of this.
-    pub(super) cause: Cause,
+    pub(super) cause: TelegramCause,
     /// How many turns are nested just now.
     pub(super) depth: u32,
     /// How many walks over all slots are under way.
@@ -59,7 +59,7 @@ impl<K, M, C> Members<K, M, C> {
             indices: BTreeMap::new(),
             after_turn: VecDeque::new(),
             exchanges: Exchanges::new(),
-            cause: Cause::NONE,
+            cause: TelegramCause::NONE,
             depth: 0,
             walks: 0,
             #[cfg(feature = "std")]
@@ -137,7 +137,7 @@ impl<K, M, C> Members<K, M, C> {
     /// Visits the members' keys, in the order in which they joined.
     #[must_use = "iterators are lazy"]
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator {
-        Keys { slots: self.slots.iter(), left: self.len() }
+        MemberKeys { slots: self.slots.iter(), left: self.len() }
     }
 
     /// Returns how many members there are.
@@ -157,7 +157,7 @@ impl<K, M, C> Members<K, M, C> {
         self.slots.get_mut(index)?.as_mut()
     }
 
-    pub(super) fn due_now(&self) -> Due {
+    pub(super) fn due_now(&self) -> DueTelegrams {
         self.dispatcher.due(self.now())
     }
 
@@ -488,7 +488,7 @@ impl<K: fmt::Debug, M, C> fmt::Debug for Members<K, M, C> {
 }
 
 /// The keys of the members in their slots, of whom it is known how many they are.
-struct Keys<'m, K, M, C> {
+struct MemberKeys<'m, K, M, C> {
     slots: core::slice::Iter<'m, Option<Slot<K, M, C>>>,
     left: usize,
 }
@@ -497,7 +497,7 @@ fn key_of<K, M, C>(slot: &Slot<K, M, C>) -> Option<&K> {
     (!slot.is_dismissed).then_some(&slot.key)
 }
 
-impl<'m, K, M, C> Iterator for Keys<'m, K, M, C> {
+impl<'m, K, M, C> Iterator for MemberKeys<'m, K, M, C> {
     type Item = &'m K;
 
     fn next(&mut self) -> Option<&'m K> {
@@ -511,7 +511,7 @@ impl<'m, K, M, C> Iterator for Keys<'m, K, M, C> {
     }
 }
 
-impl<K, M, C> DoubleEndedIterator for Keys<'_, K, M, C> {
+impl<K, M, C> DoubleEndedIterator for MemberKeys<'_, K, M, C> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let key = self.slots.by_ref().rev().find_map(|slot| key_of(slot.as_ref()?))?;
         self.left -= 1;
@@ -519,4 +519,4 @@ impl<K, M, C> DoubleEndedIterator for Keys<'_, K, M, C> {
     }
 }
 
-impl<K, M, C> ExactSizeIterator for Keys<'_, K, M, C> {}
+impl<K, M, C> ExactSizeIterator for MemberKeys<'_, K, M, C> {}

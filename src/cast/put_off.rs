@@ -20,20 +20,20 @@ const NOTED_BEFORE_THE_END: u32 = 32;
 
 /// A telegram that is delivered when a turn is over.
 pub(super) struct PutOff<K, M> {
-    pub(super) cause: Cause,
+    pub(super) cause: TelegramCause,
     pub(super) telegram: Telegram<K, M>,
 }
 
 /// What a telegram comes of.
 #[derive(Clone, Copy)]
-pub(super) struct Cause {
+pub(super) struct TelegramCause {
     /// How often in a row telegrams were put off to get to this one. 0 for a telegram that no other telegram caused.
     pub(super) round: u32,
     /// The number of its exchange: the telegrams that one telegram has led to. `NO_EXCHANGE` if no other telegram caused it.
     pub(super) exchange: usize,
 }
 
-impl Cause {
+impl TelegramCause {
     /// What does not come of a telegram.
     pub(super) const NONE: Self = Self { round: 0, exchange: NO_EXCHANGE };
 }
@@ -76,16 +76,28 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     ///
     /// A telegram that no other telegram caused is the first of an exchange, which is recorded only when there is a second.
     #[inline]
-    pub(super) fn count(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> Option<Cause> {
+    pub(super) fn count(
+        &mut self,
+        cause: TelegramCause,
+        sender: &K,
+        receiver: &K,
+        members: usize,
+    ) -> Option<TelegramCause> {
         if cause.exchange == NO_EXCHANGE {
-            return Some(Cause { round: cause.round + 1, exchange: self.exchanges.len() });
+            return Some(TelegramCause { round: cause.round + 1, exchange: self.exchanges.len() });
         }
         self.count_another(cause, sender, receiver, members)
     }
 
-    fn count_another(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> Option<Cause> {
+    fn count_another(
+        &mut self,
+        cause: TelegramCause,
+        sender: &K,
+        receiver: &K,
+        members: usize,
+    ) -> Option<TelegramCause> {
         self.write_down(cause);
-        let next = Cause { round: cause.round + 1, exchange: cause.exchange };
+        let next = TelegramCause { round: cause.round + 1, exchange: cause.exchange };
         // After a panic there may be telegrams of exchanges that are forgotten.
         let Some(exchange) = self.exchanges.get_mut(cause.exchange) else { return Some(next) };
         exchange.count += 1;
@@ -95,14 +107,14 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     }
 
     /// Writes an exchange down, if it is the next one: another that begins from now on has another number.
-    pub(super) fn write_down(&mut self, cause: Cause) {
+    pub(super) fn write_down(&mut self, cause: TelegramCause) {
         if cause.exchange == self.exchanges.len() {
             self.exchanges.push(Exchange { count: 1, is_told: false });
         }
     }
 
     #[cold]
-    fn has_ended(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> bool {
+    fn has_ended(&mut self, cause: TelegramCause, sender: &K, receiver: &K, members: usize) -> bool {
         let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
         let most = MOST_IN_EXCHANGE.saturating_add(more);
         let exchange = &mut self.exchanges[cause.exchange];
@@ -119,7 +131,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
 
     /// Whether a telegram was put off too often in a row, so that it is dropped.
     #[inline]
-    pub(super) fn is_loop(&mut self, cause: Cause, sender: &K, receiver: &K) -> bool {
+    pub(super) fn is_loop(&mut self, cause: TelegramCause, sender: &K, receiver: &K) -> bool {
         let is_loop = cause.round > MOST_ROUNDS;
         if is_loop {
             self.tell(

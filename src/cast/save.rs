@@ -7,7 +7,7 @@ use core::fmt;
 use super::Cast;
 use super::context::CastContext;
 use super::members::Members;
-use super::put_off::{Cause, PutOff};
+use super::put_off::{PutOff, TelegramCause};
 use crate::message::Telegram;
 use crate::save::{
     CastBook, CastContent, LoadError, SaveError, Saved, SavedCast, SavedMember, SavedTelegram, Seconds, borrowed, time,
@@ -54,7 +54,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
         for SavedTelegram { due, telegram } in queue {
             loaded.dispatcher.send_at(time(due, "the due time of a telegram")?, telegram);
         }
-        let wait = |telegram: Telegram<K, M>| PutOff { cause: Cause::NONE, telegram };
+        let wait = |telegram: Telegram<K, M>| PutOff { cause: TelegramCause::NONE, telegram };
         for (index, SavedMember { key, of, owner, machine, put_off }) in members.into_iter().enumerate() {
             book.load(&mut loaded, key, &of, &owner, machine)?;
             if let Some(slot) = loaded.slot_mut(index) {

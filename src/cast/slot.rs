@@ -126,9 +126,9 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
     pub(super) fn see<T: Owner>(&mut self, seat: &Seat<T>) {
         let is_lasting = seat.path().all(|state| state.as_singleton().is_some());
         self.sight = if is_lasting { Sight::Lasting } else { Sight::Passing };
-        match self.seen.as_mut().and_then(|seen| seen.downcast_mut::<Seen<T>>()) {
+        match self.seen.as_mut().and_then(|seen| seen.downcast_mut::<SeenStates<T>>()) {
             Some(seen) => seen.set(seat),
-            None => self.seen = Some(Box::new(Seen::of(seat))),
+            None => self.seen = Some(Box::new(SeenStates::of(seat))),
         }
     }
 
@@ -162,18 +162,18 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
     }
 
     /// Where the machine of a member that is acting was seen last.
-    pub(super) fn seen<T: Owner>(&self) -> Option<&Seen<T>> {
+    pub(super) fn seen<T: Owner>(&self) -> Option<&SeenStates<T>> {
         self.seen.as_ref()?.downcast_ref()
     }
 }
 
 /// The active states of a machine, as they were seen last.
-pub(super) struct Seen<T: Owner> {
+pub(super) struct SeenStates<T: Owner> {
     current: StateRef<T>,
     ancestors: Vec<StateRef<T>>,
 }
 
-/// A [`Seen`] of any owner.
+/// A [`SeenStates`] of any owner.
 trait AnySeen: Downcast + Send + Sync {
     fn state_name(&self) -> Option<Cow<'_, str>>;
     fn clear(&mut self);
@@ -181,7 +181,7 @@ trait AnySeen: Downcast + Send + Sync {
 
 impl_downcast!(AnySeen);
 
-impl<T: Owner> Seen<T> {
+impl<T: Owner> SeenStates<T> {
     fn of(seat: &Seat<T>) -> Self {
         Self { current: seat.current.clone(), ancestors: seat.ancestors().to_vec() }
     }
@@ -197,7 +197,7 @@ impl<T: Owner> Seen<T> {
     }
 }
 
-impl<T: Owner> AnySeen for Seen<T> {
+impl<T: Owner> AnySeen for SeenStates<T> {
     fn state_name(&self) -> Option<Cow<'_, str>> {
         self.current.as_option().map(|current| current.name())
     }

@@ -10,7 +10,7 @@ use super::context::CastContext;
 use super::delivery::{Delivery, UnknownReceiver};
 use super::member::AnyMember;
 use super::members::Members;
-use super::put_off::{Cause, PutOff};
+use super::put_off::{PutOff, TelegramCause};
 use super::slot::Presence;
 use crate::message::Telegram;
 
@@ -25,19 +25,19 @@ type PutOffOf<C> = PutOff<<C as CastContext>::Key, <C as CastContext>::Message>;
 /// A member taken out of its slot, so that its callbacks can be given the whole context.
 ///
 /// Dropping it puts the member back, so that a panic in a callback does not lose it.
-struct Turn<'c, C: CastContext> {
+struct MemberTurn<'c, C: CastContext> {
     cx: &'c mut C,
     index: usize,
     /// `None` only within `drop`.
     member: Option<Box<MemberOf<C>>>,
-    outer: Cause,
+    outer: TelegramCause,
     is_complete: bool,
 }
 
-impl<'c, C: CastContext> Turn<'c, C> {
+impl<'c, C: CastContext> MemberTurn<'c, C> {
     /// Begins a turn of the member at an index, which comes of `cause`. `None` if it is acting, or not a member any more.
     #[inline]
-    fn begin(cx: &'c mut C, index: usize, cause: Cause) -> Option<Self> {
+    fn begin(cx: &'c mut C, index: usize, cause: TelegramCause) -> Option<Self> {
         let members = cx.members_mut();
         let member = members.slot_mut(index)?.lend()?;
         members.depth += 1;
@@ -54,7 +54,7 @@ impl<'c, C: CastContext> Turn<'c, C> {
     }
 }
 
-impl<C: CastContext> Drop for Turn<'_, C> {
+impl<C: CastContext> Drop for MemberTurn<'_, C> {
     #[inline]
     fn drop(&mut self) {
         let members = self.cx.members_mut();
@@ -89,10 +89,10 @@ pub(super) fn act<C: CastContext, R>(
 fn act_because<C: CastContext, R>(
     cx: &mut C,
     index: usize,
-    cause: Cause,
+    cause: TelegramCause,
     act: impl FnOnce(&mut MemberOf<C>, usize, &mut C) -> R,
 ) -> Option<R> {
-    let result = Turn::begin(cx, index, cause)?.run(act);
+    let result = MemberTurn::begin(cx, index, cause)?.run(act);
     let members = cx.members_mut();
     if members.has_put_off(index) {
         deliver_all_put_off(cx, index);
@@ -188,7 +188,7 @@ fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: TelegramOf<C>)
         return Delivery::PutOff;
     }
     trace!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}");
-    let cause = Cause { round: members.cause.round, ..cause };
+    let cause = TelegramCause { round: members.cause.round, ..cause };
     let is_handled = act_because(cx, index, cause, |member, index, cx| member.receive(&telegram, index, cx));
     let is_handled = is_handled == Some(true);
     tell_received(&telegram, is_handled);
@@ -264,7 +264,7 @@ fn hand_over<C: CastContext>(cx: &mut C, index: usize, PutOff { cause, telegram 
     if cx.members_mut().exchanges.is_loop(cause, sender, receiver) {
         return;
     }
-    let Some(turn) = Turn::begin(cx, index, cause) else { return };
+    let Some(turn) = MemberTurn::begin(cx, index, cause) else { return };
     let is_handled = turn.run(|member, index, cx| member.receive(&telegram, index, cx)) == Some(true);
     tell_received(&telegram, is_handled);
 }

@@ -5,16 +5,16 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::compile::Known;
+use super::compile::KnownWords;
 use super::condition::Condition;
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node};
 use super::named::{FileStates, Link};
 use super::opening::{Every, Opening};
 #[cfg(feature = "script")]
-use super::script::{Hooks, Offered, Refused, ScriptCondition};
+use super::script::{Hooks, Offered, RefusedScript, ScriptCondition};
 use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
-use crate::format::beside::Beside;
+use crate::format::beside::FilesBeside;
 use crate::format::draft::{Params, When};
 use crate::format::expression::Name;
 use crate::format::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
@@ -41,7 +41,7 @@ pub(crate) struct Built<T: Owner> {
 pub(crate) fn build<T: Owner>(
     checked: Checked<'_>,
     vocabulary: &Vocabulary<T>,
-    beside: Option<&Beside>,
+    beside: Option<&FilesBeside>,
     before: Option<&Graph<T>>,
 ) -> Result<(Outline, Built<T>), Problems> {
     let Checked { outline, params } = checked;
@@ -239,7 +239,7 @@ struct Builder<'a, T: Owner> {
     link: &'a Link<T>,
     vocabulary: &'a Vocabulary<T>,
     #[cfg(not(feature = "script"))]
-    beside: Option<&'a Beside>,
+    beside: Option<&'a FilesBeside>,
     findings: Findings,
     #[cfg(feature = "script")]
     offered: Offered<'a, T>,
@@ -358,7 +358,7 @@ impl<T: Owner> Builder<'_, T> {
     fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
         match when {
             When::Expr { expr, .. } => {
-                let known = Known { vocabulary: self.vocabulary, states: self.by_name, message };
+                let known = KnownWords { vocabulary: self.vocabulary, states: self.by_name, message };
                 Some(Condition::compile(expr, known))
             }
             When::Script(script) => self.script_condition(script, of),
@@ -390,10 +390,10 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     #[cfg(feature = "script")]
-    fn refuse<O>(&mut self, script: &Name, why: Refused) -> Option<O> {
+    fn refuse<O>(&mut self, script: &Name, why: RefusedScript) -> Option<O> {
         match why {
-            Refused::Missing(why) => self.findings.add(no_script(script, &why)),
-            Refused::Unfit(unfit) => {
+            RefusedScript::Missing(why) => self.findings.add(no_script(script, &why)),
+            RefusedScript::Unfit(unfit) => {
                 let (source, unfit) = *unfit;
                 self.findings.add_in(&Arc::new(source), mistake(unfit, self.outline.file()));
             }

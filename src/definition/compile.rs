@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::condition::{Condition, FAILS, Formulas, HOLDS, Probe, Target, Test};
-use super::formula::{Formula, Meaning};
+use super::formula::{Formula, WordMeaning};
 use super::graph::Fixed;
-use super::record::Written;
+use super::record::WrittenTest;
 use super::values::Number;
 use super::vocabulary::messages::{Field, NumberField};
 use super::vocabulary::{Value, Vocabulary};
@@ -15,7 +15,7 @@ use crate::format::operand::Operand;
 use crate::owner::Owner;
 
 /// What a condition's words may stand for.
-pub(crate) struct Known<'v, T: Owner> {
+pub(crate) struct KnownWords<'v, T: Owner> {
     pub(crate) vocabulary: &'v Vocabulary<T>,
     /// By name.
     pub(crate) states: &'v HashMap<&'v str, &'v Arc<Fixed<T>>>,
@@ -25,7 +25,7 @@ pub(crate) struct Known<'v, T: Owner> {
 
 impl<T: Owner> Condition<T> {
     /// Compiles what has been checked. A word that the vocabulary does not have is never true.
-    pub(crate) fn compile(expr: &Expr, known: Known<'_, T>) -> Self {
+    pub(crate) fn compile(expr: &Expr, known: KnownWords<'_, T>) -> Self {
         let mut compiler = Compiler { known, tests: Vec::new(), written: Vec::new() };
         let first = compiler.emit(expr, HOLDS, FAILS);
         Self { tests: compiler.tests.into(), first, written: compiler.written.into() }
@@ -33,9 +33,9 @@ impl<T: Owner> Condition<T> {
 }
 
 struct Compiler<'v, T: Owner> {
-    known: Known<'v, T>,
+    known: KnownWords<'v, T>,
     tests: Vec<Test<T>>,
-    written: Vec<Written>,
+    written: Vec<WrittenTest>,
 }
 
 impl<T: Owner> Compiler<'_, T> {
@@ -47,20 +47,22 @@ impl<T: Owner> Compiler<'_, T> {
             Expr::Not(inner) => self.emit(inner, no, yes),
             Expr::And(parts) => parts.iter().rev().fold(yes, |next, part| self.emit(part, next, no)),
             Expr::Or(parts) => parts.iter().rev().fold(no, |next, part| self.emit(part, yes, next)),
-            Expr::Flag(name) => self.test(self.flag(&name.text), Written::new(name.to_string()), yes, no),
-            Expr::FieldFlag(name) => self.test(self.field_flag(&name.text), Written::new(expr.to_string()), yes, no),
+            Expr::Flag(name) => self.test(self.flag(&name.text), WrittenTest::new(name.to_string()), yes, no),
+            Expr::FieldFlag(name) => {
+                self.test(self.field_flag(&name.text), WrittenTest::new(expr.to_string()), yes, no)
+            }
             Expr::In(name) => {
                 let probe = self.known.state(&name.text).map(Probe::In);
-                self.test(probe, Written::new(expr.to_string()), yes, no)
+                self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
             }
             Expr::Chance { p, per_second, .. } => {
                 let draw = self.known.vocabulary.random_source();
                 let probe = draw.map(|draw| if *per_second { Probe::Rate(draw, *p) } else { Probe::Chance(draw, *p) });
-                self.test(probe, Written::new(expr.to_string()), yes, no)
+                self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
             }
             Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
                 Some((flag, is)) => {
-                    let written = Written::new(expr.to_string()).reading(&flag.to_string());
+                    let written = WrittenTest::new(expr.to_string()).reading(&flag.to_string());
                     let probe = match flag {
                         Operand::Field(name) => self.field_flag(&name.text),
                         Operand::Value(name) => self.flag(&name.text),
@@ -72,11 +74,11 @@ impl<T: Owner> Compiler<'_, T> {
                     // A time is on the left, so that what is compared with it is on the right.
                     let is_mirrored = right.has_time() && !left.has_time();
                     let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
-                    let written = Written::new(expr.to_string()).comparing(left, right);
+                    let written = WrittenTest::new(expr.to_string()).comparing(left, right);
                     self.test(self.formulas(left, op, right), written, yes, no)
                 }
                 None => {
-                    let written = Written::new(expr.to_string());
+                    let written = WrittenTest::new(expr.to_string());
                     let (probe, written) = match (left, right) {
                         // The probe has the value on its left.
                         (Operand::Number(_), _) | (Operand::Value(_), Operand::TimeInState(_)) => {
@@ -91,7 +93,7 @@ impl<T: Owner> Compiler<'_, T> {
     }
 
     /// Adds a test. Without a probe it never holds.
-    fn test(&mut self, probe: Option<Probe<T>>, written: Written, yes: Target, no: Target) -> Target {
+    fn test(&mut self, probe: Option<Probe<T>>, written: WrittenTest, yes: Target, no: Target) -> Target {
         let (Some(probe), Ok(at)) = (probe, Target::try_from(self.tests.len())) else { return no };
         self.tests.push(Test { probe, yes, no });
         self.written.push(written);
@@ -145,7 +147,7 @@ impl<T: Owner> Compiler<'_, T> {
     }
 }
 
-impl<T: Owner> Meaning<T> for Known<'_, T> {
+impl<T: Owner> WordMeaning<T> for KnownWords<'_, T> {
     fn value(&self, name: &str) -> Option<Arc<dyn Number<T>>> {
         match self.vocabulary.value_of(name)? {
             Value::Number(number) => Some(number),

@@ -9,7 +9,7 @@ use super::block::Block;
 use super::formula::Formula;
 use super::graph::Fixed;
 use super::moment::Moment;
-use super::record::{Answered, Record, Unrecorded, Written};
+use super::record::{Answered, Record, Unrecorded, WrittenTest};
 #[cfg(feature = "script")]
 use super::script::ScriptCondition;
 use super::values::{Flag, LANES, Lanes, Number};
@@ -34,7 +34,7 @@ pub(crate) struct Condition<T: Owner> {
     pub(super) tests: Box<[Test<T>]>,
     pub(super) first: Target,
     /// How each test is written. Beside the tests, for only the explanation of a decision reads it.
-    pub(super) written: Box<[Written]>,
+    pub(super) written: Box<[WrittenTest]>,
 }
 
 pub(super) struct Test<T: Owner> {
@@ -75,7 +75,7 @@ pub(super) struct Formulas<T: Owner> {
 impl<T: Owner> Condition<T> {
     #[cfg(feature = "script")]
     pub(crate) fn script(script: ScriptCondition<T>) -> Self {
-        let written = Written::new(format!("script {}", script.file()));
+        let written = WrittenTest::new(format!("script {}", script.file()));
         let probe = Probe::Script(Arc::new(script));
         Self { tests: Box::new([Test { probe, yes: HOLDS, no: FAILS }]), first: 0, written: Box::new([written]) }
     }

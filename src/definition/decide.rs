@@ -76,7 +76,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 record.tried(Trial::NoCondition);
                 continue;
             }
-            let change = Change::of(exit, self, fsm);
+            let change = AskedChange::of(exit, self, fsm);
             let trial = self.pass(&change, owner, fsm, cx, record);
             record.tried(trial);
             match trial {
@@ -133,7 +133,7 @@ impl<'g, T: Owner> Decider<'g, T> {
     /// What comes of an exit whose condition holds.
     fn pass(
         &self,
-        change: &Change<'_, T>,
+        change: &AskedChange<'_, T>,
         owner: &T,
         fsm: &Fsm<'_, T>,
         cx: &T::Context<'_>,
@@ -173,7 +173,7 @@ impl<'g, T: Owner> Decider<'g, T> {
     }
 
     /// Whether a state that a change leaves is an end, from which no exit but its own leads out.
-    fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &Change<'_, T>) -> bool {
+    fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &AskedChange<'_, T>) -> bool {
         content.is_final && !change.exit.even_final && !self.is(state)
     }
 
@@ -256,7 +256,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             let mut passing = 0;
             for lane in each(holding & acted) {
                 let fsm = block.at(lane);
-                match self.pass(&Change::of(exit, self, fsm), &owners[lane], fsm, cx, &mut Unrecorded) {
+                match self.pass(&AskedChange::of(exit, self, fsm), &owners[lane], fsm, cx, &mut Unrecorded) {
                     Trial::Taken => passing |= 1 << lane,
                     Trial::Superseded => staying &= !(1 << lane),
                     _ => {}
@@ -336,7 +336,7 @@ impl<'g, T: Owner> Decider<'g, T> {
 }
 
 /// The change that an exit asks for.
-struct Change<'e, T: Owner> {
+struct AskedChange<'e, T: Owner> {
     exit: &'e Exit<T>,
     to: StateRef<T>,
     /// Where it ends, if that is an initial descendant.
@@ -351,7 +351,7 @@ struct Change<'e, T: Owner> {
     kept: usize,
 }
 
-impl<'e, T: Owner> Change<'e, T> {
+impl<'e, T: Owner> AskedChange<'e, T> {
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
         let Decider { state, graph, .. } = decider;
         if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, fsm.view()) {
@@ -404,7 +404,7 @@ type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
 
 /// A change that many owners can make.
 struct Planned<'e, T: Owner> {
-    change: Change<'e, T>,
+    change: AskedChange<'e, T>,
     /// The states that it leaves, innermost first.
     exited: Path<T>,
     /// The number of its target in a batch.
@@ -415,7 +415,7 @@ impl<'e, T: Owner> Planned<'e, T> {
     /// As the owner of a lane finds it.
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, lane: usize, block: &mut Block<'_, '_, T>) -> Self {
         let fsm = block.at(lane);
-        let change = Change::of(exit, decider, fsm);
+        let change = AskedChange::of(exit, decider, fsm);
         let exited = fsm.path().rev().take(change.left).cloned().collect();
         let number = block.number_of(&change.to);
         Self { change, exited, number }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use log::{info, warn};
 
 use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, warn_of};
-use crate::format::beside::Beside;
+use crate::format::beside::FilesBeside;
 use crate::format::files::Files;
 use crate::format::folder::read_definition;
 use crate::format::library::Library;
@@ -46,20 +46,20 @@ use crate::owner::Owner;
 /// ```
 pub struct Definitions<T: Owner> {
     file: String,
-    beside: Option<Beside>,
+    beside: Option<FilesBeside>,
     vocabulary: Vocabulary<T>,
     /// In the order of the file.
-    machines: Vec<Member<T>>,
+    machines: Vec<LoadedMember<T>>,
 }
 
-struct Member<T: Owner> {
+struct LoadedMember<T: Owner> {
     name: String,
     definition: Definition<T>,
     /// Whether it is no longer in the file, and still in use.
     is_gone: bool,
 }
 
-impl<T: Owner> Member<T> {
+impl<T: Owner> LoadedMember<T> {
     fn new(name: String, definition: Definition<T>) -> Self {
         Self { name, definition, is_gone: false }
     }
@@ -89,7 +89,7 @@ impl<T: Owner> Definitions<T> {
     /// See [`Files`].
     pub fn from_files(files: Files, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let files = Arc::new(files);
-        Self::new(files.name(), Some(Beside::Read(Arc::clone(&files))), files.text()?, vocabulary)
+        Self::new(files.name(), Some(FilesBeside::Read(Arc::clone(&files))), files.text()?, vocabulary)
     }
 
     /// Like [`parse`](Self::parse), from a file. Scripts and linked files are looked for in the folder of the file.
@@ -112,15 +112,15 @@ impl<T: Owner> Definitions<T> {
     /// When the text has mistakes. The error lists all of them.
     pub fn parse_at(path: impl AsRef<Path>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let path = path.as_ref();
-        Self::new(&path.display().to_string(), Beside::file(path), text, vocabulary)
+        Self::new(&path.display().to_string(), FilesBeside::file(path), text, vocabulary)
     }
 
-    fn new(file: &str, beside: Option<Beside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+    fn new(file: &str, beside: Option<FilesBeside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let mut machines = Vec::new();
         let library = Library::of(text, beside.as_ref());
         for checked in check(file, text, &library, Some(&vocabulary.export()))? {
             let name = checked.outline.machine().unwrap_or_default().to_owned();
-            machines.push(Member::new(name, Definition::of(checked, beside.clone(), vocabulary)?));
+            machines.push(LoadedMember::new(name, Definition::of(checked, beside.clone(), vocabulary)?));
         }
         // Each has the warnings of the whole file.
         if let Some(first) = machines.first() {
@@ -222,17 +222,17 @@ impl<T: Owner> Definitions<T> {
     /// ```
     pub fn reload_files(&mut self, files: Files) -> Result<(), Problems> {
         let files = Arc::new(files);
-        self.reload_beside(files.text()?, Some(Beside::Read(Arc::clone(&files))))
+        self.reload_beside(files.text()?, Some(FilesBeside::Read(Arc::clone(&files))))
     }
 
-    fn reload_beside(&mut self, text: &str, beside: Option<Beside>) -> Result<(), Problems> {
+    fn reload_beside(&mut self, text: &str, beside: Option<FilesBeside>) -> Result<(), Problems> {
         let library = Library::of(text, beside.as_ref());
         let mut all = check(&self.file, text, &library, Some(&self.vocabulary.export()))?;
         let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
         // All are built before any takes its place.
         let mut kept = Vec::new();
         let mut gone = Vec::new();
-        for (i, Member { name, definition, .. }) in self.machines.iter().enumerate() {
+        for (i, LoadedMember { name, definition, .. }) in self.machines.iter().enumerate() {
             match all.iter().position(|checked| name_of(&checked.outline) == *name) {
                 Some(at) => kept.push((i, definition.rebuild(all.remove(at), beside.clone())?)),
                 None => gone.push(i),
@@ -241,7 +241,7 @@ impl<T: Owner> Definitions<T> {
         let mut added = Vec::new();
         for checked in all {
             let name = name_of(&checked.outline);
-            added.push(Member::new(name, Definition::of(checked, beside.clone(), &self.vocabulary)?));
+            added.push(LoadedMember::new(name, Definition::of(checked, beside.clone(), &self.vocabulary)?));
         }
         for (i, rebuilt) in kept {
             self.machines[i].is_gone = false;
@@ -267,7 +267,7 @@ impl<T: Owner> Definitions<T> {
     fn forget(&mut self, gone: &[usize]) {
         let mut dropped = Vec::new();
         for i in gone.iter().rev() {
-            let Member { name, definition, is_gone } = &mut self.machines[*i];
+            let LoadedMember { name, definition, is_gone } = &mut self.machines[*i];
             let is_in_use = definition.is_in_use();
             if !std::mem::replace(is_gone, true) {
                 let stays = if is_in_use { ": it stays as it was" } else { "" };

@@ -9,7 +9,7 @@ use super::Definition;
 use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph, MessageExit};
 use super::handle::machine_in;
-use super::record::{Answered, Record, Trial, Written, rounded};
+use super::record::{Answered, Record, Trial, WrittenTest, rounded};
 use crate::fsm::Fsm;
 use crate::owner::{Owner, now};
 use crate::state::StateRef;
@@ -472,7 +472,7 @@ fn seconds(left: f64) -> f64 {
 }
 
 impl Record for Minutes {
-    fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool) {
+    fn answered(&mut self, tests: &[WrittenTest], at: usize, answered: Answered, holds: bool) {
         let written = &tests[at];
         self.questions.push(Question {
             text: written.text.clone(),

@@ -22,7 +22,7 @@ pub(crate) enum Formula<T: Owner> {
 }
 
 /// What the words of a calculation stand for.
-pub(crate) trait Meaning<T: Owner> {
+pub(crate) trait WordMeaning<T: Owner> {
     fn value(&self, name: &str) -> Option<Arc<dyn Number<T>>>;
     fn field(&self, name: &str) -> Option<NumberField<T>>;
     fn state(&self, name: &str) -> Option<Arc<Fixed<T>>>;
@@ -30,7 +30,7 @@ pub(crate) trait Meaning<T: Owner> {
 
 impl<T: Owner> Formula<T> {
     /// `None` if a word has no meaning.
-    pub(crate) fn new(operand: &Operand, meaning: &impl Meaning<T>) -> Option<Self> {
+    pub(crate) fn new(operand: &Operand, meaning: &impl WordMeaning<T>) -> Option<Self> {
         let inner = |operand| Self::new(operand, meaning);
         Some(match operand {
             Operand::Number(number) => Self::Number(*number),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::condition::Condition;
-use super::opening::{Every, Kept, Opening};
+use super::opening::{Every, KeptTime, Opening};
 use super::record::Record;
 #[cfg(feature = "script")]
 use super::script::Hooks;
@@ -40,14 +40,14 @@ const SHORTEST_TURN: f64 = 0.25;
 /// entered again in every tick.
 pub struct DefinedState<T: Owner> {
     pub(crate) fixed: Arc<Fixed<T>>,
-    pub(crate) shared: Arc<Shared<T>>,
+    pub(crate) shared: Arc<SharedGraph<T>>,
     /// The graph when this state was made. Until the file is reloaded it is the one to use, and costs a comparison; to load
     /// the shared one takes 10 ns, several times in each change.
     first: Arc<Graph<T>>,
 }
 
 /// What the states of one definition share: the graph as it is now.
-pub(crate) struct Shared<T: Owner> {
+pub(crate) struct SharedGraph<T: Owner> {
     graph: ArcSwap<Graph<T>>,
     /// That of the graph. It is set after the graph, so that a reader of the new version finds the new graph.
     version: AtomicUsize,
@@ -64,12 +64,12 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) nodes: Vec<Node<T>>,
     /// Where owners of an unknown state go.
     to_initial: Arc<Exit<T>>,
-    pub(crate) told: Told,
+    pub(crate) told: ToldOnce,
 }
 
 /// What has been logged of one of the owners whose state is gone. There may be many, and it is logged once for all of them.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct ToldOnce {
     /// That it changes to another state.
     pub(crate) goes: AtomicBool,
     /// That it enters its state again.
@@ -204,7 +204,7 @@ impl<T: Owner> DefinedState<T> {
     }
 }
 
-impl<T: Owner> Shared<T> {
+impl<T: Owner> SharedGraph<T> {
     pub(crate) fn new(graph: Graph<T>) -> Self {
         let version = AtomicUsize::new(graph.version);
         Self { graph: ArcSwap::from_pointee(graph), version }
@@ -291,7 +291,7 @@ impl<T: Owner> Content<T> {
 
     /// The times that are found for an owner when it enters the state, in the order of the exits that are tried, then of those
     /// that wait for a message.
-    pub(crate) fn kept(&self) -> impl Iterator<Item = &Kept<T>> {
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &KeptTime<T>> {
         let waiting = self.message_exits.iter().map(|waiting| &waiting.exit);
         self.exits.iter().chain(waiting).filter_map(|exit| exit.opens.kept())
     }
@@ -337,13 +337,13 @@ impl<T: Owner> Fixed<T> {
     }
 
     /// The state: the same one for as long as it is in use.
-    pub(crate) fn state(self: &Arc<Self>, shared: &Arc<Shared<T>>) -> StateRef<T> {
+    pub(crate) fn state(self: &Arc<Self>, shared: &Arc<SharedGraph<T>>) -> StateRef<T> {
         let first = self.first.get().and_then(WeakStateRef::upgrade);
         first.unwrap_or_else(|| self.make(shared))
     }
 
     #[cold]
-    fn make(self: &Arc<Self>, shared: &Arc<Shared<T>>) -> StateRef<T> {
+    fn make(self: &Arc<Self>, shared: &Arc<SharedGraph<T>>) -> StateRef<T> {
         let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = again.as_ref().and_then(WeakStateRef::upgrade) {
             return state;
@@ -376,7 +376,7 @@ impl<T: Owner> Graph<T> {
         before: Option<&Self>,
     ) -> Self {
         let version = before.map_or(0, |before| before.version.wrapping_add(1));
-        Self { version, file, initial, global, nodes, to_initial, told: Told::default() }
+        Self { version, file, initial, global, nodes, to_initial, told: ToldOnce::default() }
     }
 
     /// A graph that is never the one to use, for a state that is made when it is no longer in the file's.
@@ -389,7 +389,7 @@ impl<T: Owner> Graph<T> {
             global: None,
             nodes: Vec::new(),
             to_initial: Arc::clone(&self.to_initial),
-            told: Told::default(),
+            told: ToldOnce::default(),
         }
     }
 
@@ -403,7 +403,7 @@ impl<T: Owner> Graph<T> {
         self.nodes.get(state.index).is_some_and(|node| Arc::ptr_eq(&node.fixed, state))
     }
 
-    pub(crate) fn state(&self, index: usize, shared: &Arc<Shared<T>>) -> StateRef<T> {
+    pub(crate) fn state(&self, index: usize, shared: &Arc<SharedGraph<T>>) -> StateRef<T> {
         self.nodes[index].fixed.state(shared)
     }
 

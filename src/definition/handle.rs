@@ -43,16 +43,16 @@ pub(crate) fn toward_each<T: Owner, R>(
     act: impl FnOnce(&mut FsmSlice<'_, T>) -> R,
 ) -> R {
     let mut toward = Toward { target, machines, first };
-    let mut lent = Lent { slice: FsmSlice::new(&mut toward, &[]), last };
+    let mut lent = LentSlice { slice: FsmSlice::new(&mut toward, &[]), last };
     act(&mut lent.slice)
 }
 
-struct Lent<'l, 'a, T: Owner> {
+struct LentSlice<'l, 'a, T: Owner> {
     slice: FsmSlice<'a, T>,
     last: &'l mut usize,
 }
 
-impl<T: Owner> Drop for Lent<'_, '_, T> {
+impl<T: Owner> Drop for LentSlice<'_, '_, T> {
     fn drop(&mut self) {
         *self.last = self.slice.last();
     }

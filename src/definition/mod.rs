@@ -92,7 +92,7 @@ pub use vocabulary::Vocabulary;
 pub use watch::Watch;
 
 use crate::batch::Batch;
-use crate::format::beside::Beside;
+use crate::format::beside::FilesBeside;
 use crate::format::folder::read_definition;
 use crate::format::library::Library;
 use crate::format::outline::Checked;
@@ -106,7 +106,7 @@ use crate::machine::waiting::NextWake;
 use crate::owner::Owner;
 use crate::state::StateRef;
 use build::Built;
-use graph::{Fixed, Graph, Shared};
+use graph::{Fixed, Graph, SharedGraph};
 
 /// A machine from a file: its states, what they do, and what leads from one to another.
 ///
@@ -162,7 +162,7 @@ pub struct Definition<T: Owner> {
 }
 
 struct Inner<T: Owner> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<SharedGraph<T>>,
     vocabulary: Vocabulary<T>,
     loaded: Mutex<Loaded<T>>,
 }
@@ -171,7 +171,7 @@ struct Inner<T: Owner> {
 struct Loaded<T: Owner> {
     outline: Outline,
     /// Where its scripts and linked files are.
-    beside: Option<Beside>,
+    beside: Option<FilesBeside>,
     /// By id. Keeps the states, to which the graph refers weakly.
     states: Vec<StateRef<T>>,
     by_name: HashMap<String, StateId>,
@@ -182,12 +182,17 @@ struct Rebuilt<T: Owner> {
     /// What it was built upon.
     before: Arc<Graph<T>>,
     outline: Outline,
-    beside: Option<Beside>,
+    beside: Option<FilesBeside>,
     built: Built<T>,
 }
 
 impl<T: Owner> Loaded<T> {
-    fn new(outline: Outline, beside: Option<Beside>, states: &[Arc<Fixed<T>>], shared: &Arc<Shared<T>>) -> Self {
+    fn new(
+        outline: Outline,
+        beside: Option<FilesBeside>,
+        states: &[Arc<Fixed<T>>],
+        shared: &Arc<SharedGraph<T>>,
+    ) -> Self {
         let by_name = outline.states().iter().map(|state| (state.name().to_owned(), state.id())).collect();
         Self { outline, beside, states: states.iter().map(|fixed| fixed.state(shared)).collect(), by_name }
     }
@@ -228,10 +233,10 @@ impl<T: Owner> Definition<T> {
         let path = path.as_ref();
         let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
         let file = path.display().to_string();
-        Ok(Self::new(&file, Beside::file(path), text_of(&file, &bytes)?, vocabulary)?)
+        Ok(Self::new(&file, FilesBeside::file(path), text_of(&file, &bytes)?, vocabulary)?)
     }
 
-    fn new(file: &str, beside: Option<Beside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+    fn new(file: &str, beside: Option<FilesBeside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let library = Library::of(text, beside.as_ref());
         let checked = check(file, text, &library, Some(&vocabulary.export()))?;
         let definition = Self::of(first(checked), beside, vocabulary)?;
@@ -240,9 +245,9 @@ impl<T: Owner> Definition<T> {
     }
 
     /// The definition of a machine that has been checked.
-    fn of(checked: Checked<'_>, beside: Option<Beside>, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+    fn of(checked: Checked<'_>, beside: Option<FilesBeside>, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let (outline, Built { graph, states, link }) = build::build(checked, vocabulary, beside.as_ref(), None)?;
-        let shared = Arc::new(Shared::new(graph));
+        let shared = Arc::new(SharedGraph::new(graph));
         // No other graph can be set: the cell was made for these states.
         let _ = link.set(Arc::downgrade(&shared));
         let loaded = Mutex::new(Loaded::new(outline, beside, &states, &shared));
@@ -298,7 +303,7 @@ impl<T: Owner> Definition<T> {
     }
 
     /// Reloads it, and returns the warnings.
-    fn reload_silently(&self, text: &str, beside: Option<&Beside>) -> Result<Vec<Problem>, Problems> {
+    fn reload_silently(&self, text: &str, beside: Option<&FilesBeside>) -> Result<Vec<Problem>, Problems> {
         let (file, machine) = {
             let loaded = self.loaded();
             (loaded.outline.file().to_owned(), loaded.outline.machine().map(ToOwned::to_owned))
@@ -329,7 +334,7 @@ impl<T: Owner> Definition<T> {
 
     /// Builds what is to take the place of what there is. No lock is held: what the game has registered is called, and may ask
     /// the definition.
-    fn rebuild(&self, checked: Checked<'_>, beside: Option<Beside>) -> Result<Rebuilt<T>, Problems> {
+    fn rebuild(&self, checked: Checked<'_>, beside: Option<FilesBeside>) -> Result<Rebuilt<T>, Problems> {
         let inner = &*self.inner;
         let before = inner.shared.load();
         let (outline, built) = build::build(checked, &inner.vocabulary, beside.as_ref(), Some(&before))?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::graph::{Fixed, Shared};
+use super::graph::{Fixed, SharedGraph};
 use crate::format::outline::params::STATE_FORMAT;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -59,7 +59,7 @@ pub struct FileStates<T: Owner> {
 }
 
 /// From the states of a graph to what they share, once that is there.
-pub(crate) type Link<T> = Arc<OnceLock<Weak<Shared<T>>>>;
+pub(crate) type Link<T> = Arc<OnceLock<Weak<SharedGraph<T>>>>;
 
 impl<T: Owner> FileStates<T> {
     /// Returns the state that a parameter names. `None` if `name` is not a parameter of this behavior.

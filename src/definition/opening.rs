@@ -6,7 +6,7 @@ use super::values::Number;
 use super::vocabulary::{Random, Value, Vocabulary};
 use crate::format::duration::{Drawn, Duration, Length};
 use crate::fsm::Fsm;
-use crate::machine::waiting::{Note, Noted, Scope};
+use crate::machine::waiting::{Note, NoteKind, Scope};
 use crate::owner::Owner;
 
 /// When an exit is open.
@@ -15,11 +15,11 @@ pub(crate) enum Opening<T: Owner> {
     /// So many seconds after its state's entry.
     After(f64),
     /// After a time that is found at its state's entry.
-    Kept(Box<Kept<T>>),
+    Kept(Box<KeptTime<T>>),
 }
 
 /// The time that an exit waits, found for an owner at its state's entry and kept until it leaves.
-pub(crate) struct Kept<T: Owner> {
+pub(crate) struct KeptTime<T: Owner> {
     /// Which of the state's exits it is.
     nth: u16,
     varying: Varying<T>,
@@ -44,12 +44,12 @@ impl<T: Owner> Opening<T> {
     pub(crate) fn new(after: Option<&Duration>, nth: usize, vocabulary: &Vocabulary<T>) -> Self {
         let Some(after) = after else { return Self::AtOnce };
         match Varying::new(&after.length, vocabulary) {
-            Ok(varying) => Self::Kept(Box::new(Kept { nth: u16::try_from(nth).unwrap_or(u16::MAX), varying })),
+            Ok(varying) => Self::Kept(Box::new(KeptTime { nth: u16::try_from(nth).unwrap_or(u16::MAX), varying })),
             Err(seconds) => Self::After(seconds),
         }
     }
 
-    pub(crate) fn kept(&self) -> Option<&Kept<T>> {
+    pub(crate) fn kept(&self) -> Option<&KeptTime<T>> {
         match self {
             Self::Kept(kept) => Some(kept),
             _ => None,
@@ -69,11 +69,11 @@ impl<T: Owner> Opening<T> {
     }
 }
 
-impl<T: Owner> Kept<T> {
-    fn noted(&self) -> Noted {
+impl<T: Owner> KeptTime<T> {
+    fn noted(&self) -> NoteKind {
         match self.varying {
-            Varying::Drawn(..) => Noted::Luck(self.nth),
-            Varying::Value(_) => Noted::Seconds(self.nth),
+            Varying::Drawn(..) => NoteKind::Luck(self.nth),
+            Varying::Value(_) => NoteKind::Seconds(self.nth),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::format::operand::Operand;
 /// Takes down what a decision asks, while it is made.
 pub(crate) trait Record {
     /// The test at `at` has been answered.
-    fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool);
+    fn answered(&mut self, tests: &[WrittenTest], at: usize, answered: Answered, holds: bool);
 
     /// An exit that opens so many seconds after its state's entry, written so, is asked after some time in that.
     fn waited(&mut self, written: &str, after: f64, time: f64, is_open: bool);
@@ -21,7 +21,7 @@ pub(crate) struct Unrecorded;
 
 impl Record for Unrecorded {
     #[inline]
-    fn answered(&mut self, _: &[Written], _: usize, _: Answered, _: bool) {}
+    fn answered(&mut self, _: &[WrittenTest], _: usize, _: Answered, _: bool) {}
 
     #[inline]
     fn waited(&mut self, _: &str, _: f64, _: f64, _: bool) {}
@@ -73,7 +73,7 @@ pub(crate) enum Answered {
 
 /// How a test is written.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenTest {
     /// As in the file: `health < 20`.
     pub(crate) text: String,
     /// What the sides that are read are called. Empty where the text says it all.
@@ -82,7 +82,7 @@ pub(crate) struct Written {
     is_inverted: bool,
 }
 
-impl Written {
+impl WrittenTest {
     pub(crate) fn new(text: String) -> Self {
         Self { text, reads: [String::new(), String::new()], is_inverted: false }
     }

@@ -22,7 +22,7 @@ use crate::state::StateRef;
 const MOST_TICKS: u32 = 10_000;
 
 /// A machine of a file, without what behaviors and scripts do.
-struct Replay {
+struct MachineReplay {
     definition: Definition<Actor>,
     /// Each value's place, and what it is.
     values: BTreeMap<String, (usize, ValueKind)>,
@@ -58,11 +58,11 @@ impl Owner for Actor {
     }
 }
 
-impl Replay {
+impl MachineReplay {
     /// `None` if the outline cannot be run: it has a word twice, once as a number and once as a flag.
     fn of(outline: &Outline) -> Option<Self> {
         let mut outline = outline.clone();
-        let mut words = Words::default();
+        let mut words = UsedWords::default();
         for state in &mut outline.states {
             let state = Arc::make_mut(state);
             state.behaviors.clear();
@@ -127,7 +127,7 @@ impl Replay {
     }
 }
 
-impl Stage for Replay {
+impl Stage for MachineReplay {
     fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness> {
         if !(tick > 0.0 && tick.is_finite() && ticks <= MOST_TICKS) {
             return None;
@@ -173,19 +173,19 @@ impl Proof {
     /// The work is bounded. If there is too much of it, the [`notes`](Self::notes) say what was not looked at.
     #[must_use]
     pub fn of(outlines: &[Outline]) -> Self {
-        Self::with_stages(outlines, |outline| Some(Box::new(Replay::of(outline)?)))
+        Self::with_stages(outlines, |outline| Some(Box::new(MachineReplay::of(outline)?)))
     }
 }
 
 /// The words that a machine uses.
 #[derive(Default)]
-struct Words {
+struct UsedWords {
     values: BTreeMap<String, ValueKind>,
     /// By message.
     fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
 }
 
-impl Words {
+impl UsedWords {
     fn read(&mut self, expr: &mut Expr, message: Option<&str>) {
         expr.visit_mut(&mut |part| match part {
             Expr::Flag(name) => self.value(&name.text, ValueKind::Flag),

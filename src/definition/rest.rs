@@ -13,7 +13,7 @@ use super::opening::{Every, Opening, Varying};
 use super::values::{LANES, Lanes};
 use crate::fsm::{Fsm, View, time_or_zero};
 use crate::machine::single::Single;
-use crate::machine::waiting::{Note, Noted, Scope};
+use crate::machine::waiting::{Note, NoteKind, Scope};
 use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::span::{Span, next_multiple, opens_at};
@@ -45,7 +45,7 @@ impl<T: Owner> DefinedState<T> {
     pub(crate) fn turn(&self, fsm: &Fsm<'_, T>) -> Option<Turn> {
         let view = fsm.view();
         let depth = view.depth_of_defined(self)?;
-        let after = fsm.noted(Scope::state(depth), Noted::Turn)?;
+        let after = fsm.noted(Scope::state(depth), NoteKind::Turn)?;
         Some(Turn { entered_at: entered_at_depth(&view, Some(depth)), after })
     }
 
@@ -57,7 +57,7 @@ impl<T: Owner> DefinedState<T> {
         };
         let entries = block.entries(all);
         block.ask_each(all, |lane, fsm| {
-            let after = fsm.noted(Scope::state(depth), Noted::Turn);
+            let after = fsm.noted(Scope::state(depth), NoteKind::Turn);
             after.is_none_or(|after| Turn { entered_at: entries[lane], after }.has_come(now))
         })
     }
@@ -85,7 +85,7 @@ impl<T: Owner> DefinedState<T> {
         };
         let rest = if node.can_rest { self.rest_for(graph, next, fsm, cx) } else { None };
         if let Some(number) = next.filter(|_| noted.is_none()) {
-            fsm.note(Note { of: Noted::Turn, number });
+            fsm.note(Note { of: NoteKind::Turn, number });
         }
         if let Some(seconds) = rest {
             fsm.sleep_for(seconds);
@@ -152,7 +152,7 @@ impl<T: Owner> DefinedState<T> {
                 Every::Fixed(every) => *every,
                 Every::Varying(varying) => Self::varying_turn(varying, owner, fsm, cx),
             };
-            fsm.note(Note { of: Noted::Turn, number });
+            fsm.note(Note { of: NoteKind::Turn, number });
         }
     }
 
@@ -191,7 +191,7 @@ impl<T: Owner> DefinedState<T> {
             if node.content.every.is_some() {
                 // A state may have become such a state by a reload, and not have been updated since.
                 let is_own = depth == view.ancestors.len();
-                let turn = if is_own { turn } else { fsm.noted(Scope::state(depth), Noted::Turn) };
+                let turn = if is_own { turn } else { fsm.noted(Scope::state(depth), NoteKind::Turn) };
                 next.turn = next.turn.min(opens_at(turn?, entered_at));
                 continue;
             }

@@ -13,12 +13,12 @@ use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
 use super::vocabulary::scripts::Setter;
 use super::vocabulary::{Value, Vocabulary};
-use crate::format::beside::Beside;
+use crate::format::beside::FilesBeside;
 use crate::format::hook::Hook;
 use crate::format::script::budget::{ScriptBudget, Usage};
 use crate::format::script::compiled::{Compiled, Unfit};
 use crate::format::script::engine::{Failure, number, position};
-use crate::format::script::lint::Names;
+use crate::format::script::lint::ScriptNames;
 use crate::format::script::{Constants, Told, compiled, engine, lint, name_of, source};
 use crate::format::source::Source;
 use crate::owner::{Label, Owner};
@@ -31,7 +31,7 @@ const MOST_PRINTED: u64 = 100;
 
 /// What scripts are compiled for.
 pub(crate) struct Offered<'a, T: Owner> {
-    pub(crate) beside: Option<&'a Beside>,
+    pub(crate) beside: Option<&'a FilesBeside>,
     pub(crate) vocabulary: &'a Vocabulary<T>,
     /// The states by name, to change to.
     pub(crate) states: Arc<HashMap<String, usize>>,
@@ -39,7 +39,7 @@ pub(crate) struct Offered<'a, T: Owner> {
 }
 
 /// Why there is no script.
-pub(crate) enum Refused {
+pub(crate) enum RefusedScript {
     /// There is no such text.
     Missing(String),
     /// The text is none.
@@ -47,24 +47,24 @@ pub(crate) enum Refused {
 }
 
 impl<T: Owner> Offered<'_, T> {
-    fn text_of(&self, file: &str) -> Result<String, Refused> {
-        self.vocabulary.scripts.text_of(file, self.beside).map_err(Refused::Missing)
+    fn text_of(&self, file: &str) -> Result<String, RefusedScript> {
+        self.vocabulary.scripts.text_of(file, self.beside).map_err(RefusedScript::Missing)
     }
 
     /// What a script can name.
-    fn with_names<R>(&self, see: impl FnOnce(&Names<'_>) -> R) -> R {
+    fn with_names<R>(&self, see: impl FnOnce(&ScriptNames<'_>) -> R) -> R {
         let fields = &self.vocabulary.scripts.fields;
-        see(&Names {
+        see(&ScriptNames {
             values: Some(self.vocabulary.values().map(|(name, _)| name.as_str()).collect()),
             is_field: &|name| fields.contains_key(name),
             states: self.states.keys().map(String::as_str).collect(),
         })
     }
 
-    fn unfit(&self, file: &str, text: &str, why: Unfit) -> Refused {
+    fn unfit(&self, file: &str, text: &str, why: Unfit) -> RefusedScript {
         let is_offered = self.vocabulary.scripts.offers(file);
-        let folder = self.beside.filter(|_| !is_offered).map(Beside::folder);
-        Refused::Unfit(Box::new((source(folder, file, text), why)))
+        let folder = self.beside.filter(|_| !is_offered).map(FilesBeside::folder);
+        RefusedScript::Unfit(Box::new((source(folder, file, text), why)))
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct Ran {
 }
 
 impl<T: Owner> ScriptCondition<T> {
-    pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
+    pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, RefusedScript> {
         let text = offered.text_of(file)?;
         let compiled = offered.with_names(|names| compiled::condition(&text, offered.budget, names));
         let compiled = compiled.map_err(|why| offered.unfit(file, &text, why))?;
@@ -149,7 +149,7 @@ impl<T: Owner> ScriptCondition<T> {
 }
 
 impl<T: Owner> Hooks<T> {
-    pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
+    pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, RefusedScript> {
         let text = offered.text_of(file)?;
         let compiled = offered.with_names(|names| compiled::hooks(&text, offered.budget, names));
         let (compiled, has) = compiled.map_err(|why| offered.unfit(file, &text, why))?;
@@ -189,7 +189,7 @@ impl<T: Owner> Hooks<T> {
 }
 
 /// What came of a run.
-struct Run {
+struct ScriptRun {
     result: Dynamic,
     before: Map,
     after: Dynamic,
@@ -229,7 +229,7 @@ impl<T: Owner> Script<T> {
         cx: &T::Context<'_>,
         time_in_state: f64,
         used: u64,
-    ) -> (Result<Run, Failure>, u64) {
+    ) -> (Result<ScriptRun, Failure>, u64) {
         let before = self.read(owner, cx, time_in_state);
         let told =
             Told { constants: Arc::clone(&self.constants), states: Arc::clone(&self.states), to: Arc::default() };
@@ -241,7 +241,7 @@ impl<T: Owner> Script<T> {
         });
         self.print(owner, &effort.printed);
         let to = *told.to.lock().unwrap_or_else(PoisonError::into_inner);
-        (result.map(|result| Run { result, before, after: this, to }), effort.operations)
+        (result.map(|result| ScriptRun { result, before, after: this, to }), effort.operations)
     }
 
     /// The values as they are now.
@@ -261,7 +261,7 @@ impl<T: Owner> Script<T> {
     }
 
     /// What a run has written.
-    fn written(&self, run: &Run) -> Result<Vec<(&Setter<T>, f64)>, String> {
+    fn written(&self, run: &ScriptRun) -> Result<Vec<(&Setter<T>, f64)>, String> {
         let Ok(after) = run.after.as_map_ref() else {
             return Err("`this` cannot be written: write one of its values, as in `this.speed = 2.0`".into());
         };

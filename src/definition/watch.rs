@@ -11,7 +11,7 @@ use notify::event::{ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{Definition, LoadError};
-use crate::format::beside::Beside;
+use crate::format::beside::FilesBeside;
 use crate::format::folder::read_definition;
 use crate::format::library::Library;
 use crate::owner::Owner;
@@ -163,7 +163,7 @@ impl Concerned {
 
 /// The scripts and the files that a text names, and the ones that these name.
 fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
-    let library = Library::of(text, Some(&Beside::Folder(folder.into())));
+    let library = Library::of(text, Some(&FilesBeside::Folder(folder.into())));
     // Where the file has a mistake, its scripts are still to be heard of.
     let quoted = library.texts().chain([text]).flat_map(|text| text.split(['"', '\'']));
     let scripts = quoted.map(PathBuf::from).filter(|quoted| is_script(quoted));

@@ -17,7 +17,7 @@ pub(super) fn dot(diagram: &Diagram) -> String {
     }
     children(&mut text, diagram, None, 1);
     if let Some(initial) = diagram.initial(None) {
-        let _ = writeln!(text, "    start -> {};", Head::of(diagram, None, initial));
+        let _ = writeln!(text, "    start -> {};", ArrowHead::of(diagram, None, initial));
     }
     for from in diagram.shown() {
         diagram.arrows_from(from).for_each(|arrow| edge(&mut text, diagram, arrow));
@@ -42,7 +42,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
             // Where arrows within the cluster begin or end that are its own.
             match diagram.initial(id) {
                 Some(initial) => {
-                    let head = Head::of(diagram, None, initial);
+                    let head = ArrowHead::of(diagram, None, initial);
                     let _ = writeln!(text, "{inner}c{id} [shape = point];\n{inner}c{id} -> {head};");
                 }
                 None => {
@@ -89,7 +89,7 @@ fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
         attributes.push(format!("label = {}", quoted(&label)));
     }
     attributes.extend(cut.map(|cut| format!("ltail = cluster_{cut}")));
-    let head = Head::of(diagram, Some(from), to);
+    let head = ArrowHead::of(diagram, Some(from), to);
     attributes.extend(head.cut.map(|cut| format!("lhead = cluster_{cut}")));
     if arrow.seen.is_some() {
         attributes.push(format!("penwidth = {:.1}", arrow.width()));
@@ -104,13 +104,13 @@ fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
 }
 
 /// Where an arrow leads.
-struct Head {
+struct ArrowHead {
     node: String,
     /// The cluster at whose border it ends.
     cut: Option<usize>,
 }
 
-impl Head {
+impl ArrowHead {
     fn of(diagram: &Diagram, from: Option<usize>, to: usize) -> Self {
         match (diagram.is_composite(to), from.is_some_and(|from| diagram.is_within(from, to))) {
             (false, _) => Self { node: format!("s{to}"), cut: None },
@@ -120,7 +120,7 @@ impl Head {
     }
 }
 
-impl fmt::Display for Head {
+impl fmt::Display for ArrowHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.node)?;
         match self.cut {

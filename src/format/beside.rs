@@ -8,12 +8,12 @@ use super::folder::read_named;
 
 /// Where the files are that a definition names.
 #[derive(Clone, Debug)]
-pub(crate) enum Beside {
+pub(crate) enum FilesBeside {
     Folder(PathBuf),
     Read(Arc<Files>),
 }
 
-impl Beside {
+impl FilesBeside {
     /// The folder of a file, if it has one.
     pub(crate) fn file(path: &Path) -> Option<Self> {
         path.parent().map(|folder| Self::Folder(folder.into()))

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::draft::statements::{Statement, Statements};
-use super::draft::tree::{Key, SpannedValue, Table, Value};
+use super::draft::tree::{Key, SpannedValue, Table, TreeValue};
 
 /// What stands at a place of a file, which may be half written: for editors.
 ///
@@ -94,13 +94,13 @@ impl Cursor {
         for Statement { keys, value, .. } in statements {
             let Some(last) = keys.last() else { continue };
             // Behind the key, if there is none yet.
-            let none = || Spanned::new(last.span().end..last.span().end, Value::Boolean(false));
+            let none = || Spanned::new(last.span().end..last.span().end, TreeValue::Boolean(false));
             let value = value.clone().unwrap_or_else(none);
             if table.add(keys.clone(), value.clone()).is_err() {
                 table.insert(last.clone(), value);
             }
         }
-        Place { text, byte, cursor }.within(&table)
+        TreePlace { text, byte, cursor }.within(&table)
     }
 
     /// Returns the keys that lead to the table, from the file's. In a header, these are those before the place.
@@ -143,14 +143,14 @@ impl Cursor {
 }
 
 /// A place that is looked up in a tree.
-struct Place<'i> {
+struct TreePlace<'i> {
     text: &'i str,
     byte: usize,
     /// What is known of it so far.
     cursor: Cursor,
 }
 
-impl Place<'_> {
+impl TreePlace<'_> {
     /// Whether the place is in a part of the text, or right behind a part that nothing closes.
     fn is_in(&self, at: &Range<usize>, is_closed: bool) -> bool {
         at.start < self.byte && (self.byte < at.end || !is_closed && self.byte == at.end)
@@ -183,7 +183,7 @@ impl Place<'_> {
         if self.byte <= key.span().end {
             return self.is(CursorPart::Key, key.span());
         }
-        if let Value::Table(dotted) = value.get_ref() {
+        if let TreeValue::Table(dotted) = value.get_ref() {
             if value.span() == key.span() {
                 self.cursor.table.push(key.get_ref().to_string());
                 return self.among(dotted);
@@ -203,18 +203,18 @@ impl Place<'_> {
         let written = &self.text[at.clone()];
         let bare = |span| (span, "");
         let (span, quote) = match value.get_ref() {
-            Value::Table(table) if self.is_in(&at, written.ends_with('}')) => {
+            TreeValue::Table(table) if self.is_in(&at, written.ends_with('}')) => {
                 self.cursor.table.push(key.to_owned());
                 return self.within(table);
             }
-            Value::Array(list) if self.is_in(&at, written.ends_with(']')) => {
+            TreeValue::Array(list) if self.is_in(&at, written.ends_with(']')) => {
                 let is_here = |one: &&SpannedValue<'_>| one.span().start < self.byte && self.byte <= one.span().end;
                 if let Some(one) = list.iter().find(is_here) {
                     return self.value(key, one);
                 }
                 bare(self.byte..self.byte)
             }
-            Value::Table(_) | Value::Array(_) => bare(self.byte..self.byte),
+            TreeValue::Table(_) | TreeValue::Array(_) => bare(self.byte..self.byte),
             _ => {
                 let quotes = ["\"\"\"", "'''", "\"", "'"];
                 let quote = quotes.into_iter().find(|quote| written.starts_with(quote)).unwrap_or("");

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use super::draft::document::Document;
-use super::draft::tree::{Table, Value};
+use super::draft::tree::{Table, TreeValue};
 use super::folder::{self, LONGEST};
 use super::library::{Library, MOST_FILES};
 use super::outline::Outline;
@@ -194,16 +194,16 @@ fn scripts(text: &str) -> Vec<String> {
 fn scripts_in(table: &Table<'_>, scripts: &mut Vec<String>) {
     for (key, value) in table.iter() {
         match value.get_ref() {
-            Value::String(script) if key.get_ref() == "script" => scripts.push(script.to_string()),
+            TreeValue::String(script) if key.get_ref() == "script" => scripts.push(script.to_string()),
             value => scripts_within(value, scripts),
         }
     }
 }
 
-fn scripts_within(value: &Value<'_>, scripts: &mut Vec<String>) {
+fn scripts_within(value: &TreeValue<'_>, scripts: &mut Vec<String>) {
     match value {
-        Value::Table(table) => scripts_in(table, scripts),
-        Value::Array(values) => values.iter().for_each(|value| scripts_within(value.get_ref(), scripts)),
+        TreeValue::Table(table) => scripts_in(table, scripts),
+        TreeValue::Array(values) => values.iter().for_each(|value| scripts_within(value.get_ref(), scripts)),
         _ => {}
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::beside::Beside;
+use super::beside::FilesBeside;
 use super::draft::read::readable;
-use super::draft::tree::{Table, Value};
+use super::draft::tree::{Table, TreeValue};
 
 /// The most files that one file may lead to.
 pub(crate) const MOST_FILES: usize = 1000;
@@ -36,12 +36,12 @@ pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
 
 impl Library {
     /// What a text links to.
-    pub(crate) fn of(text: &str, beside: Option<&Beside>) -> Self {
+    pub(crate) fn of(text: &str, beside: Option<&FilesBeside>) -> Self {
         Self::with_open(text, beside, &|_| None)
     }
 
     /// As [`of`](Self::of), where an editor has some of the files open: their texts by their paths from the folder.
-    pub(crate) fn with_open(text: &str, beside: Option<&Beside>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
+    pub(crate) fn with_open(text: &str, beside: Option<&FilesBeside>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
         let Some(beside) = beside else { return Self::default() };
         Self::with(text, &|path| open(path).map_or_else(|| beside.read(path), Ok))
     }
@@ -117,7 +117,7 @@ fn paths(from: &Path, text: &str) -> Vec<PathBuf> {
     let machines = machines.into_iter().flat_map(Table::values).filter_map(|one| one.get_ref().as_table());
     let states = [file].into_iter().chain(machines).filter_map(|machine| machine.get("states")?.get_ref().as_table());
     let links = states.flat_map(Table::values).filter_map(|state| match state.get_ref() {
-        Value::Table(state) => state.get("machine")?.get_ref().as_str(),
+        TreeValue::Table(state) => state.get("machine")?.get_ref().as_str(),
         _ => None,
     });
     links.filter(|link| is_file(link)).filter_map(|link| path_of(from, parts(link).0).ok()).collect()

@@ -126,7 +126,7 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
     /// When `out` cannot be written to. If it is a file, pass a `BufWriter`: there are several writes for each entry.
     pub fn write_to(&self, out: impl Write) -> io::Result<()> {
         let Tracks { numbers, begins } = self.tracks();
-        let mut writer = Writer { out, is_first: true };
+        let mut writer = TraceWriter { out, is_first: true };
         writer.out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
         let mut named: Vec<_> = numbers.iter().map(|(owner, track)| (*track, *owner)).collect();
         named.sort_unstable_by_key(|(track, _)| *track);
@@ -136,12 +136,12 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 'M',
                 track,
                 None,
-                format_args!(",\"name\":\"thread_name\",\"args\":{{\"name\":{}}}", Quoted(&label)),
+                format_args!(",\"name\":\"thread_name\",\"args\":{{\"name\":{}}}", JsonText(&label)),
             )?;
         }
         let mut open: Vec<Vec<&str>> = vec![Vec::new(); numbers.len()];
         let mut begins = begins.into_iter().peekable();
-        let mut clock = Clock::default();
+        let mut clock = TraceClock::default();
         for (nth, entry) in self.entries().enumerate() {
             let at = clock.show(entry.time);
             while let Some(begin) = begins.next_if(|begin| begin.at <= at && begin.after <= nth) {
@@ -159,9 +159,9 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 Some(at),
                 format_args!(
                     ",\"s\":\"t\",\"name\":{},\"args\":{{\"cause\":\"{}\",\"to\":{}}}",
-                    Quoted(&format!("refused by {refused}")),
+                    JsonText(&format!("refused by {refused}")),
                     entry.cause,
-                    Quoted(entry.to.unwrap_or("(no state)"))
+                    JsonText(entry.to.unwrap_or("(no state)"))
                 ),
             )?;
         }
@@ -187,9 +187,9 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
     fn tracks(&self) -> Tracks<'j, K> {
         let mut numbers: HashMap<K, usize> = HashMap::new();
         // In which state each owner is, and since when.
-        let mut now_in: Vec<Known<'_>> = Vec::new();
+        let mut now_in: Vec<TracedOwner<'_>> = Vec::new();
         let mut begins = Vec::new();
-        let mut clock = Clock::default();
+        let mut clock = TraceClock::default();
         for (nth, entry) in self.entries().enumerate() {
             let at = clock.show(entry.time);
             let next = numbers.len();
@@ -198,7 +198,7 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 Slot::Vacant(new) => (*new.insert(next), true),
             };
             if is_new {
-                now_in.push(Known { state: None, since: i64::MIN, after: 0 });
+                now_in.push(TracedOwner { state: None, since: i64::MIN, after: 0 });
             }
             let known = &mut now_in[track];
             if let Some(from) = entry.from.filter(|from| known.state != Some(*from)) {
@@ -206,10 +206,10 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 let earliest = known.since.max(at.min(0));
                 let begin = (at - micros(entry.time_in_state)).clamp(earliest, at);
                 begins.push(Begin { at: begin, after: known.after, track, state: from });
-                *known = Known { state: Some(from), since: begin, after: known.after };
+                *known = TracedOwner { state: Some(from), since: begin, after: known.after };
             }
             if entry.refused.is_none() {
-                *known = Known { state: entry.to, since: at, after: nth + 1 };
+                *known = TracedOwner { state: entry.to, since: at, after: nth + 1 };
             }
         }
         // It is stable: what begins at once stays in the order of the journal.
@@ -236,7 +236,7 @@ struct Begin<'j> {
 }
 
 /// In which state an owner is, since when, and behind how many entries.
-struct Known<'j> {
+struct TracedOwner<'j> {
     state: Option<&'j str>,
     since: i64,
     after: usize,
@@ -244,9 +244,9 @@ struct Known<'j> {
 
 /// Goes forward only.
 #[derive(Default)]
-struct Clock(Option<i64>);
+struct TraceClock(Option<i64>);
 
-impl Clock {
+impl TraceClock {
     fn show(&mut self, seconds: f64) -> i64 {
         let at = micros(seconds).max(self.0.unwrap_or(i64::MIN));
         self.0 = Some(at);
@@ -262,12 +262,12 @@ fn micros(seconds: f64) -> i64 {
     micros
 }
 
-struct Writer<W> {
+struct TraceWriter<W> {
     out: W,
     is_first: bool,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> TraceWriter<W> {
     /// Ends the slices that are no part of a path, and begins the missing ones. The innermost slice is begun again in any case.
     fn enter<'s>(
         &mut self,
@@ -290,9 +290,9 @@ impl<W: Write> Writer<W> {
                     'B',
                     track,
                     Some(at),
-                    format_args!(",\"name\":{},\"args\":{{\"cause\":\"{cause}\"}}", Quoted(state)),
+                    format_args!(",\"name\":{},\"args\":{{\"cause\":\"{cause}\"}}", JsonText(state)),
                 )?,
-                None => self.event('B', track, Some(at), format_args!(",\"name\":{}", Quoted(state)))?,
+                None => self.event('B', track, Some(at), format_args!(",\"name\":{}", JsonText(state)))?,
             }
         }
         Ok(())
@@ -309,9 +309,9 @@ impl<W: Write> Writer<W> {
 }
 
 /// A text as JSON has it. This module is there without `serde_json`, which only definitions need.
-struct Quoted<'t>(&'t str);
+struct JsonText<'t>(&'t str);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for JsonText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("\"")?;
         for c in self.0.chars() {

@@ -5,7 +5,7 @@ use core::{fmt, mem};
 
 use super::machine_mut::MachineMut;
 use super::report::MachineReport;
-use super::single::Watch;
+use super::single::MachineWatch;
 use super::state_machine::StateMachine;
 use super::waiting::NextWake;
 use crate::fsm::Fsm;
@@ -57,7 +57,7 @@ pub struct Agent<T: Owner> {
     owner: T,
     machine: StateMachine<T>,
     /// The watch of the machine, while a cast has lent the agent.
-    watch: Option<Watch<T>>,
+    watch: Option<MachineWatch<T>>,
 }
 
 impl<T: Owner> Agent<T> {
@@ -211,12 +211,12 @@ impl<T: Owner> Agent<T> {
 
     /// The owner, and its machine's methods, which report each change to `watch`, if there is one.
     #[inline]
-    pub(crate) fn watched(&mut self, watch: Option<Watch<T>>) -> (&mut T, MachineMut<'_, T>) {
+    pub(crate) fn watched(&mut self, watch: Option<MachineWatch<T>>) -> (&mut T, MachineMut<'_, T>) {
         (&mut self.owner, self.machine.recording(None).watched(watch))
     }
 
     /// Reports each change from now on to `watch`, if there is one.
-    pub(crate) fn set_watch(&mut self, watch: Option<Watch<T>>) {
+    pub(crate) fn set_watch(&mut self, watch: Option<MachineWatch<T>>) {
         self.watch = watch;
     }
 

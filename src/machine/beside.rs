@@ -8,9 +8,9 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 /// A global state, and ticks that have nothing to do: one word of the machine, where there are neither.
-pub(crate) struct Beside<T: Owner>(Option<Box<Kept<T>>>);
+pub(crate) struct Beside<T: Owner>(Option<Box<BesideSeat<T>>>);
 
-struct Kept<T: Owner> {
+struct BesideSeat<T: Owner> {
     /// `StateRef::NONE` when there is none.
     global: StateRef<T>,
     idle: Idle,
@@ -59,8 +59,8 @@ impl<T: Owner> Beside<T> {
         }
     }
 
-    fn kept(&mut self) -> &mut Kept<T> {
-        self.0.get_or_insert_with(|| Box::new(Kept { global: StateRef::NONE, idle: Idle::NOT }))
+    fn kept(&mut self) -> &mut BesideSeat<T> {
+        self.0.get_or_insert_with(|| Box::new(BesideSeat { global: StateRef::NONE, idle: Idle::NOT }))
     }
 }
 

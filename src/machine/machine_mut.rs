@@ -7,7 +7,7 @@ use core::{fmt, mem};
 use super::beside::Beside;
 use super::idle::Idle;
 use super::seat::Seat;
-use super::single::{Single, Watch};
+use super::single::{MachineWatch, Single};
 use super::step::Step;
 use super::taken::Running;
 use super::waiting::{Scope, Then};
@@ -48,7 +48,7 @@ pub struct MachineMut<'a, T: Owner> {
     seat: &'a mut Seat<T>,
     beside: &'a mut Beside<T>,
     steps: Option<&'a mut Vec<Step<T>>>,
-    watch: Option<Watch<T>>,
+    watch: Option<MachineWatch<T>>,
     has_changed: bool,
     has_refused: bool,
 }
@@ -61,7 +61,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// Reports each change to `watch`, if there is one.
     #[inline]
-    pub(crate) fn watched(self, watch: Option<Watch<T>>) -> Self {
+    pub(crate) fn watched(self, watch: Option<MachineWatch<T>>) -> Self {
         Self { watch, ..self }
     }
 
@@ -257,7 +257,7 @@ fn tick_all<T: Owner>(
     seat: &mut Seat<T>,
     beside: &mut Beside<T>,
     steps: Option<&mut Vec<Step<T>>>,
-    watch: Option<Watch<T>>,
+    watch: Option<MachineWatch<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
@@ -303,7 +303,7 @@ fn single<'a, T: Owner>(
     seat: &'a mut Seat<T>,
     global: &'a StateRef<T>,
     steps: Option<&'a mut Vec<Step<T>>>,
-    watch: Option<Watch<T>>,
+    watch: Option<MachineWatch<T>>,
 ) -> Single<'a, T> {
     let mut single = Single::new(seat, global);
     single.steps = steps;

@@ -44,12 +44,12 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) trail: Vec<StateRef<T>>,
     pub(crate) waiting: Waiting<T>,
     /// What has happened since a callback lent the seat, if one has.
-    pub(crate) lent: Option<Lent>,
+    pub(crate) lent: Option<SeatLoan>,
 }
 
 /// What happens to a seat that a callback has lent, until the callback has it back.
 #[derive(Clone, Copy)]
-pub(crate) struct Lent {
+pub(crate) struct SeatLoan {
     /// Whether it was lent in an `exit` or `suspend`, so that it may not change state (rule 12).
     pub(crate) is_being_left: bool,
     /// How many changes have been made.
@@ -439,18 +439,18 @@ impl<T: Owner> Seat<T> {
     }
 
     /// Begins to note what happens while the seat is lent. Returns what was noted of a loan around this one.
-    pub(crate) fn begin_loan(&mut self, is_being_left: bool) -> Option<Lent> {
-        let lent = Lent { is_being_left: is_being_left || self.is_being_left(), made: 0, kept: usize::MAX };
+    pub(crate) fn begin_loan(&mut self, is_being_left: bool) -> Option<SeatLoan> {
+        let lent = SeatLoan { is_being_left: is_being_left || self.is_being_left(), made: 0, kept: usize::MAX };
         self.rare_mut().lent.replace(lent)
     }
 
     /// Ends a loan, and goes on with the one around it. Returns how many changes were made, and how many of the outermost
     /// active states none of them has left.
-    pub(crate) fn end_loan(&mut self, outer: Option<Lent>) -> (u32, usize) {
+    pub(crate) fn end_loan(&mut self, outer: Option<SeatLoan>) -> (u32, usize) {
         // Another machine may have been put in its place.
         let lent = self.rare_mut().lent.take();
         let (made, kept) = lent.map_or((1, 0), |lent| (lent.made, lent.kept));
-        let outer = outer.map(|outer| Lent { made: outer.made + made, kept: outer.kept.min(kept), ..outer });
+        let outer = outer.map(|outer| SeatLoan { made: outer.made + made, kept: outer.kept.min(kept), ..outer });
         self.rare_mut().lent = outer;
         if self.rare.as_ref().is_some_and(|rare| rare.is_plain()) {
             self.rare = None;

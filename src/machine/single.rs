@@ -5,18 +5,18 @@ use core::mem;
 
 use super::idle::Quiet;
 use super::requests::Requests;
-use super::seat::{Lent, Seat};
+use super::seat::{Seat, SeatLoan};
 use super::step::Step;
 #[cfg(feature = "definition")]
-use super::waiting::Noted;
+use super::waiting::NoteKind;
 use super::waiting::Scope;
-use crate::change::{Change, Witness};
+use crate::change::{Change, ChangeWitness};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
 /// Reports on a machine to the context of its callbacks.
-pub(crate) struct Watch<T: Owner> {
+pub(crate) struct MachineWatch<T: Owner> {
     /// Which machine it is.
     pub(crate) index: usize,
     /// Is told where the machine is, each time that this changes.
@@ -25,13 +25,13 @@ pub(crate) struct Watch<T: Owner> {
     pub(crate) see: fn(usize, &Change<'_, T>, f64, &mut T::Context<'_>),
 }
 
-impl<T: Owner> Clone for Watch<T> {
+impl<T: Owner> Clone for MachineWatch<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Owner> Copy for Watch<T> {}
+impl<T: Owner> Copy for MachineWatch<T> {}
 
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other, and are set in one store")]
 pub(crate) struct Single<'a, T: Owner> {
@@ -61,8 +61,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) has_refused: bool,
     /// Where the machine's steps are recorded, if they are.
     pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
-    pub(crate) watch: Option<Watch<T>>,
-    pub(crate) witness: Option<&'a mut dyn Witness<T>>,
+    pub(crate) watch: Option<MachineWatch<T>>,
+    pub(crate) witness: Option<&'a mut dyn ChangeWitness<T>>,
     /// What its states have said of ticks in which they have nothing to do.
     pub(crate) quiet: Quiet,
 }
@@ -96,7 +96,7 @@ impl<'a, T: Owner> Single<'a, T> {
     /// Tells the watch that the machine is in another state.
     #[inline]
     pub(crate) fn show(&self, cx: &mut T::Context<'_>) {
-        if let Some(Watch { index, tell, .. }) = self.watch {
+        if let Some(MachineWatch { index, tell, .. }) = self.watch {
             tell(index, self.seat, cx);
         }
     }
@@ -173,7 +173,7 @@ impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
 struct Loan<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
     /// What was noted of the loan around this one.
-    outer: Option<Lent>,
+    outer: Option<SeatLoan>,
 }
 
 impl<'s, 'a, T: Owner> Loan<'s, 'a, T> {
@@ -237,7 +237,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn noted(&self, _: usize, by: Scope, of: Noted) -> Option<f64> {
+    fn noted(&self, _: usize, by: Scope, of: NoteKind) -> Option<f64> {
         self.seat.rare.as_ref()?.waiting.timers.noted(by, of)
     }
 

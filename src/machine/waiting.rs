@@ -123,14 +123,14 @@ pub(crate) enum Then<T: Owner> {
 #[cfg(feature = "definition")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Note {
-    pub(crate) of: Noted,
+    pub(crate) of: NoteKind,
     pub(crate) number: f64,
 }
 
 /// What a [`Note`] is about.
 #[cfg(feature = "definition")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Noted {
+pub(crate) enum NoteKind {
     /// The random number that was drawn at the state's entry for one of its exits.
     Luck(u16),
     /// How many seconds one of its exits waits, as the game said at the state's entry.

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 use core::ops::Bound;
 
-use super::{Queue, Telegram, When};
+use super::{Arrival, Queue, Telegram};
 
 /// What a dispatcher that merges knows besides its queue.
 ///
@@ -15,21 +15,21 @@ pub(super) struct Merging<K, M> {
     /// What is queued, by sender, receiver and time.
     pub(super) between: BTreeSet<Between<K>>,
     add: Add<K, M>,
-    remove: fn(&mut Self, When, &Telegram<K, M>),
+    remove: fn(&mut Self, Arrival, &Telegram<K, M>),
 }
 
-type Add<K, M> = fn(&mut Merging<K, M>, When, &Telegram<K, M>, &Queue<K, M>) -> bool;
+type Add<K, M> = fn(&mut Merging<K, M>, Arrival, &Telegram<K, M>, &Queue<K, M>) -> bool;
 
-pub(super) type Between<K> = (K, K, When);
+pub(super) type Between<K> = (K, K, Arrival);
 
 impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
     pub(super) const fn within(window: f64) -> Self {
         Self { window, between: BTreeSet::new(), add: Self::add_unless_alike, remove: Self::remove_between }
     }
 
-    fn add_unless_alike(&mut self, when: When, new: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
+    fn add_unless_alike(&mut self, when: Arrival, new: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
         let at = |when| (new.sender.clone(), new.receiver.clone(), when);
-        let earliest = When { due: when.due - self.window, number: 0 };
+        let earliest = Arrival { due: when.due - self.window, number: 0 };
         let is_near = |other: f64| other - when.due < self.window && when.due - other < self.window;
         let mut near = self.between.range((Bound::Included(at(earliest)), Bound::Unbounded)).take_while(
             |(sender, receiver, other)| {
@@ -43,14 +43,14 @@ impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
         true
     }
 
-    fn remove_between(&mut self, when: When, telegram: &Telegram<K, M>) {
+    fn remove_between(&mut self, when: Arrival, telegram: &Telegram<K, M>) {
         self.between.remove(&(telegram.sender.clone(), telegram.receiver.clone(), when));
     }
 }
 
 impl<K, M> Merging<K, M> {
     /// Returns `false` if a telegram is to be dropped, because one like it is queued.
-    pub(super) fn add(&mut self, when: When, telegram: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
+    pub(super) fn add(&mut self, when: Arrival, telegram: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
         (self.add)(self, when, telegram, queue)
     }
 
@@ -61,7 +61,7 @@ impl<K, M> Merging<K, M> {
     }
 
     /// A telegram has left the queue.
-    pub(super) fn remove(&mut self, when: When, telegram: &Telegram<K, M>) {
+    pub(super) fn remove(&mut self, when: Arrival, telegram: &Telegram<K, M>) {
         (self.remove)(self, when, telegram);
     }
 }

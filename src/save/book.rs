@@ -65,7 +65,7 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct StateBook<T: Owner> {
-    pub(super) entries: BTreeMap<String, Entry<T>>,
+    pub(super) entries: BTreeMap<String, NamedState<T>>,
     /// Under which name a state is saved.
     pub(super) by_identity: BTreeMap<Identity, String>,
     /// Likewise the owned states of a type.
@@ -80,7 +80,7 @@ pub struct StateBook<T: Owner> {
 pub(super) type StandIn<T> = dyn Fn(&str) -> Missing<T> + Send + Sync;
 
 /// What a name stands for.
-pub(super) enum Entry<T: Owner> {
+pub(super) enum NamedState<T: Owner> {
     State(StateRef<T>),
     Owned(OwnedType<T>),
 }
@@ -196,7 +196,7 @@ impl<T: Owner> StateBook<T> {
         if let Some(other) = self.by_owned_type.insert(owned.id, name.clone()) {
             self.mistake.get_or_insert(BookError::SameType { names: [other, name.clone()] });
         }
-        self.add(name, Entry::Owned(owned));
+        self.add(name, NamedState::Owned(owned));
         self
     }
 
@@ -325,8 +325,8 @@ impl<T: Owner> StateBook<T> {
             for state in definition.states() {
                 let name = alloc::format!("{prefix}{state}");
                 let is_another = match self.entries.get(&name) {
-                    Some(Entry::State(other)) => *other != state,
-                    Some(Entry::Owned(_)) => true,
+                    Some(NamedState::State(other)) => *other != state,
+                    Some(NamedState::Owned(_)) => true,
                     None => false,
                 };
                 if is_another || names.contains(&name) {
@@ -340,13 +340,13 @@ impl<T: Owner> StateBook<T> {
 
     fn with_state(mut self, name: String, state: StateRef<T>) -> Self {
         self.by_identity.entry(Identity::of(&*state)).or_insert_with(|| name.clone());
-        self.add(name, Entry::State(state));
+        self.add(name, NamedState::State(state));
         self
     }
 
-    fn add(&mut self, name: String, entry: Entry<T>) {
+    fn add(&mut self, name: String, entry: NamedState<T>) {
         let is_another = match (self.entries.get(&name), &entry) {
-            (Some(Entry::State(one)), Entry::State(other)) => one != other,
+            (Some(NamedState::State(one)), NamedState::State(other)) => one != other,
             (other, _) => other.is_some(),
         };
         if is_another {

@@ -97,7 +97,11 @@ impl fmt::Display for SaveError {
         match self {
             Self::Book(error) => error.fmt(f),
             Self::UnknownStates { names } => {
-                write!(f, "the book does not know {}: add each with `StateBook::with` or `with_owned`", Names(names))
+                write!(
+                    f,
+                    "the book does not know {}: add each with `StateBook::with` or `with_owned`",
+                    StateNames(names)
+                )
             }
             Self::NoMessages => f.write_str(NO_MESSAGES),
             Self::OwnedState { name, why } => write!(f, "the owned state `{name}` cannot be written: {why}"),
@@ -212,7 +216,7 @@ impl fmt::Display for LoadError {
             Self::UnknownStates { names } => write!(
                 f,
                 "the book does not know {}: add each with `StateBook::with_name`, or say with `on_missing` what replaces it",
-                Names(names)
+                StateNames(names)
             ),
             Self::NoMessages => f.write_str(NO_MESSAGES),
             Self::OwnedState { name, why } => write!(f, "the data of an owned state `{name}` cannot be read: {why}"),
@@ -243,9 +247,9 @@ impl From<BookError> for LoadError {
 }
 
 /// `the state `Idle``, `the states `Idle`, `Chase``.
-struct Names<'a>(&'a [String]);
+struct StateNames<'a>(&'a [String]);
 
-impl fmt::Display for Names<'_> {
+impl fmt::Display for StateNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.len() == 1 { "the state" } else { "the states" })?;
         for (nth, name) in self.0.iter().enumerate() {

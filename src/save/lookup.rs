@@ -6,7 +6,7 @@ use core::any::TypeId;
 
 #[cfg(feature = "definition")]
 use super::book::Defined;
-use super::book::{Entry, Missing, OwnedType, StateBook};
+use super::book::{Missing, NamedState, OwnedType, StateBook};
 #[cfg(feature = "definition")]
 use crate::definition::DefinedState;
 use crate::owner::Owner;
@@ -33,7 +33,7 @@ impl<T: Owner> StateBook<T> {
         let can_be_owned = state.is_owned() || size_of_val(&**state) == 0;
         let name = self.by_owned_type.get(&Identity::of(&**state).type_id).filter(|_| can_be_owned)?;
         match self.entries.get(name) {
-            Some(Entry::Owned(owned)) => Some((name, owned)),
+            Some(NamedState::Owned(owned)) => Some((name, owned)),
             _ => None,
         }
     }
@@ -44,7 +44,9 @@ impl<T: Owner> StateBook<T> {
         let own = self.by_owned_type.get(&id).map(String::as_str);
         own.or_else(|| {
             self.entries.iter().find_map(|(name, entry)| match entry {
-                Entry::State(state) if state.is_owned() && Identity::of(&**state).type_id == id => Some(name.as_str()),
+                NamedState::State(state) if state.is_owned() && Identity::of(&**state).type_id == id => {
+                    Some(name.as_str())
+                }
                 _ => None,
             })
         })
@@ -54,16 +56,16 @@ impl<T: Owner> StateBook<T> {
     #[cfg(feature = "std")]
     pub(crate) fn type_of_name(&self, name: &str) -> Option<TypeId> {
         match self.entries.get(name)? {
-            Entry::State(state) => state.is_owned().then(|| Identity::of(&**state).type_id),
-            Entry::Owned(owned) => Some(owned.id),
+            NamedState::State(state) => state.is_owned().then(|| Identity::of(&**state).type_id),
+            NamedState::Owned(owned) => Some(owned.id),
         }
     }
 
     /// The state of a name.
     pub(super) fn state_of(&self, name: &str) -> Option<StateRef<T>> {
         match self.entries.get(name) {
-            Some(Entry::State(state)) => return Some(state.clone()),
-            Some(Entry::Owned(_)) => return None,
+            Some(NamedState::State(state)) => return Some(state.clone()),
+            Some(NamedState::Owned(_)) => return None,
             None => {}
         }
         #[cfg(feature = "definition")]
@@ -78,8 +80,8 @@ impl<T: Owner> StateBook<T> {
     /// The type of owned states of a name.
     pub(super) fn owned_type(&self, name: &str) -> Option<&OwnedType<T>> {
         match self.entries.get(name)? {
-            Entry::Owned(owned) => Some(owned),
-            Entry::State(_) => None,
+            NamedState::Owned(owned) => Some(owned),
+            NamedState::State(_) => None,
         }
     }
 

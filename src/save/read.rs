@@ -18,7 +18,7 @@ use crate::clock::shown;
 use crate::fsm::{NEVER, time_or_zero};
 use crate::machine::seat::{MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
 #[cfg(feature = "definition")]
-use crate::machine::waiting::{Note, Noted};
+use crate::machine::waiting::{Note, NoteKind};
 use crate::machine::waiting::{Scope, Then, Timer, Timers};
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -30,13 +30,13 @@ pub(crate) struct Reader<'b, T: Owner> {
     /// Whether the definitions say something else than when it was saved.
     is_redefined: bool,
     states: SavedStates,
-    found: Vec<Option<Found<T>>>,
+    found: Vec<Option<FoundState<T>>>,
     unknown: BTreeSet<String>,
     failed: Option<LoadError>,
 }
 
 /// What a number stands for.
-pub(crate) struct Found<T: Owner> {
+pub(crate) struct FoundState<T: Owner> {
     pub(crate) state: StateRef<T>,
     pub(crate) how: How,
 }
@@ -52,7 +52,7 @@ pub(crate) enum How {
     ToEnter,
 }
 
-impl<T: Owner> Clone for Found<T> {
+impl<T: Owner> Clone for FoundState<T> {
     fn clone(&self) -> Self {
         Self { state: self.state.clone(), how: self.how }
     }
@@ -87,9 +87,9 @@ impl<'b, T: Owner> Reader<'b, T> {
     }
 
     /// The state of a number.
-    pub(crate) fn state(&mut self, number: u32) -> Result<Found<T>, LoadError> {
+    pub(crate) fn state(&mut self, number: u32) -> Result<FoundState<T>, LoadError> {
         let Some(nth) = number.checked_sub(1) else {
-            return Ok(Found { state: StateRef::NONE, how: How::Named });
+            return Ok(FoundState { state: StateRef::NONE, how: How::Named });
         };
         let nth = nth as usize;
         match self.found.get(nth) {
@@ -107,10 +107,10 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(found)
     }
 
-    fn find(&mut self, nth: usize) -> Result<Found<T>, LoadError> {
+    fn find(&mut self, nth: usize) -> Result<FoundState<T>, LoadError> {
         let name = match &self.states[nth] {
             SavedState::Name(name) => match self.book.state_of(name) {
-                Some(state) => return Ok(Found { state, how: How::Named }),
+                Some(state) => return Ok(FoundState { state, how: How::Named }),
                 None => name.clone(),
             },
             SavedState::Owned { name: number, data } => {
@@ -119,18 +119,18 @@ impl<'b, T: Owner> Reader<'b, T> {
                     Some(owned) => {
                         let state =
                             (owned.read)(data).map_err(|why| LoadError::OwnedState { name: name.into(), why })?;
-                        return Ok(Found { state, how: How::Named });
+                        return Ok(FoundState { state, how: How::Named });
                     }
                     None => name.into(),
                 }
             }
         };
         Ok(match self.book.stand_in(&name) {
-            Missing::Enter(state) => Found { state, how: How::ToEnter },
-            Missing::Place(state) => Found { state, how: How::InPlace },
+            Missing::Enter(state) => FoundState { state, how: How::ToEnter },
+            Missing::Place(state) => FoundState { state, how: How::InPlace },
             Missing::Refuse => {
                 self.unknown.insert(name);
-                Found { state: StateRef::NONE, how: How::InPlace }
+                FoundState { state: StateRef::NONE, how: How::InPlace }
             }
         })
     }
@@ -344,7 +344,7 @@ impl<'b, T: Owner> Reader<'b, T> {
             SavedThen::Turn => {
                 let Some(Scope::State(depth)) = scope else { return Ok(None) };
                 let number = due - entered_at(depth.into());
-                let then = Then::Note(Note { of: Noted::Turn, number });
+                let then = Then::Note(Note { of: NoteKind::Turn, number });
                 return Ok(scope.map(|scope| Timer { due: f64::INFINITY, scope, then }));
             }
             #[cfg(not(feature = "definition"))]
@@ -361,12 +361,12 @@ impl<'b, T: Owner> Reader<'b, T> {
                     _ => *number,
                 };
                 let of = match of {
-                    SavedNote::Luck(exit) => Noted::Luck(*exit),
-                    SavedNote::Seconds(exit) => Noted::Seconds(*exit),
-                    SavedNote::Tried => Noted::Tried,
-                    SavedNote::Turn => Noted::Turn,
+                    SavedNote::Luck(exit) => NoteKind::Luck(*exit),
+                    SavedNote::Seconds(exit) => NoteKind::Seconds(*exit),
+                    SavedNote::Tried => NoteKind::Tried,
+                    SavedNote::Turn => NoteKind::Turn,
                     #[cfg(feature = "script")]
-                    SavedNote::CutOffs => Noted::CutOffs,
+                    SavedNote::CutOffs => NoteKind::CutOffs,
                     #[cfg(not(feature = "script"))]
                     SavedNote::CutOffs => return Ok(None),
                 };

@@ -55,7 +55,7 @@ impl<'de, C: Deserialize<'de> + Default> Deserialize<'de> for Saved<C> {
 
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "lowercase")]
-enum Part {
+enum FilePart {
     Version,
     Content,
     #[serde(other)]
@@ -84,10 +84,10 @@ impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
         let (mut version, mut content) = (None, None);
         while let Some(part) = parts.next_key()? {
             match part {
-                Part::Version if version.is_some() => return Err(A::Error::duplicate_field("version")),
-                Part::Content if content.is_some() => return Err(A::Error::duplicate_field("content")),
-                Part::Version => version = Some(parts.next_value()?),
-                Part::Content if version.is_none_or(|version| version == VERSION) => {
+                FilePart::Version if version.is_some() => return Err(A::Error::duplicate_field("version")),
+                FilePart::Content if content.is_some() => return Err(A::Error::duplicate_field("content")),
+                FilePart::Version => version = Some(parts.next_value()?),
+                FilePart::Content if version.is_none_or(|version| version == VERSION) => {
                     content = Some(match parts.next_value() {
                         // A version that comes later may be the reason, as in a value with its parts in the order of their names.
                         // In a format that counts parts, the parts behind one that cannot be read can be read.
@@ -95,7 +95,7 @@ impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
                         read => read,
                     });
                 }
-                Part::Content | Part::Other => _ = parts.next_value::<IgnoredAny>()?,
+                FilePart::Content | FilePart::Other => _ = parts.next_value::<IgnoredAny>()?,
             }
         }
         let version = version.ok_or_else(|| A::Error::missing_field("version"))?;

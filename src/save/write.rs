@@ -14,7 +14,7 @@ use super::error::SaveError;
 use super::seconds::Seconds;
 use crate::machine::seat::{Rare, Seat, Suspended};
 #[cfg(feature = "definition")]
-use crate::machine::waiting::{Note, Noted};
+use crate::machine::waiting::{Note, NoteKind};
 use crate::machine::waiting::{Scope, Then, Timer};
 use crate::owner::Owner;
 use crate::state::{Identity, StateRef};
@@ -164,12 +164,12 @@ impl<'b, T: Owner> Writer<'b, T> {
             #[cfg(feature = "definition")]
             Then::Note(Note { of, number }) => {
                 let of = match of {
-                    Noted::Luck(exit) => SavedNote::Luck(*exit),
-                    Noted::Seconds(exit) => SavedNote::Seconds(*exit),
-                    Noted::Tried => SavedNote::Tried,
-                    Noted::Turn => SavedNote::Turn,
+                    NoteKind::Luck(exit) => SavedNote::Luck(*exit),
+                    NoteKind::Seconds(exit) => SavedNote::Seconds(*exit),
+                    NoteKind::Tried => SavedNote::Tried,
+                    NoteKind::Turn => SavedNote::Turn,
                     #[cfg(feature = "script")]
-                    Noted::CutOffs => SavedNote::CutOffs,
+                    NoteKind::CutOffs => SavedNote::CutOffs,
                 };
                 SavedThen::Note { of, number: Seconds(*number) }
             }

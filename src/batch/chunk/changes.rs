@@ -12,13 +12,13 @@ use super::entering::{AncestorTimes, Entering};
 use super::machines::{ChunkMachines, Phase};
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::Slots;
-use crate::batch::known::states::{Known, States};
+use crate::batch::known::states::{KnownState, States};
 use crate::batch::rows::individuals::Individuals;
 use crate::batch::rows::movers::{self, Kind};
 use crate::batch::rows::notes::Notes;
-use crate::batch::rows::outcome::Outcome;
+use crate::batch::rows::outcome::ChunkOutcome;
 use crate::batch::rows::range::Rows;
-use crate::change::{Cause, Change, Outcome as Told, Refusal};
+use crate::change::{Cause, Change, Outcome, Refusal};
 use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, logs_changes, tell};
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
@@ -35,7 +35,7 @@ const MOST_COUNTED: usize = 256;
 pub(crate) struct Grouping {
     /// The movers of each target, by slot.
     movers: Vec<Mover>,
-    groups: Vec<Group>,
+    groups: Vec<MoverGroup>,
     /// The most active states that any group stays in.
     most_kept: usize,
     /// Where in `movers` the next one to each target goes. All 0 in between.
@@ -43,7 +43,7 @@ pub(crate) struct Grouping {
 }
 
 /// Movers with the same target: up to `end`, from where the group before ends.
-struct Group {
+struct MoverGroup {
     target: u32,
     end: usize,
     /// How many active states, from the outermost, they stay in.
@@ -66,7 +66,7 @@ impl Grouping {
         self.movers.extend_from_slice(movers);
         let Some(first) = movers.first() else { return };
         if movers.iter().all(|mover| mover.target() == first.target()) {
-            self.groups.push(Group { target: first.target(), end: movers.len(), kept: 0 });
+            self.groups.push(MoverGroup { target: first.target(), end: movers.len(), kept: 0 });
         } else if movers.len() <= FEW || states > MOST_COUNTED {
             self.sort();
         } else {
@@ -79,7 +79,7 @@ impl Grouping {
         for (at, mover) in self.movers.iter().enumerate() {
             match self.groups.last_mut() {
                 Some(group) if group.target == mover.target() => group.end = at + 1,
-                _ => self.groups.push(Group { target: mover.target(), end: at + 1, kept: 0 }),
+                _ => self.groups.push(MoverGroup { target: mover.target(), end: at + 1, kept: 0 }),
             }
         }
     }
@@ -98,7 +98,7 @@ impl Grouping {
             let count = mem::replace(place, end);
             if count > 0 {
                 end += count;
-                groups.push(Group { target, end, kept: 0 });
+                groups.push(MoverGroup { target, end, kept: 0 });
             }
         }
         for mover in movers {
@@ -176,7 +176,7 @@ pub(crate) struct ManyChanges<'p, 'a, 'x, T: Owner> {
     pub(crate) rows: &'p Rows<'a, T>,
     pub(crate) global: &'p StateRef<T>,
     pub(crate) asked: &'p mut Asked<T>,
-    pub(crate) outcome: &'p mut Outcome<T>,
+    pub(crate) outcome: &'p mut ChunkOutcome<T>,
     pub(crate) workspace: &'p mut Workspace,
     pub(crate) cx: &'p mut T::Context<'x>,
 }
@@ -256,7 +256,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         for (depth, all_leave) in self.depths_left() {
             let state = self.rows.known().at(depth);
             let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let Outcome { movers, individuals, unmet, notes, panic, .. } = &mut **outcome;
+            let ChunkOutcome { movers, individuals, unmet, notes, panic, .. } = &mut **outcome;
             let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
             let mut to_ask = &**movers;
             if has_forced || !all_leave || !dropped.is_empty() {
@@ -281,12 +281,12 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let states = self.rows.states;
         let mut start = 0;
         for group in 0..self.workspace.grouping.groups.len() {
-            let Group { target, end, kept } = self.workspace.grouping.groups[group];
+            let MoverGroup { target, end, kept } = self.workspace.grouping.groups[group];
             let known = states.get(target);
             let range = mem::replace(&mut start, end)..end;
             for depth in kept..=known.ancestors.len() {
                 let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-                let Outcome { individuals, unmet, notes, panic, .. } = &mut **outcome;
+                let ChunkOutcome { individuals, unmet, notes, panic, .. } = &mut **outcome;
                 let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
                 let state = known.at(depth);
                 Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
@@ -309,11 +309,11 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         if refused.is_empty() {
             return;
         }
-        let Outcome { movers, notes, panic, .. } = &mut **outcome;
+        let ChunkOutcome { movers, notes, panic, .. } = &mut **outcome;
         let movers = group.map_or(&movers[..], |group| &grouping.movers[group]);
         let now = panic.catch(|| now::<T>(cx)).unwrap_or(0.0);
         let guard = refusal;
-        let outcome = Told::Refused(refusal);
+        let outcome = Outcome::Refused(refusal);
         let mut change = Change { from: Some(from), to: None, cause: Cause::Change, outcome, time_in_state: 0.0 };
         // Both are by slot.
         let (mut refused_slots, mut movers) = (refused.iter(), movers.iter());
@@ -393,7 +393,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
         let from = self.from();
         let Self { owners, rows, asked, outcome, workspace, cx, .. } = self;
-        let Outcome { individuals, moved_at, panic, .. } = &mut **outcome;
+        let ChunkOutcome { individuals, moved_at, panic, .. } = &mut **outcome;
         let Workspace { grouping, dropped, .. } = &mut **workspace;
         let mut told = movers.start;
         loop {
@@ -438,7 +438,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         for (depth, all_leave) in self.depths_left() {
             let state = self.rows.known().at(depth);
             let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let Outcome { movers, individuals, unmet, notes, panic, .. } = &mut **outcome;
+            let ChunkOutcome { movers, individuals, unmet, notes, panic, .. } = &mut **outcome;
             let Workspace { grouping, some, dropped, .. } = &mut **workspace;
             let mut movers = &**movers;
             if !all_leave {
@@ -471,7 +471,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
 
     fn swap(&mut self) {
         let Self { rows, asked, outcome, workspace, cx, .. } = self;
-        let Outcome { movers, moved_at, individuals, panic, .. } = &mut **outcome;
+        let ChunkOutcome { movers, moved_at, individuals, panic, .. } = &mut **outcome;
         if let Some(now) = panic.catch(|| now::<T>(cx)) {
             *moved_at = now;
         } else {
@@ -490,7 +490,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     fn enter(&mut self) {
         let mut start = 0;
         for group in 0..self.workspace.grouping.groups.len() {
-            let Group { target, end, kept } = self.workspace.grouping.groups[group];
+            let MoverGroup { target, end, kept } = self.workspace.grouping.groups[group];
             let known = self.rows.states.get(target);
             let range = mem::replace(&mut start, end)..end;
             for depth in kept..=known.ancestors.len() {
@@ -504,9 +504,9 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
 
 impl<T: Owner> ManyChanges<'_, '_, '_, T> {
     /// Enters the state at a depth, for the movers of a group that have come so far.
-    fn enter_one(&mut self, known: &Known<T>, (kept, depth): (usize, usize), group: Range<usize>) {
+    fn enter_one(&mut self, known: &KnownState<T>, (kept, depth): (usize, usize), group: Range<usize>) {
         let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-        let Outcome { individuals, unmet, notes, panic, moved_at: at, .. } = &mut **outcome;
+        let ChunkOutcome { individuals, unmet, notes, panic, moved_at: at, .. } = &mut **outcome;
         let Workspace { grouping, dropped, some, here, times, .. } = &mut **workspace;
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), *at, times);

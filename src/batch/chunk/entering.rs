@@ -1,6 +1,6 @@
 //! Which of the states that a change enters is being entered by many owners, and what they see of it.
 
-use crate::batch::known::states::Known;
+use crate::batch::known::states::KnownState;
 use crate::batch::rows::columns::append_kept;
 use crate::batch::rows::movers;
 use crate::batch::rows::range::Rows;
@@ -12,7 +12,7 @@ use crate::state::{Mover, StateRef};
 /// One step of the enters of some movers with one target.
 pub(crate) struct Entering<'a, T: Owner> {
     /// The target, with the states around it.
-    pub(crate) known: &'a Known<T>,
+    pub(crate) known: &'a KnownState<T>,
     /// How many active states, from the outermost, the change leaves alone.
     pub(crate) kept: usize,
     /// The depth of the state that is being entered.

@@ -22,7 +22,7 @@ use crate::machine::seat::Seat;
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
 #[cfg(feature = "definition")]
-use crate::machine::waiting::Noted;
+use crate::machine::waiting::NoteKind;
 use crate::machine::waiting::{Awaited, Scope};
 use crate::owner::Owner;
 use crate::state::{Mover, State, StateRef};
@@ -382,7 +382,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn noted(&self, nth: usize, by: Scope, of: Noted) -> Option<f64> {
+    fn noted(&self, nth: usize, by: Scope, of: NoteKind) -> Option<f64> {
         let slot = self.slot(nth)?;
         match self.individuals.get(slot) {
             Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.timers.noted(by, of),

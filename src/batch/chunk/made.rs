@@ -5,7 +5,7 @@ use std::mem;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::rows::individuals::Individuals;
 use crate::batch::rows::movers::{self, Kind};
-use crate::batch::rows::outcome::Outcome;
+use crate::batch::rows::outcome::ChunkOutcome;
 use crate::batch::rows::range::Rows;
 use crate::owner::Owner;
 use crate::state::Mover;
@@ -70,14 +70,14 @@ impl Made {
     }
 
     /// Adds them to the movers that have changed in bulk; or, if those have changed at another time, to the individuals.
-    pub(crate) fn join<T: Owner>(&mut self, outcome: &mut Outcome<T>, rows: &Rows<'_, T>) {
+    pub(crate) fn join<T: Owner>(&mut self, outcome: &mut ChunkOutcome<T>, rows: &Rows<'_, T>) {
         if self.movers.is_empty() {
             return;
         }
         let made = &mut self.movers;
         movers::remove_idle(made);
         self.open_from = 0;
-        let Outcome { movers, moved_at, individuals, panic, .. } = outcome;
+        let ChunkOutcome { movers, moved_at, individuals, panic, .. } = outcome;
         if movers.is_empty() {
             mem::swap(movers, made);
             *moved_at = self.at;

@@ -12,13 +12,13 @@ use super::machines::{ChunkMachines, Phase};
 use super::waits::Wait;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::Slots;
-use crate::batch::rows::chunk::{Chunk, Part};
+use crate::batch::rows::chunk::{Chunk, PassPart};
 use crate::batch::rows::movers;
 use crate::batch::rows::notes::AsWitness;
-use crate::batch::rows::outcome::Outcome;
+use crate::batch::rows::outcome::ChunkOutcome;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::waiter::{Until, Waiter};
-use crate::change::Witness;
+use crate::change::ChangeWitness;
 use crate::machine::seat::Seat;
 use crate::machine::single::Single;
 use crate::machine::transition::tell_endless_sleep;
@@ -47,7 +47,7 @@ pub(crate) struct Pass<T: Owner> {
     movers: Vec<Mover>,
     /// The slots of the owners that have finished their tick.
     finished: Slots,
-    pub(crate) outcome: Outcome<T>,
+    pub(crate) outcome: ChunkOutcome<T>,
 }
 
 impl<T: Owner> Pass<T> {
@@ -57,7 +57,7 @@ impl<T: Owner> Pass<T> {
             workspace: Workspace::new(),
             movers: Vec::new(),
             finished: Slots::new(),
-            outcome: Outcome::new(),
+            outcome: ChunkOutcome::new(),
         }
     }
 
@@ -69,7 +69,7 @@ impl<T: Owner> Pass<T> {
     /// Offers a message to each owner of a chunk, and counts the owners that handle it.
     pub(crate) fn offer(&mut self, message: &T::Message, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, outcome, .. } = self;
-        let Outcome { individuals, changed, notes, panic, handled, .. } = outcome;
+        let ChunkOutcome { individuals, changed, notes, panic, handled, .. } = outcome;
         let Chunk { owners, seats, rows, global, .. } = chunk;
         for (slot, owner) in owners.iter_mut().enumerate() {
             let mut witness = notes.of(rows, slot);
@@ -145,7 +145,7 @@ impl<T: Owner> Pass<T> {
     /// Notes until when owners wait.
     fn begin_waiting(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         let Chunk { owners, rows, global, .. } = chunk;
-        let Outcome { movers, waiters, panic, .. } = &mut self.outcome;
+        let ChunkOutcome { movers, waiters, panic, .. } = &mut self.outcome;
         let waits = &mut self.asked.waits;
         if !movers.is_empty() {
             waits.end_left(|slot| {
@@ -229,7 +229,7 @@ impl<T: Owner> Pass<T> {
 
     /// Ticks each owner alone, on its seat. For owned states, which differ from owner to owner.
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        let Outcome { changed, notes, panic, .. } = &mut self.outcome;
+        let ChunkOutcome { changed, notes, panic, .. } = &mut self.outcome;
         for (slot, (owner, seat)) in chunk.owners.iter_mut().zip(&mut *chunk.seats).enumerate() {
             let is_due = chunk.due.binary_search_by(|&due| (due as usize).cmp(&(chunk.start + slot))).is_ok();
             let is_left_out = chunk.rows.is_asleep && !chunk.global.is_updating && !is_due;
@@ -257,7 +257,7 @@ impl<T: Owner> Pass<T> {
         is_last: bool,
         cx: &mut T::Context<'_>,
     ) {
-        if self.finished.is_empty() && chunk.part == Part::ALL {
+        if self.finished.is_empty() && chunk.part == PassPart::ALL {
             let all = 0..chunk.owners.len();
             self.update_run(chunk, updated, is_last, all, cx);
             return;
@@ -287,7 +287,7 @@ impl<T: Owner> Pass<T> {
         cx: &mut T::Context<'_>,
     ) {
         let Self { asked, outcome, .. } = self;
-        let Outcome { individuals, unmet, notes, panic, .. } = outcome;
+        let ChunkOutcome { individuals, unmet, notes, panic, .. } = outcome;
         asked.open(chunk.rows.known().is_bulk);
         let owners = &mut chunk.owners[run.clone()];
         let global = &chunk.global.state;
@@ -319,7 +319,7 @@ impl<T: Owner> Pass<T> {
         }
         self.make_individuals(&chunk.rows);
         let Self { asked, outcome, finished, .. } = self;
-        let Outcome { movers, individuals, notes, panic, .. } = outcome;
+        let ChunkOutcome { movers, individuals, notes, panic, .. } = outcome;
         let mut replaced = Slots::new();
         individuals.finish_each(panic, |individual, panic| {
             let slot = individual.slot;
@@ -376,7 +376,7 @@ impl<T: Owner> Pass<T> {
 fn run_on_seat<'s, T: Owner, R>(
     (slot, seat): (usize, &'s mut Seat<T>),
     global: &'s StateRef<T>,
-    witness: Option<&'s mut dyn Witness<T>>,
+    witness: Option<&'s mut dyn ChangeWitness<T>>,
     changed: &mut Vec<usize>,
     panic: &mut FirstPanic,
     act: impl FnOnce(&mut Single<'_, T>) -> R,

@@ -8,9 +8,9 @@ use crate::state::State;
 
 /// A cache. A type's vtable has several addresses, so that there may be several entries for one state; a wrong number there
 /// cannot be, since singletons keep theirs.
-pub(crate) struct Numbers<T: Owner>(Box<[Number<T>; SIZE]>);
+pub(crate) struct Numbers<T: Owner>(Box<[NumberedState<T>; SIZE]>);
 
-struct Number<T: Owner> {
+struct NumberedState<T: Owner> {
     state: Option<&'static dyn State<T>>,
     index: u32,
 }
@@ -19,12 +19,12 @@ const SIZE: usize = 256;
 
 impl<T: Owner> Numbers<T> {
     pub(crate) fn new() -> Self {
-        Self(Box::new([const { Number { state: None, index: 0 } }; SIZE]))
+        Self(Box::new([const { NumberedState { state: None, index: 0 } }; SIZE]))
     }
 
     #[inline]
     pub(crate) fn get(&self, state: &'static dyn State<T>) -> Option<u32> {
-        let number = &self.0[Entry::of(state)];
+        let number = &self.0[CacheEntry::of(state)];
         number.state.is_some_and(|known| ptr::eq(known, state)).then_some(number.index)
     }
 
@@ -33,15 +33,15 @@ impl<T: Owner> Numbers<T> {
     }
 
     pub(crate) fn set(&mut self, state: &'static dyn State<T>, index: u32) {
-        self.0[Entry::of(state)] = Number { state: Some(state), index };
+        self.0[CacheEntry::of(state)] = NumberedState { state: Some(state), index };
     }
 }
 
 /// Finds the entry of a reference in the cache. Both words of it count, since all singletons without a size may share an
 /// address.
-struct Entry(u64);
+struct CacheEntry(u64);
 
-impl Entry {
+impl CacheEntry {
     #[inline]
     fn of<T: Owner>(state: &'static dyn State<T>) -> usize {
         let mut entry = Self(0);
@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-impl Hasher for Entry {
+impl Hasher for CacheEntry {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.write_usize(usize::from(*byte));

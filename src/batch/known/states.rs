@@ -20,7 +20,7 @@ pub(crate) const NOWHERE: u32 = 0;
 pub(crate) const MOST_STATES: u32 = (1 << 30) - 1;
 
 pub(crate) struct States<T: Owner> {
-    list: Vec<Known<T>>,
+    list: Vec<KnownState<T>>,
     by_identity: HashMap<Identity, u32, FxBuildHasher>,
     /// The singletons that were looked up last, with their numbers.
     singletons: Numbers<T>,
@@ -36,7 +36,7 @@ pub(crate) struct States<T: Owner> {
 }
 
 /// A state, or a type of owned states, that owners have been in.
-pub(crate) struct Known<T: Owner> {
+pub(crate) struct KnownState<T: Owner> {
     /// Not for "no state", nor for a type of owned states, whose owners have a state each.
     current: StateRef<T>,
     /// The states around it, outermost first.
@@ -52,7 +52,7 @@ pub(crate) struct Known<T: Owner> {
     pub(crate) updating: Vec<usize>,
 }
 
-impl<T: Owner> Known<T> {
+impl<T: Owner> KnownState<T> {
     fn nowhere() -> Self {
         Self {
             current: StateRef::NONE,
@@ -118,7 +118,7 @@ impl<T: Owner> Known<T> {
 impl<T: Owner> States<T> {
     pub(crate) fn new() -> Self {
         Self {
-            list: vec![Known::nowhere()],
+            list: vec![KnownState::nowhere()],
             by_identity: HashMap::default(),
             singletons: Numbers::new(),
             by_owned_type: HashMap::default(),
@@ -140,13 +140,13 @@ impl<T: Owner> States<T> {
     }
 
     #[inline]
-    pub(crate) fn get(&self, index: u32) -> &Known<T> {
+    pub(crate) fn get(&self, index: u32) -> &KnownState<T> {
         &self.list[index as usize]
     }
 
     /// As [`get`](Self::get), for a number of which that is not certain.
     #[inline]
-    pub(crate) fn find(&self, index: u32) -> Option<&Known<T>> {
+    pub(crate) fn find(&self, index: u32) -> Option<&KnownState<T>> {
         self.list.get(index as usize)
     }
 
@@ -234,7 +234,7 @@ impl<T: Owner> States<T> {
     }
 
     /// The number of the state that a change to `to` ends in, if owners of a state can make it in bulk.
-    pub(crate) fn innermost_of(&self, from: &Known<T>, to: &StateRef<T>) -> Option<u32> {
+    pub(crate) fn innermost_of(&self, from: &KnownState<T>, to: &StateRef<T>) -> Option<u32> {
         let own = self.bucket_of(to);
         if let Some(index) = own.filter(|&index| self.get(index).is_bulk) {
             return Some(index);
@@ -266,7 +266,7 @@ impl<T: Owner> States<T> {
 
     fn add(&mut self) -> u32 {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.list.push(Known::nowhere());
+            self.list.push(KnownState::nowhere());
             let index = u32::try_from(self.list.len() - 1).ok().filter(|&index| index < MOST_STATES);
             index.expect("a batch knows fewer than 2^30 - 1 states")
         });
@@ -321,7 +321,7 @@ impl<T: Owner> Clone for States<T> {
     }
 }
 
-impl<T: Owner> Clone for Known<T> {
+impl<T: Owner> Clone for KnownState<T> {
     fn clone(&self) -> Self {
         Self {
             current: self.current.clone(),

@@ -178,10 +178,10 @@ fn take_up<T: Owner + Send>(
         return;
     }
     if are_many {
-        columns.owners.par_extend(Parts { groups, bucket, column: Columns::owners_mut });
-        columns.tags.par_extend(Parts { groups, bucket, column: Columns::tags_mut });
+        columns.owners.par_extend(ColumnParts { groups, bucket, column: Columns::owners_mut });
+        columns.tags.par_extend(ColumnParts { groups, bucket, column: Columns::tags_mut });
         if has_clock {
-            columns.times.current.par_extend(Parts { groups, bucket, column: Columns::times_mut });
+            columns.times.current.par_extend(ColumnParts { groups, bucket, column: Columns::times_mut });
         }
     }
     // The rest, which for flat states is nothing.
@@ -230,13 +230,13 @@ fn note_places(tags: &[Tag], bucket: usize, first: usize, places: &SlotMap<Key, 
 }
 
 /// One column of all the parts that go to a bucket, group by group.
-struct Parts<'a, T: Owner, C> {
+struct ColumnParts<'a, T: Owner, C> {
     groups: &'a [Group<T>],
     bucket: usize,
     column: C,
 }
 
-impl<T, X, C> ParallelIterator for Parts<'_, T, C>
+impl<T, X, C> ParallelIterator for ColumnParts<'_, T, C>
 where
     T: Owner + Send,
     X: Send,

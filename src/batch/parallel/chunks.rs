@@ -4,10 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::slots::CHUNK;
-use crate::batch::rows::chunk::{Chunk, Global, Part};
-use crate::batch::rows::columns::{Columns, Noted};
-use crate::batch::rows::outcome::Outcome;
-use crate::batch::rows::range::{Rows, Shared};
+use crate::batch::rows::chunk::{Chunk, Global, PassPart};
+use crate::batch::rows::columns::{Columns, NotedColumns};
+use crate::batch::rows::outcome::ChunkOutcome;
+use crate::batch::rows::range::{Rows, SharedByRows};
 use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::Mover;
@@ -17,7 +17,7 @@ const FEW_ROWS: usize = CHUNK / 2;
 
 /// The outcome of a chunk's part in a tick, and what follows for the threads that move its owners.
 pub(super) struct Ticked<T: Owner> {
-    pub(super) outcome: Outcome<T>,
+    pub(super) outcome: ChunkOutcome<T>,
     /// How many movers leave the bucket.
     pub(super) leavers: usize,
     /// Whether some movers come back to the bucket that they are in.
@@ -51,7 +51,13 @@ impl ChunkMovers {
 
 impl<T: Owner> Ticked<T> {
     pub(super) const fn new() -> Self {
-        Self { outcome: Outcome::new(), leavers: 0, has_returning: false, target_of_all: None, is_intricate: false }
+        Self {
+            outcome: ChunkOutcome::new(),
+            leavers: 0,
+            has_returning: false,
+            target_of_all: None,
+            is_intricate: false,
+        }
     }
 
     fn count(&mut self, rows: &Rows<'_, T>, has_sleepers: bool) {
@@ -85,7 +91,7 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     pub(super) make: &'a M,
     /// The passes that no thread is using.
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
-    pub(super) shared: Shared<'a, T>,
+    pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
     /// One for each bucket, in the order of the states, and one behind the last.
     pub(super) extents: &'a [Extent],
@@ -135,7 +141,7 @@ struct Chunks<'a, T: Owner> {
     owners: &'a mut [T],
     /// In a bucket of owned states, each owner's; elsewhere empty.
     seats: &'a mut [Seat<T>],
-    noted: Noted<'a>,
+    noted: NotedColumns<'a>,
     ticked: &'a mut [Ticked<T>],
 }
 
@@ -239,7 +245,7 @@ where
             ticked.count(&rows, true);
             return Vec::new();
         }
-        let chunk = Chunk { owners, seats, rows, due, start, global: self.global, part: Part::ALL };
+        let chunk = Chunk { owners, seats, rows, due, start, global: self.global, part: PassPart::ALL };
         self.run_chunk(number, chunk, noted.asleep > 0, ticked)
     }
 

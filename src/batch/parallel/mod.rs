@@ -26,14 +26,14 @@ use slotmap::SlotMap;
 use self::arrivals::{Group, HandOut, share_out, take_up_all};
 use self::chunks::{ChunkMovers, Extent, Sleepers, Ticked, Ticks};
 use self::leavers::Leavers;
-use self::plan::{Job, Jobs, Kind};
+use self::plan::{Job, Jobs, MoveKind};
 use self::together::{move_together, target_of_all};
 use super::Batch;
 use super::chunk::pass::Pass;
 use super::known::key::Key;
 use super::known::panics::FirstPanic;
 use super::known::slots::CHUNK;
-use super::rows::chunk::{Chunk, Part};
+use super::rows::chunk::{Chunk, PassPart};
 use super::rows::columns::Columns;
 use super::rows::moves::{Arrivals, move_each};
 use super::rows::place::SharedPlace;
@@ -221,7 +221,7 @@ impl<T: Owner> Batch<T> {
             return None;
         }
         let mut first = make(0);
-        self.carry_out_due(Part::ALL, &mut first);
+        self.carry_out_due(PassPart::ALL, &mut first);
         Some(first)
     }
 
@@ -320,7 +320,7 @@ fn move_all<T: Owner + Send>(
             let (bucket, chunks) = (store.states.order()[nth], chunks_of(extents, nth));
             move_alone(store, bucket, (job.kind, sleepers), &mut ticked[chunks.clone()], &mut movers[chunks]);
         }
-        if let (Kind::Single, Some(group)) = (job.kind, groups[job.groups.clone()].first_mut()) {
+        if let (MoveKind::Single, Some(group)) = (job.kind, groups[job.groups.clone()].first_mut()) {
             group.take(&mut store.arrivals);
         }
     }
@@ -337,7 +337,7 @@ fn move_all<T: Owner + Send>(
         let moves = Moves { places, order: states.order(), has_clock: *has_clock, extents };
         moves.carry_out(&jobs.list, 0, line, movers, groups);
     });
-    for nth in jobs.list.iter().filter(|job| job.kind != Kind::Single).flat_map(|job| job.buckets.clone()) {
+    for nth in jobs.list.iter().filter(|job| job.kind != MoveKind::Single).flat_map(|job| job.buckets.clone()) {
         let chunks = chunks_of(extents, nth);
         if movers[chunks.clone()].iter().any(|movers| !movers.list.is_empty()) {
             store.note_if_unused(store.states.order()[nth]);
@@ -354,7 +354,7 @@ fn move_all<T: Owner + Send>(
 fn move_alone<T: Owner>(
     store: &mut Store<T>,
     bucket: u32,
-    (kind, sleepers): (Kind, Sleepers),
+    (kind, sleepers): (MoveKind, Sleepers),
     ticked: &mut [Ticked<T>],
     movers: &mut [ChunkMovers],
 ) {
@@ -362,9 +362,9 @@ fn move_alone<T: Owner>(
     for (chunk, ticked) in ticked.iter_mut().enumerate().rev() {
         let outcome = &mut ticked.outcome;
         match kind {
-            Kind::Single if outcome.is_empty() => {}
-            Kind::Single => store.move_rows(bucket, sleepers.start(chunk, asleep), outcome),
-            Kind::Short | Kind::Long => {
+            MoveKind::Single if outcome.is_empty() => {}
+            MoveKind::Single => store.move_rows(bucket, sleepers.start(chunk, asleep), outcome),
+            MoveKind::Short | MoveKind::Long => {
                 store.move_no_rows(bucket, sleepers.start(chunk, asleep), outcome);
                 movers[chunk].exchange(ticked);
             }
@@ -416,7 +416,7 @@ impl Moves<'_> {
         groups: &mut [Group<T>],
     ) {
         match (job.kind, line, groups) {
-            (Kind::Short, line, [group, ..]) => {
+            (MoveKind::Short, line, [group, ..]) => {
                 let first = self.extents[job.buckets.start].chunks;
                 for (nth, columns) in job.buckets.clone().zip(line) {
                     let Range { start, end } = chunks_of(self.extents, nth);
@@ -424,7 +424,7 @@ impl Moves<'_> {
                     self.move_short(self.order[nth], columns, chunks, group);
                 }
             }
-            (Kind::Long, [columns], groups) => {
+            (MoveKind::Long, [columns], groups) => {
                 let bucket = self.order[job.buckets.start];
                 let chunks = &mut chunks[..chunks_of(self.extents, job.buckets.start).len()];
                 self.move_long(bucket, columns, chunks, &mut groups[..job.groups.len()]);

@@ -16,7 +16,7 @@ const LEAVERS_OF_GROUP: (usize, usize) = (512, 16_384);
 
 /// How the owners of some buckets are moved.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum MoveKind {
     /// By one thread with the whole batch: where more than rows is moved.
     Single,
     /// By one thread, while others move other buckets.
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 
 /// Some buckets and how their owners are moved.
 pub(super) struct Job {
-    pub(super) kind: Kind,
+    pub(super) kind: MoveKind,
     /// By their places in the order of the states. Some of them may have no movers.
     pub(super) buckets: Range<usize>,
     /// The groups that their owners come to.
@@ -71,11 +71,11 @@ impl Jobs {
             }
             let leavers = leavers(ticked);
             let kind = if !are_many || ticked.iter().any(|chunk| chunk.is_intricate) {
-                Kind::Single
+                MoveKind::Single
             } else if leavers > 2 * whole_group {
-                Kind::Long
+                MoveKind::Long
             } else {
-                Kind::Short
+                MoveKind::Short
             };
             self.add(nth, kind, leavers, whole_group);
         }
@@ -83,8 +83,8 @@ impl Jobs {
         for job in &mut self.list {
             let count = match job.kind {
                 _ if !are_many => 0,
-                Kind::Long => job.leavers / whole_group,
-                Kind::Single | Kind::Short => 1,
+                MoveKind::Long => job.leavers / whole_group,
+                MoveKind::Single | MoveKind::Short => 1,
             };
             job.groups = groups..groups + count;
             groups += count;
@@ -93,14 +93,14 @@ impl Jobs {
 
     /// Adds a bucket, to the job before if that has the same kind and is not yet long. A few leavers are moved by one thread
     /// with the ones before them, so that there are no more groups than necessary.
-    fn add(&mut self, nth: usize, kind: Kind, leavers: usize, whole_group: usize) {
+    fn add(&mut self, nth: usize, kind: MoveKind, leavers: usize, whole_group: usize) {
         if let Some(job) = self.list.last_mut() {
-            let is_short = job.kind == Kind::Short && job.leavers < whole_group;
+            let is_short = job.kind == MoveKind::Short && job.leavers < whole_group;
             let joined = match (job.kind, kind) {
-                (Kind::Single, Kind::Single) => Some(Kind::Single),
-                (Kind::Single, Kind::Short) if leavers < whole_group / 4 => Some(Kind::Single),
-                (Kind::Short, Kind::Single) if job.leavers < whole_group / 4 => Some(Kind::Single),
-                (Kind::Short, Kind::Short) if is_short => Some(Kind::Short),
+                (MoveKind::Single, MoveKind::Single) => Some(MoveKind::Single),
+                (MoveKind::Single, MoveKind::Short) if leavers < whole_group / 4 => Some(MoveKind::Single),
+                (MoveKind::Short, MoveKind::Single) if job.leavers < whole_group / 4 => Some(MoveKind::Single),
+                (MoveKind::Short, MoveKind::Short) if is_short => Some(MoveKind::Short),
                 _ => None,
             };
             if let Some(kind) = joined {

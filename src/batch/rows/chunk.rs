@@ -17,7 +17,7 @@ pub(crate) struct Chunk<'a, T: Owner> {
     /// The slot of the first row in the bucket, which is 0 in the chunk.
     pub(crate) start: usize,
     pub(crate) global: &'a Global<T>,
-    pub(crate) part: Part,
+    pub(crate) part: PassPart,
 }
 
 /// The state that runs beside every other.
@@ -36,12 +36,12 @@ impl<T: Owner> Clone for Global<T> {
 
 /// The owners that a pass is for: the `k`-th of `n` parts.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct PassPart {
     pub(crate) k: u32,
     pub(crate) n: u32,
 }
 
-impl Part {
+impl PassPart {
     pub(crate) const ALL: Self = Self { k: 0, n: 1 };
 
     /// The parts are by key, so that an owner stays in its own wherever it moves.

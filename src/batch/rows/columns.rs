@@ -31,7 +31,7 @@ pub(crate) struct Columns<T: Owner> {
 
 /// All that is noted of a bucket's owners, but their seats.
 #[derive(Clone, Copy)]
-pub(crate) struct Noted<'a> {
+pub(crate) struct NotedColumns<'a> {
     pub(crate) tags: &'a [Tag],
     pub(crate) times: &'a Times,
     pub(crate) asleep: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Noted<'a> {
     pub(crate) due: &'a [u32],
 }
 
-impl<'a> Noted<'a> {
+impl<'a> NotedColumns<'a> {
     /// The slots in a range of the owners for which something is due.
     pub(crate) fn due_in(self, range: &Range<usize>) -> &'a [u32] {
         let before = |end: usize| self.due.partition_point(|&slot| (slot as usize) < end);
@@ -201,14 +201,14 @@ impl<T: Owner> Columns<T> {
     }
 
     /// Its columns: the owners, their seats, and what else is noted of them.
-    pub(crate) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], Noted<'_>) {
+    pub(crate) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], NotedColumns<'_>) {
         let Self { owners, tags, times, seats, asleep, revision, due, .. } = self;
-        (owners, seats, Noted { tags, times, asleep: *asleep, revision: *revision, due })
+        (owners, seats, NotedColumns { tags, times, asleep: *asleep, revision: *revision, due })
     }
 
-    pub(crate) fn noted(&self) -> Noted<'_> {
+    pub(crate) fn noted(&self) -> NotedColumns<'_> {
         let Self { tags, times, asleep, revision, due, .. } = self;
-        Noted { tags, times, asleep: *asleep, revision: *revision, due }
+        NotedColumns { tags, times, asleep: *asleep, revision: *revision, due }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::range::Rows;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::CHUNK;
-use crate::change::Witness;
+use crate::change::ChangeWitness;
 use crate::fsm::Request;
 use crate::machine::requests::Requests;
 use crate::machine::seat::Seat;
@@ -105,7 +105,7 @@ impl<T: Owner> Individual<T> {
     pub(crate) fn run<'r, R>(
         &'r mut self,
         global: &'r StateRef<T>,
-        witness: Option<&'r mut dyn Witness<T>>,
+        witness: Option<&'r mut dyn ChangeWitness<T>>,
         act: impl FnOnce(&mut Single<'_, T>) -> R,
     ) -> R {
         // Until it is known better: `act` may panic.

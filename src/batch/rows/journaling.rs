@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use super::notes::{From, Noted, Notes, Run};
+use super::notes::{ChangeRun, From, NotedChange, Notes};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
 use crate::batch::known::states::States;
@@ -37,7 +37,7 @@ impl Journaling {
     ) {
         let Notes { list, runs, .. } = notes;
         let mut start = 0;
-        for Run { end, at, from, refused_by } in runs.drain(..) {
+        for ChangeRun { end, at, from, refused_by } in runs.drain(..) {
             let changes = &list[start..end];
             start = end;
             let refused_by = refused_by.map(|(guard, state)| {
@@ -50,9 +50,9 @@ impl Journaling {
                 From::Bucket(bucket) => {
                     let from = self.symbol_of(bucket, states, panic);
                     for group in changes.chunk_by(|one, other| one.to == other.to && one.cause == other.cause) {
-                        let Some(&Noted { to, cause, .. }) = group.first() else { continue };
+                        let Some(&NotedChange { to, cause, .. }) = group.first() else { continue };
                         let way = Way::new((from, self.symbol_of(to, states, panic)), cause, refused_by);
-                        self.journal.record(way, moment, group.iter().map(Noted::change));
+                        self.journal.record(way, moment, group.iter().map(NotedChange::change));
                     }
                 }
                 From::One { from, to } => {

@@ -4,11 +4,11 @@ use std::mem;
 
 use slotmap::SlotMap;
 
-use super::chunk::{Chunk, Part};
+use super::chunk::{Chunk, PassPart};
 use super::columns::{Columns, Tag};
 use super::individuals::{Individual, Individuals};
 use super::movers;
-use super::outcome::Outcome;
+use super::outcome::ChunkOutcome;
 use super::place::{Place, SharedPlace};
 use super::range::{Extra, Extras};
 use super::store::{Sleeper, Store};
@@ -58,7 +58,7 @@ impl<T: Owner> Store<T> {
     pub(crate) fn remove(&mut self, key: Key) -> Option<(T, Seat<T>)> {
         let place = self.places.get(key)?.get();
         let mut seat = Seat::empty();
-        let Chunk { seats, rows, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
+        let Chunk { seats, rows, .. } = self.chunk(place.bucket, place.slot(), 1, PassPart::ALL);
         if seats.is_empty() {
             rows.load(0, rows.known().state(), &mut seat);
         }
@@ -86,8 +86,8 @@ impl<T: Owner> Store<T> {
     /// Moves the rows of a chunk, which begins at `start`, among the arrivals of their new buckets.
     ///
     /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
-    pub(crate) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
-        let Outcome { movers, moved_at, individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
+    pub(crate) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
+        let ChunkOutcome { movers, moved_at, individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
         self.take_up_notes(notes, panic);
         self.waiters.append(waiters);
         self.empty_seats(bucket, start, individuals);
@@ -118,7 +118,7 @@ impl<T: Owner> Store<T> {
 
     /// Does all that moving the rows of a chunk comes to, but for the rows of its movers.
     #[cfg(feature = "parallel")]
-    pub(crate) fn move_no_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
+    pub(crate) fn move_no_rows(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
         self.take_up_notes(&mut outcome.notes, &mut outcome.panic);
         self.empty_seats(bucket, start, &mut outcome.individuals);
         outcome.individuals.clear();

@@ -4,19 +4,19 @@
 use super::range::Rows;
 use crate::batch::known::key::Key;
 use crate::batch::known::states::NOWHERE;
-use crate::change::{Cause, Change, Guard, Outcome, Refusal, Witness};
+use crate::change::{Cause, Change, ChangeWitness, Guard, Outcome, Refusal};
 use crate::owner::Owner;
 use crate::state::{Mover, StateRef};
 
 /// Changes of a chunk's owners, made or refused, in the order in which they happened. Empty where there is no journal.
 pub(crate) struct Notes<T: Owner> {
-    pub(crate) list: Vec<Noted>,
-    pub(crate) runs: Vec<Run<T>>,
+    pub(crate) list: Vec<NotedChange>,
+    pub(crate) runs: Vec<ChangeRun<T>>,
 }
 
 /// One change of one owner.
 #[derive(Clone, Copy)]
-pub(crate) struct Noted {
+pub(crate) struct NotedChange {
     pub(crate) key: Key,
     /// The number of the state that it leads to, unless the run says that.
     pub(crate) to: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Noted {
 }
 
 /// What the changes in a list up to `end`, from where the run before ends, have in common.
-pub(crate) struct Run<T: Owner> {
+pub(crate) struct ChangeRun<T: Owner> {
     pub(crate) end: usize,
     pub(crate) at: f64,
     pub(crate) from: From<T>,
@@ -58,7 +58,7 @@ impl<T: Owner> Notes<T> {
     #[inline]
     pub(crate) fn note_all(&mut self, rows: &Rows<'_, T>, movers: &[Mover], at: f64) {
         if rows.has_journal && !movers.is_empty() {
-            self.list.extend(movers.iter().map(|mover| Noted::of(rows, *mover, at)));
+            self.list.extend(movers.iter().map(|mover| NotedChange::of(rows, *mover, at)));
             self.end_run(rows, None, at);
         }
     }
@@ -67,7 +67,7 @@ impl<T: Owner> Notes<T> {
     #[inline]
     pub(crate) fn note(&mut self, rows: &Rows<'_, T>, mover: Mover, at: f64) {
         if rows.has_journal {
-            self.list.push(Noted::of(rows, mover, at));
+            self.list.push(NotedChange::of(rows, mover, at));
         }
     }
 
@@ -80,7 +80,7 @@ impl<T: Owner> Notes<T> {
 
     fn end_run(&mut self, rows: &Rows<'_, T>, refusal: Option<Refusal<'_, T>>, at: f64) {
         let from = From::Bucket(rows.bucket);
-        self.runs.push(Run { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
+        self.runs.push(ChangeRun { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
     }
 
     /// The witness of the owner at a slot, if there is a journal.
@@ -94,7 +94,7 @@ impl<T: Owner> Notes<T> {
     }
 }
 
-impl Noted {
+impl NotedChange {
     #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
     fn of<T: Owner>(rows: &Rows<'_, T>, mover: Mover, at: f64) -> Self {
         let slot = mover.slot();
@@ -119,30 +119,30 @@ pub(crate) struct Noting<'n, T: Owner> {
     key: Key,
 }
 
-impl<T: Owner> Witness<T> for Noting<'_, T> {
+impl<T: Owner> ChangeWitness<T> for Noting<'_, T> {
     #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
     fn see(&mut self, change: &Change<'_, T>, at: f64) {
         let Notes { list, runs, .. } = &mut *self.notes;
         let time_in_state = change.time_in_state as f32;
-        list.push(Noted { key: self.key, to: NOWHERE, time_in_state, cause: change.cause });
+        list.push(NotedChange { key: self.key, to: NOWHERE, time_in_state, cause: change.cause });
         let state = |state: Option<&StateRef<T>>| state.cloned().unwrap_or(StateRef::NONE);
         let refused_by = match &change.outcome {
             Outcome::Taken => None,
             Outcome::Refused(refusal) => Some(guard(*refusal)),
         };
         let from = From::One { from: state(change.from), to: state(change.to) };
-        runs.push(Run { end: list.len(), at, from, refused_by });
+        runs.push(ChangeRun { end: list.len(), at, from, refused_by });
     }
 }
 
 /// `Option<Noting>` as what a machine takes.
 pub(crate) trait AsWitness<T: Owner> {
-    fn as_witness(&mut self) -> Option<&mut dyn Witness<T>>;
+    fn as_witness(&mut self) -> Option<&mut dyn ChangeWitness<T>>;
 }
 
 impl<T: Owner> AsWitness<T> for Option<Noting<'_, T>> {
     #[inline]
-    fn as_witness(&mut self) -> Option<&mut dyn Witness<T>> {
+    fn as_witness(&mut self) -> Option<&mut dyn ChangeWitness<T>> {
         self.as_mut().map(|noting| noting as _)
     }
 }

@@ -7,7 +7,7 @@ use crate::batch::wait::waiter::Waiter;
 use crate::owner::Owner;
 use crate::state::{Mover, State};
 
-pub(crate) struct Outcome<T: Owner> {
+pub(crate) struct ChunkOutcome<T: Owner> {
     /// The owners that have changed in bulk, by ascending slot.
     pub(crate) movers: Vec<Mover>,
     /// When they did, in seconds.
@@ -27,7 +27,7 @@ pub(crate) struct Outcome<T: Owner> {
     pub(crate) panic: FirstPanic,
 }
 
-impl<T: Owner> Outcome<T> {
+impl<T: Owner> ChunkOutcome<T> {
     pub(crate) const fn new() -> Self {
         Self {
             movers: Vec::new(),

@@ -5,17 +5,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use slotmap::SecondaryMap;
 
-use super::columns::{Noted, Tag};
+use super::columns::{NotedColumns, Tag};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::FirstPanic;
-use crate::batch::known::states::{Known, NOWHERE, States};
+use crate::batch::known::states::{KnownState, NOWHERE, States};
 use crate::batch::wait::timers::Timers;
 #[cfg(feature = "definition")]
 use crate::fsm::Entries;
 use crate::fsm::{NEVER, View};
 use crate::machine::seat::{Rare, Seat, clone_rare_from};
 #[cfg(feature = "definition")]
-use crate::machine::waiting::{self, Scope};
+use crate::machine::waiting::{NoteKind, Scope};
 use crate::owner::Owner;
 #[cfg(feature = "parallel")]
 use crate::state::Mover;
@@ -82,7 +82,7 @@ pub(crate) fn clone_extras_from<T: Owner>(
 }
 
 /// What a batch keeps for all of its rows together.
-pub(crate) struct Shared<'a, T: Owner> {
+pub(crate) struct SharedByRows<'a, T: Owner> {
     pub(crate) states: &'a States<T>,
     pub(crate) extras: &'a Extras<T>,
     pub(crate) timers: &'a Timers<T>,
@@ -90,13 +90,13 @@ pub(crate) struct Shared<'a, T: Owner> {
     pub(crate) has_journal: bool,
 }
 
-impl<T: Owner> Clone for Shared<'_, T> {
+impl<T: Owner> Clone for SharedByRows<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Owner> Copy for Shared<'_, T> {}
+impl<T: Owner> Copy for SharedByRows<'_, T> {}
 
 pub(crate) struct Rows<'a, T: Owner> {
     pub(crate) bucket: u32,
@@ -118,12 +118,12 @@ pub(crate) struct Rows<'a, T: Owner> {
 
 impl<'a, T: Owner> Rows<'a, T> {
     pub(crate) fn new(
-        noted: Noted<'a>,
+        noted: NotedColumns<'a>,
         range: Range<usize>,
         bucket: u32,
-        Shared { states, extras, timers, has_journal }: Shared<'a, T>,
+        SharedByRows { states, extras, timers, has_journal }: SharedByRows<'a, T>,
     ) -> Self {
-        let Noted { tags, times, asleep, revision, .. } = noted;
+        let NotedColumns { tags, times, asleep, revision, .. } = noted;
         let depth = times.depth;
         Self {
             bucket,
@@ -169,7 +169,7 @@ impl<'a, T: Owner> Rows<'a, T> {
 
     /// The number that a state of the owner at a slot keeps about something.
     #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, slot: usize, by: Scope, of: waiting::Noted) -> Option<f64> {
+    pub(crate) fn noted(&self, slot: usize, by: Scope, of: NoteKind) -> Option<f64> {
         let key = self.key(slot);
         if !self.has_timers(slot) {
             None
@@ -180,7 +180,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    pub(crate) fn known(&self) -> &'a Known<T> {
+    pub(crate) fn known(&self) -> &'a KnownState<T> {
         self.states.get(self.bucket)
     }
 

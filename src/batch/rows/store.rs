@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use slotmap::SlotMap;
 
-use super::chunk::{Chunk, Global, Part};
+use super::chunk::{Chunk, Global, PassPart};
 use super::columns::Columns;
 use super::journaling::Journaling;
 use super::notes::{AsWitness, Notes};
 use super::place::{Place, SharedPlace};
-use super::range::{Extra, Extras, Rows, Shared, clone_extras_from};
+use super::range::{Extra, Extras, Rows, SharedByRows, clone_extras_from};
 use super::unused::Unused;
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
@@ -169,11 +169,11 @@ impl<T: Owner> Store<T> {
     }
 
     /// Up to `len` rows of a bucket, from `start` on, for a pass over them.
-    pub(crate) fn chunk(&mut self, bucket: u32, start: usize, len: usize, part: Part) -> Chunk<'_, T> {
+    pub(crate) fn chunk(&mut self, bucket: u32, start: usize, len: usize, part: PassPart) -> Chunk<'_, T> {
         let Self { states, extras, timers, .. } = self;
         let (owners, seats, noted) = self.buckets[bucket as usize].split();
         let range = start..owners.len().min(start + len);
-        let shared = Shared { states, extras, timers, has_journal: self.journaling.is_some() };
+        let shared = SharedByRows { states, extras, timers, has_journal: self.journaling.is_some() };
         let rows = Rows::new(noted, range.clone(), bucket, shared);
         Chunk {
             due: noted.due_in(&range),
@@ -187,9 +187,9 @@ impl<T: Owner> Store<T> {
     }
 
     /// What is kept for all rows together.
-    pub(crate) fn shared(&self) -> Shared<'_, T> {
+    pub(crate) fn shared(&self) -> SharedByRows<'_, T> {
         let has_journal = self.journaling.is_some();
-        Shared { states: &self.states, extras: &self.extras, timers: &self.timers, has_journal }
+        SharedByRows { states: &self.states, extras: &self.extras, timers: &self.timers, has_journal }
     }
 
     /// Lends an owner with its machine, and moves it to where it then belongs, even if `act` panics (rule 22).
@@ -233,7 +233,7 @@ impl<T: Owner> Store<T> {
         let (owners, seats, noted) = buckets[bucket as usize].split();
         let seat = seats.get_mut(slot).unwrap_or_else(|| {
             let has_journal = journaling.is_some();
-            let shared = Shared { states, extras, timers, has_journal };
+            let shared = SharedByRows { states, extras, timers, has_journal };
             let rows = Rows::new(noted, slot..slot + 1, bucket, shared);
             rows.load(0, rows.known().state(), spare);
             spare
@@ -252,7 +252,7 @@ impl<T: Owner> Store<T> {
         }
         if !is_touched {
             if let Some(columns) = buckets.get(bucket as usize).filter(|columns| columns.seats.is_empty()) {
-                let shared = Shared { states, extras, timers, has_journal: journaling.is_some() };
+                let shared = SharedByRows { states, extras, timers, has_journal: journaling.is_some() };
                 let rows = Rows::new(columns.noted(), slot..slot + 1, bucket, shared);
                 rows.put_back(0, spare);
             }

@@ -76,7 +76,8 @@ impl Versions {
             let version = &mut self.versions[key.index as usize];
             *version = version.wrapping_sub(2);
         }
-        let slots = SeqDeserializer::<_, Error>::new(self.versions.iter().map(|version| Slot { version: *version }));
+        let slots =
+            SeqDeserializer::<_, Error>::new(self.versions.iter().map(|version| SavedSlot { version: *version }));
         let places = SlotMap::<Key, SharedPlace>::deserialize(slots);
         let mut places = places.map_err(|error| LoadError::damaged("keys", error))?;
         for key in next_keys.iter().rev() {
@@ -88,11 +89,11 @@ impl Versions {
 
 /// A place of a key map, as the map reads it: `{ value, version }`. It is in use if its version is odd.
 #[derive(Clone, Copy)]
-struct Slot {
+struct SavedSlot {
     version: u32,
 }
 
-impl IntoDeserializer<'_, Error> for Slot {
+impl IntoDeserializer<'_, Error> for SavedSlot {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -100,12 +101,12 @@ impl IntoDeserializer<'_, Error> for Slot {
     }
 }
 
-impl<'de> Deserializer<'de> for Slot {
+impl<'de> Deserializer<'de> for SavedSlot {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let is_used = self.version % 2 == 1;
-        let fields = [("value", Field::Value { is_used }), ("version", Field::Version(self.version))];
+        let fields = [("value", SlotField::Value { is_used }), ("version", SlotField::Version(self.version))];
         visitor.visit_map(MapDeserializer::new(fields.into_iter()))
     }
 
@@ -116,12 +117,12 @@ impl<'de> Deserializer<'de> for Slot {
 }
 
 #[derive(Clone, Copy)]
-enum Field {
+enum SlotField {
     Value { is_used: bool },
     Version(u32),
 }
 
-impl IntoDeserializer<'_, Error> for Field {
+impl IntoDeserializer<'_, Error> for SlotField {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -129,7 +130,7 @@ impl IntoDeserializer<'_, Error> for Field {
     }
 }
 
-impl<'de> Deserializer<'de> for Field {
+impl<'de> Deserializer<'de> for SlotField {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

@@ -13,26 +13,26 @@ use crate::batch::known::key::Key;
 use crate::batch::known::panics::Discarded;
 use crate::batch::known::states::States;
 #[cfg(feature = "definition")]
-use crate::machine::waiting::Noted;
+use crate::machine::waiting::NoteKind;
 use crate::machine::waiting::{MOST_FEW, Scope, Standstill, Then, Timer, Waiting};
 use crate::owner::Owner;
 
 pub(crate) struct Timers<T: Owner> {
     wheel: Wheel,
-    kept: Kept<T>,
+    kept: KeptTimers<T>,
     clock: Standstill,
     /// Owners of timers that are due.
     due: Vec<u32>,
 }
 
 /// What does not fit into 32 bits: messages, and states that are no singletons.
-struct Kept<T: Owner> {
+struct KeptTimers<T: Owner> {
     list: Vec<Option<Then<T>>>,
     free: Vec<u32>,
 }
 
 /// What is due for an owner of whom a batch takes care together with others.
-pub(crate) enum Due {
+pub(crate) enum PlainDue {
     Wake,
     /// A change to the state of a number.
     Change(u32),
@@ -40,7 +40,7 @@ pub(crate) enum Due {
 
 /// What a node of the wheel stands for.
 #[derive(Clone, Copy)]
-enum Node {
+enum WheelEntry {
     /// A timer for a change to the state of a number.
     Change(Scope, u32),
     /// A timer for what is kept at a place.
@@ -62,7 +62,7 @@ const MACHINE: u32 = 125;
 const WAKE: u32 = 126;
 const LOOK: u32 = 127;
 
-impl Node {
+impl WheelEntry {
     fn bits(self) -> u32 {
         let scope = |scope| match scope {
             Scope::State(depth) => u32::from(depth) << SCOPE_SHIFT,
@@ -102,7 +102,7 @@ impl<T: Owner> Timers<T> {
     pub(crate) const fn new() -> Self {
         Self {
             wheel: Wheel::new(),
-            kept: Kept { list: Vec::new(), free: Vec::new() },
+            kept: KeptTimers { list: Vec::new(), free: Vec::new() },
             clock: Standstill::new(),
             due: Vec::new(),
         }
@@ -135,7 +135,7 @@ impl<T: Owner> Timers<T> {
     /// Whether the timers of an owner that is in no owned state are beside its row.
     pub(crate) fn are_beside(&self, key: Key) -> bool {
         let first = self.wheel.of(key.index()).next();
-        first.is_some_and(|(_, bits)| matches!(Node::of(bits), Node::Look))
+        first.is_some_and(|(_, bits)| matches!(WheelEntry::of(bits), WheelEntry::Look))
     }
 
     /// Whether an owner may have more timers here.
@@ -154,12 +154,12 @@ impl<T: Owner> Timers<T> {
     }
 
     /// What is due for an owner at a time, if that is no more than to wake, or one change.
-    pub(crate) fn plain(&self, key: Key, now: f64) -> Option<Due> {
-        let mut plain = Due::Wake;
+    pub(crate) fn plain(&self, key: Key, now: f64) -> Option<PlainDue> {
+        let mut plain = PlainDue::Wake;
         for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
-            match Node::of(bits) {
-                Node::Wake => {}
-                Node::Change(_, number) if matches!(plain, Due::Wake) => plain = Due::Change(number),
+            match WheelEntry::of(bits) {
+                WheelEntry::Wake => {}
+                WheelEntry::Change(_, number) if matches!(plain, PlainDue::Wake) => plain = PlainDue::Change(number),
                 _ => return None,
             }
         }
@@ -168,22 +168,23 @@ impl<T: Owner> Timers<T> {
 
     /// Ends what is due for an owner at a time, and its sleep. Returns whether it waits for anything more.
     pub(crate) fn take_plain(&mut self, key: Key, now: f64) -> bool {
-        self.wheel.remove_if(key.index(), |at, bits| is_due(at, now) || matches!(Node::of(bits), Node::Wake));
+        self.wheel
+            .remove_if(key.index(), |at, bits| is_due(at, now) || matches!(WheelEntry::of(bits), WheelEntry::Wake));
         self.wheel.has(key.index())
     }
 
     /// Has an owner wait for something more.
     pub(crate) fn wait(&mut self, Waiter { key, at, until, scope }: Waiter) {
         match until {
-            Until::Awake => self.set(key, at, Node::Wake),
-            Until::Change(number) => self.set(key, at, Node::Change(scope, number)),
+            Until::Awake => self.set(key, at, WheelEntry::Wake),
+            Until::Change(number) => self.set(key, at, WheelEntry::Change(scope, number)),
             #[cfg(feature = "definition")]
             Until::Note(note) => {
                 if let Some(place) = self.place_of(key, scope, note.of) {
                     self.kept.list[place as usize] = Some(Then::Note(note));
                 } else {
                     let place = self.kept.add(Then::Note(note));
-                    self.set(key, at, Node::Kept(scope, place));
+                    self.set(key, at, WheelEntry::Kept(scope, place));
                 }
             }
             Until::Never => {}
@@ -192,20 +193,20 @@ impl<T: Owner> Timers<T> {
 
     /// The number that a state of an owner keeps about something.
     #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, key: Key, by: Scope, of: Noted) -> Option<f64> {
+    pub(crate) fn noted(&self, key: Key, by: Scope, of: NoteKind) -> Option<f64> {
         let place = self.place_of(key, by, of)?;
         self.kept.list[place as usize].as_ref()?.note().map(|note| note.number)
     }
 
     /// Where the number is kept that a state of an owner keeps about something.
     #[cfg(feature = "definition")]
-    fn place_of(&self, key: Key, by: Scope, of: Noted) -> Option<u32> {
+    fn place_of(&self, key: Key, by: Scope, of: NoteKind) -> Option<u32> {
         let is_of = |place: u32| {
             let note = self.kept.list[place as usize].as_ref().and_then(Then::note);
             note.is_some_and(|note| note.of == of)
         };
-        let mut places = self.wheel.of(key.index()).filter_map(|(_, bits)| match Node::of(bits) {
-            Node::Kept(scope, place) if scope == by => Some(place),
+        let mut places = self.wheel.of(key.index()).filter_map(|(_, bits)| match WheelEntry::of(bits) {
+            WheelEntry::Kept(scope, place) if scope == by => Some(place),
             _ => None,
         });
         places.find(|&place| is_of(place))
@@ -216,14 +217,14 @@ impl<T: Owner> Timers<T> {
         // The wheel names the newest first.
         let timers: SmallVec<[_; MOST_FEW]> = self.wheel.of(key.index()).collect();
         for (due, bits) in timers.into_iter().rev() {
-            let (scope, then) = match Node::of(bits) {
-                Node::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
-                Node::Kept(scope, place) => (scope, self.kept.get(place)),
-                Node::Wake => {
+            let (scope, then) = match WheelEntry::of(bits) {
+                WheelEntry::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
+                WheelEntry::Kept(scope, place) => (scope, self.kept.get(place)),
+                WheelEntry::Wake => {
                     waiting.sleep_until(due);
                     continue;
                 }
-                Node::Look => continue,
+                WheelEntry::Look => continue,
             };
             waiting.timers.push(Timer { due, scope, then });
         }
@@ -231,8 +232,8 @@ impl<T: Owner> Timers<T> {
 
     /// Whether all timers of an owner, if they are only here, belong to states of a path of a depth, or to the machine.
     pub(crate) fn are_of(&self, key: Key, depth: usize) -> bool {
-        let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| Node::of(bits));
-        nodes.all(|node| matches!(node, Node::Wake | Node::Look) || !node.ends_with(depth))
+        let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| WheelEntry::of(bits));
+        nodes.all(|node| matches!(node, WheelEntry::Wake | WheelEntry::Look) || !node.ends_with(depth))
     }
 
     /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. `number_of`
@@ -256,13 +257,13 @@ impl<T: Owner> Timers<T> {
         }
         for Timer { due, scope, then } in waiting.timers.drain() {
             let node = match number_of(&then).filter(|&number| number < MOST_NUMBERS) {
-                Some(number) => Node::Change(scope, number),
-                None => Node::Kept(scope, self.kept.add(then)),
+                Some(number) => WheelEntry::Change(scope, number),
+                None => WheelEntry::Kept(scope, self.kept.add(then)),
             };
             self.set(key, due, node);
         }
         if let Some(at) = wakes_at {
-            self.set(key, at, Node::Wake);
+            self.set(key, at, WheelEntry::Wake);
         }
         true
     }
@@ -281,10 +282,11 @@ impl<T: Owner> Timers<T> {
 
     /// Notes when to look at an owner, in place of what it waited for before.
     fn look_at(&mut self, key: Key, at: f64, discarded: &mut Discarded<T>) {
-        let is_noted = |(due, bits): (f64, _)| due.to_bits() == at.to_bits() && matches!(Node::of(bits), Node::Look);
+        let is_noted =
+            |(due, bits): (f64, _)| due.to_bits() == at.to_bits() && matches!(WheelEntry::of(bits), WheelEntry::Look);
         if !self.wheel.of(key.index()).next().is_some_and(is_noted) {
             self.forget(key, discarded);
-            self.set(key, at, Node::Look);
+            self.set(key, at, WheelEntry::Look);
         }
     }
 
@@ -307,21 +309,21 @@ impl<T: Owner> Timers<T> {
         self.due.shrink_to_fit();
     }
 
-    fn set(&mut self, key: Key, due: f64, node: Node) {
+    fn set(&mut self, key: Key, due: f64, node: WheelEntry) {
         let version = (key.data().as_ffi() >> 32) as u32;
         self.wheel.set((key.index(), version), due, node.bits());
     }
 
-    fn remove_if(&mut self, key: Key, is_removed: impl Fn(Node) -> bool, discarded: &mut Discarded<T>) -> bool {
+    fn remove_if(&mut self, key: Key, is_removed: impl Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) -> bool {
         let index = key.index();
         let Self { wheel, kept, .. } = self;
         if !wheel.has(index) {
             return false;
         }
         wheel.remove_if(index, |_, bits| {
-            let node = Node::of(bits);
+            let node = WheelEntry::of(bits);
             let is_removed = is_removed(node);
-            if let (true, Node::Kept(_, place)) = (is_removed, node) {
+            if let (true, WheelEntry::Kept(_, place)) = (is_removed, node) {
                 kept.remove(place, discarded);
             }
             is_removed
@@ -330,7 +332,7 @@ impl<T: Owner> Timers<T> {
     }
 }
 
-impl<T: Owner> Kept<T> {
+impl<T: Owner> KeptTimers<T> {
     fn add(&mut self, then: Then<T>) -> u32 {
         if let Some(place) = self.free.pop() {
             self.list[place as usize] = Some(then);
@@ -361,7 +363,7 @@ impl<T: Owner> Clone for Timers<T> {
     fn clone(&self) -> Self {
         Self {
             wheel: self.wheel.clone(),
-            kept: Kept { list: self.kept.list.clone(), free: self.kept.free.clone() },
+            kept: KeptTimers { list: self.kept.list.clone(), free: self.kept.free.clone() },
             clock: self.clock,
             due: Vec::new(),
         }

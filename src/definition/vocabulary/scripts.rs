@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::format::beside::Beside;
+use crate::format::beside::FilesBeside;
 use crate::format::script::budget::ScriptBudget;
 use crate::owner::Owner;
 
@@ -29,7 +29,7 @@ impl<T: Owner> Scripts<T> {
     }
 
     /// The text of a script: the offered one, or that of a file beside the definition.
-    pub(crate) fn text_of(&self, file: &str, beside: Option<&Beside>) -> Result<String, String> {
+    pub(crate) fn text_of(&self, file: &str, beside: Option<&FilesBeside>) -> Result<String, String> {
         if let Some(text) = self.texts.get(file) {
             return Ok(text.clone());
         }

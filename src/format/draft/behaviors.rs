@@ -5,14 +5,14 @@ use std::rc::Rc;
 use toml::Spanned;
 
 use super::DraftBehavior;
-use super::read::Reader;
-use super::tree::{SpannedValue, Table, Value};
+use super::read::DraftReader;
+use super::tree::{SpannedValue, Table, TreeValue};
 use crate::format::problems::mistake::{Mistake, Origin};
 
 /// The key in American spelling, and in British.
 pub(super) const KEYS: [&str; 2] = ["behavior", "behaviour"];
 
-pub(super) fn read<'i>(reader: &mut Reader<'_, 'i>, state: &Table<'i>) -> Vec<DraftBehavior<'i>> {
+pub(super) fn read<'i>(reader: &mut DraftReader<'_, 'i>, state: &Table<'i>) -> Vec<DraftBehavior<'i>> {
     let given: Vec<_> = KEYS.into_iter().filter_map(|key| Some((key, state.get(key)?))).collect();
     if let [(_, first), (key, second)] = &given[..] {
         let at = reader.key_span(key, second.span());
@@ -26,7 +26,7 @@ pub(super) fn read<'i>(reader: &mut Reader<'_, 'i>, state: &Table<'i>) -> Vec<Dr
     let mut behaviors = Vec::new();
     match given.first().map(|(_, value)| (value, value.get_ref())) {
         None => {}
-        Some((_, Value::Array(list))) => behaviors.extend(list.iter().filter_map(|one| behavior(reader, one))),
+        Some((_, TreeValue::Array(list))) => behaviors.extend(list.iter().filter_map(|one| behavior(reader, one))),
         Some((value, _)) => behaviors.extend(behavior(reader, value)),
     }
     let Some(params) = state.get("params").filter(|params| reader.table(params, "`params`").is_some()) else {
@@ -56,8 +56,8 @@ pub(super) fn read<'i>(reader: &mut Reader<'_, 'i>, state: &Table<'i>) -> Vec<Dr
 }
 
 /// A name, or a table of a name and parameters.
-fn behavior<'i>(reader: &mut Reader<'_, 'i>, value: &SpannedValue<'i>) -> Option<DraftBehavior<'i>> {
-    let Value::Table(table) = value.get_ref() else {
+fn behavior<'i>(reader: &mut DraftReader<'_, 'i>, value: &SpannedValue<'i>) -> Option<DraftBehavior<'i>> {
+    let TreeValue::Table(table) = value.get_ref() else {
         if value.get_ref().is_str() {
             return Some(DraftBehavior { name: reader.string(value, "a behavior")?, params: None });
         }
@@ -67,5 +67,5 @@ fn behavior<'i>(reader: &mut Reader<'_, 'i>, value: &SpannedValue<'i>) -> Option
     let name = reader.string(name, "`name`")?;
     let mut params = table.clone();
     params.remove("name");
-    Some(DraftBehavior { name, params: Some(Rc::new(Spanned::new(value.span(), Value::Table(params)))) })
+    Some(DraftBehavior { name, params: Some(Rc::new(Spanned::new(value.span(), TreeValue::Table(params)))) })
 }

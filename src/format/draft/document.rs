@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::statements::{Statement, Statements};
-use super::tree::{Key, Made, Refused, Table};
+use super::tree::{Key, RefusedKey, Table, TableOrigin};
 
 /// What a text says.
 #[derive(Default)]
@@ -12,7 +12,7 @@ pub(crate) struct Document<'i> {
     /// The first thing that is no TOML: why, and where.
     pub(super) error: Option<(String, Range<usize>)>,
     /// Keys and headers that are given again, in the order of the file.
-    pub(super) repeated: Vec<Repeated>,
+    pub(super) repeated: Vec<RepeatedKey>,
     /// How many more there are.
     pub(super) more_repeated: usize,
     /// The table of the last header; `None` if there can be no such table.
@@ -20,7 +20,7 @@ pub(crate) struct Document<'i> {
 }
 
 /// A key that is given again.
-pub(super) struct Repeated {
+pub(super) struct RepeatedKey {
     pub(super) key: Range<usize>,
     pub(super) first: Option<Range<usize>>,
     /// Whether it is the name of a state in a header.
@@ -67,19 +67,19 @@ impl<'i> Document<'i> {
             }
             self.path = is_open.then_some(statement.keys);
         } else if let Some((path, value)) = self.path.as_ref().zip(statement.value) {
-            let table = self.table.descend(path, Made::ByHeader);
+            let table = self.table.descend(path, TableOrigin::ByHeader);
             if let Err(refused) = table.and_then(|table| table.add(statement.keys, value)) {
                 self.refuse(refused, false);
             }
         }
     }
 
-    fn refuse(&mut self, Refused { key, first, of_type }: Refused, is_state: bool) {
+    fn refuse(&mut self, RefusedKey { key, first, of_type }: RefusedKey, is_state: bool) {
         // Enough to report the first few, and to leave out the ones that follow from them.
         const MOST_KEPT: usize = 1000;
         match of_type {
             Some(of_type) => self.fails(&format!("cannot extend value of type {of_type} with a dotted key"), key),
-            None if self.repeated.len() < MOST_KEPT => self.repeated.push(Repeated { key, first, is_state }),
+            None if self.repeated.len() < MOST_KEPT => self.repeated.push(RepeatedKey { key, first, is_state }),
             None => self.more_repeated += 1,
         }
     }

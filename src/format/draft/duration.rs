@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::tree::{SpannedValue, Value};
+use super::tree::{SpannedValue, TreeValue};
 use super::type_of;
 use crate::format::expression::{Name, is_name};
 use crate::format::problems::findings::{Findings, nearest};
@@ -134,11 +134,11 @@ fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findin
 }
 
 /// The number that a value is, if it is one; not a number if it cannot be read.
-fn number(value: &Value<'_>) -> Option<f64> {
+fn number(value: &TreeValue<'_>) -> Option<f64> {
     let read = match value {
-        Value::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
-        Value::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),
-        Value::Float(number) => number.as_str().parse().ok(),
+        TreeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        TreeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),
+        TreeValue::Float(number) => number.as_str().parse().ok(),
         _ => return None,
     };
     Some(read.unwrap_or(f64::NAN))
@@ -168,16 +168,16 @@ pub(super) fn seconds_of(unit: &str) -> Option<f64> {
 }
 
 /// Why a text is no duration.
-struct Wrong {
+struct NoDuration {
     message: String,
     help: String,
 }
 
-fn wrong<O>(message: impl Into<String>, help: impl Into<String>) -> Result<O, Wrong> {
-    Err(Wrong { message: message.into(), help: help.into() })
+fn wrong<O>(message: impl Into<String>, help: impl Into<String>) -> Result<O, NoDuration> {
+    Err(NoDuration { message: message.into(), help: help.into() })
 }
 
-fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, Wrong> {
+fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
     let text = text.trim();
     if is_name(text) {
         return Ok(DraftLength::Value(Name { text: text.into(), span: span.clone() }));
@@ -205,8 +205,8 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, Wrong> {
 }
 
 /// What a text was meant to be that is nearly a duration: a decimal comma, a range with a minus sign, a calculation.
-fn near_miss(text: &str) -> Option<Wrong> {
-    let told = |message: &str, help: String| Some(Wrong { message: message.into(), help });
+fn near_miss(text: &str) -> Option<NoDuration> {
+    let told = |message: &str, help: String| Some(NoDuration { message: message.into(), help });
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     let decimal =
         |(at, _): &(usize, &str)| is_digit(text[..*at].chars().next_back()) && is_digit(text[at + 1..].chars().next());
@@ -243,7 +243,7 @@ fn near_miss(text: &str) -> Option<Wrong> {
 }
 
 /// A number with a unit, or with the one that is given.
-fn time(text: &str, given: Option<&str>) -> Result<Time, Wrong> {
+fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
     let text = text.trim();
     let is_of_number = |c: char| c.is_ascii_digit() || ".+-_".contains(c);
     let mut end = text.find(|c| !is_of_number(c)).unwrap_or(text.len());

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::DraftState;
 use super::behaviors::KEYS as BEHAVIOR_KEYS;
-use super::tree::{Key, SpannedValue, Table, Value};
+use super::tree::{Key, SpannedValue, Table, TreeValue};
 use crate::format::expression::Name;
 use crate::format::outline::scopes::{Placed, Scopes};
 use crate::format::problems::findings::Findings;
@@ -18,25 +18,25 @@ use crate::format::problems::mistake::{Mistake, Origin};
 const MOST_TAKEN_OVER: usize = 400_000;
 
 /// A machine that is written in a table of its own.
-pub(super) struct Written<'i> {
+pub(super) struct WrittenMachine<'i> {
     pub(super) name: Name,
     /// The machine that it is like.
     pub(super) like: Option<Name>,
     /// Without its states.
     pub(super) table: Table<'i>,
     /// The states that are written in it; with the states of the machine that it is like, once it is complete.
-    pub(super) states: Vec<Rc<Shared<'i>>>,
+    pub(super) states: Vec<Rc<SharedState<'i>>>,
 }
 
 /// A state as it is written, which all machines share that have it as it is.
-pub(super) struct Shared<'i> {
+pub(super) struct SharedState<'i> {
     pub(super) key: Key<'i>,
     pub(super) value: SpannedValue<'i>,
     /// Is read once.
     pub(super) draft: OnceCell<Rc<DraftState<'i>>>,
 }
 
-impl<'i> Shared<'i> {
+impl<'i> SharedState<'i> {
     pub(super) fn new(key: Key<'i>, value: SpannedValue<'i>) -> Rc<Self> {
         Rc::new(Self { key, value, draft: OnceCell::new() })
     }
@@ -57,7 +57,7 @@ impl<'i> Shared<'i> {
 }
 
 /// Gives each machine all that it is like.
-pub(super) fn complete(machines: &mut [Written<'_>], findings: &mut Findings) {
+pub(super) fn complete(machines: &mut [WrittenMachine<'_>], findings: &mut Findings) {
     let index_of = machines.iter().enumerate().map(|(i, machine)| (machine.name.text.clone(), i)).collect();
     let mut completing =
         Completing { index_of, is_complete: vec![false; machines.len()], left: MOST_TAKEN_OVER, is_too_much: false };
@@ -77,7 +77,7 @@ struct Completing {
 
 impl Completing {
     /// Completes a machine, and first the machines that it is like. A machine that cannot be completed stays as it is written.
-    fn one(&mut self, i: usize, machines: &mut [Written<'_>], findings: &mut Findings) {
+    fn one(&mut self, i: usize, machines: &mut [WrittenMachine<'_>], findings: &mut Findings) {
         let mut trail = vec![i];
         let mut base = None;
         while let Some(like) = machines[trail[trail.len() - 1]].like.as_ref().filter(|_| !self.is_complete[i]) {
@@ -109,7 +109,7 @@ impl Completing {
         }
     }
 
-    fn may_take_over(&mut self, base: &Written<'_>, by: &Written<'_>, findings: &mut Findings) -> bool {
+    fn may_take_over(&mut self, base: &WrittenMachine<'_>, by: &WrittenMachine<'_>, findings: &mut Findings) -> bool {
         let may = base.states.len() <= self.left;
         self.left = self.left.saturating_sub(base.states.len());
         // Once: what is taken over from the others is less, then, than they say.
@@ -131,7 +131,7 @@ impl Completing {
     }
 }
 
-fn circle(trail: &[usize], closing: usize, machines: &[Written<'_>], like: &Name) -> Mistake {
+fn circle(trail: &[usize], closing: usize, machines: &[WrittenMachine<'_>], like: &Name) -> Mistake {
     let names = trail.iter().chain([&closing]).map(|on| format!("`{}`", machines[*on].name));
     let path = names.collect::<Vec<_>>().join(" -> ");
     Mistake::error("like-cycle", like.span.clone(), format!("machines are like each other in a circle: {path}"))
@@ -147,7 +147,7 @@ pub(crate) fn unknown_machine(name: &Name) -> Mistake {
 }
 
 /// Gives a machine all of `base`, with what is written in it in its place: machine by machine, state by state, key by key.
-fn take_over(base: usize, by: usize, machines: &mut [Written<'_>]) {
+fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
     for key in ["initial", "global"] {
         let of_base = machines[base].table.get_key_value(key).map(|(key, value)| (key.clone(), value.clone()));
         let own = &mut machines[by].table;
@@ -169,7 +169,7 @@ fn take_over(base: usize, by: usize, machines: &mut [Written<'_>]) {
 
 /// Of each of a machine's own states, the one of the base whose place it takes: that of the same name, be it written with its
 /// parent's name before it or with the key `parent`.
-fn takes<'i>(base: &[Rc<Shared<'i>>], own: &[Rc<Shared<'i>>]) -> Vec<Option<usize>> {
+fn takes<'i>(base: &[Rc<SharedState<'i>>], own: &[Rc<SharedState<'i>>]) -> Vec<Option<usize>> {
     if own.is_empty() {
         return Vec::new();
     }
@@ -188,9 +188,9 @@ fn takes<'i>(base: &[Rc<Shared<'i>>], own: &[Rc<Shared<'i>>]) -> Vec<Option<usiz
 }
 
 /// A state of the base with each key that is written again. It keeps its name.
-fn merged<'i>(base: &Shared<'i>, own: &Shared<'i>) -> Rc<Shared<'i>> {
-    let (Value::Table(of_base), Value::Table(written)) = (base.value.get_ref(), own.value.get_ref()) else {
-        return Shared::new(own.key.clone(), own.value.clone());
+fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'i>> {
+    let (TreeValue::Table(of_base), TreeValue::Table(written)) = (base.value.get_ref(), own.value.get_ref()) else {
+        return SharedState::new(own.key.clone(), own.value.clone());
     };
     let is_same = base.name() == own.name();
     let mut state = of_base.clone();
@@ -207,5 +207,5 @@ fn merged<'i>(base: &Shared<'i>, own: &Shared<'i>) -> Rc<Shared<'i>> {
         state.insert(key.clone(), value.clone());
     }
     let key = Spanned::new(own.key.span(), base.key.get_ref().clone());
-    Shared::new(key, Spanned::new(own.value.span(), Value::Table(state)))
+    SharedState::new(key, Spanned::new(own.value.span(), TreeValue::Table(state)))
 }

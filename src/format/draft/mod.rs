@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use self::duration::DraftDuration;
-use self::tree::{SpannedValue, Value};
+use self::tree::{SpannedValue, TreeValue};
 use super::expression::{Expr, Name};
 
 mod behaviors;
@@ -69,13 +69,13 @@ pub(crate) struct DraftState<'i> {
     /// Whether it is written in another file. Then what is said of it is said of the link.
     pub(crate) is_foreign: bool,
     /// Where its name is written in another file.
-    pub(crate) written: Option<Written>,
+    pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) exits: Vec<DraftExit>,
 }
 
 /// Where something is written in another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenElsewhere {
     /// From the folder of the file that is read.
     pub(crate) file: Arc<Path>,
     pub(crate) span: Range<usize>,
@@ -171,14 +171,14 @@ impl When {
 }
 
 /// What a value is, with its article.
-pub(crate) fn type_of(value: &Value<'_>) -> &'static str {
+pub(crate) fn type_of(value: &TreeValue<'_>) -> &'static str {
     match value {
-        Value::String(_) => "a string",
-        Value::Integer(_) => "a whole number",
-        Value::Float(_) => "a number",
-        Value::Boolean(_) => "true or false",
-        Value::Datetime(_) => "a date",
-        Value::Array(_) => "a list",
-        Value::Table(_) => "a table",
+        TreeValue::String(_) => "a string",
+        TreeValue::Integer(_) => "a whole number",
+        TreeValue::Float(_) => "a number",
+        TreeValue::Boolean(_) => "true or false",
+        TreeValue::Datetime(_) => "a date",
+        TreeValue::Array(_) => "a list",
+        TreeValue::Table(_) => "a table",
     }
 }

@@ -8,9 +8,9 @@ use toml::Spanned;
 
 use super::behaviors;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
-use super::machines::{self, Shared, Written};
+use super::machines::{self, SharedState, WrittenMachine};
 use super::source_map::SourceMap;
-use super::tree::{Key, SpannedValue, Table, Value};
+use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 use crate::format::expression::Name;
 use crate::format::problems::findings::Findings;
@@ -32,7 +32,7 @@ pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut
     if table.is_empty() && findings.errors() > 0 {
         return Vec::new();
     }
-    Reader { findings, text }.file(&mut table)
+    DraftReader { findings, text }.file(&mut table)
 }
 
 /// What of a text can be read, whatever is wrong with it. Where that is not all, `rest` is where it is kept.
@@ -46,12 +46,12 @@ pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> Table<'
 /// The most machines that one file may have.
 const MOST_MACHINES: usize = 10_000;
 
-pub(super) struct Reader<'a, 'i> {
+pub(super) struct DraftReader<'a, 'i> {
     pub(super) findings: &'a mut Findings,
     text: &'i str,
 }
 
-impl<'i> Reader<'_, 'i> {
+impl<'i> DraftReader<'_, 'i> {
     fn file(&mut self, file: &mut Table<'i>) -> Vec<Draft<'i>> {
         let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
         self.known_keys(file, of, FILE_KEYS);
@@ -69,7 +69,7 @@ impl<'i> Reader<'_, 'i> {
             self.findings.add(missing_key("states", "the file", at));
         }
         machines::complete(&mut written, self.findings);
-        for Written { name, like, table, states } in written {
+        for WrittenMachine { name, like, table, states } in written {
             let states = states.into_iter().map(|state| self.shared(&state)).collect();
             let of = format!("machine `{name}`");
             let at = name.span.clone();
@@ -79,9 +79,9 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// The machines that are written in tables of their own, in the order of the file.
-    fn written(&mut self, machines: SpannedValue<'i>) -> Vec<Written<'i>> {
+    fn written(&mut self, machines: SpannedValue<'i>) -> Vec<WrittenMachine<'i>> {
         self.table(&machines, "`machines`");
-        let Value::Table(machines) = machines.into_inner() else { return Vec::new() };
+        let TreeValue::Table(machines) = machines.into_inner() else { return Vec::new() };
         if machines.len() > MOST_MACHINES {
             let mut names: Vec<_> = machines.keys().map(Spanned::span).collect();
             names.sort_by_key(|name| name.start);
@@ -102,20 +102,20 @@ impl<'i> Reader<'_, 'i> {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
             self.good_name(&name, "a machine");
             self.table(&machine, "a machine");
-            let Value::Table(mut table) = machine.into_inner() else { continue };
+            let TreeValue::Table(mut table) = machine.into_inner() else { continue };
             self.known_keys(&table, "a machine", MACHINE_KEYS);
             let like = table.get("like").and_then(|like| self.string(like, "`like`"));
             let of = format!("machine `{name}`");
             let states = self.states(&mut table, &of, name.span.clone());
-            let states = states.into_iter().map(|(name, state)| Shared::new(name, state)).collect();
-            written.push(Written { name, like, table, states });
+            let states = states.into_iter().map(|(name, state)| SharedState::new(name, state)).collect();
+            written.push(WrittenMachine { name, like, table, states });
         }
         written.sort_by_key(|written| written.name.span.start);
         written
     }
 
     /// The state that several machines may share.
-    fn shared(&mut self, state: &Shared<'i>) -> Rc<DraftState<'i>> {
+    fn shared(&mut self, state: &SharedState<'i>) -> Rc<DraftState<'i>> {
         Rc::clone(state.draft.get_or_init(|| Rc::new(self.state(&state.key, &state.value))))
     }
 
@@ -157,7 +157,7 @@ impl<'i> Reader<'_, 'i> {
         }
         let Some((_, states)) = machine.remove("states") else { return Vec::new() };
         self.table(&states, "`states`");
-        let Value::Table(states) = states.into_inner() else { return Vec::new() };
+        let TreeValue::Table(states) = states.into_inner() else { return Vec::new() };
         let mut states: Vec<_> = states.into_entries().collect();
         states.sort_by_key(|(name, _)| name.span().start);
         states
@@ -184,10 +184,10 @@ impl<'i> Reader<'_, 'i> {
 
     /// Finds what belongs to the machine, but stands under the header of a state, which is where TOML puts it.
     fn under_a_header(&mut self, machine: &Table<'i>, of: &str) {
-        let Some(Value::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
+        let Some(TreeValue::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
         let has_initial = machine.contains_key("initial") || machine.contains_key("like");
         for (name, state) in states.iter() {
-            let Value::Table(state) = state.get_ref() else { continue };
+            let TreeValue::Table(state) = state.get_ref() else { continue };
             for key in ["initial", "global", "ticks_per_second"] {
                 let Some((at, value)) = state.get_key_value(key) else { continue };
                 let is_child = || {
@@ -228,7 +228,7 @@ impl<'i> Reader<'_, 'i> {
         self.good_name(&name, "a state");
         let none = Table::default();
         let state = match state.get_ref() {
-            Value::Array(list) if list.iter().all(|one| one.get_ref().is_table()) => {
+            TreeValue::Array(list) if list.iter().all(|one| one.get_ref().is_table()) => {
                 self.findings.add(
                     Mistake::error("wrong-type", name.span.clone(), "the header of a state has single brackets")
                         .label("in double brackets")
@@ -299,7 +299,7 @@ impl<'i> Reader<'_, 'i> {
     }
 
     fn condition(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Box<When>> {
-        if let Value::Table(table) = value.get_ref() {
+        if let TreeValue::Table(table) = value.get_ref() {
             self.known_keys(table, "a condition", SCRIPT_KEYS);
             let Some(script) = table.get("script") else {
                 self.missing("script", "a condition", value.span());
@@ -307,7 +307,7 @@ impl<'i> Reader<'_, 'i> {
             };
             return self.string(script, "`script`").map(|script| Box::new(When::Script(script)));
         }
-        if let Value::Boolean(holds) = value.get_ref() {
+        if let TreeValue::Boolean(holds) = value.get_ref() {
             let help = if *holds {
                 format!("remove {what}: without one, it always holds")
             } else {
@@ -382,14 +382,14 @@ impl<'i> Reader<'_, 'i> {
 
     pub(super) fn string(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Name> {
         match value.get_ref() {
-            Value::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
+            TreeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
             _ => self.mistyped(value, what, "a string"),
         }
     }
 
     fn boolean(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<bool> {
         match value.get_ref() {
-            Value::Boolean(yes) => Some(*yes),
+            TreeValue::Boolean(yes) => Some(*yes),
             _ => self.mistyped(value, what, "true or false"),
         }
     }
@@ -402,19 +402,19 @@ impl<'i> Reader<'_, 'i> {
 
     pub(super) fn table<'t, 'v>(&mut self, value: &'t SpannedValue<'v>, what: &str) -> Option<&'t Table<'v>> {
         match value.get_ref() {
-            Value::Table(table) => Some(table),
+            TreeValue::Table(table) => Some(table),
             _ => self.mistyped(value, what, "a table"),
         }
     }
 
     fn array<'t, 'v>(&mut self, value: &'t SpannedValue<'v>, what: &str) -> &'t [SpannedValue<'v>] {
         match value.get_ref() {
-            Value::Array(array) => array.as_ref(),
-            Value::Table(_) => {
+            TreeValue::Array(array) => array.as_ref(),
+            TreeValue::Table(_) => {
                 let help = format!("write `[` before the table and `]` behind it: {what} may be several");
                 self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
             }
-            Value::String(to) => {
+            TreeValue::String(to) => {
                 let help = format!("write `[{{ to = \"{to}\" }}]`");
                 self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
             }
@@ -465,7 +465,7 @@ fn another_word(name: &str) -> Option<&'static str> {
 
 /// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.
 fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
-    let Value::Table(table) = value.get_ref() else { return None };
+    let TreeValue::Table(table) = value.get_ref() else { return None };
     let name: &str = key.get_ref();
     for word in ["states", "machines"] {
         if let Some(of) = name.strip_prefix(word).and_then(|name| name.strip_prefix('.')) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::duration::{DraftDuration, DraftLength};
-use super::{DraftState, When, Written};
+use super::{DraftState, When, WrittenElsewhere};
 use crate::format::expression::{Expr, Name};
 use crate::format::operand::Operand;
 
@@ -15,7 +15,7 @@ impl DraftState<'_> {
     pub(crate) fn relocate(&mut self, to: &Range<usize>, file: &Arc<Path>) {
         let at = || to.clone();
         let span = self.name.span.clone();
-        self.written.get_or_insert_with(|| Written { file: Arc::clone(file), span });
+        self.written.get_or_insert_with(|| WrittenElsewhere { file: Arc::clone(file), span });
         self.is_foreign = true;
         let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
         let names = [&mut self.script, &mut self.parent, &mut self.initial, &mut self.machine];

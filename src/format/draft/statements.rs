@@ -16,7 +16,7 @@ use toml_parser::parser::{EventReceiver, RecursionGuard, ValidateWhitespace, par
 use toml_parser::{ErrorSink, Expected, ParseError, Raw, Source, Span};
 
 use super::format::{FILE_KEYS, MACHINE_KEYS, STATE_KEYS};
-use super::tree::{Key, Made, Refused, SpannedValue, Table, Value};
+use super::tree::{Key, RefusedKey, SpannedValue, Table, TableOrigin, TreeValue};
 
 /// The most tokens of one statement: names, numbers, signs.
 const MOST_TOKENS: usize = 200_000;
@@ -42,7 +42,7 @@ pub(crate) struct Statement<'i> {
     /// Whether it has more tokens than are parsed.
     pub(super) is_too_long: bool,
     /// Keys that cannot be added to a table between `{` and `}`.
-    pub(super) refused: Vec<Refused>,
+    pub(super) refused: Vec<RefusedKey>,
 }
 
 /// The brackets around the name of a table.
@@ -118,7 +118,7 @@ impl<'i> Statements<'i> {
         let is_too_long = count > MOST_TOKENS;
         let span = self.at..start + length;
         let statement = Statement { span, is_too_long, ..Statement::default() };
-        let mut reader = Reader { text, start, statement, open: Vec::new(), error: None };
+        let mut reader = StatementReader { text, start, statement, open: Vec::new(), error: None };
         let parsed = self.tokens.last().map_or(0, |token| token.span().end());
         let mut first: Option<((usize, bool), ParseError)> = None;
         let mut errors = |error: ParseError| {
@@ -177,7 +177,7 @@ fn described(error: &ParseError) -> String {
 }
 
 /// Builds a statement from what the parser finds.
-struct Reader<'i> {
+struct StatementReader<'i> {
     /// In which the parser counts; it begins at `start` of the file.
     text: &'i str,
     start: usize,
@@ -194,7 +194,7 @@ enum Open<'i> {
     Table(Table<'i>, Vec<Key<'i>>),
 }
 
-impl<'i> Reader<'i> {
+impl<'i> StatementReader<'i> {
     fn at(&self, span: Span) -> Range<usize> {
         self.start + span.start()..self.start + span.end()
     }
@@ -220,11 +220,11 @@ impl<'i> Reader<'i> {
         let value = match open {
             Open::List(mut list) => {
                 list.shrink_to_fit();
-                Value::Array(list)
+                TreeValue::Array(list)
             }
             Open::Table(mut table, _) => {
                 table.shrink();
-                Value::Table(table)
+                TreeValue::Table(table)
             }
         };
         self.value(Spanned::new(start..end, value));
@@ -241,7 +241,7 @@ impl<'i> Reader<'i> {
     }
 }
 
-impl EventReceiver for Reader<'_> {
+impl EventReceiver for StatementReader<'_> {
     fn std_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) {
         self.open_header(false, span);
     }
@@ -259,7 +259,7 @@ impl EventReceiver for Reader<'_> {
     }
 
     fn inline_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) -> bool {
-        self.open.push((self.at(span).start, Open::Table(Table::made(Made::Inline), Vec::new())));
+        self.open.push((self.at(span).start, Open::Table(Table::made(TableOrigin::Inline), Vec::new())));
         true
     }
 
@@ -295,19 +295,19 @@ impl EventReceiver for Reader<'_> {
         let raw = self.raw(span, encoding);
         let mut text = Cow::Borrowed("");
         let value = match raw.decode_scalar(&mut text, &mut self.error) {
-            ScalarKind::String => Value::String(text),
-            ScalarKind::Boolean(yes) => Value::Boolean(yes),
+            ScalarKind::String => TreeValue::String(text),
+            ScalarKind::Boolean(yes) => TreeValue::Boolean(yes),
             ScalarKind::DateTime => match text.parse() {
-                Ok(date) => Value::Datetime(date),
+                Ok(date) => TreeValue::Datetime(date),
                 Err(error) => {
                     self.error.report_error(ParseError::new(format!("{error}")).with_unexpected(span));
-                    Value::String(text)
+                    TreeValue::String(text)
                 }
             },
             ScalarKind::Integer(_) | ScalarKind::Float => match DeValue::parse(raw.as_str()).map(Spanned::into_inner) {
-                Ok(DeValue::Integer(number)) => Value::Integer(number),
-                Ok(DeValue::Float(number)) => Value::Float(number),
-                _ => Value::String(text),
+                Ok(DeValue::Integer(number)) => TreeValue::Integer(number),
+                Ok(DeValue::Float(number)) => TreeValue::Float(number),
+                _ => TreeValue::String(text),
             },
         };
         self.value(Spanned::new(self.at(span), value));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::document::{Document, Repeated};
+use super::document::{Document, RepeatedKey};
 use super::foreign::{Conflicts, other_format};
 use super::slips::{boundary, in_words, slip};
 use super::statements::{Statements, begins_statement, blank, without};
@@ -108,9 +108,9 @@ const MOST_SLIPS: usize = 20;
 const LONGEST_MENDED: usize = 100_000;
 
 /// Reports states and keys that are given twice.
-fn duplicates(findings: &mut Findings, text: &str, repeated: Vec<Repeated>) {
+fn duplicates(findings: &mut Findings, text: &str, repeated: Vec<RepeatedKey>) {
     let mut last_state = 0;
-    for Repeated { key: at, first, is_state } in repeated {
+    for RepeatedKey { key: at, first, is_state } in repeated {
         let key = text.get(at.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
         let mistake = if is_state {
             last_state = at.start;

@@ -16,10 +16,10 @@ use toml::value::Datetime;
 pub(crate) type Key<'i> = Spanned<Cow<'i, str>>;
 
 /// A value, and where it is written.
-pub(crate) type SpannedValue<'i> = Spanned<Value<'i>>;
+pub(crate) type SpannedValue<'i> = Spanned<TreeValue<'i>>;
 
 #[derive(Clone)]
-pub(crate) enum Value<'i> {
+pub(crate) enum TreeValue<'i> {
     String(Cow<'i, str>),
     Integer(DeInteger<'i>),
     Float(DeFloat<'i>),
@@ -32,15 +32,15 @@ pub(crate) enum Value<'i> {
 /// Keys with their values. Few entries are in the order of the file, many in the order of their names.
 #[derive(Clone, Default)]
 pub(crate) struct Table<'i> {
-    entries: Entries<'i>,
-    pub(super) made: Made,
+    entries: TreeEntries<'i>,
+    pub(super) made: TableOrigin,
     /// Where its own key is written again, as the first part of another dotted key.
     pub(super) again: Vec<Range<usize>>,
 }
 
 /// By what a table is in a file. That says what may be added to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Made {
+pub(super) enum TableOrigin {
     /// By its own header, or it is the file itself.
     #[default]
     ByHeader,
@@ -52,7 +52,7 @@ pub(super) enum Made {
     Inline,
 }
 
-impl Made {
+impl TableOrigin {
     /// Whether it has been written only as a part of the name of something else.
     pub(super) fn is_implicit(self) -> bool {
         matches!(self, Self::ByHeaderWithin | Self::ByDottedKey)
@@ -60,12 +60,12 @@ impl Made {
 }
 
 #[derive(Clone)]
-enum Entries<'i> {
+enum TreeEntries<'i> {
     Few(Vec<(Key<'i>, SpannedValue<'i>)>),
     Many(BTreeMap<Key<'i>, SpannedValue<'i>>),
 }
 
-impl Default for Entries<'_> {
+impl Default for TreeEntries<'_> {
     fn default() -> Self {
         Self::Few(Vec::new())
     }
@@ -75,7 +75,7 @@ impl Default for Entries<'_> {
 const FEW: usize = 24;
 
 /// A key that cannot be added.
-pub(crate) struct Refused {
+pub(crate) struct RefusedKey {
     pub(super) key: Range<usize>,
     /// Where the key is given first.
     pub(super) first: Option<Range<usize>>,
@@ -83,43 +83,43 @@ pub(crate) struct Refused {
     pub(super) of_type: Option<&'static str>,
 }
 
-impl Refused {
+impl RefusedKey {
     fn again(key: &Key<'_>, first: &Key<'_>) -> Self {
         Self { key: key.span(), first: Some(first.span()), of_type: None }
     }
 }
 
 impl<'i> Table<'i> {
-    pub(super) fn made(made: Made) -> Self {
+    pub(super) fn made(made: TableOrigin) -> Self {
         Self { made, ..Self::default() }
     }
 
     /// Adds a key, which may be dotted, with its value.
-    pub(crate) fn add(&mut self, mut keys: Vec<Key<'i>>, value: SpannedValue<'i>) -> Result<(), Refused> {
+    pub(crate) fn add(&mut self, mut keys: Vec<Key<'i>>, value: SpannedValue<'i>) -> Result<(), RefusedKey> {
         let Some(key) = keys.pop() else { return Ok(()) };
         let table = keys.iter().try_fold(self, Self::dotted)?;
         if let Some((first, _)) = table.get_key_value(key.get_ref()) {
-            return Err(Refused::again(&key, first));
+            return Err(RefusedKey::again(&key, first));
         }
         table.insert(key, value);
         Ok(())
     }
 
     /// The table of a part of a dotted key. It is made if it is not there yet.
-    fn dotted(&mut self, key: &Key<'i>) -> Result<&mut Self, Refused> {
+    fn dotted(&mut self, key: &Key<'i>) -> Result<&mut Self, RefusedKey> {
         if !self.contains_key(key.get_ref()) {
-            let table = Spanned::new(key.span(), Value::Table(Self::made(Made::ByDottedKey)));
+            let table = Spanned::new(key.span(), TreeValue::Table(Self::made(TableOrigin::ByDottedKey)));
             self.insert(key.clone(), table);
         }
         let first = self.get_key_value(key.get_ref()).map_or_else(|| key.clone(), |(first, _)| first.clone());
-        let Some(value) = self.get_mut(key.get_ref()) else { return Err(Refused::again(key, &first)) };
+        let Some(value) = self.get_mut(key.get_ref()) else { return Err(RefusedKey::again(key, &first)) };
         let refused = match value.get_ref() {
-            Value::Table(table) if table.made == Made::ByHeader => Refused::again(key, &first),
-            other => Refused { key: key.span(), first: None, of_type: Some(other.type_str()) },
+            TreeValue::Table(table) if table.made == TableOrigin::ByHeader => RefusedKey::again(key, &first),
+            other => RefusedKey { key: key.span(), first: None, of_type: Some(other.type_str()) },
         };
         match value.get_mut() {
-            Value::Table(table) if table.made.is_implicit() => {
-                table.made = Made::ByDottedKey;
+            TreeValue::Table(table) if table.made.is_implicit() => {
+                table.made = TableOrigin::ByDottedKey;
                 if key.span() != first.span() {
                     table.again.push(key.span());
                 }
@@ -136,28 +136,28 @@ impl<'i> Table<'i> {
         last: &Key<'i>,
         is_list: bool,
         header: Range<usize>,
-    ) -> Result<(), Refused> {
-        let parent = self.descend(above, Made::ByHeaderWithin)?;
+    ) -> Result<(), RefusedKey> {
+        let parent = self.descend(above, TableOrigin::ByHeaderWithin)?;
         if is_list { parent.open_in_list(last, header) } else { parent.open_table(last, header) }
     }
 
     /// Goes down into tables. `made` says by what a missing table is made.
-    pub(super) fn descend(&mut self, path: &[Key<'i>], made: Made) -> Result<&mut Self, Refused> {
+    pub(super) fn descend(&mut self, path: &[Key<'i>], made: TableOrigin) -> Result<&mut Self, RefusedKey> {
         let mut table = self;
         for key in path {
             if !table.contains_key(key.get_ref()) {
-                table.insert(key.clone(), Spanned::new(key.span(), Value::Table(Self::made(made))));
+                table.insert(key.clone(), Spanned::new(key.span(), TreeValue::Table(Self::made(made))));
             }
-            let refused = |of_type| Refused { key: key.span(), first: None, of_type };
+            let refused = |of_type| RefusedKey { key: key.span(), first: None, of_type };
             let Some(value) = table.get_mut(key.get_ref()) else { return Err(refused(None)) };
             let at = value.span();
             let of_type = value.get_ref().type_str();
             table = match value.get_mut() {
-                Value::Table(table) if table.made != Made::Inline => table,
+                TreeValue::Table(table) if table.made != TableOrigin::Inline => table,
                 // The last of the tables with double brackets, which begin where the list does.
-                Value::Array(list) if list.first().is_some_and(|first| first.span() == at) => {
+                TreeValue::Array(list) if list.first().is_some_and(|first| first.span() == at) => {
                     match list.last_mut().map(Spanned::get_mut) {
-                        Some(Value::Table(table)) => table,
+                        Some(TreeValue::Table(table)) => table,
                         _ => return Err(refused(Some(of_type))),
                     }
                 }
@@ -168,31 +168,31 @@ impl<'i> Table<'i> {
     }
 
     /// Makes the table of a header with single brackets.
-    fn open_table(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), Refused> {
+    fn open_table(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), RefusedKey> {
         let (table, refused) = match self.remove(key.get_ref()) {
             None => (Self::default(), None),
             Some((first, value)) => match value.into_inner() {
-                Value::Table(table) if table.made == Made::ByHeaderWithin => (table, None),
-                Value::Table(table) => (table, Some(first)),
+                TreeValue::Table(table) if table.made == TableOrigin::ByHeaderWithin => (table, None),
+                TreeValue::Table(table) => (table, Some(first)),
                 _ => (Self::default(), Some(first)),
             },
         };
-        let table = Self { made: Made::ByHeader, ..table };
-        self.insert(refused.as_ref().unwrap_or(key).clone(), Spanned::new(header, Value::Table(table)));
-        refused.map_or(Ok(()), |first| Err(Refused::again(key, &first)))
+        let table = Self { made: TableOrigin::ByHeader, ..table };
+        self.insert(refused.as_ref().unwrap_or(key).clone(), Spanned::new(header, TreeValue::Table(table)));
+        refused.map_or(Ok(()), |first| Err(RefusedKey::again(key, &first)))
     }
 
     /// Makes the table of a header with double brackets.
-    fn open_in_list(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), Refused> {
-        let table = Spanned::new(header.clone(), Value::Table(Self::default()));
+    fn open_in_list(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), RefusedKey> {
+        let table = Spanned::new(header.clone(), TreeValue::Table(Self::default()));
         let Some((first, value)) = self.get_key_value(key.get_ref()) else {
-            self.insert(key.clone(), Spanned::new(header, Value::Array(vec![table])));
+            self.insert(key.clone(), Spanned::new(header, TreeValue::Array(vec![table])));
             return Ok(());
         };
-        let refused = Refused::again(key, first);
+        let refused = RefusedKey::again(key, first);
         let at = value.span();
         match self.get_mut(key.get_ref()).map(Spanned::get_mut) {
-            Some(Value::Array(list)) if list.first().is_some_and(|first| first.span() == at) => {
+            Some(TreeValue::Array(list)) if list.first().is_some_and(|first| first.span() == at) => {
                 list.push(table);
                 Ok(())
             }
@@ -202,15 +202,15 @@ impl<'i> Table<'i> {
 
     /// Gives back the memory that no entry needs.
     pub(super) fn shrink(&mut self) {
-        if let Entries::Few(few) = &mut self.entries {
+        if let TreeEntries::Few(few) = &mut self.entries {
             few.shrink_to_fit();
         }
     }
 
     pub(crate) fn len(&self) -> usize {
         match &self.entries {
-            Entries::Few(few) => few.len(),
-            Entries::Many(many) => many.len(),
+            TreeEntries::Few(few) => few.len(),
+            TreeEntries::Many(many) => many.len(),
         }
     }
 
@@ -224,15 +224,17 @@ impl<'i> Table<'i> {
 
     pub(crate) fn get_key_value(&self, key: &str) -> Option<(&Key<'i>, &SpannedValue<'i>)> {
         match &self.entries {
-            Entries::Few(few) => few.iter().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (name, value)),
-            Entries::Many(many) => many.get_key_value(key),
+            TreeEntries::Few(few) => {
+                few.iter().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (name, value))
+            }
+            TreeEntries::Many(many) => many.get_key_value(key),
         }
     }
 
     pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut SpannedValue<'i>> {
         match &mut self.entries {
-            Entries::Few(few) => few.iter_mut().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value),
-            Entries::Many(many) => many.get_mut(key),
+            TreeEntries::Few(few) => few.iter_mut().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value),
+            TreeEntries::Many(many) => many.get_mut(key),
         }
     }
 
@@ -243,43 +245,43 @@ impl<'i> Table<'i> {
     /// Adds an entry whose key it does not have yet.
     pub(crate) fn insert(&mut self, key: Key<'i>, value: SpannedValue<'i>) {
         match &mut self.entries {
-            Entries::Few(few) if few.len() < FEW => {
+            TreeEntries::Few(few) if few.len() < FEW => {
                 if few.len() == few.capacity() {
                     // From one on: most tables have one entry or two.
                     few.reserve_exact(few.len().max(1));
                 }
                 few.push((key, value));
             }
-            Entries::Few(few) => {
+            TreeEntries::Few(few) => {
                 let many = few.drain(..).chain([(key, value)]).collect();
-                self.entries = Entries::Many(many);
+                self.entries = TreeEntries::Many(many);
             }
-            Entries::Many(many) => drop(many.insert(key, value)),
+            TreeEntries::Many(many) => drop(many.insert(key, value)),
         }
     }
 
     pub(crate) fn remove(&mut self, key: &str) -> Option<(Key<'i>, SpannedValue<'i>)> {
         match &mut self.entries {
-            Entries::Few(few) => {
+            TreeEntries::Few(few) => {
                 let at = few.iter().position(|(name, _)| name.get_ref() == key)?;
                 Some(few.remove(at))
             }
-            Entries::Many(many) => many.remove_entry(key),
+            TreeEntries::Many(many) => many.remove_entry(key),
         }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key<'i>, &SpannedValue<'i>)> {
         let (few, many) = match &self.entries {
-            Entries::Few(few) => (few.as_slice(), None),
-            Entries::Many(many) => (&[][..], Some(many)),
+            TreeEntries::Few(few) => (few.as_slice(), None),
+            TreeEntries::Many(many) => (&[][..], Some(many)),
         };
         few.iter().map(|(key, value)| (key, value)).chain(many.into_iter().flatten())
     }
 
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (Key<'i>, SpannedValue<'i>)> {
         let (few, many) = match self.entries {
-            Entries::Few(few) => (few, None),
-            Entries::Many(many) => (Vec::new(), Some(many)),
+            TreeEntries::Few(few) => (few, None),
+            TreeEntries::Many(many) => (Vec::new(), Some(many)),
         };
         few.into_iter().chain(many.into_iter().flatten())
     }
@@ -303,18 +305,18 @@ impl<'i> Table<'i> {
 pub(crate) fn into_parsed(value: SpannedValue<'_>) -> Spanned<DeValue<'_>> {
     let span = value.span();
     let value = match value.into_inner() {
-        Value::String(text) => DeValue::String(text),
-        Value::Integer(number) => DeValue::Integer(number),
-        Value::Float(number) => DeValue::Float(number),
-        Value::Boolean(yes) => DeValue::Boolean(yes),
-        Value::Datetime(date) => DeValue::Datetime(date),
-        Value::Array(list) => DeValue::Array(list.into_iter().map(into_parsed).collect()),
-        Value::Table(table) => DeValue::Table(table.into_parsed()),
+        TreeValue::String(text) => DeValue::String(text),
+        TreeValue::Integer(number) => DeValue::Integer(number),
+        TreeValue::Float(number) => DeValue::Float(number),
+        TreeValue::Boolean(yes) => DeValue::Boolean(yes),
+        TreeValue::Datetime(date) => DeValue::Datetime(date),
+        TreeValue::Array(list) => DeValue::Array(list.into_iter().map(into_parsed).collect()),
+        TreeValue::Table(table) => DeValue::Table(table.into_parsed()),
     };
     Spanned::new(span, value)
 }
 
-impl<'i> Value<'i> {
+impl<'i> TreeValue<'i> {
     pub(crate) fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
@@ -340,7 +342,7 @@ impl<'i> Value<'i> {
             Self::Boolean(_) => "boolean",
             Self::Datetime(_) => "datetime",
             Self::Array(_) => "array",
-            Self::Table(table) if table.made == Made::Inline => "inline table",
+            Self::Table(table) if table.made == TableOrigin::Inline => "inline table",
             Self::Table(_) => "table",
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 #[cfg(feature = "script")]
 use super::scripts;
 use super::{Checked, Outline, hierarchy, reach, resolve};
-use crate::format::beside::Beside;
+use crate::format::beside::FilesBeside;
 use crate::format::draft::read;
 use crate::format::folder::read_definition;
 use crate::format::library::Library;
@@ -153,7 +153,7 @@ pub(crate) fn checked_at(
     open: &dyn Fn(&Path) -> Option<String>,
     words: Option<&Words>,
 ) -> (Vec<Outline>, Vec<PathBuf>, Findings) {
-    let beside = folder.map(|folder| Beside::Folder(folder.into()));
+    let beside = folder.map(|folder| FilesBeside::Folder(folder.into()));
     let library = Library::with_open(text, beside.as_ref(), open);
     #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
     let (checked, mut findings) = checked(file, text, &library, words);

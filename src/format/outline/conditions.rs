@@ -12,7 +12,7 @@ use crate::format::words::{ValueKind, WordKind};
 
 /// Where a condition stands.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'p> {
+pub(super) enum ConditionPlace<'p> {
     /// In `enter_when`.
     Entry,
     /// In an exit that is tried in each tick.
@@ -22,7 +22,7 @@ pub(super) enum Place<'p> {
 }
 
 impl Resolver<'_> {
-    pub(super) fn condition(&mut self, when: &mut When, place: Place<'_>) {
+    pub(super) fn condition(&mut self, when: &mut When, place: ConditionPlace<'_>) {
         let (expr, span) = match when {
             When::Script(script) => return self.script(Some(script)),
             When::Expr { expr, span, .. } => (expr, span),
@@ -33,7 +33,7 @@ impl Resolver<'_> {
     }
 
     /// Checks a part of a condition that is no condition of others.
-    fn test(&mut self, test: &mut Expr, place: Place<'_>) {
+    fn test(&mut self, test: &mut Expr, place: ConditionPlace<'_>) {
         match test {
             Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
             Expr::Flag(name) => self.value(name, ValueKind::Flag),
@@ -42,8 +42,8 @@ impl Resolver<'_> {
             Expr::Chance { span, per_second, .. } => {
                 let word = if *per_second { "chance_per_second" } else { "chance" };
                 match place {
-                    Place::Entry => self.findings.add(not_in_entry(word, span.clone())),
-                    Place::Message(_) if *per_second => self.findings.add(
+                    ConditionPlace::Entry => self.findings.add(not_in_entry(word, span.clone())),
+                    ConditionPlace::Message(_) if *per_second => self.findings.add(
                         Mistake::error(
                             "chance",
                             span.clone(),
@@ -73,7 +73,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn comparison(&mut self, sides: [&mut Operand; 2], place: Place<'_>) {
+    fn comparison(&mut self, sides: [&mut Operand; 2], place: ConditionPlace<'_>) {
         match sides.each_ref() {
             [Operand::Bool(_), Operand::Value(name) | Operand::Field(name)]
             | [Operand::Value(name) | Operand::Field(name), Operand::Bool(_)] => {
@@ -93,7 +93,7 @@ impl Resolver<'_> {
                 Operand::Field(name) => self.field(name, ValueKind::Number, place),
                 Operand::TimeIn(name) => self.asked_state(name),
                 Operand::TimeInState(span) => {
-                    if let Place::Entry = place {
+                    if let ConditionPlace::Entry = place {
                         self.findings.add(not_in_entry("time_in_state", span.clone()));
                     }
                 }
@@ -115,8 +115,8 @@ impl Resolver<'_> {
     }
 
     /// A field of the message that an exit waits for.
-    fn field(&mut self, name: &Name, used_as: ValueKind, place: Place<'_>) {
-        let Place::Message(message) = place else {
+    fn field(&mut self, name: &Name, used_as: ValueKind, place: ConditionPlace<'_>) {
+        let ConditionPlace::Message(message) = place else {
             self.findings.add(
                 Mistake::error("message", name.span.clone(), "there is no message here whose fields could be asked")
                     .label("a field of a message")

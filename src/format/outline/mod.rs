@@ -9,7 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use super::draft::{Params, When, Written};
+use super::draft::{Params, When, WrittenElsewhere};
 use super::duration::Duration;
 use super::expression::Name;
 use super::problems::problem::Problem;
@@ -126,7 +126,7 @@ pub struct StateOutline {
     /// Whether it is written in another file, to which this one links.
     pub(crate) is_foreign: bool,
     /// Where its name is written there.
-    pub(crate) written: Option<Written>,
+    pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) exits: Vec<ExitOutline>,
     /// Where it names states and words of the game.
     pub(crate) mentions: Vec<Mention>,
@@ -486,7 +486,7 @@ impl StateOutline {
     #[must_use]
     pub fn written(&self) -> (Option<&Path>, Range<usize>) {
         match &self.written {
-            Some(Written { file, span }) => (Some(file), span.clone()),
+            Some(WrittenElsewhere { file, span }) => (Some(file), span.clone()),
             None => (None, self.name.span.clone()),
         }
     }

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Schema;
 
-use crate::format::draft::tree::{SpannedValue, Table, Value};
+use crate::format::draft::tree::{SpannedValue, Table, TreeValue};
 use crate::format::draft::{Params, type_of};
 use crate::format::expression::Name;
 use crate::format::problems::findings::Findings;
@@ -60,7 +60,7 @@ pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Ve
     for (name, value) in given.iter() {
         let name: &str = name.get_ref();
         match (properties.get(name), value.get_ref()) {
-            (Some(property), Value::Array(list)) if names_state(&property["items"]) => {
+            (Some(property), TreeValue::Array(list)) if names_state(&property["items"]) => {
                 states.extend(list.iter().filter_map(state));
             }
             (Some(property), _) if names_state(property) => states.extend(state(value)),
@@ -143,13 +143,13 @@ fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
     Some(Allowed { types, words: strings(&property["enum"]) })
 }
 
-fn is_of(value: &Value<'_>, of_type: &str) -> bool {
+fn is_of(value: &TreeValue<'_>, of_type: &str) -> bool {
     match of_type {
-        "number" => matches!(value, Value::Integer(_) | Value::Float(_)),
-        "integer" => matches!(value, Value::Integer(_)),
+        "number" => matches!(value, TreeValue::Integer(_) | TreeValue::Float(_)),
+        "integer" => matches!(value, TreeValue::Integer(_)),
         "string" => value.is_str(),
-        "boolean" => matches!(value, Value::Boolean(_)),
-        "array" => matches!(value, Value::Array(_)),
+        "boolean" => matches!(value, TreeValue::Boolean(_)),
+        "array" => matches!(value, TreeValue::Array(_)),
         "object" => value.is_table(),
         _ => true,
     }

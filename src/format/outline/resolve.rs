@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use super::conditions::Place;
+use super::conditions::ConditionPlace;
 use super::mention::{Meaning, Mention};
 use super::scopes::{Meant, Placed, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
@@ -214,7 +214,7 @@ impl Resolver<'_> {
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         self.script(script.as_ref());
         if let Some(when) = &mut enter_when {
-            self.condition(when, Place::Entry);
+            self.condition(when, ConditionPlace::Entry);
         }
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
@@ -278,7 +278,7 @@ impl Resolver<'_> {
         let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
         if let Some(when) = &mut when {
-            self.condition(when, on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
+            self.condition(when, on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text)));
         }
         let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
         if let Some(on) = on.as_ref().filter(|_| !is_done) {

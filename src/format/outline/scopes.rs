@@ -27,7 +27,7 @@ pub(super) enum Meant {
 /// The places of the states of a machine.
 pub(crate) struct Scopes {
     /// By id.
-    of_states: Vec<Scope>,
+    of_states: Vec<NameScope>,
     by_key: HashMap<Rc<str>, usize>,
     by_place: HashMap<Rc<str>, usize>,
     /// By the last parts of each place with more than one.
@@ -51,7 +51,7 @@ impl<'s> From<&'s DraftState<'_>> for Placed<'s> {
     }
 }
 
-struct Scope {
+struct NameScope {
     parent: Option<usize>,
     /// As it is written.
     name: Rc<str>,
@@ -60,7 +60,7 @@ struct Scope {
     root: Option<usize>,
 }
 
-impl Scope {
+impl NameScope {
     fn new(state: &Placed<'_>) -> Self {
         let name: Rc<str> = state.name.into();
         Self { parent: None, place: Rc::clone(&name), name, root: state.root }
@@ -70,7 +70,7 @@ impl Scope {
 impl Scopes {
     /// Makes the scopes of states as they are written.
     pub(crate) fn new(states: &[Placed<'_>]) -> Self {
-        let scopes: Vec<Scope> = states.iter().map(Scope::new).collect();
+        let scopes: Vec<NameScope> = states.iter().map(NameScope::new).collect();
         let by_key = scopes.iter().enumerate().map(|(i, scope)| (Rc::clone(&scope.name), i)).collect();
         let mut all =
             Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new(), taken: Vec::new() };
@@ -153,7 +153,7 @@ impl Scopes {
 
     /// What a state is called in its parent: the last part of its place.
     pub(super) fn part(&self, of: StateId) -> &str {
-        let Scope { parent, place, .. } = &self.of_states[of.index()];
+        let NameScope { parent, place, .. } = &self.of_states[of.index()];
         let around = parent.map(|parent| &*self.of_states[parent].place);
         around.and_then(|around| place.strip_prefix(around)?.strip_prefix('.')).unwrap_or(place)
     }

@@ -10,7 +10,7 @@ use crate::format::folder::read_named;
 use crate::format::problems::findings::Findings;
 use crate::format::script::budget::ScriptBudget;
 use crate::format::script::compiled::{self, Purpose};
-use crate::format::script::lint::Names;
+use crate::format::script::lint::ScriptNames;
 use crate::format::script::{mistake, no_script, source};
 use crate::format::source::Source;
 use crate::format::words::Words;
@@ -27,7 +27,7 @@ pub(super) fn check(
         return;
     }
     let states: Vec<String> = outline.states.iter().map(|state| state.name().to_owned()).collect();
-    let names = Names {
+    let names = ScriptNames {
         values: words.map(|words| words.values.keys().map(String::as_str).collect()),
         is_field: &|name| words.is_none_or(|words| words.fields.contains(name)),
         states: states.iter().map(String::as_str).collect(),

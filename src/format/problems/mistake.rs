@@ -19,9 +19,9 @@ pub(crate) struct Mistake {
     /// What is wrong.
     pub(crate) message: String,
     /// Where, and what is said there.
-    pub(crate) label: Label,
+    pub(crate) label: TextLabel,
     /// Another part of the text that it has to do with.
-    pub(crate) second: Option<Label>,
+    pub(crate) second: Option<TextLabel>,
     /// What to write instead, if that is known.
     pub(crate) help: Option<String>,
     pub(crate) origin: Origin,
@@ -29,7 +29,7 @@ pub(crate) struct Mistake {
 
 /// A part of the text, and what is said of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Label {
+pub(crate) struct TextLabel {
     pub(crate) at: Range<usize>,
     pub(crate) text: Cow<'static, str>,
 }
@@ -51,7 +51,7 @@ impl Mistake {
             code,
             severity: Severity::Error,
             message: message.into(),
-            label: Label { at, text: Cow::Borrowed("here") },
+            label: TextLabel { at, text: Cow::Borrowed("here") },
             second: None,
             help: None,
             origin: Origin::Own,
@@ -70,7 +70,7 @@ impl Mistake {
     }
 
     pub(crate) fn second(mut self, at: Option<Range<usize>>, text: &'static str) -> Self {
-        self.second = at.map(|at| Label { at, text: text.into() });
+        self.second = at.map(|at| TextLabel { at, text: text.into() });
         self
     }
 

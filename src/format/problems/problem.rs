@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
-use super::mistake::{Label, Mistake};
+use super::mistake::{Mistake, TextLabel};
 use crate::format::source::Source;
 use crate::shown::shown;
 
@@ -153,7 +153,7 @@ impl Problem {
         self.position(self.mistake.label.at.start).1
     }
 
-    fn parts(&self) -> impl Iterator<Item = &Label> {
+    fn parts(&self) -> impl Iterator<Item = &TextLabel> {
         iter::once(&self.mistake.label).chain(&self.mistake.second)
     }
 }

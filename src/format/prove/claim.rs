@@ -26,7 +26,7 @@ pub(super) enum Quantity {
 
 /// A test of one quantity.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Test {
+pub(super) enum ClaimTest {
     Is,
     Compared(Comparison, f64),
 }
@@ -37,7 +37,7 @@ pub(super) enum Claim {
     Always,
     Never,
     /// That a test has this answer.
-    Answer(Quantity, Test, bool),
+    Answer(Quantity, ClaimTest, bool),
     All(Vec<Claim>),
     Any(Vec<Claim>),
 }
@@ -65,11 +65,11 @@ impl From<bool> for Claim {
 
 impl Claim {
     pub(super) fn is(quantity: Quantity) -> Self {
-        Self::Answer(quantity, Test::Is, true)
+        Self::Answer(quantity, ClaimTest::Is, true)
     }
 
     pub(super) fn compared(quantity: Quantity, op: Comparison, with: f64) -> Self {
-        Self::Answer(quantity, Test::Compared(op, with), true)
+        Self::Answer(quantity, ClaimTest::Compared(op, with), true)
     }
 
     /// That all of them hold.
@@ -138,7 +138,7 @@ impl Claim {
     }
 
     /// Every test in it.
-    pub(super) fn visit<'c>(&'c self, see: &mut impl FnMut(&'c Quantity, &'c Test)) {
+    pub(super) fn visit<'c>(&'c self, see: &mut impl FnMut(&'c Quantity, &'c ClaimTest)) {
         match self {
             Self::Always | Self::Never => {}
             Self::Answer(quantity, test, _) => see(quantity, test),

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing};
-use super::reading::{Asking, Time};
-use super::solver::{Answer, Situation, Work, solve};
+use super::reading::{Asking, StateTime};
+use super::solver::{ClaimAnswer, Situation, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::draft::When;
 use crate::format::expression::Expr;
@@ -71,7 +71,7 @@ fn mistake(code: &'static str, when: &When, message: impl Into<String>) -> Mista
 }
 
 fn never(asking: &Asking<'_>, expr: &Expr, work: &mut Work) -> bool {
-    solve(&asking.expr(expr), &[], work) == Answer::Never
+    solve(&asking.expr(expr), &[], work) == ClaimAnswer::Never
 }
 
 /// Parts of an `or` that never hold, in a condition that may.
@@ -99,11 +99,11 @@ fn parts(asking: &Asking<'_>, expr: &Expr, when: &When, work: &mut Work, found: 
 fn most(expr: &Expr, asking: &Asking<'_>, and: &Claim, work: &mut Work) -> Option<Situation> {
     let parts = if let Expr::And(parts) = expr { &parts[..] } else { std::slice::from_ref(expr) };
     let mut claims = vec![and.clone()];
-    let Answer::Holds(mut best) = solve(and, &[], work) else { return None };
+    let ClaimAnswer::Holds(mut best) = solve(and, &[], work) else { return None };
     for part in parts {
         claims.push(asking.expr(part).certain());
         match solve(&Claim::all(claims.iter().cloned()), &[], work) {
-            Answer::Holds(situation) => best = situation,
+            ClaimAnswer::Holds(situation) => best = situation,
             _ => {
                 claims.pop();
             }
@@ -119,7 +119,7 @@ fn condition_witness(machine: &Machine<'_>, stage: &dyn Stage, id: ExitId, work:
     let from = if Some(id.of) == machine.outline.global() { machine.outline.initial() } else { id.of };
     let at = machine.innermost(from);
     let path = machine.outline.path(at);
-    let time = |_: StateId| Time::Known(0.0);
+    let time = |_: StateId| StateTime::Known(0.0);
     let standing = Standing { path: &path, time: &time };
     let asking = machine.asking(Some(id.of), exit.on(), &standing);
     let quiet = machine.in_tick(&path).into_iter().map(|id| machine.taken(id, &standing).negated().certain());
@@ -141,11 +141,11 @@ fn guard_witness(machine: &Machine<'_>, stage: &dyn Stage, to: StateId, work: &m
         if !change.entered.contains(&to) || exit.is_done {
             continue;
         }
-        let time = |_: StateId| Time::Known(0.0);
+        let time = |_: StateId| StateTime::Known(0.0);
         let standing = Standing { path: &path, time: &time };
         let quiet = machine.in_tick(&path).into_iter().map(|id| machine.taken(id, &standing).negated());
         let claim = Claim::all(quiet.chain([machine.asked(id, &standing)])).certain();
-        let Answer::Holds(situation) = solve(&claim, &[], work) else { continue };
+        let ClaimAnswer::Holds(situation) = solve(&claim, &[], work) else { continue };
         let row = WitnessRow::of(0.0, &situation, exit.on());
         if let Some(played) = stage.play(Some(id.of), vec![row], 0.1, 0).filter(|played| played.changes().is_empty()) {
             return Some(played);

@@ -8,8 +8,8 @@ use super::claim::Claim;
 use super::conditions::Seen;
 use super::machine::Machine;
 use super::reach::Reached;
-use super::solver::{Answer, Situation, Work, holds, solve};
-use super::step::{End, Step, Steps};
+use super::solver::{ClaimAnswer, Situation, Work, holds, solve};
+use super::step::{End, PossibleSteps, TickStep};
 use super::telling::Telling;
 use super::witness::Stage;
 use crate::format::draft::When;
@@ -29,7 +29,7 @@ const MOST_IN_TICK: u32 = 10_000;
 
 /// A tick in which a change is made, from one innermost state to another or back to itself.
 struct Edge {
-    step: Step,
+    step: TickStep,
     /// By place among the innermost states.
     to: usize,
 }
@@ -48,7 +48,7 @@ pub(super) fn check(
     // A circle within a tick is reported once, as such.
     let mut left = MOST_TRIED_OF_ALL;
     for at in &reached.innermost {
-        let steps = Steps::at_entry(machine, *at, left.min(MOST_TRIED), work);
+        let steps = PossibleSteps::at_entry(machine, *at, left.min(MOST_TRIED), work);
         left -= steps.tried;
         are_all &= steps.are_all;
         for step in &steps.all {
@@ -58,7 +58,7 @@ pub(super) fn check(
     let number: HashMap<StateId, usize> = reached.innermost.iter().enumerate().map(|(at, id)| (*id, at)).collect();
     let mut edges = Vec::with_capacity(reached.innermost.len());
     for at in &reached.innermost {
-        let steps = Steps::in_tick(machine, *at, tick, MOST_IN_TICK, work);
+        let steps = PossibleSteps::in_tick(machine, *at, tick, MOST_IN_TICK, work);
         are_all &= steps.are_all;
         let mut of = Vec::new();
         for step in steps.all {
@@ -70,7 +70,7 @@ pub(super) fn check(
         }
         edges.push(of);
     }
-    Search { innermost: &reached.innermost, edges: &edges, component: components(&edges, 0), left: 0, telling }
+    FlickerSearch { innermost: &reached.innermost, edges: &edges, component: components(&edges, 0), left: 0, telling }
         .all(work)
         && are_all
 }
@@ -163,7 +163,7 @@ fn components(edges: &[Vec<Edge>], first: usize) -> Vec<usize> {
     component
 }
 
-struct Search<'s, 'o> {
+struct FlickerSearch<'s, 'o> {
     innermost: &'s [StateId],
     edges: &'s [Vec<Edge>],
     component: Vec<usize>,
@@ -175,7 +175,7 @@ struct Search<'s, 'o> {
 /// A way on from the first state: each edge by the state that it leads from, and its place there.
 type Way = Vec<(usize, usize)>;
 
-impl<'s> Search<'s, '_> {
+impl<'s> FlickerSearch<'s, '_> {
     fn all(mut self, work: &mut Work) -> bool {
         let mut are_all = true;
         let mut left = MOST_TRIED_OF_ALL;
@@ -240,7 +240,7 @@ impl<'s> Search<'s, '_> {
                         continue;
                     }
                     let claims = on.iter().map(|edge| self.edge(*edge).step.claim.clone());
-                    let Answer::Holds(situation) = solve(&Claim::all(claims), &[], work) else { continue };
+                    let ClaimAnswer::Holds(situation) = solve(&Claim::all(claims), &[], work) else { continue };
                     if is_closed {
                         self.close(&on, &situation);
                     } else if on.len() < SHORT {
@@ -293,7 +293,7 @@ impl<'s> Search<'s, '_> {
                     self.left -= 1;
                     let claims = way.iter().map(|edge| self.edge(*edge).step.claim.clone());
                     match solve(&Claim::all(claims), &[], work) {
-                        Answer::Holds(situation) => Some(Rc::new(situation)),
+                        ClaimAnswer::Holds(situation) => Some(Rc::new(situation)),
                         _ => None,
                     }
                 }
@@ -354,7 +354,7 @@ fn is_apart(claim: &Claim, situation: &Situation) -> bool {
 
 /// A situation with what a claim asks for besides.
 fn more(claim: &Claim, situation: &Situation, work: &mut Work) -> Option<Situation> {
-    let Answer::Holds(mut more) = solve(claim, &[], work) else { return None };
+    let ClaimAnswer::Holds(mut more) = solve(claim, &[], work) else { return None };
     more.extend(situation.iter().map(|(quantity, number)| (quantity.clone(), *number)));
     Some(more)
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::iter;
 
 use super::claim::{Claim, Quantity};
-use super::reading::{Asking, Time, Undecided};
+use super::reading::{Asking, StateTime, Undecided};
 use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
 
 /// A machine of a file.
@@ -26,7 +26,7 @@ pub(super) struct ExitId {
 }
 
 /// What an exit would do to a path.
-pub(super) struct Change {
+pub(super) struct PathChange {
     /// How many of the outermost states stay active.
     pub(super) kept: usize,
     /// The states that are entered, outermost first.
@@ -35,7 +35,7 @@ pub(super) struct Change {
 
 /// Why an exit is never taken from a path, whatever the situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum NeverTaken {
     AlreadyThere,
     Final(StateId),
 }
@@ -43,7 +43,7 @@ pub(super) enum Refused {
 /// The path of active states on which something is asked, and the time in each.
 pub(super) struct Standing<'a> {
     pub(super) path: &'a [StateId],
-    pub(super) time: &'a dyn Fn(StateId) -> Time,
+    pub(super) time: &'a dyn Fn(StateId) -> StateTime,
 }
 
 impl<'o> Machine<'o> {
@@ -100,29 +100,29 @@ impl<'o> Machine<'o> {
     }
 
     /// What an exit would do to a path; `path` ends in the exit's own state while that is being entered.
-    pub(super) fn change(&self, path: &[StateId], id: ExitId) -> Result<Change, Refused> {
+    pub(super) fn change(&self, path: &[StateId], id: ExitId) -> Result<PathChange, NeverTaken> {
         let exit = self.exit(id);
         let is_own = path.last() == Some(&id.of);
         if !is_own && !exit.restarts && exit.to != id.of && path.contains(&exit.to) {
-            return Err(Refused::AlreadyThere);
+            return Err(NeverTaken::AlreadyThere);
         }
         let change = self.route(path, exit.to);
         let is_end = |id: &&StateId| self.state(**id).is_final;
         if !(exit.even_final || exit.is_done) {
             if let Some(end) = path[change.kept..].iter().rev().filter(|active| **active != id.of).find(is_end) {
-                return Err(Refused::Final(*end));
+                return Err(NeverTaken::Final(*end));
             }
         }
         Ok(change)
     }
 
     /// What a change to a state does to a path.
-    pub(super) fn route(&self, path: &[StateId], to: StateId) -> Change {
+    pub(super) fn route(&self, path: &[StateId], to: StateId) -> PathChange {
         let mut route = self.outline.path(to);
         let around = route.len() - 1;
         route.extend(self.outline.descent(to).into_iter().skip(1));
         let kept = path.iter().zip(&route[..around]).take_while(|(active, around)| active == around).count();
-        Change { kept, entered: route.split_off(kept) }
+        PathChange { kept, entered: route.split_off(kept) }
     }
 
     /// That an exit is taken where it is tried.
@@ -147,7 +147,7 @@ impl<'o> Machine<'o> {
     }
 
     /// That every state which a change leaves and enters lets it be.
-    pub(super) fn admitted(&self, change: &Change, at: &Standing<'_>) -> Claim {
+    pub(super) fn admitted(&self, change: &PathChange, at: &Standing<'_>) -> Claim {
         let asking = self.asking(None, None, at);
         let guards = change.entered.iter().filter_map(|id| self.state(*id).enter_when.as_deref());
         let mut asked = at.path.iter().skip(change.kept).chain(&change.entered);
@@ -192,6 +192,6 @@ impl<'o> Machine<'o> {
 }
 
 /// The time in a state, at one of several moments, of which nothing is known but its order.
-pub(super) fn clock(moment: usize) -> impl Fn(StateId) -> Time {
-    move |id| Time::Varies(Quantity::Clock(id, moment))
+pub(super) fn clock(moment: usize) -> impl Fn(StateId) -> StateTime {
+    move |id| StateTime::Varies(Quantity::Clock(id, moment))
 }

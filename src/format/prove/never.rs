@@ -2,10 +2,10 @@
 
 use super::claim::{Claim, Quantity};
 use super::conditions::{Impossible, Seen};
-use super::machine::{ExitId, Machine, Refused, Standing, clock};
+use super::machine::{ExitId, Machine, NeverTaken, Standing, clock};
 use super::reach::{Reached, tried};
-use super::reading::Time;
-use super::solver::{Answer, Work, solve};
+use super::reading::StateTime;
+use super::solver::{ClaimAnswer, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::outline::StateId;
 use crate::format::problems::mistake::Mistake;
@@ -97,8 +97,8 @@ fn why(
             Err(refused) => {
                 if matches!(reason, Reason::Condition) {
                     reason = match refused {
-                        Refused::AlreadyThere => Reason::AlreadyThere,
-                        Refused::Final(end) => Reason::Final(end),
+                        NeverTaken::AlreadyThere => Reason::AlreadyThere,
+                        NeverTaken::Final(end) => Reason::Final(end),
                     };
                 }
                 continue;
@@ -107,14 +107,14 @@ fn why(
         let order = Machine::order(path, 0);
         let at = Standing { path, time: &clock(0) };
         let asked = machine.asked(id, &at);
-        if solve(&asked, &order, work) == Answer::Never {
+        if solve(&asked, &order, work) == ClaimAnswer::Never {
             if matches!(reason, Reason::AlreadyThere | Reason::Final(_)) {
                 reason = Reason::Condition;
             }
             continue;
         }
         let own = machine.taken(id, &at);
-        if solve(&own, &order, work) == Answer::Never {
+        if solve(&own, &order, work) == ClaimAnswer::Never {
             let entered = change.entered.iter();
             let guarded = entered.copied().find(|id| machine.state(*id).enter_when.is_some());
             reason = Reason::Guard(guarded.unwrap_or(exit.to));
@@ -127,7 +127,7 @@ fn why(
         let before: Vec<_> = before.into_iter().take_while(|before| *before != id).collect();
         let mut covers = |before: &&ExitId| {
             let not = tried(machine, **before, &at).negated();
-            solve(&Claim::all([own.clone(), not]), &order, work) == Answer::Never
+            solve(&Claim::all([own.clone(), not]), &order, work) == ClaimAnswer::Never
         };
         let covering = before.iter().find(&mut covers).copied();
         if let Some(before) = covering {
@@ -137,7 +137,8 @@ fn why(
         let mut not = vec![own];
         for before in before {
             let taken = tried(machine, before, &at);
-            if let Answer::Holds(_) = solve(&Claim::all(not.iter().cloned().chain([taken.clone()])), &order, work) {
+            if let ClaimAnswer::Holds(_) = solve(&Claim::all(not.iter().cloned().chain([taken.clone()])), &order, work)
+            {
                 let witness = stage.and_then(|stage| shown(machine, stage, path, id, Some(before), work));
                 return (Reason::Among(before), witness);
             }
@@ -159,7 +160,7 @@ fn shown(
     work: &mut Work,
 ) -> Option<Witness> {
     let exit = machine.exit(id);
-    let together = |_: StateId| Time::Varies(Quantity::Together(0));
+    let together = |_: StateId| StateTime::Varies(Quantity::Together(0));
     let at = Standing { path, time: &together };
     let asked = machine.asked(id, &at);
     let first = before.map_or(Claim::Always, |before| {
@@ -173,7 +174,7 @@ fn shown(
     // With the condition, or else as it is.
     let claims = [Claim::all([asked, first.clone()]).certain(), first.certain()];
     let situation = claims.iter().find_map(|claim| match solve(claim, &[], work) {
-        Answer::Holds(situation) => Some(situation),
+        ClaimAnswer::Holds(situation) => Some(situation),
         _ => None,
     })?;
     let time = situation.get(&Quantity::Together(0)).copied().unwrap_or(0.0);
@@ -201,11 +202,11 @@ pub(super) fn quiet(
     time: f64,
     work: &mut Work,
 ) -> Option<super::witness::WitnessRow> {
-    let known = |_: StateId| Time::Known(time);
+    let known = |_: StateId| StateTime::Known(time);
     let at = Standing { path, time: &known };
     let none = Claim::all(machine.in_tick(path).into_iter().map(|id| machine.taken(id, &at).negated())).certain();
     match solve(&none, &[], work) {
-        Answer::Holds(situation) => Some(WitnessRow::of(time, &situation, None)),
+        ClaimAnswer::Holds(situation) => Some(WitnessRow::of(time, &situation, None)),
         _ => None,
     }
 }

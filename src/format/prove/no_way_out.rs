@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::claim::{Claim, Test};
+use super::claim::{Claim, ClaimTest};
 use super::conditions::Seen;
 use super::machine::{Machine, Standing, clock};
 use super::never::quiet;
 use super::reach::Reached;
-use super::reading::Time;
-use super::solver::{Answer, Work, solve};
+use super::reading::StateTime;
+use super::solver::{ClaimAnswer, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::outline::{BehaviorOutline, StateId};
 use crate::format::problems::mistake::Mistake;
@@ -42,12 +42,13 @@ pub(super) fn check(
         if may_lead || path.iter().any(|id| machine.state(*id).is_final) {
             continue;
         }
-        let late = |_: StateId| Time::Known(LATE);
+        let late = |_: StateId| StateTime::Known(LATE);
         let standing = Standing { path: &path, time: &late };
         let mut exits = around().flat_map(|state| machine.exits_of(state.id()));
         // An exit for the end of a machine is tried while a state is entered, not later.
-        let is_stuck = exits
-            .all(|id| machine.exit(id).is_done || solve(&machine.taken(id, &standing), &[], work) == Answer::Never);
+        let is_stuck = exits.all(|id| {
+            machine.exit(id).is_done || solve(&machine.taken(id, &standing), &[], work) == ClaimAnswer::Never
+        });
         if !is_stuck {
             continue;
         }
@@ -88,7 +89,7 @@ fn times(machine: &Machine<'_>, path: &[StateId]) -> Vec<f64> {
     for id in states.flat_map(|of| machine.exits_of(of)) {
         let taken = machine.taken(id, &Standing { path, time: &clock(0) });
         taken.visit(&mut |quantity, test| {
-            if let (true, Test::Compared(_, with)) = (quantity.is_clock(), test) {
+            if let (true, ClaimTest::Compared(_, with)) = (quantity.is_clock(), test) {
                 times.push(with.max(0.0));
             }
         });
@@ -121,11 +122,11 @@ fn lasting(
         // With the same values all the time, then.
         let times = constants.iter().copied().flat_map(|at| [(at - tick).max(0.0), at + tick]);
         let none = times.map(|time| {
-            let known = move |_: StateId| Time::Known(time);
+            let known = move |_: StateId| StateTime::Known(time);
             let at = Standing { path, time: &known };
             Claim::all(machine.in_tick(path).into_iter().map(|id| machine.taken(id, &at).negated()))
         });
-        let Answer::Holds(situation) = solve(&Claim::all(none).certain(), &[], work) else { return None };
+        let ClaimAnswer::Holds(situation) = solve(&Claim::all(none).certain(), &[], work) else { return None };
         let rows = vec![WitnessRow::of(0.0, &situation, None)];
         return stays(stage.play(path.last().copied(), rows, last / 16.3, 18)?);
     }

@@ -124,7 +124,7 @@ impl Proof {
     fn with(outlines: &[Outline], may_refuse: bool, stage: impl Fn(&Outline) -> Option<Box<dyn Stage>>) -> Self {
         let mut work = Work::new(MOST_STEPS);
         let mut all = Vec::new();
-        let mut notes = Notes::default();
+        let mut notes = ProofNotes::default();
         let mut unlisted = 0;
         let mut looked: Vec<Looked<'_>> = Vec::new();
         for outline in outlines {
@@ -132,7 +132,7 @@ impl Proof {
             let reached = reach(&machine, &mut work);
             looked.push(Looked { machine, reached });
         }
-        let unused = Unused::of(&looked);
+        let unused = UnusedNames::of(&looked);
         for Looked { machine, reached } in &looked {
             let stage = stage(machine.outline);
             let mut found = Vec::new();
@@ -208,12 +208,12 @@ struct Looked<'o> {
 }
 
 /// What no machine of the file uses, by the places in the text.
-struct Unused {
+struct UnusedNames {
     exits: HashSet<usize>,
     states: HashSet<usize>,
 }
 
-impl Unused {
+impl UnusedNames {
     fn of(looked: &[Looked<'_>]) -> Self {
         let (mut used, mut exits) = (HashSet::new(), HashSet::new());
         let (mut reached_states, mut states) = (HashSet::new(), HashSet::new());
@@ -277,7 +277,7 @@ fn add(all: &mut Vec<Finding>, machine: &Machine<'_>, found: Vec<Seen>) {
 /// What is to be said besides the findings.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is something that is said or not")]
-struct Notes {
+struct ProofNotes {
     comparisons: BTreeSet<String>,
     has_chances: bool,
     has_scripts: bool,
@@ -289,7 +289,7 @@ struct Notes {
     unknown: BTreeMap<usize, String>,
 }
 
-impl Notes {
+impl ProofNotes {
     fn add(&mut self, machine: &Machine<'_>, reached: &Reached) {
         let undecided = machine.undecided.borrow();
         self.comparisons.extend(undecided.comparisons.iter().cloned());

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::claim::{Claim, Quantity};
 use super::machine::{ExitId, Machine, Standing, clock};
-use super::reading::Time;
-use super::solver::{Answer, Work, solve};
+use super::reading::StateTime;
+use super::solver::{ClaimAnswer, Work, solve};
 use crate::format::outline::StateId;
 
 /// The most ways into a state that are looked at one by one. Of more, any may be.
@@ -199,33 +199,33 @@ impl Reaching<'_, '_, '_> {
         }
         for id in left {
             let answer = if self.work.is_over() {
-                Answer::Unknown
+                ClaimAnswer::Unknown
             } else if by_all_ways {
                 self.by_other_ways(id, &path, &in_tick)
             } else {
                 self.by_itself(id, &path, &in_tick)
             };
             match answer {
-                Answer::Holds(_) => self.take(id),
-                Answer::Unknown => {
+                ClaimAnswer::Holds(_) => self.take(id),
+                ClaimAnswer::Unknown => {
                     // It may be: nothing is said of what only follows from its not being so.
                     self.reached.unknown.insert(id);
                     self.take(id);
                     self.reached.unknown.insert(id);
                 }
-                Answer::Never => {}
+                ClaimAnswer::Never => {}
             }
         }
     }
 
     /// In a tick that begins on the path, or by a message that is sent there.
-    fn by_itself(&mut self, id: ExitId, path: &[StateId], in_tick: &[ExitId]) -> Answer {
+    fn by_itself(&mut self, id: ExitId, path: &[StateId], in_tick: &[ExitId]) -> ClaimAnswer {
         let machine = self.machine;
         let exit = machine.exit(id);
         let at = Standing { path, time: &clock(0) };
         let own = machine.taken(id, &at);
         if own == Claim::Never {
-            return Answer::Never;
+            return ClaimAnswer::Never;
         }
         let claim = match exit.on() {
             // The end of a machine comes when it comes.
@@ -251,11 +251,11 @@ impl Reaching<'_, '_, '_> {
     }
 
     /// In the middle of a tick that has led to the path, or while the exit's state is being entered.
-    fn by_other_ways(&mut self, id: ExitId, path: &[StateId], in_tick: &[ExitId]) -> Answer {
+    fn by_other_ways(&mut self, id: ExitId, path: &[StateId], in_tick: &[ExitId]) -> ClaimAnswer {
         let machine = self.machine;
         let exit = machine.exit(id);
         if exit.on.is_some() {
-            return Answer::Never;
+            return ClaimAnswer::Never;
         }
         let at = path[path.len() - 1];
         let level = Machine::level(path, id.of);
@@ -276,13 +276,13 @@ impl Reaching<'_, '_, '_> {
     }
 
     /// The first claim that can hold.
-    fn first(&mut self, claims: Vec<Way>) -> Answer {
-        let mut answer = Answer::Never;
+    fn first(&mut self, claims: Vec<Way>) -> ClaimAnswer {
+        let mut answer = ClaimAnswer::Never;
         for (claim, order) in claims {
             match solve(&claim, &order, self.work) {
-                Answer::Never => {}
-                Answer::Unknown => answer = Answer::Unknown,
-                found @ Answer::Holds(_) => return found,
+                ClaimAnswer::Never => {}
+                ClaimAnswer::Unknown => answer = ClaimAnswer::Unknown,
+                found @ ClaimAnswer::Holds(_) => return found,
             }
         }
         answer
@@ -327,7 +327,7 @@ impl Reaching<'_, '_, '_> {
             claims.push((self.stays(path, innermost, &time), Machine::order(path, 0)));
         }
         let is_certain = claims.is_empty() || !is_left && (!are_all || is_free);
-        let rests = is_certain || self.first(claims) != Answer::Never;
+        let rests = is_certain || self.first(claims) != ClaimAnswer::Never;
         if rests {
             self.resting.insert(at);
         }
@@ -356,7 +356,7 @@ impl Reaching<'_, '_, '_> {
     }
 
     /// That no exit with `always` leads on when the states of a path from a depth on have been entered.
-    fn stays(&self, path: &[StateId], from: usize, time: &dyn Fn(StateId) -> Time) -> Claim {
+    fn stays(&self, path: &[StateId], from: usize, time: &dyn Fn(StateId) -> StateTime) -> Claim {
         let machine = self.machine;
         let mut stays = Vec::new();
         for depth in from..path.len() {
@@ -414,7 +414,7 @@ impl Reaching<'_, '_, '_> {
         let path = machine.outline.path(way.of);
         let time = entered(&path, path.len() - 1);
         let at = Standing { path: &path, time: &time };
-        solve(&machine.taken(way, &at), &Machine::order(&path, 0), self.work) != Answer::Never
+        solve(&machine.taken(way, &at), &Machine::order(&path, 0), self.work) != ClaimAnswer::Never
     }
 
     /// What is claimed if the exit is tried once `way` has been taken on the path `from`.
@@ -480,7 +480,7 @@ impl Reaching<'_, '_, '_> {
     /// The same while its state is being entered.
     fn anyhow_at_entry(&self, id: ExitId, path: &[StateId], level: usize) -> Way {
         let machine = self.machine;
-        let time = |of: StateId| if of == id.of { Time::Known(0.0) } else { clock(0)(of) };
+        let time = |of: StateId| if of == id.of { StateTime::Known(0.0) } else { clock(0)(of) };
         let at = Standing { path: &path[..level], time: &time };
         let same = machine.exits_of(id.of).take_while(|same| *same != id);
         let same = same.filter(|same| machine.exit(*same).is_always);
@@ -490,10 +490,10 @@ impl Reaching<'_, '_, '_> {
 }
 
 /// The times in the states of a path whose states from a depth on have just been entered.
-fn entered(path: &[StateId], from: usize) -> impl Fn(StateId) -> Time {
+fn entered(path: &[StateId], from: usize) -> impl Fn(StateId) -> StateTime {
     move |id| {
         let depth = path.iter().position(|active| *active == id);
-        if depth.is_some_and(|depth| depth >= from) { Time::Known(0.0) } else { clock(0)(id) }
+        if depth.is_some_and(|depth| depth >= from) { StateTime::Known(0.0) } else { clock(0)(id) }
     }
 }
 

@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// For how long a state has been active.
 #[derive(Clone, Debug)]
-pub(super) enum Time {
+pub(super) enum StateTime {
     Varies(Quantity),
     Known(f64),
 }
@@ -41,7 +41,7 @@ pub(super) struct Asking<'a> {
     pub(super) active: Option<&'a [StateId]>,
     /// The state whose time `time_in_state` is.
     pub(super) asker: Option<StateId>,
-    pub(super) time: &'a dyn Fn(StateId) -> Time,
+    pub(super) time: &'a dyn Fn(StateId) -> StateTime,
     /// The message that has been sent.
     pub(super) message: Option<&'a str>,
     pub(super) undecided: &'a RefCell<Undecided>,
@@ -150,17 +150,17 @@ impl Asking<'_> {
     fn time_compared(&self, state: Option<StateId>, op: Comparison, with: f64) -> Claim {
         match state.map(|state| (self.time)(state)) {
             None => Claim::Never,
-            Some(Time::Known(seconds)) => op.holds_since(Span::of(with, seconds), 0.0).into(),
+            Some(StateTime::Known(seconds)) => op.holds_since(Span::of(with, seconds), 0.0).into(),
             // No time is below 0, and none is infinite.
-            Some(Time::Varies(_)) if with < -1e-3 || !with.is_finite() => op.holds(1.0, with).into(),
-            Some(Time::Varies(_)) if with < 0.0 => self.open(),
-            Some(Time::Varies(clock)) => Claim::compared(clock, op, with),
+            Some(StateTime::Varies(_)) if with < -1e-3 || !with.is_finite() => op.holds(1.0, with).into(),
+            Some(StateTime::Varies(_)) if with < 0.0 => self.open(),
+            Some(StateTime::Varies(clock)) => Claim::compared(clock, op, with),
         }
     }
 
     /// A calculation with one number that varies, compared. It rises or falls with the number all the way, but where it
     /// changes the answer is only known as exactly as floats are.
-    fn steps_compared(&self, steps: &Steps, written: &Operand, op: Comparison, with: f64) -> Claim {
+    fn steps_compared(&self, steps: &LinearSteps, written: &Operand, op: Comparison, with: f64) -> Claim {
         let x = |op, with| Claim::compared(steps.quantity.clone(), op, with);
         if matches!(written, Operand::Value(_) | Operand::Field(_)) {
             return if with.is_nan() { Claim::Never } else { x(op, with) };
@@ -233,10 +233,10 @@ impl Asking<'_> {
             Operand::Bool(_) => Side::Number(f64::NAN),
             Operand::TimeInState(_) => Side::Time(self.asker),
             Operand::TimeIn(name) => Side::Time(self.state(&name.text)),
-            Operand::Value(name) => Side::Steps(Steps::of(Quantity::Number(name.text.clone()))),
+            Operand::Value(name) => Side::Steps(LinearSteps::of(Quantity::Number(name.text.clone()))),
             Operand::Field(name) => {
                 let message = self.message.unwrap_or_default();
-                Side::Steps(Steps::of(Quantity::Field(message.into(), name.text.clone())))
+                Side::Steps(LinearSteps::of(Quantity::Field(message.into(), name.text.clone())))
             }
             Operand::Negative(inner) => match self.side(inner) {
                 Side::Number(number) => Side::Number(-number),
@@ -275,13 +275,13 @@ impl Asking<'_> {
 enum Side {
     Number(f64),
     Time(Option<StateId>),
-    Steps(Steps),
+    Steps(LinearSteps),
     /// Anything else.
     Other,
 }
 
 /// A calculation in steps with one number that varies: about `factor * number + offset`.
-struct Steps {
+struct LinearSteps {
     quantity: Quantity,
     factor: f64,
     offset: f64,
@@ -289,7 +289,7 @@ struct Steps {
     size: f64,
 }
 
-impl Steps {
+impl LinearSteps {
     fn of(quantity: Quantity) -> Self {
         Self { quantity, factor: 1.0, offset: 0.0, size: 0.0 }
     }

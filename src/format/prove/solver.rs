@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::cells::{Cells, Division};
-use super::claim::{Claim, Quantity, Test};
+use super::claim::{Claim, ClaimTest, Quantity};
 
 /// How many tests are looked at for one claim, at most.
 const MOST_STEPS: u64 = 200_000;
@@ -16,7 +16,7 @@ const MOST_CONSTANTS: usize = 4096;
 
 /// What has been found of a claim.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum ClaimAnswer {
     /// It holds in this situation.
     Holds(Situation),
     /// It holds in none.
@@ -58,18 +58,18 @@ impl Work {
 }
 
 /// Looks for a situation in which a claim holds. `order` are times of which the first is never longer than the second.
-pub(super) fn solve(claim: &Claim, order: &[(Quantity, Quantity)], work: &mut Work) -> Answer {
+pub(super) fn solve(claim: &Claim, order: &[(Quantity, Quantity)], work: &mut Work) -> ClaimAnswer {
     match claim {
-        Claim::Always => return Answer::Holds(Situation::new()),
-        Claim::Never => return Answer::Never,
+        Claim::Always => return ClaimAnswer::Holds(Situation::new()),
+        Claim::Never => return ClaimAnswer::Never,
         _ => {}
     }
     if !work.spend(claim.size()) {
-        return Answer::Unknown;
+        return ClaimAnswer::Unknown;
     }
     let Some((space, parts)) = Space::of(claim, order) else {
         work.is_cut = true;
-        return Answer::Unknown;
+        return ClaimAnswer::Unknown;
     };
     let mut domains: Domains = space.divisions.iter().map(Division::all).collect();
     let mut steps = MOST_STEPS;
@@ -77,15 +77,15 @@ pub(super) fn solve(claim: &Claim, order: &[(Quantity, Quantity)], work: &mut Wo
         let mut search = Search { space: &space, work, steps: &mut steps };
         match search.find(&group, domains.clone()) {
             Found::Some(found) => domains = found,
-            Found::None => return Answer::Never,
-            Found::Unknown => return Answer::Unknown,
+            Found::None => return ClaimAnswer::Never,
+            Found::Unknown => return ClaimAnswer::Unknown,
         }
     }
     let value = |(at, quantity): (usize, &Quantity)| {
         let cell = domains[at].first().unwrap_or(0);
         (quantity.clone(), space.divisions[at].sample(cell))
     };
-    Answer::Holds(space.quantities.iter().enumerate().map(value).collect())
+    ClaimAnswer::Holds(space.quantities.iter().enumerate().map(value).collect())
 }
 
 /// Whether a claim holds in a situation. `None` where that depends on what the situation does not have.
@@ -98,8 +98,8 @@ pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
         Claim::Answer(quantity, test, is) => {
             let number = *situation.get(quantity)?;
             let holds = match test {
-                Test::Is => number != 0.0,
-                Test::Compared(op, with) => op.holds(number, *with),
+                ClaimTest::Is => number != 0.0,
+                ClaimTest::Compared(op, with) => op.holds(number, *with),
             };
             Some(holds == *is)
         }
@@ -125,10 +125,10 @@ fn unless(parts: &[Claim], situation: &Situation, one: bool) -> Option<bool> {
 type Domains = Vec<Cells>;
 
 /// A claim by the numbers of quantities and of sets of cells.
-enum Part {
+enum ClaimPart {
     Answer { of: usize, cells: usize, is: bool },
-    All(Vec<Part>),
-    Any(Vec<Part>),
+    All(Vec<ClaimPart>),
+    Any(Vec<ClaimPart>),
 }
 
 /// The quantities of a claim, and how they are divided.
@@ -143,7 +143,7 @@ struct Space {
 
 impl Space {
     /// `None` if there are too many constants.
-    fn of(claim: &Claim, order: &[(Quantity, Quantity)]) -> Option<(Self, Vec<Part>)> {
+    fn of(claim: &Claim, order: &[(Quantity, Quantity)]) -> Option<(Self, Vec<ClaimPart>)> {
         let mut of: HashMap<&Quantity, usize> = HashMap::new();
         let mut quantities = Vec::new();
         let mut constants: Vec<Vec<f64>> = Vec::new();
@@ -154,7 +154,7 @@ impl Space {
                 constants.push(Vec::new());
                 constants.len() - 1
             });
-            if let Test::Compared(_, with) = test {
+            if let ClaimTest::Compared(_, with) = test {
                 if quantity.is_clock() { times.push(*with) } else { constants[at].push(*with) }
             }
         });
@@ -174,7 +174,7 @@ impl Space {
         }
         let order =
             order.iter().filter_map(|(short, long)| Some((*of.get(short)?, *of.get(long)?))).collect::<Vec<_>>();
-        let mut reader = Reader { of: &of, divisions: &divisions, known: HashMap::new(), holding: Vec::new() };
+        let mut reader = ClaimReader { of: &of, divisions: &divisions, known: HashMap::new(), holding: Vec::new() };
         let parts = match claim {
             Claim::All(parts) => parts.iter().map(|part| reader.part(part)).collect(),
             claim => vec![reader.part(claim)],
@@ -184,7 +184,7 @@ impl Space {
     }
 
     /// The parts in groups that have no quantity in common.
-    fn groups<'p>(&self, parts: &'p [Part]) -> Vec<Vec<&'p Part>> {
+    fn groups<'p>(&self, parts: &'p [ClaimPart]) -> Vec<Vec<&'p ClaimPart>> {
         let mut leader: Vec<usize> = (0..self.quantities.len()).collect();
         for (a, b) in &self.order {
             join(&mut leader, *a, *b);
@@ -198,7 +198,7 @@ impl Space {
             });
             firsts.push(first);
         }
-        let mut groups: Vec<Vec<&Part>> = Vec::new();
+        let mut groups: Vec<Vec<&ClaimPart>> = Vec::new();
         let mut group_of: HashMap<usize, usize> = HashMap::new();
         for (part, first) in parts.iter().zip(firsts) {
             let Some(first) = first else { continue };
@@ -225,7 +225,7 @@ fn join(leader: &mut [usize], a: usize, b: usize) {
     leader[a] = b;
 }
 
-impl Part {
+impl ClaimPart {
     fn visit(&self, see: &mut impl FnMut(usize)) {
         match self {
             Self::Answer { of, .. } => see(*of),
@@ -235,7 +235,7 @@ impl Part {
 }
 
 /// Turns a claim into numbers.
-struct Reader<'c> {
+struct ClaimReader<'c> {
     of: &'c HashMap<&'c Quantity, usize>,
     divisions: &'c [Division],
     /// The number of the cells of a test that has been met: by the quantity, the comparison, and the bits of the constant.
@@ -243,32 +243,32 @@ struct Reader<'c> {
     holding: Vec<Cells>,
 }
 
-impl Reader<'_> {
-    fn part(&mut self, claim: &Claim) -> Part {
+impl ClaimReader<'_> {
+    fn part(&mut self, claim: &Claim) -> ClaimPart {
         match claim {
-            Claim::Always => Part::All(Vec::new()),
-            Claim::Never => Part::Any(Vec::new()),
+            Claim::Always => ClaimPart::All(Vec::new()),
+            Claim::Never => ClaimPart::Any(Vec::new()),
             Claim::Answer(quantity, test, is) => {
                 let of = self.of[quantity];
-                Part::Answer { of, cells: self.cells(of, test), is: *is }
+                ClaimPart::Answer { of, cells: self.cells(of, test), is: *is }
             }
-            Claim::All(parts) => Part::All(parts.iter().map(|part| self.part(part)).collect()),
-            Claim::Any(parts) => Part::Any(parts.iter().map(|part| self.part(part)).collect()),
+            Claim::All(parts) => ClaimPart::All(parts.iter().map(|part| self.part(part)).collect()),
+            Claim::Any(parts) => ClaimPart::Any(parts.iter().map(|part| self.part(part)).collect()),
         }
     }
 
-    fn cells(&mut self, of: usize, test: &Test) -> usize {
+    fn cells(&mut self, of: usize, test: &ClaimTest) -> usize {
         let key = match test {
-            Test::Is => (of, 0, 0),
-            Test::Compared(op, with) => (of, *op as u8 + 1, with.to_bits()),
+            ClaimTest::Is => (of, 0, 0),
+            ClaimTest::Compared(op, with) => (of, *op as u8 + 1, with.to_bits()),
         };
         if let Some(cells) = self.known.get(&key) {
             return *cells;
         }
         let division = &self.divisions[of];
         self.holding.push(match test {
-            Test::Is => division.yes(),
-            Test::Compared(op, with) => division.compared(*op, *with),
+            ClaimTest::Is => division.yes(),
+            ClaimTest::Compared(op, with) => division.compared(*op, *with),
         });
         self.known.insert(key, self.holding.len() - 1);
         self.holding.len() - 1
@@ -282,7 +282,7 @@ enum Found {
 }
 
 /// How a part stands with what is still possible.
-enum Standing {
+enum PartStanding {
     Holds,
     Fails,
     Open,
@@ -296,7 +296,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// Cells for all quantities, in each of which all parts hold.
-    fn find(&mut self, parts: &[&Part], domains: Domains) -> Found {
+    fn find(&mut self, parts: &[&ClaimPart], domains: Domains) -> Found {
         // What is still to be tried, instead of a function that calls itself: a claim may have a thousand tests.
         let mut waiting = vec![domains];
         while let Some(mut domains) = waiting.pop() {
@@ -318,7 +318,7 @@ impl Search<'_> {
     }
 
     /// Draws what the parts force, until there is no more. `Some(false)` if they cannot all hold, `None` if that takes too long.
-    fn narrow(&mut self, parts: &[&Part], domains: &mut Domains) -> Option<bool> {
+    fn narrow(&mut self, parts: &[&ClaimPart], domains: &mut Domains) -> Option<bool> {
         loop {
             let mut has_changed = false;
             for part in parts {
@@ -335,9 +335,9 @@ impl Search<'_> {
         }
     }
 
-    fn force(&mut self, part: &Part, domains: &mut Domains, has_changed: &mut bool) -> Option<bool> {
+    fn force(&mut self, part: &ClaimPart, domains: &mut Domains, has_changed: &mut bool) -> Option<bool> {
         match part {
-            Part::Answer { of, cells, is } => {
+            ClaimPart::Answer { of, cells, is } => {
                 self.spend(1)?;
                 let holding = &self.space.holding[*cells];
                 let is_forced = if *is { domains[*of].is_within(holding) } else { !domains[*of].meets(holding) };
@@ -347,7 +347,7 @@ impl Search<'_> {
                 }
                 Some(!domains[*of].is_empty())
             }
-            Part::All(parts) => {
+            ClaimPart::All(parts) => {
                 for part in parts {
                     if !self.force(part, domains, has_changed)? {
                         return Some(false);
@@ -355,14 +355,14 @@ impl Search<'_> {
                 }
                 Some(true)
             }
-            Part::Any(parts) => {
+            ClaimPart::Any(parts) => {
                 let mut open = None;
                 for part in parts {
                     match self.standing(part, domains)? {
-                        Standing::Holds => return Some(true),
-                        Standing::Fails => {}
-                        Standing::Open if open.is_some() => return Some(true),
-                        Standing::Open => open = Some(part),
+                        PartStanding::Holds => return Some(true),
+                        PartStanding::Fails => {}
+                        PartStanding::Open if open.is_some() => return Some(true),
+                        PartStanding::Open => open = Some(part),
                     }
                 }
                 // The only one that is left has to hold.
@@ -371,36 +371,36 @@ impl Search<'_> {
         }
     }
 
-    fn standing(&mut self, part: &Part, domains: &Domains) -> Option<Standing> {
+    fn standing(&mut self, part: &ClaimPart, domains: &Domains) -> Option<PartStanding> {
         match part {
-            Part::Answer { of, cells, is } => {
+            ClaimPart::Answer { of, cells, is } => {
                 self.spend(1)?;
                 let holding = &self.space.holding[*cells];
                 let (all, none) = (domains[*of].is_within(holding), !domains[*of].meets(holding));
                 Some(match (all, none, is) {
-                    (true, _, true) | (_, true, false) => Standing::Holds,
-                    (true, _, false) | (_, true, true) => Standing::Fails,
-                    _ => Standing::Open,
+                    (true, _, true) | (_, true, false) => PartStanding::Holds,
+                    (true, _, false) | (_, true, true) => PartStanding::Fails,
+                    _ => PartStanding::Open,
                 })
             }
-            Part::All(parts) => {
-                let mut standing = Standing::Holds;
+            ClaimPart::All(parts) => {
+                let mut standing = PartStanding::Holds;
                 for part in parts {
                     match self.standing(part, domains)? {
-                        Standing::Holds => {}
-                        Standing::Fails => return Some(Standing::Fails),
-                        Standing::Open => standing = Standing::Open,
+                        PartStanding::Holds => {}
+                        PartStanding::Fails => return Some(PartStanding::Fails),
+                        PartStanding::Open => standing = PartStanding::Open,
                     }
                 }
                 Some(standing)
             }
-            Part::Any(parts) => {
-                let mut standing = Standing::Fails;
+            ClaimPart::Any(parts) => {
+                let mut standing = PartStanding::Fails;
                 for part in parts {
                     match self.standing(part, domains)? {
-                        Standing::Fails => {}
-                        Standing::Holds => return Some(Standing::Holds),
-                        Standing::Open => standing = Standing::Open,
+                        PartStanding::Fails => {}
+                        PartStanding::Holds => return Some(PartStanding::Holds),
+                        PartStanding::Open => standing = PartStanding::Open,
                     }
                 }
                 Some(standing)
@@ -409,20 +409,22 @@ impl Search<'_> {
     }
 
     /// The first test of a part on which it depends whether the part holds, with the answer that it should have.
-    fn open(&mut self, part: &Part, domains: &Domains) -> Option<(usize, usize, bool)> {
+    fn open(&mut self, part: &ClaimPart, domains: &Domains) -> Option<(usize, usize, bool)> {
         match part {
-            Part::Answer { of, cells, is } => {
+            ClaimPart::Answer { of, cells, is } => {
                 let holding = &self.space.holding[*cells];
                 let is_open = domains[*of].meets(holding) && !domains[*of].is_within(holding);
                 is_open.then_some((*of, *cells, *is))
             }
-            Part::All(parts) => parts.iter().find_map(|part| self.open(part, domains)),
-            Part::Any(parts) => {
-                let holds = |search: &mut Self, part| matches!(search.standing(part, domains), Some(Standing::Holds));
+            ClaimPart::All(parts) => parts.iter().find_map(|part| self.open(part, domains)),
+            ClaimPart::Any(parts) => {
+                let holds =
+                    |search: &mut Self, part| matches!(search.standing(part, domains), Some(PartStanding::Holds));
                 if parts.iter().any(|part| holds(self, part)) {
                     return None;
                 }
-                let fails = |search: &mut Self, part| matches!(search.standing(part, domains), Some(Standing::Fails));
+                let fails =
+                    |search: &mut Self, part| matches!(search.standing(part, domains), Some(PartStanding::Fails));
                 parts.iter().find_map(|part| if fails(self, part) { None } else { self.open(part, domains) })
             }
         }
@@ -457,7 +459,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Work, solve};
+    use super::{ClaimAnswer, Work, solve};
     use crate::format::expression::Comparison::{Equal, Greater, Less};
     use crate::format::outline::StateId;
     use crate::format::prove::claim::{Claim, Quantity};
@@ -466,7 +468,7 @@ mod tests {
         Quantity::Number(name.into())
     }
 
-    fn answer(claim: &Claim) -> Answer {
+    fn answer(claim: &Claim) -> ClaimAnswer {
         solve(claim, &[], &mut Work::new(1_000_000))
     }
 
@@ -474,12 +476,12 @@ mod tests {
     fn a_claim_holds_in_a_situation_or_never() {
         let low = || Claim::compared(number("health"), Less, 20.0);
         let high = Claim::compared(number("health"), Greater, 50.0);
-        assert_eq!(answer(&Claim::all([low(), high.clone()])), Answer::Never);
-        let Answer::Holds(found) = answer(&Claim::any([low().negated(), high])) else { panic!("it can hold") };
+        assert_eq!(answer(&Claim::all([low(), high.clone()])), ClaimAnswer::Never);
+        let ClaimAnswer::Holds(found) = answer(&Claim::any([low().negated(), high])) else { panic!("it can hold") };
         assert!(found[&number("health")] >= 20.0);
         // What is no number is neither below a constant nor not.
         let not = Claim::all([low().negated(), Claim::compared(number("health"), Greater, 19.0).negated()]);
-        let Answer::Holds(found) = answer(&not) else { panic!("it can hold") };
+        let ClaimAnswer::Holds(found) = answer(&not) else { panic!("it can hold") };
         assert!(found[&number("health")].is_nan());
     }
 
@@ -491,7 +493,7 @@ mod tests {
         let never =
             Claim::all([Claim::is(Quantity::Flag("x".into())), Claim::is(Quantity::Flag("x".into())).negated()]);
         let mut work = Work::new(10_000);
-        assert_eq!(solve(&Claim::all((0..20).map(free).chain([never])), &[], &mut work), Answer::Never);
+        assert_eq!(solve(&Claim::all((0..20).map(free).chain([never])), &[], &mut work), ClaimAnswer::Never);
         assert!(work.done < 1_000, "{}", work.done);
     }
 
@@ -500,7 +502,7 @@ mod tests {
         let [parent, child] = [0, 1].map(|id| Quantity::Clock(StateId::new(id), 0));
         let claim =
             Claim::all([Claim::compared(parent.clone(), Less, 2.0), Claim::compared(child.clone(), Greater, 3.0)]);
-        assert_eq!(solve(&claim, &[(child, parent)], &mut Work::new(1_000)), Answer::Never);
+        assert_eq!(solve(&claim, &[(child, parent)], &mut Work::new(1_000)), ClaimAnswer::Never);
     }
 
     #[test]
@@ -512,7 +514,7 @@ mod tests {
             (0..8).map(move |hole| Claim::any([in_hole(i, hole).negated(), in_hole(j, hole).negated()]))
         });
         let mut work = Work::new(10_000_000);
-        assert_eq!(solve(&Claim::all(placed.chain(apart)), &[], &mut work), Answer::Unknown);
+        assert_eq!(solve(&Claim::all(placed.chain(apart)), &[], &mut work), ClaimAnswer::Unknown);
         assert!(work.is_cut && work.done < 1_000_000, "{}", work.done);
     }
 }

@@ -3,8 +3,8 @@
 
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing};
-use super::reading::Time;
-use super::solver::{Answer, Work, solve};
+use super::reading::StateTime;
+use super::solver::{ClaimAnswer, Work, solve};
 use crate::format::outline::StateId;
 
 /// The most changes that are made for one callback: rule 13.
@@ -26,7 +26,7 @@ pub(super) enum End {
 
 /// What is done in one tick, or as a state is entered.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct TickStep {
     /// The exits that are taken, in this order, and of each the innermost state that is left.
     pub(super) exits: Vec<(ExitId, StateId)>,
     /// The innermost state in which it ends.
@@ -37,19 +37,19 @@ pub(super) struct Step {
 }
 
 /// All steps that are possible, and whether these are all.
-pub(super) struct Steps {
-    pub(super) all: Vec<Step>,
+pub(super) struct PossibleSteps {
+    pub(super) all: Vec<TickStep>,
     pub(super) are_all: bool,
     /// How many changes were looked at.
     pub(super) tried: u32,
 }
 
-impl Steps {
+impl PossibleSteps {
     /// What a tick can do on a path whose states have been active for so long, if it does anything. `most` is how many changes
     /// are looked at.
     pub(super) fn in_tick(machine: &Machine<'_>, at: StateId, tick: f64, most: u32, work: &mut Work) -> Self {
         let path = machine.outline.path(at);
-        let run = Run { fresh: path.len(), path, claims: Vec::new(), exits: Vec::new(), is_new: false };
+        let run = PartialStep { fresh: path.len(), path, claims: Vec::new(), exits: Vec::new(), is_new: false };
         let mut stepping = Stepping::new(machine, tick, most, work);
         stepping.turn(0, &run);
         stepping.steps
@@ -58,7 +58,7 @@ impl Steps {
     /// What the exits that are tried at entry can do as all states of a path are entered, if they do anything.
     pub(super) fn at_entry(machine: &Machine<'_>, at: StateId, most: u32, work: &mut Work) -> Self {
         let path = machine.outline.path(at);
-        let run = Run { fresh: 0, path, claims: Vec::new(), exits: Vec::new(), is_new: false };
+        let run = PartialStep { fresh: 0, path, claims: Vec::new(), exits: Vec::new(), is_new: false };
         let mut stepping = Stepping::new(machine, 0.0, most, work);
         stepping.enter(&mut Callback { is_entry: true, ..Callback::default() }, 0, run);
         stepping.steps
@@ -67,7 +67,7 @@ impl Steps {
 
 /// A step as far as it has come.
 #[derive(Clone)]
-struct Run {
+struct PartialStep {
     path: Vec<StateId>,
     /// The depth from which on the states have been entered in this step.
     fresh: usize,
@@ -77,7 +77,7 @@ struct Run {
     is_new: bool,
 }
 
-impl Run {
+impl PartialStep {
     fn innermost(&self) -> StateId {
         self.path[self.path.len() - 1]
     }
@@ -108,16 +108,16 @@ struct Stepping<'m, 'o, 'w> {
     tick: f64,
     left: u32,
     work: &'w mut Work,
-    steps: Steps,
+    steps: PossibleSteps,
 }
 
 impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
     fn new(machine: &'m Machine<'o>, tick: f64, most: u32, work: &'w mut Work) -> Self {
-        Self { machine, tick, left: most, work, steps: Steps { all: Vec::new(), are_all: true, tried: 0 } }
+        Self { machine, tick, left: most, work, steps: PossibleSteps { all: Vec::new(), are_all: true, tried: 0 } }
     }
 
     /// The turn of the global state, or of the state at a depth from 1 on.
-    fn turn(&mut self, level: usize, run: &Run) {
+    fn turn(&mut self, level: usize, run: &PartialStep) {
         let machine = self.machine;
         let of = level.checked_sub(1).map_or(machine.outline.global(), |depth| Some(run.path[depth]));
         // The tick ends with the state that is the innermost one when its turn begins.
@@ -145,7 +145,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
     }
 
     /// Makes a change.
-    fn take(&mut self, callback: &mut Callback, id: ExitId, mut run: Run) {
+    fn take(&mut self, callback: &mut Callback, id: ExitId, mut run: PartialStep) {
         if callback.changes == MOST_CHANGES {
             self.end(run.clone(), End::TooMany);
             // The rest is dropped, and the tick goes on.
@@ -170,7 +170,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
     }
 
     /// Tries the exits that are tried at entry, of the states that have been entered, from a depth on.
-    fn enter(&mut self, callback: &mut Callback, kept: usize, run: Run) {
+    fn enter(&mut self, callback: &mut Callback, kept: usize, run: PartialStep) {
         let machine = self.machine;
         let first = (kept..run.path.len()).find(|depth| machine.at_entry(run.path[*depth]).next().is_some());
         let Some(first) = first else { return self.go_on(callback.next, run) };
@@ -209,7 +209,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
     }
 
     /// Once what a callback asked for has been carried out.
-    fn go_on(&mut self, next: Option<usize>, run: Run) {
+    fn go_on(&mut self, next: Option<usize>, run: PartialStep) {
         match next {
             _ if run.claims.contains(&Claim::Never) => {}
             Some(next) if next <= run.path.len() => self.turn(next, &run),
@@ -217,16 +217,16 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
         }
     }
 
-    fn end(&mut self, mut run: Run, end: End) {
+    fn end(&mut self, mut run: PartialStep, end: End) {
         if run.exits.is_empty() || run.is_new && !self.can_be(&mut run) {
             return;
         }
         let to = run.innermost();
-        self.steps.all.push(Step { exits: run.exits, to, claim: Claim::all(run.claims), end });
+        self.steps.all.push(TickStep { exits: run.exits, to, claim: Claim::all(run.claims), end });
     }
 
     /// Whether a run is possible, as far as it has come.
-    fn can_be(&mut self, run: &mut Run) -> bool {
+    fn can_be(&mut self, run: &mut PartialStep) -> bool {
         if run.claims.contains(&Claim::Never) {
             return false;
         }
@@ -237,15 +237,15 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
         self.left -= 1;
         self.steps.tried += 1;
         run.is_new = false;
-        matches!(solve(&Claim::all(run.claims.iter().cloned()), &[], self.work), Answer::Holds(_))
+        matches!(solve(&Claim::all(run.claims.iter().cloned()), &[], self.work), ClaimAnswer::Holds(_))
     }
 }
 
 /// The time in the states of a path.
-fn time(run: &Run, tick: f64) -> impl Fn(StateId) -> Time {
+fn time(run: &PartialStep, tick: f64) -> impl Fn(StateId) -> StateTime {
     let (path, fresh) = (run.path.clone(), run.fresh);
     move |id| {
         let is_fresh = path.iter().skip(fresh).any(|entered| *entered == id);
-        Time::Known(if is_fresh { 0.0 } else { tick })
+        StateTime::Known(if is_fresh { 0.0 } else { tick })
     }
 }

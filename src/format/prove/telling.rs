@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::claim::Quantity;
 use super::conditions::Seen;
 use super::machine::{ExitId, Machine};
-use super::solver::{Answer, Situation, Work, solve};
-use super::step::{End, MOST_CHANGES, Step};
+use super::solver::{ClaimAnswer, Situation, Work, solve};
+use super::step::{End, MOST_CHANGES, TickStep};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::outline::StateId;
 use crate::format::problems::mistake::Mistake;
@@ -30,9 +30,9 @@ pub(super) struct Telling<'s, 'o> {
 
 impl Telling<'_, '_> {
     /// Tells what is done without end within one tick, once a state has been entered or where a tick begins in it.
-    pub(super) fn at_once(&mut self, start: StateId, step: &Step, work: &mut Work) {
+    pub(super) fn at_once(&mut self, start: StateId, step: &TickStep, work: &mut Work) {
         let mut situation = || match solve(&step.claim, &[], work) {
-            Answer::Holds(situation) => Some(situation),
+            ClaimAnswer::Holds(situation) => Some(situation),
             _ => None,
         };
         match step.end {
@@ -82,7 +82,7 @@ impl Telling<'_, '_> {
     }
 
     /// Tells a circle in which a change is made in every tick.
-    pub(super) fn in_each_tick(&mut self, start: StateId, steps: &[&Step], situation: &Situation) {
+    pub(super) fn in_each_tick(&mut self, start: StateId, steps: &[&TickStep], situation: &Situation) {
         let circle: Vec<_> = steps.iter().flat_map(|step| step.exits.iter().copied()).collect();
         let is_long = steps.len() > SHORT;
         let ticks = if is_long { steps.len() } else { 2 * steps.len() };

@@ -6,7 +6,7 @@ use rhai::{AST, Position, Scope};
 
 use super::budget::ScriptBudget;
 use super::engine::{self, Failure, engine, position};
-use super::lint::{self, Names};
+use super::lint::{self, ScriptNames};
 use super::{Constants, name_of};
 use crate::format::hook::Hook;
 use crate::format::problems::findings::nearest;
@@ -40,7 +40,7 @@ pub(crate) enum Purpose {
 }
 
 /// Checks a text as the game would compile it. What stands outside of its functions is run.
-pub(crate) fn check(text: &str, purpose: Purpose, budget: ScriptBudget, names: &Names<'_>) -> Result<(), Unfit> {
+pub(crate) fn check(text: &str, purpose: Purpose, budget: ScriptBudget, names: &ScriptNames<'_>) -> Result<(), Unfit> {
     match purpose {
         Purpose::Condition => condition(text, budget, names).map(drop),
         Purpose::Hooks => hooks(text, budget, names).map(drop),
@@ -48,7 +48,7 @@ pub(crate) fn check(text: &str, purpose: Purpose, budget: ScriptBudget, names: &
 }
 
 /// A condition: an expression, or a function `when`.
-pub(crate) fn condition(text: &str, budget: ScriptBudget, names: &Names<'_>) -> Result<Compiled, Unfit> {
+pub(crate) fn condition(text: &str, budget: ScriptBudget, names: &ScriptNames<'_>) -> Result<Compiled, Unfit> {
     let has_function = |ast: &AST| ast.iter_functions().any(|f| f.name == "when" && f.params.is_empty());
     match engine().compile(text) {
         Ok(ast) if has_function(&ast) => {
@@ -66,7 +66,7 @@ pub(crate) fn condition(text: &str, budget: ScriptBudget, names: &Names<'_>) -> 
 }
 
 /// Functions of a state, and which of them there are.
-pub(crate) fn hooks(text: &str, budget: ScriptBudget, names: &Names<'_>) -> Result<(Compiled, [bool; 3]), Unfit> {
+pub(crate) fn hooks(text: &str, budget: ScriptBudget, names: &ScriptNames<'_>) -> Result<(Compiled, [bool; 3]), Unfit> {
     let ast = engine().compile(text).map_err(|error| unreadable(&error, text, 0))?;
     let has = [Hook::Enter, Hook::Update, Hook::Exit]
         .map(|hook| ast.iter_functions().any(|f| f.name == name_of(hook) && f.params.is_empty()));
@@ -83,7 +83,7 @@ pub(crate) fn hooks(text: &str, budget: ScriptBudget, names: &Names<'_>) -> Resu
 }
 
 /// Fails with the first slip that would only be seen when the script runs.
-fn without_slips(ast: &AST, text: &str, shift: usize, names: &Names<'_>) -> Result<(), Unfit> {
+fn without_slips(ast: &AST, text: &str, shift: usize, names: &ScriptNames<'_>) -> Result<(), Unfit> {
     if let Some((at, why)) = lint::check(ast, names) {
         return Err(Unfit { why, at: place(text, at, shift) });
     }
@@ -172,11 +172,12 @@ fn variable(text: &str, name: &str) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, Purpose, ScriptBudget, check};
+    use super::{Purpose, ScriptBudget, ScriptNames, check};
 
     /// What is said of a text, and of which part of it.
     fn told(text: &str, purpose: Purpose) -> (String, &str) {
-        let names = Names { values: Some(vec!["speed"]), is_field: &|name| name == "speed", states: vec!["flee"] };
+        let names =
+            ScriptNames { values: Some(vec!["speed"]), is_field: &|name| name == "speed", states: vec!["flee"] };
         let unfit = check(text, purpose, ScriptBudget::default(), &names).expect_err("it is no script");
         (unfit.why, &text[unfit.at])
     }

@@ -9,7 +9,7 @@ use super::engine::engine;
 use crate::format::problems::findings::nearest;
 
 /// What a game and a file offer to a script.
-pub(crate) struct Names<'a> {
+pub(crate) struct ScriptNames<'a> {
     /// The values that can be read, if they are known.
     pub(crate) values: Option<Vec<&'a str>>,
     /// Whether one of them can be written.
@@ -47,7 +47,7 @@ const LEFT_OUT: [&str; 12] = [
 ];
 
 /// Finds the first slip in a script.
-pub(crate) fn check(ast: &AST, names: &Names<'_>) -> Option<Slip> {
+pub(crate) fn check(ast: &AST, names: &ScriptNames<'_>) -> Option<Slip> {
     let own: HashMap<&str, Vec<&str>> = ast.iter_functions().map(|f| (f.name, f.params)).collect();
     let mut changed = HashSet::new();
     ast.walk(&mut |nodes| {
@@ -85,7 +85,7 @@ pub(crate) fn writes(ast: &AST) -> HashMap<String, Position> {
 }
 
 struct Lint<'a> {
-    names: &'a Names<'a>,
+    names: &'a ScriptNames<'a>,
     /// The script's own functions, with their parameters.
     own: &'a HashMap<&'a str, Vec<&'a str>>,
     /// The variables and parameters of which something is written.

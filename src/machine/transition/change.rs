@@ -10,7 +10,7 @@ use crate::fsm::time_since;
 use crate::machine::idle::Quiet;
 use crate::machine::requests::Requests;
 use crate::machine::seat::Resumption;
-use crate::machine::single::{Single, Watch};
+use crate::machine::single::{MachineWatch, Single};
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
@@ -324,7 +324,7 @@ impl<T: Owner> Single<'_, T> {
         if let Some(witness) = &mut self.witness {
             witness.see(change, now);
         }
-        if let Some(Watch { index, see, .. }) = self.watch {
+        if let Some(MachineWatch { index, see, .. }) = self.watch {
             see(index, change, now, cx);
         }
         tell(owner, change, cx);

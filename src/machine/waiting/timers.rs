@@ -11,7 +11,7 @@ use core::cmp::Ordering;
 use smallvec::SmallVec;
 
 #[cfg(feature = "definition")]
-use super::{Note, Noted};
+use super::{Note, NoteKind};
 use super::{Scope, Then, Timer};
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -105,7 +105,7 @@ impl<T: Owner> TimerList<T> {
 
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
+    pub(crate) fn noted(&self, by: Scope, of: NoteKind) -> Option<f64> {
         let nth = self.position(by, of)?;
         self.list[nth].then.note().map(|note| note.number)
     }
@@ -127,7 +127,7 @@ impl<T: Owner> TimerList<T> {
     }
 
     #[cfg(feature = "definition")]
-    fn position(&self, by: Scope, of: Noted) -> Option<usize> {
+    fn position(&self, by: Scope, of: NoteKind) -> Option<usize> {
         match &self.index {
             None => self.list.iter().position(|timer| timer.scope == by && timer.notes() == Some(of)),
             Some(index) => index.notes.get(&(by.rank(), of)).copied(),
@@ -184,12 +184,12 @@ impl<T: Owner> Timer<T> {
 
     /// What it keeps a number about, if it does.
     #[cfg(feature = "definition")]
-    fn notes(&self) -> Option<Noted> {
+    fn notes(&self) -> Option<NoteKind> {
         self.then.note().map(|note| note.of)
     }
 
-    fn entry(&self) -> Entry {
-        Entry {
+    fn entry(&self) -> TimerEntry {
+        TimerEntry {
             due: self.due,
             scope: self.scope,
             #[cfg(feature = "definition")]
@@ -212,12 +212,12 @@ impl<T: Owner> Clone for TimerList<T> {
 /// The places of due times, the earliest first, and of equal ones the first one first. Sorting these, and not the timers, is
 /// compiled once for all owners.
 fn earliest_first(dues: impl Iterator<Item = f64>) -> Vec<usize> {
-    let mut order: Vec<_> = dues.enumerate().map(|(nth, at)| Due { at, nth }).collect();
+    let mut order: Vec<_> = dues.enumerate().map(|(nth, at)| DueTime { at, nth }).collect();
     sort(&mut order);
     order.into_iter().map(|due| due.nth).collect()
 }
 
-fn sort(order: &mut [Due]) {
+fn sort(order: &mut [DueTime]) {
     order.sort_unstable_by(|one, other| other.cmp(one));
 }
 
@@ -228,7 +228,7 @@ struct Index {
     scopes: Vec<OfScope>,
     /// The notes of states from files, by the state's scope.
     #[cfg(feature = "definition")]
-    notes: BTreeMap<(u16, Noted), usize>,
+    notes: BTreeMap<(u16, NoteKind), usize>,
     /// How many timers there are.
     running: usize,
 }
@@ -236,20 +236,20 @@ struct Index {
 /// The timers of a scope.
 struct OfScope {
     rank: u16,
-    dues: BinaryHeap<Due>,
+    dues: BinaryHeap<DueTime>,
 }
 
 /// What an index knows about a timer.
 #[derive(Clone, Copy)]
-struct Entry {
+struct TimerEntry {
     due: f64,
     scope: Scope,
     #[cfg(feature = "definition")]
-    notes: Option<Noted>,
+    notes: Option<NoteKind>,
 }
 
 impl Index {
-    fn add(&mut self, nth: usize, entry: Entry) {
+    fn add(&mut self, nth: usize, entry: TimerEntry) {
         let rank = entry.scope.rank();
         self.running += 1;
         #[cfg(feature = "definition")]
@@ -262,7 +262,7 @@ impl Index {
         if self.scopes.get(at).is_none_or(|scope| scope.rank != rank) {
             self.scopes.insert(at, OfScope { rank, dues: BinaryHeap::new() });
         }
-        self.scopes[at].dues.push(Due { at: entry.due, nth });
+        self.scopes[at].dues.push(DueTime { at: entry.due, nth });
     }
 
     /// Forgets the timers that end with a change. Returns their places, in ascending order.
@@ -335,31 +335,31 @@ impl Clone for OfScope {
 
 /// When the timer at a place is due.
 #[derive(Clone, Copy)]
-struct Due {
+struct DueTime {
     at: f64,
     nth: usize,
 }
 
 /// The earliest is the greatest, as the top of a heap is.
-impl Ord for Due {
+impl Ord for DueTime {
     fn cmp(&self, other: &Self) -> Ordering {
         other.at.total_cmp(&self.at).then(other.nth.cmp(&self.nth))
     }
 }
 
-impl PartialOrd for Due {
+impl PartialOrd for DueTime {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Due {
+impl PartialEq for DueTime {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Due {}
+impl Eq for DueTime {}
 
 #[cfg(test)]
 mod tests {
@@ -448,7 +448,7 @@ mod tests {
                     }
                     #[cfg(feature = "definition")]
                     Step::Note(by, exit, number) => {
-                        let note = super::Note { of: super::Noted::Luck(exit), number: number.into() };
+                        let note = super::Note { of: super::NoteKind::Luck(exit), number: number.into() };
                         let kept = plain.iter_mut().find(|timer| {
                             timer.scope == scope(by) && timer.then.note().is_some_and(|kept| kept.of == note.of)
                         });
@@ -474,7 +474,7 @@ mod tests {
                 prop_assert!(list.next().total_cmp(&next).is_eq());
                 #[cfg(feature = "definition")]
                 for (number, exit) in (0..6).flat_map(|number| (0..4).map(move |exit| (number, exit))) {
-                    let (by, of) = (scope(number), super::Noted::Luck(exit));
+                    let (by, of) = (scope(number), super::NoteKind::Luck(exit));
                     let mut notes = plain.iter().filter(|timer| timer.scope == by).filter_map(|timer| timer.then.note());
                     let number = notes.find(|note| note.of == of).map(|note| note.number);
                     prop_assert_eq!(list.noted(by, of), number);

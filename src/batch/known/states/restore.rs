@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use super::{Known, States};
+use super::{KnownState, States};
 use crate::batch::known::panics::FirstPanic;
 use crate::owner::Owner;
 use crate::state::{Identity, StateRef};
@@ -10,7 +10,7 @@ use crate::state::{Identity, StateRef};
 impl<T: Owner> States<T> {
     /// As many numbers, none of which is known yet but that of "no state".
     pub(in crate::batch) fn restored(count: usize) -> Self {
-        Self { list: (0..count).map(|_| Known::nowhere()).collect(), order: Vec::new(), ..Self::new() }
+        Self { list: (0..count).map(|_| KnownState::nowhere()).collect(), order: Vec::new(), ..Self::new() }
     }
 
     /// Gives a number to a state, unless it has one. Returns whether it had none.

@@ -28,14 +28,14 @@ impl List {
 }
 
 #[derive(Clone, Copy)]
-struct Block {
+struct WheelBlock {
     nodes: [u32; BLOCK],
     /// The next block in the list, or the next free one.
     next: u32,
 }
 
 pub(super) struct Blocks {
-    pages: Pages<Block, PAGE>,
+    pages: Pages<WheelBlock, PAGE>,
     /// The first of the free ones, which are a list.
     free: u32,
 }
@@ -83,7 +83,7 @@ impl Blocks {
             self.free = std::mem::replace(&mut self.pages[at].next, next);
             return at;
         }
-        self.pages.push(Block { nodes: [NONE; BLOCK], next })
+        self.pages.push(WheelBlock { nodes: [NONE; BLOCK], next })
     }
 }
 

@@ -11,7 +11,7 @@ const PAGES: usize = 8;
 
 pub(super) struct Heads {
     /// By owner, divided by [`PAGE`].
-    directory: Vec<Entry>,
+    directory: Vec<HeadEntry>,
     pages: Pages<[Head; PAGE], PAGES>,
     /// The first of the pages that no owner has, or [`NONE`]. The first node in each is the next page.
     free: u32,
@@ -29,7 +29,7 @@ pub(super) struct Head {
 const EMPTY: Head = Head { node: NONE, version: 0 };
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct HeadEntry {
     /// The number of the page, if there is one.
     page: u32,
     /// How many owners in the page have a list. If none, there is no page.
@@ -58,7 +58,7 @@ impl Heads {
         assert!(owner < OWNERS, "capacity overflow");
         let nth = owner as usize / PAGE;
         if nth >= self.directory.len() {
-            self.directory.resize(nth + 1, Entry { page: NONE, owners: 0 });
+            self.directory.resize(nth + 1, HeadEntry { page: NONE, owners: 0 });
         }
         let entry = &mut self.directory[nth];
         if entry.owners == 0 {

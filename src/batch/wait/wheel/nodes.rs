@@ -15,7 +15,7 @@ pub(super) const OWNERS: u32 = 1 << 30;
 const PAGE: usize = 256;
 
 #[derive(Clone, Copy)]
-pub(super) struct Node {
+pub(super) struct WheelNode {
     /// When the timer is due, in seconds; not a number if the timer has been removed.
     pub(super) due: f64,
     /// The next node of the same owner; or, at the end of the list, that owner and [`END`]. Of a free node, the next free one.
@@ -23,7 +23,7 @@ pub(super) struct Node {
     pub(super) what: u32,
 }
 
-impl Node {
+impl WheelNode {
     /// Whether the timer has been removed.
     pub(super) fn is_dead(&self) -> bool {
         self.due.is_nan()
@@ -32,7 +32,7 @@ impl Node {
 
 pub(super) struct Nodes {
     /// The running ones, the dead ones and the free ones.
-    pages: Pages<Node, PAGE>,
+    pages: Pages<WheelNode, PAGE>,
     running: u32,
     dead: u32,
     /// The first of the free ones, which are a list.
@@ -58,7 +58,7 @@ impl Nodes {
     }
 
     pub(super) fn insert(&mut self, due: f64, next: u32, what: u32) -> u32 {
-        let node = Node { due, next, what };
+        let node = WheelNode { due, next, what };
         self.running += 1;
         if self.free == NONE {
             return self.pages.push(node);
@@ -113,15 +113,15 @@ impl Nodes {
 }
 
 impl Index<u32> for Nodes {
-    type Output = Node;
+    type Output = WheelNode;
 
-    fn index(&self, at: u32) -> &Node {
+    fn index(&self, at: u32) -> &WheelNode {
         &self.pages[at]
     }
 }
 
 impl IndexMut<u32> for Nodes {
-    fn index_mut(&mut self, at: u32) -> &mut Node {
+    fn index_mut(&mut self, at: u32) -> &mut WheelNode {
         &mut self.pages[at]
     }
 }

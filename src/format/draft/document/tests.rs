@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::Document;
-use crate::format::draft::tree::{Value, into_parsed};
+use crate::format::draft::tree::{TreeValue, into_parsed};
 
 /// What the crate `toml` says of a key that is given twice.
 const REPEATED: &str = "duplicate key";
@@ -34,7 +34,7 @@ fn by_statement(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     if error.is_some() {
         return (None, None);
     }
-    let whole: Spanned<Value<'_>> = Spanned::new(0..0, Value::Table(table));
+    let whole: Spanned<TreeValue<'_>> = Spanned::new(0..0, TreeValue::Table(table));
     let mut repeated: Vec<_> = repeated.into_iter().map(|repeated| repeated.key.start).collect();
     repeated.sort_unstable();
     repeated.dedup();
