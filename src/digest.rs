@@ -8,9 +8,7 @@ use siphasher::sip::SipHasher13;
 use crate::fsm::View;
 use crate::machine::seat::{Rare, Seat, Suspended};
 use crate::machine::state_machine::StateMachine;
-#[cfg(feature = "definition")]
-use crate::machine::waiting::{Note, NoteKind};
-use crate::machine::waiting::{Then, Timer, Waiting};
+use crate::machine::waiting::{Note, Then, Timer, Waiting};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -126,19 +124,9 @@ impl DigestHasher {
                 Then::Send(_) => self.write_text("message"),
                 #[cfg(feature = "serde")]
                 Then::Enter => self.write_text("enter"),
-                #[cfg(feature = "definition")]
-                Then::Note(Note { of, number }) => {
+                Then::Note(Note { key, number }) => {
                     self.write_text("note");
-                    let (kind, exit) = match of {
-                        NoteKind::Luck(exit) => (0, *exit),
-                        NoteKind::Seconds(exit) => (1, *exit),
-                        NoteKind::Tried => (2, 0),
-                        #[cfg(feature = "script")]
-                        NoteKind::CutOffs => (3, 0),
-                        NoteKind::Turn => (4, 0),
-                    };
-                    self.write_u8(kind);
-                    self.write_u16(exit);
+                    self.write_u32(*key);
                     self.write_time(*number);
                 }
             }

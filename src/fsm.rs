@@ -6,9 +6,7 @@ use core::fmt;
 
 use crate::change::Cause;
 use crate::machine::seat::Seat;
-use crate::machine::waiting::{After, Awaited, Scope, Then, Timer};
-#[cfg(feature = "definition")]
-use crate::machine::waiting::{Note, NoteKind};
+use crate::machine::waiting::{After, Awaited, Note, Scope, Then, Timer};
 use crate::owner::{Owner, now};
 use crate::state::{IntoState, State, StateRef, same};
 
@@ -99,13 +97,11 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// The machines, and which of them it is.
-    #[cfg(feature = "definition")]
     pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
         (self.machines, &mut self.nth)
     }
 
     /// As [`machines`](Self::machines), to read.
-    #[cfg(feature = "definition")]
     pub(crate) fn shared_machines(&self) -> &(dyn Machines<T> + 'a) {
         self.machines
     }
@@ -727,28 +723,25 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.view(self.nth)
     }
 
-    /// The number that a state keeps about something.
-    #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, by: Scope, of: NoteKind) -> Option<f64> {
-        self.machines.noted(self.nth, by, of)
+    /// The number that a state keeps under a key.
+    pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
+        self.machines.noted(self.nth, by, key)
     }
 
-    /// Keeps a number until this state is left.
-    #[cfg(feature = "definition")]
-    pub(crate) fn note(&mut self, note: Note) {
+    /// Keeps a number under a key until this state is left.
+    pub(crate) fn note(&mut self, key: u32, number: f64) {
+        let note = Note { key, number };
         if !self.machines.wait(self.nth, f64::INFINITY, Awaited::Note(note)) {
             self.ask(Request::after(f64::INFINITY, Then::Note(note)));
         }
     }
 
     /// Whether anything has been asked for that may lead to a change.
-    #[cfg(feature = "definition")]
     pub(crate) fn asks_for_change(&self) -> bool {
         self.machines.asks_for_change(self.nth)
     }
 
     /// Says that this state does nothing in a tick for so many seconds after its entry, as long as it is at this revision.
-    #[cfg(feature = "definition")]
     pub(crate) fn be_quiet(&mut self, seconds: f64, revision: usize) {
         self.machines.be_quiet(self.nth, seconds, revision);
     }
@@ -792,46 +785,38 @@ pub(crate) trait Machines<T: Owner> {
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
-    /// The number that a state keeps about something.
-    #[cfg(feature = "definition")]
-    fn noted(&self, _nth: usize, _by: Scope, _of: NoteKind) -> Option<f64> {
+    /// The number that a state keeps under a key.
+    fn noted(&self, _nth: usize, _by: Scope, _key: u32) -> Option<f64> {
         None
     }
     /// Whether anything has been asked for that may lead to a change.
-    #[cfg(feature = "definition")]
     fn asks_for_change(&self, nth: usize) -> bool {
         self.has_requests(nth)
     }
     /// Notes that the state whose callback is running does nothing in a tick for so many seconds after its entry, at this
     /// revision of it.
-    #[cfg(feature = "definition")]
     fn be_quiet(&mut self, _nth: usize, _seconds: f64, _revision: usize) {}
     /// When each of so many machines, from the `nth` on, entered a state, if that lies in a column.
-    #[cfg(feature = "definition")]
     fn entries(&self, _nth: usize, _count: usize, _state: &dyn State<T>) -> Option<Entries<'_>> {
         None
     }
     /// Which of up to 64 machines, from the `nth` on, have asked for something, or been changed, since the callback began. All
     /// others are where they were, on one path.
-    #[cfg(feature = "definition")]
     fn have_acted(&self, _nth: usize, count: usize) -> u64 {
         u64::MAX >> (64 - count)
     }
     /// The number by which a change to a state can be asked for of many; `None` if that takes more than a number.
-    #[cfg(feature = "definition")]
     fn number_of(&mut self, _to: &StateRef<T>) -> Option<u32> {
         None
     }
     /// Asks for a change to the state of a number, of a machine that has asked for nothing, nor has one behind it. Returns
     /// whether that could be done.
-    #[cfg(feature = "definition")]
     fn ask_number(&mut self, _nth: usize, _to: u32) -> bool {
         false
     }
 }
 
 /// When machines that stand side by side entered a state.
-#[cfg(feature = "definition")]
 pub(crate) struct Entries<'e> {
     /// Row by row.
     pub(crate) times: &'e [f64],
@@ -865,7 +850,6 @@ impl<T: Owner> View<'_, T> {
 
     /// As [`depth_of`](Self::depth_of), for a state whose address no other state has: one from a file. The types need not be
     /// asked for.
-    #[cfg(feature = "definition")]
     #[inline]
     pub(crate) fn depth_of_defined(&self, state: &dyn State<T>) -> Option<usize> {
         let is = |active: &StateRef<T>| core::ptr::addr_eq(&raw const **active, state);

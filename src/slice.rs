@@ -2,9 +2,7 @@
 
 use core::mem;
 
-use crate::fsm::Fsm;
-#[cfg(feature = "std")]
-use crate::fsm::Machines;
+use crate::fsm::{Fsm, Machines};
 use crate::owner::Owner;
 #[cfg(doc)]
 use crate::state::State;
@@ -40,7 +38,6 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     }
 
     /// The machines, and the place for which of them was taken last.
-    #[cfg(feature = "definition")]
     pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
         self.fsm.machines()
     }

@@ -31,7 +31,6 @@ pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
 }
 
 /// The time from which on an exit is tried that opens so many seconds after an entry. Before this time, it cannot open.
-#[cfg(feature = "definition")]
 #[inline]
 pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
     // Twice the tolerance: sums and differences are rounded.
@@ -39,7 +38,7 @@ pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
 }
 
 /// The first multiple of so many seconds that is still to come when so many have passed.
-#[cfg(feature = "definition")]
+#[cfg(feature = "std")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
     // As a turn comes: a tolerance before a multiple, it has passed.
     ((passed + 2.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
@@ -52,7 +51,6 @@ fn tolerance(seconds: f64) -> f64 {
 }
 
 /// A span of time up to now, as the moments of entry from which it has just passed.
-#[cfg(feature = "definition")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// An owner that entered before this has been there for longer than the span.
@@ -61,7 +59,6 @@ pub(crate) struct Span {
     latest: f64,
 }
 
-#[cfg(feature = "definition")]
 impl Span {
     /// The span of so many seconds, up to what the clock shows.
     #[inline]

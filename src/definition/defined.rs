@@ -23,8 +23,8 @@ use crate::format::script::budget::Usage;
 use crate::fsm::Fsm;
 #[cfg(feature = "script")]
 use crate::machine::waiting::Scope as NotedBy;
-use crate::machine::waiting::{Note, NoteKind};
 use crate::owner::{Label, Owner, now};
+use crate::save::SavedNote;
 use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::{State, StateRef};
@@ -80,14 +80,14 @@ impl<T: Owner> DefinedState<T> {
     fn cut_offs(&self, fsm: &Fsm<'_, T>) -> u32 {
         let by = fsm.view().depth_of_defined(self).map_or(NotedBy::Machine, NotedBy::state);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a `u32` when it was noted")]
-        fsm.noted(by, NoteKind::CutOffs).map_or(0, |cut_offs| cut_offs as u32)
+        fsm.noted(by, SavedNote::CutOffs.key()).map_or(0, |cut_offs| cut_offs as u32)
     }
 
     /// Notes that a script of the state has been cut off for the owner.
     #[cfg(feature = "script")]
     fn note_cut_off(&self, fsm: &mut Fsm<'_, T>) {
         let number = (self.cut_offs(fsm) + 1).into();
-        fsm.note(Note { of: NoteKind::CutOffs, number });
+        fsm.note(SavedNote::CutOffs.key(), number);
     }
 
     /// Decides which exit is taken, and notes how often scripts have been cut off, with the function that ran before.
@@ -110,7 +110,7 @@ impl<T: Owner> DefinedState<T> {
             let to = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
             let cut_offs = usage.cut_offs.get();
             if to.is_none() && cut_offs != before && !fsm.asks_for_change() {
-                fsm.note(Note { of: NoteKind::CutOffs, number: cut_offs.into() });
+                fsm.note(SavedNote::CutOffs.key(), cut_offs.into());
             }
             return to;
         }
@@ -146,7 +146,7 @@ impl<T: Owner> DefinedState<T> {
         if let Some(to) = self.decide(&decider, &content.exits, used, owner, fsm, cx) {
             fsm.change_state(to);
         } else if content.has_rates && !fsm.asks_for_change() {
-            fsm.note(Note { of: NoteKind::Tried, number: tried_at(self, fsm, now::<T>(cx)) });
+            fsm.note(SavedNote::Tried.key(), tried_at(self, fsm, now::<T>(cx)));
         }
     }
 
@@ -272,7 +272,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             if content.keeps {
                 for kept in content.kept() {
-                    fsm.note(kept.note(owner, cx));
+                    kept.note(owner, fsm, cx);
                 }
             }
             if node.waits() {

@@ -86,7 +86,6 @@ pub use definitions::Definitions;
 pub use explain::{Answer, ExitReport, Question, Verdict};
 pub use graph::DefinedState;
 pub use named::{FileState, FileStates, StateName};
-pub(crate) use saved::digest;
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "watch")]
 pub use watch::Watch;

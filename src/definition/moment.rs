@@ -8,8 +8,9 @@ use super::handle::entered_at;
 #[cfg(feature = "script")]
 use crate::format::script::budget::Usage;
 use crate::fsm::{Fsm, time_since};
-use crate::machine::waiting::{NoteKind, Scope};
+use crate::machine::waiting::Scope;
 use crate::owner::Owner;
+use crate::save::SavedNote;
 use crate::state::{State, StateRef};
 
 /// The moment at which a condition is asked.
@@ -83,11 +84,11 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
         let Some(state) = self.state else { return 0.0 };
         let seconds = match self.fsm.view().depth_of_defined(state) {
             Some(depth) => {
-                let tried = self.fsm.noted(Scope::state(depth), NoteKind::Tried).unwrap_or(0.0);
+                let tried = self.fsm.noted(Scope::state(depth), SavedNote::Tried.key()).unwrap_or(0.0);
                 now - self.entered_at() - tried.max(self.opened)
             }
             // The global state, which is never entered, counts by the clock.
-            None => self.fsm.noted(Scope::Machine, NoteKind::Tried).map_or(0.0, |tried| now - tried),
+            None => self.fsm.noted(Scope::Machine, SavedNote::Tried.key()).map_or(0.0, |tried| now - tried),
         };
         seconds.max(0.0)
     }

@@ -6,8 +6,9 @@ use super::values::Number;
 use super::vocabulary::{Random, Value, Vocabulary};
 use crate::format::duration::{Drawn, Duration, Length};
 use crate::fsm::Fsm;
-use crate::machine::waiting::{Note, NoteKind, Scope};
+use crate::machine::waiting::Scope;
 use crate::owner::Owner;
+use crate::save::SavedNote;
 
 /// When an exit is open.
 pub(crate) enum Opening<T: Owner> {
@@ -70,26 +71,26 @@ impl<T: Owner> Opening<T> {
 }
 
 impl<T: Owner> KeptTime<T> {
-    fn noted(&self) -> NoteKind {
+    fn noted(&self) -> SavedNote {
         match self.varying {
-            Varying::Drawn(..) => NoteKind::Luck(self.nth),
-            Varying::Value(_) => NoteKind::Seconds(self.nth),
+            Varying::Drawn(..) => SavedNote::Luck(self.nth),
+            Varying::Value(_) => SavedNote::Seconds(self.nth),
         }
     }
 
-    /// What is to be kept of an owner that enters the state.
-    pub(crate) fn note(&self, owner: &mut T, cx: &mut T::Context<'_>) -> Note {
+    /// Keeps what the time of an owner depends on that enters the state.
+    pub(crate) fn note(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let number = match &self.varying {
             // The random number itself: if the file is reloaded, it says how long the new duration is.
             Varying::Drawn(_, draw) => draw(owner, cx),
             Varying::Value(value) => value.read(owner, cx),
         };
-        Note { of: self.noted(), number }
+        fsm.note(self.noted().key(), number);
     }
 
     /// How many seconds it is, if that has been kept of an owner in a state at a depth.
     pub(crate) fn seconds(&self, depth: usize, fsm: &Fsm<'_, T>) -> Option<f64> {
-        let number = fsm.noted(Scope::state(depth), self.noted())?;
+        let number = fsm.noted(Scope::state(depth), self.noted().key())?;
         Some(match &self.varying {
             Varying::Drawn(drawn, _) => drawn.at(number),
             Varying::Value(_) => number,

@@ -13,8 +13,9 @@ use super::opening::{Every, Opening, Varying};
 use super::values::{LANES, Lanes};
 use crate::fsm::{Fsm, View, time_or_zero};
 use crate::machine::single::Single;
-use crate::machine::waiting::{Note, NoteKind, Scope};
+use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
+use crate::save::SavedNote;
 use crate::slice::FsmSlice;
 use crate::span::{Span, next_multiple, opens_at};
 
@@ -45,7 +46,7 @@ impl<T: Owner> DefinedState<T> {
     pub(crate) fn turn(&self, fsm: &Fsm<'_, T>) -> Option<Turn> {
         let view = fsm.view();
         let depth = view.depth_of_defined(self)?;
-        let after = fsm.noted(Scope::state(depth), NoteKind::Turn)?;
+        let after = fsm.noted(Scope::state(depth), SavedNote::Turn.key())?;
         Some(Turn { entered_at: entered_at_depth(&view, Some(depth)), after })
     }
 
@@ -57,7 +58,7 @@ impl<T: Owner> DefinedState<T> {
         };
         let entries = block.entries(all);
         block.ask_each(all, |lane, fsm| {
-            let after = fsm.noted(Scope::state(depth), NoteKind::Turn);
+            let after = fsm.noted(Scope::state(depth), SavedNote::Turn.key());
             after.is_none_or(|after| Turn { entered_at: entries[lane], after }.has_come(now))
         })
     }
@@ -85,7 +86,7 @@ impl<T: Owner> DefinedState<T> {
         };
         let rest = if node.can_rest { self.rest_for(graph, next, fsm, cx) } else { None };
         if let Some(number) = next.filter(|_| noted.is_none()) {
-            fsm.note(Note { of: NoteKind::Turn, number });
+            fsm.note(SavedNote::Turn.key(), number);
         }
         if let Some(seconds) = rest {
             fsm.sleep_for(seconds);
@@ -152,7 +153,7 @@ impl<T: Owner> DefinedState<T> {
                 Every::Fixed(every) => *every,
                 Every::Varying(varying) => Self::varying_turn(varying, owner, fsm, cx),
             };
-            fsm.note(Note { of: NoteKind::Turn, number });
+            fsm.note(SavedNote::Turn.key(), number);
         }
     }
 
@@ -191,7 +192,7 @@ impl<T: Owner> DefinedState<T> {
             if node.content.every.is_some() {
                 // A state may have become such a state by a reload, and not have been updated since.
                 let is_own = depth == view.ancestors.len();
-                let turn = if is_own { turn } else { fsm.noted(Scope::state(depth), NoteKind::Turn) };
+                let turn = if is_own { turn } else { fsm.noted(Scope::state(depth), SavedNote::Turn.key()) };
                 next.turn = next.turn.min(opens_at(turn?, entered_at));
                 continue;
             }

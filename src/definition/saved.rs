@@ -8,17 +8,18 @@ use siphasher::sip::SipHasher13;
 
 use super::{DefinedState, Definition};
 use crate::owner::Owner;
+use crate::save::{NamedStates, StateBook};
 use crate::state::StateRef;
 
 impl<T: Owner> Definition<T> {
     /// The name of a state of this definition, even if a reload has removed it from the file. `None` if it is none.
-    pub(crate) fn name_of<'s>(&self, state: &'s StateRef<T>) -> Option<&'s str> {
+    fn name_of<'s>(&self, state: &'s StateRef<T>) -> Option<&'s str> {
         let state = state.downcast_ref::<DefinedState<T>>()?;
         Arc::ptr_eq(&state.shared, &self.inner.shared).then_some(&state.fixed.name)
     }
 
     /// A digest of when the states of the file are left and have their turns, which decides which owners may sleep.
-    pub(crate) fn digest(&self) -> u64 {
+    fn digest(&self) -> u64 {
         let outline = self.outline();
         let mut text = String::new();
         for state in outline.states() {
@@ -37,13 +38,46 @@ impl<T: Owner> Definition<T> {
     }
 }
 
-/// A digest of the digests of several definitions.
-pub(crate) fn digest<'a>(each: impl Iterator<Item = (&'a String, u64)>) -> u64 {
-    let mut hasher = SipHasher13::new();
-    for (name, digest) in each {
-        hasher.write(name.as_bytes());
-        hasher.write_u64(digest);
+/// A definition in a book.
+struct Defined<T: Owner> {
+    /// What stands before the names of the states.
+    prefix: String,
+    definition: Definition<T>,
+}
+
+impl<T: Owner> NamedStates<T> for Defined<T> {
+    fn name_of(&self, state: &StateRef<T>) -> Option<String> {
+        Some(self.prefix.clone() + self.definition.name_of(state)?)
     }
-    // 0 is that of no definition.
-    hasher.finish().max(1)
+
+    fn state(&self, name: &str) -> Option<StateRef<T>> {
+        self.definition.state(name.strip_prefix(&self.prefix)?)
+    }
+
+    fn states(&self) -> Vec<(String, StateRef<T>)> {
+        self.definition.states().into_iter().map(|state| (format!("{}{state}", self.prefix), state)).collect()
+    }
+
+    fn hash(&self, hasher: &mut dyn Hasher) {
+        hasher.write(self.prefix.as_bytes());
+        hasher.write_u64(self.definition.digest());
+    }
+}
+
+impl<T: Owner> StateBook<T> {
+    /// Adds all states of a definition, with their names in the file. When the definition is reloaded, the book has its new
+    /// states, too.
+    ///
+    /// If two definitions have states with the same name, use [`with_definition_name`](Self::with_definition_name).
+    #[must_use]
+    pub fn with_definition(self, definition: &Definition<T>) -> Self {
+        self.with_named_states(Defined { prefix: String::new(), definition: definition.clone() })
+    }
+
+    /// Like [`with_definition`](Self::with_definition), but each name begins with the name of the definition:
+    /// `guard/wander`.
+    #[must_use]
+    pub fn with_definition_name(self, name: &str, definition: &Definition<T>) -> Self {
+        self.with_named_states(Defined { prefix: name.to_string() + "/", definition: definition.clone() })
+    }
 }

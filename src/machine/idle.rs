@@ -6,12 +6,9 @@
 
 use super::seat::Seat;
 use super::single::Single;
-#[cfg(feature = "definition")]
 use super::waiting::Scope;
-#[cfg(feature = "definition")]
 use crate::fsm::time_or_zero;
 use crate::owner::Owner;
-#[cfg(feature = "definition")]
 use crate::span::opens_at;
 use crate::state::StateRef;
 
@@ -94,7 +91,6 @@ impl Quiet {
     pub(crate) const NONE: Self = Self { until: f64::INFINITY, states: 0, revision: 0 };
 
     /// Notes for how many seconds after its entry a state has nothing to do.
-    #[cfg(feature = "definition")]
     #[inline]
     pub(crate) fn note<T: Owner>(&mut self, seat: &Seat<T>, of: Scope, seconds: f64, revision: usize) {
         let Scope::State(depth) = of else { return };

@@ -129,7 +129,6 @@ impl<T: Owner> Requests<T> {
     }
 
     /// Whether there is anything that may lead to a change: not timers to be set, nor sleep.
-    #[cfg(feature = "definition")]
     pub(crate) fn ask_for_change(&self) -> bool {
         self.any(|request| !matches!(request, Request::After(_) | Request::Sleep(_)))
     }

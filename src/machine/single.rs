@@ -7,8 +7,6 @@ use super::idle::Quiet;
 use super::requests::Requests;
 use super::seat::{Seat, SeatLoan};
 use super::step::Step;
-#[cfg(feature = "definition")]
-use super::waiting::NoteKind;
 use super::waiting::Scope;
 use crate::change::{Change, ChangeWitness};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
@@ -236,17 +234,14 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         self.seat.view(&self.target)
     }
 
-    #[cfg(feature = "definition")]
-    fn noted(&self, _: usize, by: Scope, of: NoteKind) -> Option<f64> {
-        self.seat.rare.as_ref()?.waiting.timers.noted(by, of)
+    fn noted(&self, _: usize, by: Scope, key: u32) -> Option<f64> {
+        self.seat.rare.as_ref()?.waiting.timers.noted(by, key)
     }
 
-    #[cfg(feature = "definition")]
     fn asks_for_change(&self, _: usize) -> bool {
         self.requests.ask_for_change()
     }
 
-    #[cfg(feature = "definition")]
     fn be_quiet(&mut self, _: usize, seconds: f64, revision: usize) {
         self.quiet.note(self.seat, self.scope, seconds, revision);
     }

@@ -59,7 +59,6 @@ impl NextWake {
     }
 
     /// Counts an exchange of what states do, once it is made.
-    #[cfg(feature = "definition")]
     pub(crate) fn note_exchange() {
         REVISION.fetch_add(1, Ordering::Release);
     }
@@ -115,38 +114,19 @@ pub(crate) enum Then<T: Owner> {
     #[cfg(feature = "serde")]
     Enter,
     /// Nothing: such a timer is never due, and keeps a number for as long as its state is active.
-    #[cfg(feature = "definition")]
     Note(Note),
 }
 
-/// A number that a state from a file keeps of an owner until it is left, and over a push.
-#[cfg(feature = "definition")]
+/// A number that a state keeps of an owner until the state is left, and over a push.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Note {
-    pub(crate) of: NoteKind,
+    /// Which of the state's numbers it is.
+    pub(crate) key: u32,
     pub(crate) number: f64,
-}
-
-/// What a [`Note`] is about.
-#[cfg(feature = "definition")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum NoteKind {
-    /// The random number that was drawn at the state's entry for one of its exits.
-    Luck(u16),
-    /// How many seconds one of its exits waits, as the game said at the state's entry.
-    Seconds(u16),
-    /// After how many seconds in the state its exits were last tried.
-    Tried,
-    /// After how many seconds in the state its next turn comes.
-    Turn,
-    /// How often scripts of the state have been cut off.
-    #[cfg(feature = "script")]
-    CutOffs,
 }
 
 impl<T: Owner> Then<T> {
     /// What it keeps, if it keeps a number.
-    #[cfg(feature = "definition")]
     pub(crate) fn note(&self) -> Option<Note> {
         match self {
             Self::Note(note) => Some(*note),
@@ -156,12 +136,8 @@ impl<T: Owner> Then<T> {
 
     /// Whether such a timer is set although it is never due.
     #[inline]
-    #[cfg_attr(not(feature = "definition"), expect(clippy::unused_self, reason = "only definitions keep numbers"))]
     pub(crate) fn is_note(&self) -> bool {
-        #[cfg(feature = "definition")]
-        return matches!(self, Self::Note(_));
-        #[cfg(not(feature = "definition"))]
-        false
+        matches!(self, Self::Note(_))
     }
 
     /// Whether there is anything to drop.
@@ -171,7 +147,6 @@ impl<T: Owner> Then<T> {
         match self {
             Self::Change(to) => to.is_held(),
             Self::Send(_) => true,
-            #[cfg(feature = "definition")]
             Self::Note(_) => false,
             #[cfg(feature = "serde")]
             Self::Enter => false,
@@ -192,7 +167,6 @@ impl<T: Owner> fmt::Display for Then<T> {
             Self::Send(_) => f.write_str("message to oneself"),
             #[cfg(feature = "serde")]
             Self::Enter => f.write_str("enter"),
-            #[cfg(feature = "definition")]
             Self::Note(_) => f.write_str("note"),
         }
     }
@@ -205,7 +179,6 @@ impl<T: Owner> Clone for Then<T> {
             Self::Send(message) => Self::Send(message.clone()),
             #[cfg(feature = "serde")]
             Self::Enter => Self::Enter,
-            #[cfg(feature = "definition")]
             Self::Note(note) => Self::Note(*note),
         }
     }
@@ -219,7 +192,6 @@ pub(crate) enum Awaited<T: Owner> {
     #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without a batch, nobody reads it"))]
     Change(&'static dyn State<T>),
     /// Nothing: a number is kept.
-    #[cfg(feature = "definition")]
     Note(Note),
 }
 
@@ -314,7 +286,6 @@ impl<T: Owner> Waiting<T> {
 
     /// Begins to run a timer. A note replaces the one that the state keeps about the same.
     pub(crate) fn set(&mut self, timer: Timer<T>) {
-        #[cfg(feature = "definition")]
         if timer.then.note().is_some_and(|note| self.timers.note(timer.scope, note)) {
             return;
         }

@@ -1,18 +1,18 @@
 //! Which name is which state.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::any::{Any, TypeId, type_name};
 use core::fmt;
+use core::hash::Hasher;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::BookError;
-#[cfg(feature = "definition")]
-use crate::definition::Definition;
 use crate::owner::Owner;
 use crate::state::{Identity, IntoState, State, StateRef, short_name};
 
@@ -70,8 +70,7 @@ pub struct StateBook<T: Owner> {
     pub(super) by_identity: BTreeMap<Identity, String>,
     /// Likewise the owned states of a type.
     pub(super) by_owned_type: BTreeMap<TypeId, String>,
-    #[cfg(feature = "definition")]
-    pub(super) definitions: alloc::vec::Vec<Defined<T>>,
+    pub(super) definitions: Vec<Box<dyn NamedStates<T>>>,
     pub(super) on_missing: Option<Box<StandIn<T>>>,
     pub(super) messages: Option<Messages>,
     mistake: Option<BookError>,
@@ -98,11 +97,15 @@ pub(super) struct Messages {
     pub(super) read: fn(&str) -> Result<Arc<dyn Any + Send + Sync>, String>,
 }
 
-#[cfg(feature = "definition")]
-pub(super) struct Defined<T: Owner> {
-    /// What stands before its states' names.
-    pub(super) prefix: String,
-    pub(super) definition: Definition<T>,
+/// States that have their names from elsewhere: those of a definition.
+pub(crate) trait NamedStates<T: Owner>: Send + Sync {
+    /// The name of a state. `None` if it is another one's.
+    fn name_of(&self, state: &StateRef<T>) -> Option<String>;
+    fn state(&self, name: &str) -> Option<StateRef<T>>;
+    /// All of them, with their names.
+    fn states(&self) -> Vec<(String, StateRef<T>)>;
+    /// Writes what decides which owners in these states may sleep.
+    fn hash(&self, hasher: &mut dyn Hasher);
 }
 
 /// What to load instead of a state whose name the book does not know. See [`StateBook::on_missing`].
@@ -124,8 +127,7 @@ impl<T: Owner> StateBook<T> {
             entries: BTreeMap::new(),
             by_identity: BTreeMap::new(),
             by_owned_type: BTreeMap::new(),
-            #[cfg(feature = "definition")]
-            definitions: alloc::vec::Vec::new(),
+            definitions: Vec::new(),
             on_missing: None,
             messages: None,
             mistake: None,
@@ -200,23 +202,9 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Adds all states of a definition, with their names in the file. When the definition is reloaded, the book has its new
-    /// states, too.
-    ///
-    /// If two definitions have states with the same name, use [`with_definition_name`](Self::with_definition_name).
-    #[cfg(feature = "definition")]
-    #[must_use]
-    pub fn with_definition(mut self, definition: &Definition<T>) -> Self {
-        self.definitions.push(Defined { prefix: String::new(), definition: definition.clone() });
-        self
-    }
-
-    /// Like [`with_definition`](Self::with_definition), but each name begins with the name of the definition:
-    /// `guard/wander`.
-    #[cfg(feature = "definition")]
-    #[must_use]
-    pub fn with_definition_name(mut self, name: &str, definition: &Definition<T>) -> Self {
-        self.definitions.push(Defined { prefix: name.to_string() + "/", definition: definition.clone() });
+    /// Adds states that have their names from elsewhere.
+    pub(crate) fn with_named_states(mut self, states: impl NamedStates<T> + 'static) -> Self {
+        self.definitions.push(Box::new(states));
         self
     }
 
@@ -313,17 +301,9 @@ impl<T: Owner> StateBook<T> {
         if let Some(mistake) = &self.mistake {
             return Err(mistake.clone());
         }
-        #[cfg(feature = "definition")]
-        self.check_definitions()?;
-        Ok(())
-    }
-
-    #[cfg(feature = "definition")]
-    fn check_definitions(&self) -> Result<(), BookError> {
-        let mut names = alloc::collections::BTreeSet::new();
-        for Defined { prefix, definition } in &self.definitions {
-            for state in definition.states() {
-                let name = alloc::format!("{prefix}{state}");
+        let mut names = BTreeSet::new();
+        for definition in &self.definitions {
+            for (name, state) in definition.states() {
                 let is_another = match self.entries.get(&name) {
                     Some(NamedState::State(other)) => *other != state,
                     Some(NamedState::Owned(_)) => true,

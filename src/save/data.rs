@@ -156,6 +156,33 @@ pub enum SavedNote {
     Turn,
 }
 
+impl SavedNote {
+    /// The key under which a state keeps the number.
+    pub(crate) fn key(self) -> u32 {
+        let (kind, exit) = match self {
+            Self::Luck(exit) => (0, exit),
+            Self::Seconds(exit) => (1, exit),
+            Self::Tried => (2, 0),
+            Self::CutOffs => (3, 0),
+            Self::Turn => (4, 0),
+        };
+        kind << 16 | u32::from(exit)
+    }
+
+    /// What a state keeps under a key of [`key`](Self::key).
+    pub(crate) fn of_key(key: u32) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "the exit is in the lower half")]
+        let exit = key as u16;
+        match key >> 16 {
+            0 => Self::Luck(exit),
+            1 => Self::Seconds(exit),
+            2 => Self::Tried,
+            3 => Self::CutOffs,
+            _ => Self::Turn,
+        }
+    }
+}
+
 impl<O> Default for AgentContent<O> {
     fn default() -> Self {
         Self { owner: None, machine: MachineContent::default() }

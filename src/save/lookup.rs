@@ -3,12 +3,13 @@
 use alloc::string::String;
 #[cfg(feature = "std")]
 use core::any::TypeId;
+#[cfg(feature = "std")]
+use core::hash::Hasher;
 
-#[cfg(feature = "definition")]
-use super::book::Defined;
+#[cfg(feature = "std")]
+use siphasher::sip::SipHasher13;
+
 use super::book::{Missing, NamedState, OwnedType, StateBook};
-#[cfg(feature = "definition")]
-use crate::definition::DefinedState;
 use crate::owner::Owner;
 use crate::state::{Identity, StateRef};
 
@@ -18,13 +19,7 @@ impl<T: Owner> StateBook<T> {
         if let Some(name) = self.by_identity.get(&Identity::of(&**state)) {
             return Some(name.clone());
         }
-        #[cfg(feature = "definition")]
-        for Defined { prefix, definition } in &self.definitions {
-            if let Some(name) = definition.name_of(state) {
-                return Some(prefix.clone() + name);
-            }
-        }
-        None
+        self.definitions.iter().find_map(|definition| definition.name_of(state))
     }
 
     /// The type of an owned state, with the name under which its states are saved.
@@ -68,13 +63,7 @@ impl<T: Owner> StateBook<T> {
             Some(NamedState::Owned(_)) => return None,
             None => {}
         }
-        #[cfg(feature = "definition")]
-        for Defined { prefix, definition } in &self.definitions {
-            if let Some(state) = name.strip_prefix(prefix.as_str()).and_then(|name| definition.state(name)) {
-                return Some(state);
-            }
-        }
-        None
+        self.definitions.iter().find_map(|definition| definition.state(name))
     }
 
     /// The type of owned states of a name.
@@ -90,24 +79,19 @@ impl<T: Owner> StateBook<T> {
     }
 
     /// A digest of what the definitions say; 0 without any.
-    #[cfg_attr(not(feature = "definition"), expect(clippy::unused_self, reason = "there are no definitions"))]
+    #[cfg_attr(not(feature = "std"), expect(clippy::unused_self, reason = "there are no definitions"))]
     pub(crate) fn definitions_digest(&self) -> u64 {
-        #[cfg(feature = "definition")]
+        #[cfg(feature = "std")]
         if !self.definitions.is_empty() {
-            let each = self.definitions.iter().map(|Defined { prefix, definition }| (prefix, definition.digest()));
-            return crate::definition::digest(each);
+            let mut hasher = SipHasher13::new();
+            self.definitions.iter().for_each(|definition| definition.hash(&mut hasher));
+            return hasher.finish().max(1);
         }
         0
     }
 
     /// Whether a state is from a definition.
-    #[cfg(feature = "definition")]
-    pub(super) fn is_defined(state: &StateRef<T>) -> bool {
-        state.is::<DefinedState<T>>()
-    }
-
-    #[cfg(not(feature = "definition"))]
-    pub(super) fn is_defined(_: &StateRef<T>) -> bool {
-        false
+    pub(super) fn is_defined(&self, state: &StateRef<T>) -> bool {
+        self.definitions.iter().any(|definition| definition.name_of(state).is_some())
     }
 }

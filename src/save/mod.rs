@@ -32,6 +32,7 @@ mod seconds;
 mod version;
 mod write;
 
+pub(crate) use self::book::NamedStates;
 pub use self::book::{Missing, StateBook};
 pub use self::cast::{CastBook, CastContent, SavedCast, SavedMember, SavedTelegram};
 pub use self::data::{

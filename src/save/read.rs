@@ -9,17 +9,13 @@ use core::mem;
 use smallvec::SmallVec;
 
 use super::book::{Missing, StateBook};
-#[cfg(feature = "definition")]
-use super::data::SavedNote;
-use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
+use super::data::{SavedMore, SavedNote, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::LoadError;
 use super::seconds::Seconds;
 use crate::clock::shown;
 use crate::fsm::{NEVER, time_or_zero};
 use crate::machine::seat::{MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
-#[cfg(feature = "definition")]
-use crate::machine::waiting::{Note, NoteKind};
-use crate::machine::waiting::{Scope, Then, Timer, Timers};
+use crate::machine::waiting::{Note, Scope, Then, Timer, Timers};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -259,7 +255,7 @@ impl<'b, T: Owner> Reader<'b, T> {
 
     /// The revision that a state had when the machines that sleep in it fell asleep.
     pub(crate) fn revision(&self, state: &StateRef<T>, is_outdated: bool) -> usize {
-        let is_redefined = self.is_redefined && StateBook::is_defined(state);
+        let is_redefined = self.is_redefined && self.book.is_defined(state);
         state.revision().wrapping_sub(usize::from(is_outdated || is_redefined))
     }
 
@@ -340,40 +336,21 @@ impl<'b, T: Owner> Reader<'b, T> {
                 };
                 Then::Send((messages.read)(data).map_err(|why| LoadError::Message { why })?)
             }
-            #[cfg(feature = "definition")]
             SavedThen::Turn => {
                 let Some(Scope::State(depth)) = scope else { return Ok(None) };
                 let number = due - entered_at(depth.into());
-                let then = Then::Note(Note { of: NoteKind::Turn, number });
+                let then = Then::Note(Note { key: SavedNote::Turn.key(), number });
                 return Ok(scope.map(|scope| Timer { due: f64::INFINITY, scope, then }));
             }
-            #[cfg(not(feature = "definition"))]
-            SavedThen::Turn => {
-                let _ = entered_at;
-                return Ok(None);
-            }
             SavedThen::Enter => Then::Enter,
-            #[cfg(feature = "definition")]
             SavedThen::Note { of, number: Seconds(number) } => {
                 let number = match of {
                     // That of the global state is a time by the clock.
                     SavedNote::Tried if saved.depth.is_none() => at(*number),
                     _ => *number,
                 };
-                let of = match of {
-                    SavedNote::Luck(exit) => NoteKind::Luck(*exit),
-                    SavedNote::Seconds(exit) => NoteKind::Seconds(*exit),
-                    SavedNote::Tried => NoteKind::Tried,
-                    SavedNote::Turn => NoteKind::Turn,
-                    #[cfg(feature = "script")]
-                    SavedNote::CutOffs => NoteKind::CutOffs,
-                    #[cfg(not(feature = "script"))]
-                    SavedNote::CutOffs => return Ok(None),
-                };
-                Then::Note(Note { of, number })
+                Then::Note(Note { key: of.key(), number })
             }
-            #[cfg(not(feature = "definition"))]
-            SavedThen::Note { .. } => return Ok(None),
         };
         Ok(scope.map(|scope| Timer { due, scope, then }))
     }

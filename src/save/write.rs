@@ -7,15 +7,11 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 use super::book::StateBook;
-#[cfg(feature = "definition")]
-use super::data::SavedNote;
-use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
+use super::data::{SavedMore, SavedNote, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::SaveError;
 use super::seconds::Seconds;
 use crate::machine::seat::{Rare, Seat, Suspended};
-#[cfg(feature = "definition")]
-use crate::machine::waiting::{Note, NoteKind};
-use crate::machine::waiting::{Scope, Then, Timer};
+use crate::machine::waiting::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
 use crate::state::{Identity, StateRef};
 
@@ -161,17 +157,8 @@ impl<'b, T: Owner> Writer<'b, T> {
             Then::Change(to) => SavedThen::Change(self.state(to)),
             Then::Send(message) => SavedThen::Send(self.message(&**message)),
             Then::Enter => SavedThen::Enter,
-            #[cfg(feature = "definition")]
-            Then::Note(Note { of, number }) => {
-                let of = match of {
-                    NoteKind::Luck(exit) => SavedNote::Luck(*exit),
-                    NoteKind::Seconds(exit) => SavedNote::Seconds(*exit),
-                    NoteKind::Tried => SavedNote::Tried,
-                    NoteKind::Turn => SavedNote::Turn,
-                    #[cfg(feature = "script")]
-                    NoteKind::CutOffs => SavedNote::CutOffs,
-                };
-                SavedThen::Note { of, number: Seconds(*number) }
+            Then::Note(Note { key, number }) => {
+                SavedThen::Note { of: SavedNote::of_key(*key), number: Seconds(*number) }
             }
         };
         SavedTimer { due: Seconds(*due), depth, then }

@@ -18,10 +18,8 @@ pub(crate) use self::bulk::Mover;
 pub(crate) use self::name::short_name;
 #[cfg(any(feature = "std", feature = "serde"))]
 pub(crate) use self::reference::Identity;
-#[cfg(feature = "definition")]
-pub(crate) use self::reference::WeakStateRef;
-pub(crate) use self::reference::same;
 pub use self::reference::{IntoState, StateRef};
+pub(crate) use self::reference::{WeakStateRef, same};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;

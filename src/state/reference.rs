@@ -2,7 +2,6 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-#[cfg(feature = "definition")]
 use alloc::sync::Weak;
 use core::any::{Any, TypeId};
 use core::fmt;
@@ -86,10 +85,8 @@ enum Held<T: Owner> {
 }
 
 /// A reference that does not keep its state: defined states lead to each other in circles.
-#[cfg(feature = "definition")]
 pub(crate) struct WeakStateRef<T: Owner>(Weak<Held<T>>);
 
-#[cfg(feature = "definition")]
 impl<T: Owner> WeakStateRef<T> {
     /// The state, if it is still referred to.
     #[inline]
@@ -190,7 +187,6 @@ impl<T: Owner> StateRef<T> {
     }
 
     /// A reference that does not keep the state. A singleton, which is never dropped, has none.
-    #[cfg(feature = "definition")]
     pub(crate) fn downgrade(&self) -> Option<WeakStateRef<T>> {
         match &self.0 {
             Repr::Held(Some(held)) => Some(WeakStateRef(Arc::downgrade(held))),

@@ -95,13 +95,11 @@ impl<T: Owner> Asked<T> {
 
     /// Writes down that the owner at a slot asks for a change to the state of a number, if nothing is written of it, nor of
     /// one behind it.
-    #[cfg(feature = "definition")]
     pub(crate) fn change_to(&mut self, slot: usize, number: u32) -> bool {
         self.is_bulk && self.add(Mover::new(slot, Kind::Change, number))
     }
 
     /// Whether nothing is written of the owners from a slot on.
-    #[cfg(feature = "definition")]
     pub(crate) fn has_none_from(&self, slot: usize) -> bool {
         self.movers.last().is_none_or(|last| last.slot() < slot) && self.waits.has_none_from(slot)
     }

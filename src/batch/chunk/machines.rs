@@ -15,14 +15,10 @@ use crate::batch::rows::notes::{AsWitness, Notes};
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
-#[cfg(feature = "definition")]
-use crate::fsm::Entries;
-use crate::fsm::{Machines, Request, View};
+use crate::fsm::{Entries, Machines, Request, View};
 use crate::machine::seat::Seat;
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
-#[cfg(feature = "definition")]
-use crate::machine::waiting::NoteKind;
 use crate::machine::waiting::{Awaited, Scope};
 use crate::owner::Owner;
 use crate::state::{Mover, State, StateRef};
@@ -147,7 +143,6 @@ impl<T: Owner> ChunkMachines<'_, T> {
     }
 
     /// What the owner at a slot has waited for since a callback of this tick has returned, as of a state that it is still in.
-    #[cfg(feature = "definition")]
     fn waits_of(&self, slot: usize, by: Scope) -> impl Iterator<Item = &Wait> {
         let is_entering = matches!(self.phase, Phase::Enter(_));
         // What is asked for in `enter` begins when the change is complete.
@@ -263,7 +258,6 @@ impl<T: Owner> ChunkMachines<'_, T> {
     }
 
     /// Whether the state that a row keeps something for has been left: what it keeps is not of the state that is entered.
-    #[cfg(feature = "definition")]
     fn has_left(&self, scope: Scope) -> bool {
         matches!(self.phase, Phase::Enter(entering) if scope.ends_with(entering.kept))
     }
@@ -306,7 +300,6 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
                 Some(number) => Until::Change(number),
                 None => return false,
             },
-            #[cfg(feature = "definition")]
             Awaited::Note(note) => Until::Note(note),
         };
         let is_entry = matches!(self.phase, Phase::Enter(_));
@@ -381,21 +374,19 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         })
     }
 
-    #[cfg(feature = "definition")]
-    fn noted(&self, nth: usize, by: Scope, of: NoteKind) -> Option<f64> {
+    fn noted(&self, nth: usize, by: Scope, key: u32) -> Option<f64> {
         let slot = self.slot(nth)?;
         match self.individuals.get(slot) {
-            Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.timers.noted(by, of),
+            Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.timers.noted(by, key),
             _ if self.has_left(by) => None,
             _ => {
                 let mut notes = self.waits_of(slot, by).filter_map(|wait| wait.until.note());
-                let asked = notes.find(|note| note.of == of).map(|note| note.number);
-                asked.or_else(|| self.rows.noted(slot, by, of))
+                let asked = notes.find(|note| note.key == key).map(|note| note.number);
+                asked.or_else(|| self.rows.noted(slot, by, key))
             }
         }
     }
 
-    #[cfg(feature = "definition")]
     fn asks_for_change(&self, nth: usize) -> bool {
         self.slot(nth).is_some_and(|slot| match self.individuals.get(slot) {
             Some(individual) => individual.requests.ask_for_change(),
@@ -404,7 +395,6 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         })
     }
 
-    #[cfg(feature = "definition")]
     fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
         // An individual may be elsewhere already.
         let is_in_rows = matches!(self.phase, Phase::Update { .. })
@@ -414,7 +404,6 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         if is_in_rows { self.rows.entries(first..first + count, state) } else { None }
     }
 
-    #[cfg(feature = "definition")]
     fn have_acted(&self, nth: usize, count: usize) -> u64 {
         let first = self.slots.start + nth;
         if !self.individuals.has_unfinished() && self.asked.has_none_from(first) && self.asked.made.is_empty() {
@@ -429,13 +418,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         (0..count).filter(|i| has_acted(first + i)).fold(0, |acted, i| acted | 1 << i)
     }
 
-    #[cfg(feature = "definition")]
     fn number_of(&mut self, to: &StateRef<T>) -> Option<u32> {
         let is_mover = matches!(self.phase, Phase::Update { .. }) && self.rows.known().is_bulk;
         if is_mover { self.rows.states.innermost_of(self.rows.known(), to) } else { None }
     }
 
-    #[cfg(feature = "definition")]
     fn ask_number(&mut self, nth: usize, to: u32) -> bool {
         self.slot(nth).is_some_and(|slot| self.asked.change_to(slot, to))
     }

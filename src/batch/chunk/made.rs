@@ -30,7 +30,6 @@ impl Made {
     }
 
     /// Whether the callbacks under way have made no changes that are here.
-    #[cfg(feature = "definition")]
     pub(crate) fn is_empty(&self) -> bool {
         self.movers.len() == self.open_from
     }

@@ -98,7 +98,6 @@ impl Waits {
     }
 
     /// What the owner at a slot has asked for in callbacks that have returned, the newest first.
-    #[cfg(feature = "definition")]
     pub(crate) fn returned(&self, slot: usize) -> impl Iterator<Item = &Wait> {
         self.places(slot).filter(|at| *at < self.open_from).map(|at| &self.list[at].0)
     }

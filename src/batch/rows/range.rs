@@ -10,18 +10,13 @@ use crate::batch::known::key::Key;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::states::{KnownState, NOWHERE, States};
 use crate::batch::wait::timers::Timers;
-#[cfg(feature = "definition")]
-use crate::fsm::Entries;
-use crate::fsm::{NEVER, View};
+use crate::fsm::{Entries, NEVER, View};
 use crate::machine::seat::{Rare, Seat, clone_rare_from};
-#[cfg(feature = "definition")]
-use crate::machine::waiting::{NoteKind, Scope};
+use crate::machine::waiting::Scope;
 use crate::owner::Owner;
 #[cfg(feature = "parallel")]
 use crate::state::Mover;
-use crate::state::StateRef;
-#[cfg(feature = "definition")]
-use crate::state::{State, same};
+use crate::state::{State, StateRef, same};
 
 /// What few owners have besides their row, by key.
 pub(crate) type Extras<T> = SecondaryMap<Key, Extra<T>>;
@@ -168,15 +163,14 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// The number that a state of the owner at a slot keeps about something.
-    #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, slot: usize, by: Scope, of: NoteKind) -> Option<f64> {
-        let key = self.key(slot);
+    pub(crate) fn noted(&self, slot: usize, by: Scope, key: u32) -> Option<f64> {
+        let owner = self.key(slot);
         if !self.has_timers(slot) {
             None
-        } else if self.timers.are_beside(key) {
-            self.with_rare(slot, |rare| rare?.waiting.timers.noted(by, of))
+        } else if self.timers.are_beside(owner) {
+            self.with_rare(slot, |rare| rare?.waiting.timers.noted(by, key))
         } else {
-            self.timers.noted(key, by, of)
+            self.timers.noted(owner, by, key)
         }
     }
 
@@ -232,7 +226,6 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// When each owner of some slots entered a state, if times are kept, and it is one of theirs.
-    #[cfg(feature = "definition")]
     pub(crate) fn entries(&self, slots: Range<usize>, state: &dyn State<T>) -> Option<Entries<'a>> {
         let known = self.known();
         if same(&**known.state(), state) {

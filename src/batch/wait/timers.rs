@@ -12,8 +12,6 @@ use super::wheel::{Wheel, is_due};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::Discarded;
 use crate::batch::known::states::States;
-#[cfg(feature = "definition")]
-use crate::machine::waiting::NoteKind;
 use crate::machine::waiting::{MOST_FEW, Scope, Standstill, Then, Timer, Waiting};
 use crate::owner::Owner;
 
@@ -178,9 +176,8 @@ impl<T: Owner> Timers<T> {
         match until {
             Until::Awake => self.set(key, at, WheelEntry::Wake),
             Until::Change(number) => self.set(key, at, WheelEntry::Change(scope, number)),
-            #[cfg(feature = "definition")]
             Until::Note(note) => {
-                if let Some(place) = self.place_of(key, scope, note.of) {
+                if let Some(place) = self.place_of(key, scope, note.key) {
                     self.kept.list[place as usize] = Some(Then::Note(note));
                 } else {
                     let place = self.kept.add(Then::Note(note));
@@ -192,20 +189,18 @@ impl<T: Owner> Timers<T> {
     }
 
     /// The number that a state of an owner keeps about something.
-    #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, key: Key, by: Scope, of: NoteKind) -> Option<f64> {
-        let place = self.place_of(key, by, of)?;
+    pub(crate) fn noted(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
+        let place = self.place_of(owner, by, key)?;
         self.kept.list[place as usize].as_ref()?.note().map(|note| note.number)
     }
 
     /// Where the number is kept that a state of an owner keeps about something.
-    #[cfg(feature = "definition")]
-    fn place_of(&self, key: Key, by: Scope, of: NoteKind) -> Option<u32> {
+    fn place_of(&self, owner: Key, by: Scope, key: u32) -> Option<u32> {
         let is_of = |place: u32| {
             let note = self.kept.list[place as usize].as_ref().and_then(Then::note);
-            note.is_some_and(|note| note.of == of)
+            note.is_some_and(|note| note.key == key)
         };
-        let mut places = self.wheel.of(key.index()).filter_map(|(_, bits)| match WheelEntry::of(bits) {
+        let mut places = self.wheel.of(owner.index()).filter_map(|(_, bits)| match WheelEntry::of(bits) {
             WheelEntry::Kept(scope, place) if scope == by => Some(place),
             _ => None,
         });

@@ -2,9 +2,7 @@
 
 use crate::batch::known::key::Key;
 use crate::batch::known::states::States;
-#[cfg(feature = "definition")]
-use crate::machine::waiting::Note;
-use crate::machine::waiting::{Scope, Then};
+use crate::machine::waiting::{Note, Scope, Then};
 use crate::owner::Owner;
 
 /// How a wait ends.
@@ -15,7 +13,6 @@ pub(crate) enum Until {
     /// It changes to the singleton of a number.
     Change(u32),
     /// Not by itself: the state that asks keeps a number.
-    #[cfg(feature = "definition")]
     Note(Note),
     /// It is not waited for after all.
     Never,
@@ -23,7 +20,6 @@ pub(crate) enum Until {
 
 impl Until {
     /// What is kept, if a number is.
-    #[cfg(feature = "definition")]
     pub(crate) fn note(self) -> Option<Note> {
         if let Self::Note(note) = self { Some(note) } else { None }
     }
@@ -32,7 +28,6 @@ impl Until {
     pub(crate) fn then<T: Owner>(self, states: &States<T>) -> Option<Then<T>> {
         match self {
             Self::Change(number) => Some(Then::Change(states.get(number).state().clone())),
-            #[cfg(feature = "definition")]
             Self::Note(note) => Some(Then::Note(note)),
             Self::Awake | Self::Never => None,
         }
@@ -40,11 +35,7 @@ impl Until {
 
     /// Whether it is set although it is never due.
     pub(crate) fn is_note(self) -> bool {
-        match self {
-            #[cfg(feature = "definition")]
-            Self::Note(_) => true,
-            _ => false,
-        }
+        matches!(self, Self::Note(_))
     }
 }
 

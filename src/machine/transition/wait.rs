@@ -41,7 +41,6 @@ impl<T: Owner> Single<'_, T> {
             #[cfg(feature = "serde")]
             Then::Enter => self.enter_in_place(owner, cx),
             // It is never due.
-            #[cfg(feature = "definition")]
             Then::Note(_) => false,
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
             Then::Send(message) => {

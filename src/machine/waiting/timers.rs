@@ -2,17 +2,13 @@
 //! due ones takes no time for the other timers.
 
 use alloc::boxed::Box;
-#[cfg(feature = "definition")]
-use alloc::collections::BTreeMap;
-use alloc::collections::BinaryHeap;
+use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use smallvec::SmallVec;
 
-#[cfg(feature = "definition")]
-use super::{Note, NoteKind};
-use super::{Scope, Then, Timer};
+use super::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -104,16 +100,14 @@ impl<T: Owner> TimerList<T> {
     }
 
     /// The number that a state keeps about something.
-    #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, by: Scope, of: NoteKind) -> Option<f64> {
-        let nth = self.position(by, of)?;
+    pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
+        let nth = self.position(by, key)?;
         self.list[nth].then.note().map(|note| note.number)
     }
 
     /// Replaces the number that a state keeps about something. Returns whether there was one.
-    #[cfg(feature = "definition")]
     pub(crate) fn note(&mut self, by: Scope, note: Note) -> bool {
-        let nth = self.position(by, note.of);
+        let nth = self.position(by, note.key);
         if let Some(nth) = nth {
             self.list[nth].then = Then::Note(note);
         }
@@ -126,11 +120,10 @@ impl<T: Owner> TimerList<T> {
         self.list.drain(..).filter(|timer| !timer.is_gap())
     }
 
-    #[cfg(feature = "definition")]
-    fn position(&self, by: Scope, of: NoteKind) -> Option<usize> {
+    fn position(&self, by: Scope, key: u32) -> Option<usize> {
         match &self.index {
-            None => self.list.iter().position(|timer| timer.scope == by && timer.notes() == Some(of)),
-            Some(index) => index.notes.get(&(by.rank(), of)).copied(),
+            None => self.list.iter().position(|timer| timer.scope == by && timer.note_key() == Some(key)),
+            Some(index) => index.notes.get(&(by.rank(), key)).copied(),
         }
     }
 
@@ -182,19 +175,13 @@ impl<T: Owner> Timer<T> {
         matches!(&self.then, Then::Change(to) if to.is_none())
     }
 
-    /// What it keeps a number about, if it does.
-    #[cfg(feature = "definition")]
-    fn notes(&self) -> Option<NoteKind> {
-        self.then.note().map(|note| note.of)
+    /// Which number of its state it keeps, if it keeps one.
+    fn note_key(&self) -> Option<u32> {
+        self.then.note().map(|note| note.key)
     }
 
     fn entry(&self) -> TimerEntry {
-        TimerEntry {
-            due: self.due,
-            scope: self.scope,
-            #[cfg(feature = "definition")]
-            notes: self.notes(),
-        }
+        TimerEntry { due: self.due, scope: self.scope, note: self.note_key() }
     }
 }
 
@@ -226,9 +213,8 @@ fn sort(order: &mut [DueTime]) {
 struct Index {
     /// The timers of each scope that are ever due, the earliest on top. The scopes that end first come last, and none is empty.
     scopes: Vec<OfScope>,
-    /// The notes of states from files, by the state's scope.
-    #[cfg(feature = "definition")]
-    notes: BTreeMap<(u16, NoteKind), usize>,
+    /// The notes, by the scope of the state that keeps them and their key.
+    notes: BTreeMap<(u16, u32), usize>,
     /// How many timers there are.
     running: usize,
 }
@@ -244,17 +230,15 @@ struct OfScope {
 struct TimerEntry {
     due: f64,
     scope: Scope,
-    #[cfg(feature = "definition")]
-    notes: Option<NoteKind>,
+    note: Option<u32>,
 }
 
 impl Index {
     fn add(&mut self, nth: usize, entry: TimerEntry) {
         let rank = entry.scope.rank();
         self.running += 1;
-        #[cfg(feature = "definition")]
-        if let Some(of) = entry.notes {
-            if *self.notes.entry((rank, of)).or_insert(nth) == nth {
+        if let Some(key) = entry.note {
+            if *self.notes.entry((rank, key)).or_insert(nth) == nth {
                 return;
             }
         }
@@ -269,7 +253,6 @@ impl Index {
     fn end(&mut self, kept: usize) -> Vec<usize> {
         let mut ended = Vec::new();
         let rank = Scope::state(kept).rank();
-        #[cfg(feature = "definition")]
         while self.notes.last_key_value().is_some_and(|((by, _), _)| *by >= rank) {
             ended.extend(self.notes.pop_last().map(|(_, nth)| nth));
         }
@@ -316,7 +299,6 @@ impl Clone for Index {
     /// Allocates nothing for timers that are ever due, if there is room.
     fn clone_from(&mut self, source: &Self) {
         self.scopes.clone_from(&source.scopes);
-        #[cfg(feature = "definition")]
         self.notes.clone_from(&source.notes);
         self.running = source.running;
     }
@@ -386,8 +368,7 @@ mod tests {
         Push(Vec<(u8, u8)>),
         End(usize),
         TakeDue(u8),
-        #[cfg(feature = "definition")]
-        Note(u8, u16, u8),
+        Note(u8, u32, u8),
         Clone,
     }
 
@@ -397,8 +378,7 @@ mod tests {
             6 => prop::collection::vec((scopes(), 0..60_u8), 0..12).prop_map(Step::Push),
             2 => (0..6_usize).prop_map(Step::End),
             3 => (0..60_u8).prop_map(Step::TakeDue),
-            #[cfg(feature = "definition")]
-            3 => (scopes(), 0..4_u16, 0..9_u8).prop_map(|(scope, exit, number)| Step::Note(scope, exit, number)),
+            3 => (scopes(), 0..4_u32, 0..9_u8).prop_map(|(scope, key, number)| Step::Note(scope, key, number)),
             1 => Just(Step::Clone),
         ];
         prop::collection::vec(step, 0..60)
@@ -411,7 +391,6 @@ mod tests {
 
     /// What can be seen of a timer.
     fn shown(timer: &Timer<Nobody>) -> (f64, Scope, String) {
-        #[cfg(feature = "definition")]
         if let Some(note) = timer.then.note() {
             return (timer.due, timer.scope, format!("{note:?}"));
         }
@@ -446,11 +425,10 @@ mod tests {
                         expected.sort_by(|one, other| one.0.total_cmp(&other.0));
                         prop_assert_eq!(due, expected);
                     }
-                    #[cfg(feature = "definition")]
-                    Step::Note(by, exit, number) => {
-                        let note = super::Note { of: super::NoteKind::Luck(exit), number: number.into() };
+                    Step::Note(by, key, number) => {
+                        let note = super::Note { key, number: number.into() };
                         let kept = plain.iter_mut().find(|timer| {
-                            timer.scope == scope(by) && timer.then.note().is_some_and(|kept| kept.of == note.of)
+                            timer.scope == scope(by) && timer.then.note().is_some_and(|kept| kept.key == note.key)
                         });
                         prop_assert_eq!(list.note(scope(by), note), kept.is_some());
                         if let Some(kept) = kept {
@@ -472,12 +450,11 @@ mod tests {
                 prop_assert_eq!(list.index.is_some(), plain.len() > MOST_FEW);
                 let next = plain.iter().fold(f64::INFINITY, |next, timer| next.min(timer.due));
                 prop_assert!(list.next().total_cmp(&next).is_eq());
-                #[cfg(feature = "definition")]
-                for (number, exit) in (0..6).flat_map(|number| (0..4).map(move |exit| (number, exit))) {
-                    let (by, of) = (scope(number), super::NoteKind::Luck(exit));
+                for (number, key) in (0..6).flat_map(|number| (0..4).map(move |key| (number, key))) {
+                    let by = scope(number);
                     let mut notes = plain.iter().filter(|timer| timer.scope == by).filter_map(|timer| timer.then.note());
-                    let number = notes.find(|note| note.of == of).map(|note| note.number);
-                    prop_assert_eq!(list.noted(by, of), number);
+                    let number = notes.find(|note| note.key == key).map(|note| note.number);
+                    prop_assert_eq!(list.noted(by, key), number);
                 }
             }
         }
