@@ -209,14 +209,6 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Ends what ends when all active states are left.
-    #[cfg(feature = "std")]
-    pub(crate) fn leave_all(&mut self) {
-        if let Some(rare) = &mut self.rare {
-            rare.waiting.change(0);
-        }
-    }
-
     /// Whether it waits for the clock, or is asleep.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {

@@ -5,17 +5,14 @@
 
 use std::mem;
 
-use super::made::Made;
 use super::waits::Waits;
 use crate::batch::known::numbers::Numbers;
-use crate::batch::known::states::{NOWHERE, States};
 use crate::batch::rows::individuals::{Individual, Individuals};
 use crate::batch::rows::movers::{self, Kind};
 use crate::batch::rows::range::Rows;
 use crate::fsm::Request;
-use crate::machine::seat::Seat;
 use crate::owner::Owner;
-use crate::state::{Mover, State, StateRef};
+use crate::state::{Mover, State};
 
 pub(crate) struct Asked<T: Owner> {
     /// In the order of slots.
@@ -26,8 +23,6 @@ pub(crate) struct Asked<T: Owner> {
     pub(crate) has_forced: bool,
     /// What was asked for in `exit`s, to be refused.
     pub(crate) misused: Vec<(usize, Request<T>)>,
-    /// What individuals have done.
-    pub(crate) made: Made,
     /// The timers and sleeps that owners ask for, except individuals.
     pub(crate) waits: Waits,
     /// The lowest slot from which on a request may be a mover.
@@ -45,7 +40,6 @@ impl<T: Owner> Asked<T> {
             has_stale: false,
             has_forced: false,
             misused: Vec::new(),
-            made: Made::new(),
             waits: Waits::new(),
             open_from: 0,
             is_bulk: false,
@@ -61,13 +55,7 @@ impl<T: Owner> Asked<T> {
     pub(crate) fn open(&mut self, is_bulk: bool) {
         self.open_from = 0;
         self.is_bulk = is_bulk;
-        self.made.open();
         self.waits.open();
-    }
-
-    /// Whether nothing is written down of the owner at a slot, nor of one behind it.
-    pub(crate) fn is_open(&self, slot: usize) -> bool {
-        slot >= self.open_from
     }
 
     /// From here on requests of owners up to a slot are no movers.
@@ -102,38 +90,6 @@ impl<T: Owner> Asked<T> {
     /// Whether nothing is written of the owners from a slot on.
     pub(crate) fn has_none_from(&self, slot: usize) -> bool {
         self.movers.last().is_none_or(|last| last.slot() < slot) && self.waits.has_none_from(slot)
-    }
-
-    /// The number of a flat state that the batch knows.
-    fn flat_number(&mut self, state: &StateRef<T>, states: &States<T>) -> Option<u32> {
-        let singleton = state.as_singleton();
-        if let Some(index) = singleton.and_then(|state| self.numbers.get(state)) {
-            return states.get(index).is_flat().then_some(index);
-        }
-        let index = states.bucket_of(state).filter(|&index| states.get(index).is_flat())?;
-        if let Some(state) = singleton {
-            self.numbers.set(state, index);
-        }
-        Some(index)
-    }
-
-    /// Writes down what an owner has done on a seat as a change that has been made, if it is one from a flat state to another that
-    /// the batch knows, made when the others were. Returns whether it is.
-    pub(crate) fn note_made(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> bool {
-        let mover = self.made_change(slot, seat, rows);
-        mover.is_some_and(|mover| self.made.add(mover, seat.entered_at))
-    }
-
-    fn made_change(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> Option<Mover> {
-        let Seat { current, previous, rare, .. } = seat;
-        let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
-        let waits = rows.is_asleep || rows.has_timers(slot) || seat.is_waiting();
-        if is_nested || waits || !rows.known().is_flat() || !seat.is_entered() {
-            return None;
-        }
-        let target = self.flat_number(current, rows.states)?;
-        let previous = if previous.is_none() { NOWHERE } else { self.flat_number(previous, rows.states)? };
-        Mover::made(slot, target, previous)
     }
 
     /// Forgets the numbers of singletons.
@@ -207,14 +163,5 @@ impl<T: Owner> Individual<T> {
         for (request, scope) in asked.waits.take(self.slot, kept, rows.states) {
             self.ask(request, scope);
         }
-    }
-
-    /// Whether there is more of it to be moved than a row: not if nothing has changed, nor if it can be moved in bulk.
-    pub(crate) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> bool {
-        self.is_mover = self.is_touched && asked.note_made(self.slot, &self.seat, rows);
-        if self.is_loaded && !self.is_touched {
-            rows.put_back(self.slot, &mut self.seat);
-        }
-        if self.is_mover { !self.is_plain(rows) } else { self.is_touched }
     }
 }

@@ -1,7 +1,6 @@
 //! The machines of a chunk's owners, as the callbacks' handles point into them.
 
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use log::error;
 
@@ -16,7 +15,6 @@ use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
 use crate::fsm::{Entries, Machines, Request, View};
-use crate::machine::seat::Seat;
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
 use crate::machine::waiting::{Awaited, Scope};
@@ -136,10 +134,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
             Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
             Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
         };
-        is_in_time
-            && self.individuals.get(slot).is_none()
-            && self.asked.made.get(slot).is_none()
-            && self.asked.waits.has_room(slot)
+        is_in_time && self.individuals.get(slot).is_none() && self.asked.waits.has_room(slot)
     }
 
     /// What the owner at a slot has waited for since a callback of this tick has returned, as of a state that it is still in.
@@ -194,8 +189,6 @@ impl<T: Owner> ChunkMachines<'_, T> {
                 individual.load(self.rows);
                 entering.enter_on(&mut individual.seat);
                 individual.count = 1;
-            } else if let Some((mover, at)) = self.asked.made.take(slot) {
-                individual.load_made(mover, at, self.rows);
             }
             individual.take_over(self.asked.supersede(slot), self.rows);
             let kept = if let Phase::Enter(entering) = self.phase { entering.kept } else { usize::MAX };
@@ -206,55 +199,12 @@ impl<T: Owner> ChunkMachines<'_, T> {
 
     /// Runs the owner at a slot within its callback, as a machine.
     fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
-        if self.is_likely_plain(slot) {
-            return self.run_plain(slot, act);
-        }
         let (rows, global) = (self.rows, self.global);
         self.individual(slot);
         let Self { individuals, notes, .. } = self;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
         individual.run(global, notes.of(rows, slot).as_witness(), act)
-    }
-
-    /// Whether what the owner at a slot does within its callback may be its first, and the end of its tick.
-    fn is_likely_plain(&self, slot: usize) -> bool {
-        matches!(self.phase, Phase::Update { is_last: true })
-            && self.asked.is_open(slot)
-            && self.rows.known().is_flat()
-            && !self.rows.has_rare(slot)
-    }
-
-    /// Runs an owner on a seat that is no individual's, which for one plain change takes half the time. It becomes one if it
-    /// has done anything else.
-    fn run_plain<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
-        let mut seat = Seat::empty();
-        self.rows.load(slot, self.from(), &mut seat);
-        let mut single = Single::new(&mut seat, self.global);
-        single.kept = usize::MAX;
-        let mut witness = self.notes.of(self.rows, slot);
-        single.witness = witness.as_witness();
-        let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
-        // An individual with held states stays one: to drop the states here could run code of the game.
-        let is_lone = single.seat.lone().is_some() && !single.seat.previous.is_held();
-        let is_plain = is_lone && result.is_ok() && single.requests.is_empty();
-        if is_plain && !single.is_touched && single.count == 0 {
-            return result.unwrap_or_else(|panic| resume_unwind(panic));
-        }
-        self.asked.close_up_to(slot);
-        let is_one_change = is_plain && single.made == 1 && single.count == 1;
-        if !(is_one_change && self.asked.note_made(slot, single.seat, self.rows)) {
-            self.individuals.add(slot).take_on(single, result.is_err());
-        }
-        result.unwrap_or_else(|panic| resume_unwind(panic))
-    }
-
-    /// What can be asked of an owner that has made a change at a time.
-    fn view_of_made(&self, slot: usize, mover: Mover, at: f64) -> View<'_, T> {
-        let (rows, states) = (self.rows, &self.rows.states);
-        let previous = states.get(mover.previous_or(rows.bucket)).state();
-        let current = states.get(mover.target()).state();
-        View { previous, entered_at: at, ..rows.view(slot, current, states.get(NOWHERE).state()) }
     }
 
     /// Whether the state that a row keeps something for has been left: what it keeps is not of the state that is entered.
@@ -341,11 +291,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         match self.phase {
             Phase::Update { .. } => match self.individuals.get(slot) {
                 Some(individual) if individual.is_loaded => individual.seat.view(nowhere),
-                Some(_) => self.rows.view(slot, from, nowhere),
-                None => match self.asked.made.get(slot) {
-                    Some((mover, at)) => self.view_of_made(slot, mover, at),
-                    None => self.rows.view(slot, from, nowhere),
-                },
+                _ => self.rows.view(slot, from, nowhere),
             },
             Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
             Phase::CanEnter(target) => self.rows.view(slot, from, target),
@@ -397,23 +343,18 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
 
     fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
         // An individual may be elsewhere already.
-        let is_in_rows = matches!(self.phase, Phase::Update { .. })
-            && !self.individuals.has_unfinished()
-            && self.asked.made.is_empty();
+        let is_in_rows = matches!(self.phase, Phase::Update { .. }) && !self.individuals.has_unfinished();
         let first = self.slots.start + nth;
         if is_in_rows { self.rows.entries(first..first + count, state) } else { None }
     }
 
     fn have_acted(&self, nth: usize, count: usize) -> u64 {
         let first = self.slots.start + nth;
-        if !self.individuals.has_unfinished() && self.asked.has_none_from(first) && self.asked.made.is_empty() {
+        if !self.individuals.has_unfinished() && self.asked.has_none_from(first) {
             return 0;
         }
         let has_acted = |slot| {
-            self.individuals.get(slot).is_some()
-                || self.asked.mover_of(slot).is_some()
-                || self.asked.waits.has(slot)
-                || self.asked.made.get(slot).is_some()
+            self.individuals.get(slot).is_some() || self.asked.mover_of(slot).is_some() || self.asked.waits.has(slot)
         };
         (0..count).filter(|i| has_acted(first + i)).fold(0, |acted, i| acted | 1 << i)
     }

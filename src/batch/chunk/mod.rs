@@ -7,6 +7,5 @@ pub(crate) mod asked;
 pub(crate) mod changes;
 pub(crate) mod entering;
 pub(crate) mod machines;
-pub(crate) mod made;
 pub(crate) mod pass;
 pub(crate) mod waits;

@@ -68,8 +68,7 @@ impl<T: Owner> Pass<T> {
 
     /// Offers a message to each owner of a chunk, and counts the owners that handle it.
     pub(crate) fn offer(&mut self, message: &T::Message, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        let Self { asked, outcome, .. } = self;
-        let ChunkOutcome { individuals, changed, notes, panic, handled, .. } = outcome;
+        let ChunkOutcome { individuals, changed, notes, panic, handled, .. } = &mut self.outcome;
         let Chunk { owners, seats, rows, global, .. } = chunk;
         for (slot, owner) in owners.iter_mut().enumerate() {
             let mut witness = notes.of(rows, slot);
@@ -85,7 +84,7 @@ impl<T: Owner> Pass<T> {
                 let act = |single: &mut Single<'_, T>| single.send(owner, message, cx);
                 let is_handled = panic.catch(|| individual.run(&global.state, witness.as_witness(), act));
                 *handled += usize::from(is_handled == Some(true));
-                if !individual.is_left_over(asked, rows) {
+                if !individual.is_left_over(rows) {
                     // As many as there are owners, they would be too much.
                     individuals.take_back(panic);
                 }
@@ -95,7 +94,6 @@ impl<T: Owner> Pass<T> {
             }
         }
         individuals.finish_each(panic, |_, _| true);
-        asked.made.join(outcome, rows);
     }
 
     /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the outcome says.
@@ -136,7 +134,6 @@ impl<T: Owner> Pass<T> {
 
     /// Ends a chunk, all of whose owners have been updated.
     pub(crate) fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
-        self.asked.made.join(&mut self.outcome, &chunk.rows);
         if !self.asked.waits.is_empty() {
             self.begin_waiting(chunk, cx);
         }
@@ -318,7 +315,7 @@ impl<T: Owner> Pass<T> {
             return;
         }
         self.make_individuals(&chunk.rows);
-        let Self { asked, outcome, finished, .. } = self;
+        let Self { outcome, finished, .. } = self;
         let ChunkOutcome { movers, individuals, notes, panic, .. } = outcome;
         let mut replaced = Slots::new();
         individuals.finish_each(panic, |individual, panic| {
@@ -345,7 +342,7 @@ impl<T: Owner> Pass<T> {
             if individual.is_touched {
                 replaced.insert(slot);
             }
-            individual.is_left_over(asked, &chunk.rows)
+            individual.is_left_over(&chunk.rows)
         });
         if !replaced.is_empty() {
             movers::remove(movers, &replaced);

@@ -73,7 +73,7 @@ impl<T: Owner> Ticked<T> {
         // Nor do threads move the times of the states around one.
         self.is_intricate |= movers.iter().any(|mover| rows.is_nested(*mover));
         let individuals = self.outcome.individuals.by_slot();
-        self.is_intricate |= individuals.iter().any(|individual| individual.is_touched && !individual.is_mover);
+        self.is_intricate |= individuals.iter().any(|individual| individual.is_touched);
     }
 }
 

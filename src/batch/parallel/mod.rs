@@ -365,7 +365,7 @@ fn move_alone<T: Owner>(
             MoveKind::Single if outcome.is_empty() => {}
             MoveKind::Single => store.move_rows(bucket, sleepers.start(chunk, asleep), outcome),
             MoveKind::Short | MoveKind::Long => {
-                store.move_no_rows(bucket, sleepers.start(chunk, asleep), outcome);
+                store.move_no_rows(outcome);
                 movers[chunk].exchange(ticked);
             }
         }

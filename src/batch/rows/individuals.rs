@@ -30,8 +30,6 @@ pub(crate) struct Individual<T: Owner> {
     pub(crate) is_loaded: bool,
     /// Whether its seat is not as it was loaded.
     pub(crate) is_touched: bool,
-    /// Whether it is moved in bulk after all.
-    pub(crate) is_mover: bool,
 }
 
 impl<T: Owner> Individual<T> {
@@ -41,32 +39,6 @@ impl<T: Owner> Individual<T> {
             self.is_loaded = true;
             rows.load(self.slot, rows.known().state(), &mut self.seat);
         }
-    }
-
-    /// Loads its seat from its row, and from a change that it has made at a time.
-    pub(crate) fn load_made(&mut self, mover: Mover, at: f64, rows: &Rows<'_, T>) {
-        self.is_loaded = true;
-        self.is_touched = true;
-        self.count = 1;
-        self.kept = 0;
-        rows.load(self.slot, rows.states.get(mover.target()).state(), &mut self.seat);
-        self.seat.leave_all();
-        self.seat.previous = rows.states.get(mover.previous_or(rows.bucket)).state().clone();
-        self.seat.entered_at = at;
-    }
-
-    /// Takes what its owner has done on another seat.
-    pub(crate) fn take_on(&mut self, mut single: Single<'_, T>, is_panicking: bool) {
-        if is_panicking {
-            single.forget_requests();
-        }
-        self.is_loaded = true;
-        self.is_touched = single.is_touched || is_panicking;
-        self.made = single.made;
-        self.kept = self.kept.min(single.kept);
-        self.count = single.count;
-        mem::swap(&mut self.seat, single.seat);
-        self.requests = single.requests;
     }
 
     /// Takes what a callback asks for.
@@ -88,9 +60,12 @@ impl<T: Owner> Individual<T> {
         }
     }
 
-    /// Whether a row holds all that is kept of it.
-    pub(crate) fn is_plain(&self, rows: &Rows<'_, T>) -> bool {
-        self.seat.rare.as_ref().is_none_or(|rare| !rare.is_memorable()) && !rows.has_rare(self.slot)
+    /// Whether it has to be moved. If it has not changed, its row takes back what its seat has of it.
+    pub(crate) fn is_left_over(&mut self, rows: &Rows<'_, T>) -> bool {
+        if self.is_loaded && !self.is_touched {
+            rows.put_back(self.slot, &mut self.seat);
+        }
+        self.is_touched
     }
 
     fn empty(&mut self, panic: &mut FirstPanic) {
@@ -189,7 +164,6 @@ impl<T: Owner> Individuals<T> {
                 kept: usize::MAX,
                 is_loaded: false,
                 is_touched: false,
-                is_mover: false,
             });
         }
         if self.places.len() <= slot {
@@ -204,7 +178,6 @@ impl<T: Owner> Individuals<T> {
         individual.kept = usize::MAX;
         individual.is_loaded = false;
         individual.is_touched = false;
-        individual.is_mover = false;
         individual
     }
 

@@ -101,17 +101,6 @@ pub(crate) fn count_before(movers: &[Mover], slot: usize) -> usize {
     movers.partition_point(|mover| mover.slot() < slot)
 }
 
-pub(crate) fn sort(movers: &mut [Mover]) {
-    if !movers.is_sorted_by_key(|mover| mover.slot()) {
-        movers.sort_unstable_by_key(|mover| mover.slot());
-    }
-}
-
 pub(crate) fn remove(movers: &mut Vec<Mover>, slots: &Slots) {
     movers.retain(|mover| !slots.contains(mover.slot()));
-}
-
-/// Removes the movers that do nothing.
-pub(crate) fn remove_idle(movers: &mut Vec<Mover>) {
-    movers.retain(|mover| mover.kind() != Kind::Nothing);
 }

@@ -90,9 +90,9 @@ impl<T: Owner> Store<T> {
         let ChunkOutcome { movers, moved_at, individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
         self.take_up_notes(notes, panic);
         self.waiters.append(waiters);
-        self.empty_seats(bucket, start, individuals);
+        self.empty_seats(individuals);
         for individual in individuals.by_slot().iter_mut().rev() {
-            if individual.is_mover || !individual.is_touched {
+            if !individual.is_touched {
                 continue;
             }
             let slot = individual.slot;
@@ -118,22 +118,18 @@ impl<T: Owner> Store<T> {
 
     /// Does all that moving the rows of a chunk comes to, but for the rows of its movers.
     #[cfg(feature = "parallel")]
-    pub(crate) fn move_no_rows(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
+    pub(crate) fn move_no_rows(&mut self, outcome: &mut ChunkOutcome<T>) {
         self.take_up_notes(&mut outcome.notes, &mut outcome.panic);
-        self.empty_seats(bucket, start, &mut outcome.individuals);
+        self.empty_seats(&mut outcome.individuals);
         outcome.individuals.clear();
         self.waiters.append(&mut outcome.waiters);
         self.meet(&mut outcome.unmet, &mut outcome.panic);
     }
 
-    /// Empties the seats of the individuals that have not changed, or are moved in bulk.
-    fn empty_seats(&mut self, bucket: u32, start: usize, individuals: &mut Individuals<T>) {
-        for Individual { slot, seat, is_mover, is_touched, .. } in individuals.by_slot() {
-            if *is_mover {
-                seat.previous = StateRef::NONE;
-                self.keep_extra(self.buckets[bucket as usize].tags[start + *slot].key, seat);
-            }
-            if *is_mover || !*is_touched {
+    /// Empties the seats of the individuals that have not changed.
+    fn empty_seats(&mut self, individuals: &mut Individuals<T>) {
+        for Individual { seat, is_touched, .. } in individuals.by_slot() {
+            if !*is_touched {
                 self.discarded.empty(seat);
             }
         }

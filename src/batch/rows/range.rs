@@ -237,11 +237,6 @@ impl<'a, T: Owner> Rows<'a, T> {
         Some(Entries { times, width, at })
     }
 
-    /// Whether an owner has a stack, a history or many timers, and has not taken them out.
-    pub(crate) fn has_rare(&self, slot: usize) -> bool {
-        self.extra(slot).is_some_and(|extra| is_memorable(extra.lock().as_deref()))
-    }
-
     /// Shows the stack, the history and the many timers of an owner, if it has any.
     pub(crate) fn with_rare<R>(&self, slot: usize, look: impl FnOnce(Option<&Rare<T>>) -> R) -> R {
         let rare = self.extra(slot).map(Extra::lock);
