@@ -56,12 +56,6 @@ impl<T: Owner> fmt::Debug for Change<'_, T> {
     }
 }
 
-/// Sees each change of a machine besides its owner, made or refused, in the order in which they happen.
-pub(crate) trait ChangeWitness<T: Owner> {
-    /// `now` is when it happened, in seconds.
-    fn see(&mut self, change: &Change<'_, T>, now: f64);
-}
-
 /// What requested a [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]

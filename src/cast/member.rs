@@ -8,9 +8,9 @@ use super::context::CastContext;
 use super::journaling;
 use super::slot::Slot;
 use crate::machine::agent::Agent;
+use crate::machine::observer::MachineWatch;
 use crate::machine::report::MachineReport;
 use crate::machine::seat::Seat;
-use crate::machine::single::MachineWatch;
 use crate::message::Telegram;
 use crate::owner::{Owner, now};
 
@@ -40,23 +40,27 @@ where
     Self: Send + Sync,
 {
     fn start(&mut self, index: usize, cx: &mut C) {
-        let (owner, mut machine) = self.watched(Some(watch(index)));
+        let mut watch = watch(index);
+        let (owner, mut machine) = self.watched(&mut watch);
         machine.start(owner, cx);
     }
 
     fn stop(&mut self, index: usize, cx: &mut C) {
-        let (owner, mut machine) = self.watched(Some(watch(index)));
+        let mut watch = watch(index);
+        let (owner, mut machine) = self.watched(&mut watch);
         machine.stop(owner, cx);
     }
 
     #[inline]
     fn update(&mut self, index: usize, cx: &mut C) {
-        let (owner, mut machine) = self.watched(Some(watch(index)));
+        let mut watch = watch(index);
+        let (owner, mut machine) = self.watched(&mut watch);
         machine.update(owner, cx);
     }
 
     fn receive(&mut self, telegram: &Telegram<K, M>, index: usize, cx: &mut C) -> bool {
-        let (owner, mut machine) = self.watched(Some(watch(index)));
+        let mut watch = watch(index);
+        let (owner, mut machine) = self.watched(&mut watch);
         machine.send(owner, telegram, cx)
     }
 
@@ -78,7 +82,7 @@ where
 }
 
 fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> MachineWatch<T> {
-    MachineWatch { index, tell: note::<C, T>, see: journaling::see::<C, T> }
+    MachineWatch { index, moved: note::<C, T>, changed: journaling::see::<C, T> }
 }
 
 fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {

@@ -4,8 +4,8 @@ use core::ops::{Deref, DerefMut};
 use core::{fmt, mem};
 
 use super::machine_mut::MachineMut;
+use super::observer::MachineWatch;
 use super::report::MachineReport;
-use super::single::MachineWatch;
 use super::state_machine::StateMachine;
 use super::waiting::NextWake;
 use crate::fsm::Fsm;
@@ -209,10 +209,10 @@ impl<T: Owner> Agent<T> {
     pub(crate) const OFFSETS: (usize, usize) =
         (mem::offset_of!(Self, owner), mem::offset_of!(Self, machine) + StateMachine::<T>::SEAT_OFFSET);
 
-    /// The owner, and its machine's methods, which report each change to `watch`, if there is one.
+    /// The owner, and its machine's methods, which report each change to `watch`.
     #[inline]
-    pub(crate) fn watched(&mut self, watch: Option<MachineWatch<T>>) -> (&mut T, MachineMut<'_, T>) {
-        (&mut self.owner, self.machine.recording(None).watched(watch))
+    pub(crate) fn watched<'a>(&'a mut self, watch: &'a mut MachineWatch<T>) -> (&'a mut T, MachineMut<'a, T>) {
+        (&mut self.owner, self.machine.observed(Some(watch)))
     }
 
     /// Reports each change from now on to `watch`, if there is one.
@@ -222,7 +222,8 @@ impl<T: Owner> Agent<T> {
 
     #[inline]
     fn parts(&mut self) -> (&mut T, MachineMut<'_, T>) {
-        self.watched(self.watch)
+        let Self { owner, machine, watch } = self;
+        (owner, machine.observed(watch.as_mut().map(|watch| watch as _)))
     }
 
     /// Returns the owner and the machine separately: a batch takes them so, with `insert_machine`.

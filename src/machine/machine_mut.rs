@@ -1,14 +1,13 @@
 //! A machine that is borrowed for its methods, which are only here, wherever the machine is kept.
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::{fmt, mem};
 
 use super::beside::Beside;
 use super::idle::Idle;
+use super::observer::Observer;
 use super::seat::Seat;
-use super::single::{MachineWatch, Single};
-use super::step::Step;
+use super::single::Single;
 use super::taken::Running;
 use super::waiting::{Scope, Then};
 use crate::fsm::{Fsm, Request};
@@ -47,22 +46,19 @@ use crate::state::{IntoState, StateRef};
 pub struct MachineMut<'a, T: Owner> {
     seat: &'a mut Seat<T>,
     beside: &'a mut Beside<T>,
-    steps: Option<&'a mut Vec<Step<T>>>,
-    watch: Option<MachineWatch<T>>,
+    observer: Option<&'a mut dyn Observer<T>>,
     has_changed: bool,
     has_refused: bool,
 }
 
 impl<'a, T: Owner> MachineMut<'a, T> {
     #[inline]
-    pub(crate) fn new(seat: &'a mut Seat<T>, beside: &'a mut Beside<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
-        Self { seat, beside, steps, watch: None, has_changed: false, has_refused: false }
-    }
-
-    /// Reports each change to `watch`, if there is one.
-    #[inline]
-    pub(crate) fn watched(self, watch: Option<MachineWatch<T>>) -> Self {
-        Self { watch, ..self }
+    pub(crate) fn new(
+        seat: &'a mut Seat<T>,
+        beside: &'a mut Beside<T>,
+        observer: Option<&'a mut dyn Observer<T>>,
+    ) -> Self {
+        Self { seat, beside, observer, has_changed: false, has_refused: false }
     }
 
     /// Returns whether any change was made since the machine was borrowed.
@@ -126,7 +122,9 @@ impl<'a, T: Owner> MachineMut<'a, T> {
                 single.tick_lone(state, owner, cx);
                 finish(single)
             }
-            _ => tick_all(self.seat, self.beside, self.steps.as_deref_mut(), self.watch, owner, cx),
+            _ => {
+                tick_all(self.seat, self.beside, self.observer.as_mut().map(|observer| &mut **observer as _), owner, cx)
+            }
         };
         self.has_changed |= has_changed;
         self.has_refused |= has_refused;
@@ -246,7 +244,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     #[inline]
     fn single(&mut self) -> Single<'_, T> {
-        single(self.seat, self.beside.global(), self.steps.as_deref_mut(), self.watch)
+        single(self.seat, self.beside.global(), self.observer.as_mut().map(|observer| &mut **observer as _))
     }
 }
 
@@ -256,8 +254,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 fn tick_all<T: Owner>(
     seat: &mut Seat<T>,
     beside: &mut Beside<T>,
-    steps: Option<&mut Vec<Step<T>>>,
-    watch: Option<MachineWatch<T>>,
+    observer: Option<&mut dyn Observer<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
@@ -267,7 +264,7 @@ fn tick_all<T: Owner>(
     // A panic leaves it so.
     let before = beside.end_idle();
     let global = beside.global();
-    let mut single = single(seat, global, steps, watch);
+    let mut single = single(seat, global, observer.map(|observer| observer as _));
     if global.is_none() && single.seat.is_lone() {
         // If it is quiet, all are.
         let state = single.seat.current.clone();
@@ -302,11 +299,9 @@ fn outcome<T: Owner>(single: &Single<'_, T>) -> (bool, bool) {
 fn single<'a, T: Owner>(
     seat: &'a mut Seat<T>,
     global: &'a StateRef<T>,
-    steps: Option<&'a mut Vec<Step<T>>>,
-    watch: Option<MachineWatch<T>>,
+    observer: Option<&'a mut dyn Observer<T>>,
 ) -> Single<'a, T> {
     let mut single = Single::new(seat, global);
-    single.steps = steps;
-    single.watch = watch;
+    single.observer = observer;
     single
 }

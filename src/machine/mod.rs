@@ -7,6 +7,7 @@ pub(crate) mod agent;
 pub(crate) mod beside;
 pub(crate) mod idle;
 pub(crate) mod machine_mut;
+pub(crate) mod observer;
 pub(crate) mod report;
 pub(crate) mod requests;
 pub(crate) mod seat;

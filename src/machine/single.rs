@@ -1,35 +1,15 @@
 //! One owner's machine while it runs: its seat, and what its callbacks have asked for.
 
-use alloc::vec::Vec;
 use core::mem;
 
 use super::idle::Quiet;
+use super::observer::Observer;
 use super::requests::Requests;
 use super::seat::{Seat, SeatLoan};
-use super::step::Step;
 use super::waiting::Scope;
-use crate::change::{Change, ChangeWitness};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
-
-/// Reports on a machine to the context of its callbacks.
-pub(crate) struct MachineWatch<T: Owner> {
-    /// Which machine it is.
-    pub(crate) index: usize,
-    /// Is told where the machine is, each time that this changes.
-    pub(crate) tell: fn(usize, &Seat<T>, &mut T::Context<'_>),
-    /// Is called for each change, made or refused, with its time.
-    pub(crate) see: fn(usize, &Change<'_, T>, f64, &mut T::Context<'_>),
-}
-
-impl<T: Owner> Clone for MachineWatch<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Owner> Copy for MachineWatch<T> {}
 
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other, and are set in one store")]
 pub(crate) struct Single<'a, T: Owner> {
@@ -57,10 +37,7 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) is_touched: bool,
     /// Whether a guard has refused a change.
     pub(crate) has_refused: bool,
-    /// Where the machine's steps are recorded, if they are.
-    pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
-    pub(crate) watch: Option<MachineWatch<T>>,
-    pub(crate) witness: Option<&'a mut dyn ChangeWitness<T>>,
+    pub(crate) observer: Option<&'a mut dyn Observer<T>>,
     /// What its states have said of ticks in which they have nothing to do.
     pub(crate) quiet: Quiet,
 }
@@ -84,18 +61,16 @@ impl<'a, T: Owner> Single<'a, T> {
             scope: Scope::State(0),
             is_touched: false,
             has_refused: false,
-            steps: None,
-            watch: None,
-            witness: None,
+            observer: None,
             quiet: Quiet::NONE,
         }
     }
 
-    /// Tells the watch that the machine is in another state.
+    /// Tells the observer that the machine is in another state.
     #[inline]
-    pub(crate) fn show(&self, cx: &mut T::Context<'_>) {
-        if let Some(MachineWatch { index, tell, .. }) = self.watch {
-            tell(index, self.seat, cx);
+    pub(crate) fn show(&mut self, cx: &mut T::Context<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.moved(self.seat, cx);
         }
     }
 

@@ -5,6 +5,7 @@ use core::{fmt, mem};
 
 use super::beside::Beside;
 use super::machine_mut::MachineMut;
+use super::observer::Observer;
 use super::report::MachineReport;
 use super::seat::Seat;
 use super::step::Step;
@@ -415,7 +416,13 @@ impl<T: Owner> StateMachine<T> {
     /// if `steps` is given, each step. It is for code that keeps other data in step with the machine.
     #[inline]
     pub fn recording<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> MachineMut<'a, T> {
-        MachineMut::new(&mut self.seat, &mut self.beside, steps)
+        self.observed(steps.map(|steps| steps as _))
+    }
+
+    /// Borrows the machine with the same methods, which tell an observer what they do.
+    #[inline]
+    pub(crate) fn observed<'a>(&'a mut self, observer: Option<&'a mut dyn Observer<T>>) -> MachineMut<'a, T> {
+        MachineMut::new(&mut self.seat, &mut self.beside, observer)
     }
 
     /// Sets the current state without any callback.

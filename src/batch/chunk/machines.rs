@@ -10,7 +10,7 @@ use super::waits::Wait;
 use crate::batch::known::states::NOWHERE;
 use crate::batch::rows::individuals::{Individual, Individuals};
 use crate::batch::rows::movers::{self, Kind};
-use crate::batch::rows::notes::{AsWitness, Notes};
+use crate::batch::rows::notes::{AsObserver, Notes};
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
@@ -204,7 +204,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
         let Self { individuals, notes, .. } = self;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
-        individual.run(global, notes.of(rows, slot).as_witness(), act)
+        individual.run(global, notes.of(rows, slot).as_observer(), act)
     }
 
     /// Whether the state that a row keeps something for has been left: what it keeps is not of the state that is entered.

@@ -14,11 +14,11 @@ use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::Slots;
 use crate::batch::rows::chunk::{Chunk, PassPart};
 use crate::batch::rows::movers;
-use crate::batch::rows::notes::AsWitness;
+use crate::batch::rows::notes::AsObserver;
 use crate::batch::rows::outcome::ChunkOutcome;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::waiter::{Until, Waiter};
-use crate::change::ChangeWitness;
+use crate::machine::observer::Observer;
 use crate::machine::seat::Seat;
 use crate::machine::single::Single;
 use crate::machine::transition::tell_endless_sleep;
@@ -71,10 +71,10 @@ impl<T: Owner> Pass<T> {
         let ChunkOutcome { individuals, changed, notes, panic, handled, .. } = &mut self.outcome;
         let Chunk { owners, seats, rows, global, .. } = chunk;
         for (slot, owner) in owners.iter_mut().enumerate() {
-            let mut witness = notes.of(rows, slot);
+            let mut observer = notes.of(rows, slot);
             if let Some(seat) = seats.get_mut(slot) {
                 let is_handled =
-                    run_on_seat((slot, seat), &global.state, witness.as_witness(), changed, panic, |single| {
+                    run_on_seat((slot, seat), &global.state, observer.as_observer(), changed, panic, |single| {
                         single.send(owner, message, cx)
                     });
                 *handled += usize::from(is_handled == Some(true));
@@ -82,7 +82,7 @@ impl<T: Owner> Pass<T> {
                 let individual = individuals.add(slot);
                 individual.load(rows);
                 let act = |single: &mut Single<'_, T>| single.send(owner, message, cx);
-                let is_handled = panic.catch(|| individual.run(&global.state, witness.as_witness(), act));
+                let is_handled = panic.catch(|| individual.run(&global.state, observer.as_observer(), act));
                 *handled += usize::from(is_handled == Some(true));
                 if !individual.is_left_over(rows) {
                     // As many as there are owners, they would be too much.
@@ -234,10 +234,10 @@ impl<T: Owner> Pass<T> {
                 continue;
             }
             let global = &chunk.global.state;
-            let mut witness = notes.of(&chunk.rows, slot);
+            let mut observer = notes.of(&chunk.rows, slot);
             // What was due for an owner that has come here at the beginning of the tick has been done, and what it has asked
             // for since is due in the next one.
-            let ticked = run_on_seat((slot, seat), global, witness.as_witness(), changed, panic, |single| {
+            let ticked = run_on_seat((slot, seat), global, observer.as_observer(), changed, panic, |single| {
                 if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
             });
             if ticked.is_none() {
@@ -327,9 +327,9 @@ impl<T: Owner> Pass<T> {
             // What has changed at once may have nothing left to do.
             if !matches!(rest, Rest::Requests) || individual.has_asked() {
                 individual.load(&chunk.rows);
-                let mut witness = notes.of(&chunk.rows, slot);
+                let mut observer = notes.of(&chunk.rows, slot);
                 panic.catch(|| {
-                    individual.run(&chunk.global.state, witness.as_witness(), |single| {
+                    individual.run(&chunk.global.state, observer.as_observer(), |single| {
                         single.settle_callback(owner, cx);
                         match rest {
                             Rest::Requests => {}
@@ -373,13 +373,13 @@ impl<T: Owner> Pass<T> {
 fn run_on_seat<'s, T: Owner, R>(
     (slot, seat): (usize, &'s mut Seat<T>),
     global: &'s StateRef<T>,
-    witness: Option<&'s mut dyn ChangeWitness<T>>,
+    observer: Option<&'s mut dyn Observer<T>>,
     changed: &mut Vec<usize>,
     panic: &mut FirstPanic,
     act: impl FnOnce(&mut Single<'_, T>) -> R,
 ) -> Option<R> {
     let mut single = Single::new(seat, global);
-    single.witness = witness;
+    single.observer = observer;
     let result = panic.catch(|| act(&mut single));
     if single.is_touched {
         changed.push(slot);

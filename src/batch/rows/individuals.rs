@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::range::Rows;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::CHUNK;
-use crate::change::ChangeWitness;
 use crate::fsm::Request;
+use crate::machine::observer::Observer;
 use crate::machine::requests::Requests;
 use crate::machine::seat::Seat;
 use crate::machine::single::{ASKED_TO_SLEEP, Single};
@@ -80,7 +80,7 @@ impl<T: Owner> Individual<T> {
     pub(crate) fn run<'r, R>(
         &'r mut self,
         global: &'r StateRef<T>,
-        witness: Option<&'r mut dyn ChangeWitness<T>>,
+        observer: Option<&'r mut dyn Observer<T>>,
         act: impl FnOnce(&mut Single<'_, T>) -> R,
     ) -> R {
         // Until it is known better: `act` may panic.
@@ -92,7 +92,7 @@ impl<T: Owner> Individual<T> {
         }
         single.count = self.count;
         single.kept = usize::MAX;
-        single.witness = witness;
+        single.observer = observer;
         // The callback that has led to a panic may catch it, and go on.
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
         if result.is_err() {

@@ -4,7 +4,8 @@
 use super::range::Rows;
 use crate::batch::known::key::Key;
 use crate::batch::known::states::NOWHERE;
-use crate::change::{Cause, Change, ChangeWitness, Guard, Outcome, Refusal};
+use crate::change::{Cause, Change, Guard, Outcome, Refusal};
+use crate::machine::observer::Observer;
 use crate::owner::Owner;
 use crate::state::{Mover, StateRef};
 
@@ -83,7 +84,7 @@ impl<T: Owner> Notes<T> {
         self.runs.push(ChangeRun { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
     }
 
-    /// The witness of the owner at a slot, if there is a journal.
+    /// The observer of the owner at a slot, if there is a journal.
     #[inline]
     pub(crate) fn of(&mut self, rows: &Rows<'_, T>, slot: usize) -> Option<Noting<'_, T>> {
         if rows.has_journal { Some(self.of_key(rows.key(slot))) } else { None }
@@ -119,9 +120,9 @@ pub(crate) struct Noting<'n, T: Owner> {
     key: Key,
 }
 
-impl<T: Owner> ChangeWitness<T> for Noting<'_, T> {
+impl<T: Owner> Observer<T> for Noting<'_, T> {
     #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
-    fn see(&mut self, change: &Change<'_, T>, at: f64) {
+    fn changed(&mut self, change: &Change<'_, T>, at: f64, _: &mut T::Context<'_>) {
         let Notes { list, runs, .. } = &mut *self.notes;
         let time_in_state = change.time_in_state as f32;
         list.push(NotedChange { key: self.key, to: NOWHERE, time_in_state, cause: change.cause });
@@ -136,13 +137,13 @@ impl<T: Owner> ChangeWitness<T> for Noting<'_, T> {
 }
 
 /// `Option<Noting>` as what a machine takes.
-pub(crate) trait AsWitness<T: Owner> {
-    fn as_witness(&mut self) -> Option<&mut dyn ChangeWitness<T>>;
+pub(crate) trait AsObserver<T: Owner> {
+    fn as_observer(&mut self) -> Option<&mut dyn Observer<T>>;
 }
 
-impl<T: Owner> AsWitness<T> for Option<Noting<'_, T>> {
+impl<T: Owner> AsObserver<T> for Option<Noting<'_, T>> {
     #[inline]
-    fn as_witness(&mut self) -> Option<&mut dyn ChangeWitness<T>> {
+    fn as_observer(&mut self) -> Option<&mut dyn Observer<T>> {
         self.as_mut().map(|noting| noting as _)
     }
 }

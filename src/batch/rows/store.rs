@@ -8,7 +8,7 @@ use slotmap::SlotMap;
 use super::chunk::{Chunk, Global, PassPart};
 use super::columns::Columns;
 use super::journaling::Journaling;
-use super::notes::{AsWitness, Notes};
+use super::notes::{AsObserver, Notes};
 use super::place::{Place, SharedPlace};
 use super::range::{Extra, Extras, Rows, SharedByRows, clone_extras_from};
 use super::unused::Unused;
@@ -239,8 +239,8 @@ impl<T: Owner> Store<T> {
             spare
         });
         let mut single = Single::new(seat, &global.state);
-        let mut witness = journaling.as_ref().map(|_| notes.of_key(key));
-        single.witness = witness.as_witness();
+        let mut observer = journaling.as_ref().map(|_| notes.of_key(key));
+        single.observer = observer.as_observer();
         let result = panic.catch(|| act(&mut owners[slot], &mut single));
         let is_touched = single.is_touched;
         if result.is_none() {

@@ -10,7 +10,7 @@ use crate::fsm::time_since;
 use crate::machine::idle::Quiet;
 use crate::machine::requests::Requests;
 use crate::machine::seat::Resumption;
-use crate::machine::single::{MachineWatch, Single};
+use crate::machine::single::Single;
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
@@ -318,14 +318,11 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Tells the log, the owner, the watch and the witness of a change that has been made at a time.
+    /// Tells the log, the owner and the observer of a change that has been made at a time.
     #[inline]
     fn tell(&mut self, change: &Change<'_, T>, now: f64, owner: &mut T, cx: &mut T::Context<'_>) {
-        if let Some(witness) = &mut self.witness {
-            witness.see(change, now);
-        }
-        if let Some(MachineWatch { index, see, .. }) = self.watch {
-            see(index, change, now, cx);
+        if let Some(observer) = &mut self.observer {
+            observer.changed(change, now, cx);
         }
         tell(owner, change, cx);
     }
@@ -353,11 +350,13 @@ impl<T: Owner> Single<'_, T> {
         self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
     }
 
-    /// Records a step, if steps are recorded.
+    /// Tells the observer of a step, if it sees steps.
     #[inline]
     pub(super) fn record(&mut self, step: impl FnOnce() -> Step<T>) {
-        if let Some(steps) = &mut self.steps {
-            steps.push(step());
+        if let Some(observer) = &mut self.observer {
+            if observer.sees_steps() {
+                observer.step(step());
+            }
         }
     }
 

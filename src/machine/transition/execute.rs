@@ -126,7 +126,8 @@ impl<T: Owner> Single<'_, T> {
     /// Whether a change is the only request, is not one of suspiciously many, and is not recorded.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.count < MOST_CHANGES / 2 && self.steps.is_none() && self.requests.is_empty()
+        let is_recorded = self.observer.as_ref().is_some_and(|observer| observer.sees_steps());
+        self.count < MOST_CHANGES / 2 && !is_recorded && self.requests.is_empty()
     }
 
     #[inline(never)]
