@@ -6,9 +6,11 @@ use smallvec::SmallVec;
 
 use super::handle::{entered_at, toward_each};
 use super::values::{LANES, Lanes, lanes};
+use crate::format::expression::Comparison;
 use crate::fsm::{Entries, Fsm};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
+use crate::span::Span;
 use crate::state::{Mover, State, StateRef};
 
 /// The handles of up to 64 owners.
@@ -111,6 +113,16 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
             Some(Entries { times, width: 1, .. }) => lanes(times, &mut 0, |at| holds(*at)) & asked,
             Some(_) => lanes(&self.entries(asked)[..self.length], &mut 0, |at| holds(*at)) & asked,
             None => self.ask_each(asked, |_, fsm| holds(entered_at(state, fsm))),
+        }
+    }
+
+    /// The lanes of `asked` whose time in the state compares so with a span.
+    pub(crate) fn compare_times(&mut self, asked: Lanes, op: Comparison, span: Span) -> Lanes {
+        // The comparison is chosen outside the loop.
+        match op {
+            Comparison::Less => self.ask_entries(asked, |at| span.is_less(at)),
+            Comparison::GreaterOrEqual => self.ask_entries(asked, |at| span.has_passed(at)),
+            op => self.ask_entries(asked, |at| op.holds_since(span, at)),
         }
     }
 

@@ -212,7 +212,7 @@ impl<T: Owner> Probe<T> {
             Self::Number(number, op, with) => {
                 block.ask_runs(asked, |run, lane| number.compare(&owners[run], cx, *op, *with, lane))
             }
-            Self::Time(op, with) => op.ask_entries(Span::of(*with, now::<T>(cx)), asked, block),
+            Self::Time(op, with) => block.compare_times(asked, *op, Span::of(*with, now::<T>(cx))),
             Self::Chance(draw, p) => block.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
             probe => {
                 let state = block.state;

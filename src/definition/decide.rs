@@ -229,7 +229,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             let open = match &exit.opens {
                 Opening::AtOnce => staying,
                 Opening::After(after) => {
-                    Comparison::GreaterOrEqual.ask_entries(Span::of(*after, now::<T>(cx)), staying, &mut block)
+                    block.compare_times(staying, Comparison::GreaterOrEqual, Span::of(*after, now::<T>(cx)))
                 }
                 Opening::Kept(_) => {
                     let together = staying & !acted;

@@ -3,7 +3,6 @@
 //! A closure registered as a value implements [`Number`] or [`Flag`]. Each gets its own copy of the loop over many owners,
 //! with its reading inlined: one virtual call for up to 64 owners.
 
-use super::block::Block;
 use crate::format::expression::Comparison;
 use crate::owner::Owner;
 use crate::span::Span;
@@ -53,16 +52,6 @@ impl Comparison {
 
 /// A comparison of the time in a state with a span.
 impl Comparison {
-    /// The lanes of `asked` for which it holds.
-    pub(crate) fn ask_entries<T: Owner>(self, span: Span, asked: Lanes, block: &mut Block<'_, '_, T>) -> Lanes {
-        // The comparison is chosen outside the loop.
-        match self {
-            Self::Less => block.ask_entries(asked, |at| span.is_less(at)),
-            Self::GreaterOrEqual => block.ask_entries(asked, |at| span.has_passed(at)),
-            op => block.ask_entries(asked, |at| op.holds_since(span, at)),
-        }
-    }
-
     /// Whether it holds for an owner that has been in the state since then.
     #[inline]
     pub(crate) fn holds_since(self, span: Span, entered_at: f64) -> bool {

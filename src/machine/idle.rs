@@ -5,7 +5,6 @@
 //! only difference is the time that a tick takes. Any other request to the machine ends this.
 
 use super::seat::Seat;
-use super::single::Single;
 use super::waiting::Scope;
 use crate::fsm::time_or_zero;
 use crate::owner::Owner;
@@ -54,8 +53,7 @@ impl Idle {
 
     /// What comes after a tick.
     #[inline]
-    pub(crate) fn after<T: Owner>(single: &Single<'_, T>, now: impl FnOnce() -> f64) -> Self {
-        let (seat, quiet) = (&*single.seat, single.quiet);
+    pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
         if seat.is_asleep() {
             if seat.is_outdated() {
                 return Self::NOT;

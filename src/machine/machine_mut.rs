@@ -273,7 +273,7 @@ fn tick_all<T: Owner>(
         single.quiet = before.quiet(|| now::<T>(cx));
         single.tick(owner, cx);
     }
-    let idle = Idle::after(&single, || now::<T>(cx));
+    let idle = Idle::after(single.seat, single.quiet, || now::<T>(cx));
     let outcome = finish(single);
     beside.be_idle(idle);
     outcome

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::error::Error;
 use core::fmt;
 
-use super::version::VERSION;
+/// The version of saved values that this crate writes and reads.
+pub const VERSION: u32 = 1;
 
 /// A mistake in a book, such as two states with the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]

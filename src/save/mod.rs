@@ -40,13 +40,13 @@ pub use self::data::{
     SavedStates, SavedThen, SavedTimer,
 };
 pub(crate) use self::dispatcher::borrowed;
-pub use self::error::{BookError, LoadError, SaveError};
+pub use self::error::{BookError, LoadError, SaveError, VERSION};
 pub(crate) use self::read::time;
 #[cfg(feature = "std")]
 pub(crate) use self::read::{Depths, How, Reader};
 pub use self::replay::Replay;
 pub use self::seconds::Seconds;
-pub use self::version::{Saved, VERSION};
+pub use self::version::Saved;
 #[cfg(feature = "std")]
 pub(crate) use self::write::Writer;
 #[cfg(feature = "std")]

@@ -6,10 +6,7 @@ use core::marker::PhantomData;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::error::LoadError;
-
-/// The version that this crate writes.
-pub const VERSION: u32 = 1;
+use super::error::{LoadError, VERSION};
 
 /// A saved value, which begins with its version.
 ///

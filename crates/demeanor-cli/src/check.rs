@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use demeanor::definition::{Finding, Outline, Problem, Proof, Words};
+use demeanor::definition::{Finding, Outline, Proof, Words};
 
+use crate::checked::{Checked, Content};
 use crate::input::Input;
 use crate::shown::{escaped, listed};
 use crate::{Exit, Outcome, WordsFile, complain, json, report, tell, witness};
@@ -34,55 +35,6 @@ pub(crate) struct Check {
 enum Format {
     Text,
     Json,
-}
-
-/// What has been found in a file.
-pub(crate) struct Checked {
-    pub(crate) file: String,
-    pub(crate) problems: Vec<Problem>,
-    pub(crate) errors: usize,
-    pub(crate) warnings: usize,
-    /// What the file has, if it has no errors.
-    pub(crate) content: Option<Content>,
-}
-
-/// What a file without errors has.
-pub(crate) struct Content {
-    pub(crate) machines: usize,
-    pub(crate) states: usize,
-    /// By their kinds, the words that could not be checked.
-    pub(crate) unchecked: Vec<(&'static str, Vec<String>)>,
-    /// What has been proved, if that was asked for.
-    pub(crate) proof: Option<Proof>,
-}
-
-impl Checked {
-    /// What has been proved.
-    fn proof(&self) -> Option<&Proof> {
-        self.content.as_ref()?.proof.as_ref()
-    }
-
-    /// The problems, and what has been proved. Of a warning that has been proved, too, the proof tells more; and nobody is kept
-    /// in a state that is never reached.
-    pub(crate) fn all(&self) -> Vec<(&Problem, Option<&Finding>)> {
-        let findings = self.proof().map_or(&[][..], Proof::findings);
-        let is_proved = |problem: &&Problem| {
-            let same = |finding: &Finding| {
-                let proved = finding.problem();
-                let is_same = proved.code_name() == problem.code_name();
-                let is_moot = (proved.code_name(), problem.code_name()) == ("unreachable", "no-way-out");
-                (is_same || is_moot) && proved.span() == problem.span()
-            };
-            findings.iter().any(same)
-        };
-        let problems = self.problems.iter().filter(|problem| !is_proved(problem)).map(|problem| (problem, None));
-        let mut all: Vec<_> =
-            problems.chain(findings.iter().map(|finding| (finding.problem(), Some(finding)))).collect();
-        if !findings.is_empty() {
-            all.sort_by_key(|(problem, _)| problem.span().start);
-        }
-        all
-    }
 }
 
 /// Checks all files. One that cannot be read does not keep the others from being checked.
@@ -175,7 +127,7 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
         }
         let Some(witness) = finding.and_then(Finding::witness) else { continue };
         let machine = finding.and_then(Finding::machine);
-        let command = witness::command(witness, &checked.file, machine, check);
+        let command = witness::command(witness, &checked.file, machine, check.words.path());
         let lines: Vec<_> = command.lines().map(escaped).collect();
         complain(&format!("  to see it:\n\n{}\n", lines.join("\n")));
     }

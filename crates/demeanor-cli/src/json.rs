@@ -4,7 +4,7 @@
 use demeanor::definition::{Coverage, ExitSeen, Finding, Outline, Problem};
 use serde_json::{Map, Value, json};
 
-use crate::check::{Checked, Content};
+use crate::checked::{Checked, Content};
 use crate::witness;
 
 /// The document of all files: what was found in each, or its name and why it could not be read.

@@ -9,6 +9,7 @@
 mod readme {}
 
 mod check;
+mod checked;
 mod graph;
 mod input;
 mod json;
@@ -20,6 +21,7 @@ mod ports;
 mod progress;
 mod puppet;
 mod rows;
+mod setting;
 mod shown;
 mod simulate;
 mod svg;

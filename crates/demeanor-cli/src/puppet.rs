@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use demeanor::definition::{Outline, Unchecked, ValueKind, Vocabulary, Words};
 use demeanor::{Change, Flow, Owner, State};
 
-use crate::table::Setting;
+use crate::setting::Setting;
 
 #[derive(Clone, Default)]
 pub(crate) struct Puppet {

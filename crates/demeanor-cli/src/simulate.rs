@@ -14,8 +14,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use crate::input::{Input, is_standard};
 use crate::progress::{Above, bar};
 use crate::puppet::{Clock, Names, Puppet, Told, vocabulary, words_of};
+use crate::setting::Setting;
 use crate::shown::{escaped, listed};
-use crate::table::{Moment, Setting, read};
+use crate::table::{Moment, read};
 use crate::{Exit, Outcome, WordsFile, complain, report, whole_file, written};
 
 #[derive(Args)]

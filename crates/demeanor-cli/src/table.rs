@@ -1,56 +1,12 @@
 //! What the command line sets: single values, and a table of values over time.
 
-use std::fmt;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use demeanor::definition::ValueKind;
-
 use crate::input::{LONGEST, is_standard};
 use crate::puppet::Told;
-
-/// A value from the command line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Setting {
-    Number(f64),
-    Flag(bool),
-}
-
-impl Setting {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "true" => Ok(Self::Flag(true)),
-            "false" => Ok(Self::Flag(false)),
-            number => {
-                number.parse().map(Self::Number).map_err(|_| format!("`{text}` is neither a number nor true or false"))
-            }
-        }
-    }
-
-    pub(crate) fn kind(self) -> ValueKind {
-        match self {
-            Self::Number(_) => ValueKind::Number,
-            Self::Flag(_) => ValueKind::Flag,
-        }
-    }
-
-    pub(crate) fn number(self) -> f64 {
-        match self {
-            Self::Number(number) => number,
-            Self::Flag(yes) => f64::from(u8::from(yes)),
-        }
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Flag(yes) => write!(f, "{yes}"),
-        }
-    }
-}
+use crate::setting::Setting;
 
 /// One moment of a table: from then on, these values.
 #[derive(Debug, PartialEq)]

@@ -1,24 +1,23 @@
 //! How a finding can be seen: the command that plays its values, and the same as JSON.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use demeanor::definition::{Witness, WitnessValue};
 use serde_json::{Map, Value, json};
-
-use crate::check::Check;
 
 /// What ends a table on the command line.
 const END: &str = "END";
 
 /// The command that plays a witness, and behind it the table that it reads, if it reads one.
-pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, check: &Check) -> String {
+pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, words: Option<&Path>) -> String {
     let mut command = format!("demeanor run {}", quoted(file));
     let mut option = |name: &str, value: &str| {
         // Else it would be taken for another option.
         let joint = if value.starts_with('-') { '=' } else { ' ' };
         let _ = write!(command, " --{name}{joint}{}", quoted(value));
     };
-    if let Some(words) = check.words.path() {
+    if let Some(words) = words {
         option("vocabulary", &words.display().to_string());
     }
     for (name, value) in [("machine", machine), ("from", witness.from())] {

@@ -16,7 +16,8 @@ use std::{iter, mem};
 use self::blocks::{BLOCK, Blocks, List};
 use self::heads::{Head, Heads};
 use self::levels::{LEVELS, Levels};
-use self::nodes::{END, NONE, Nodes};
+use self::nodes::{END, Nodes};
+use self::pages::NONE;
 
 /// The running timers of all owners.
 ///

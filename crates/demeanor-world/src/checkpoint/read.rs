@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::content::{Content, MAGIC, Part, Summed, VERSION};
 use super::manifest::{self, CHANGED, Manifest, other_version};
-use super::write::folder_of;
 use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::setup::Setup;
@@ -39,6 +38,11 @@ pub(super) fn checkpoints_in(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     }
     found.sort_unstable();
     Ok(found)
+}
+
+/// The folder of the checkpoint after so many ticks.
+pub(super) fn folder_of(folder: &Path, ticks: u64) -> PathBuf {
+    folder.join(format!("tick-{ticks:012}"))
 }
 
 /// After how many ticks a checkpoint was written, by the name of its folder.

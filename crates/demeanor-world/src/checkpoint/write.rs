@@ -2,22 +2,17 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::content::{ContentRef, MAGIC, Part, Summed, VERSION};
 use super::manifest::{self, Manifest};
-use super::read::{checkpoints_in, ticks_of};
+use super::read::{checkpoints_in, folder_of, ticks_of};
 use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::setup::Setup;
 
 /// So many checkpoints are kept: the last one, and the one before.
 const KEPT: usize = 2;
-
-/// The folder of the checkpoint after so many ticks.
-pub(super) fn folder_of(folder: &Path, ticks: u64) -> PathBuf {
-    folder.join(format!("tick-{ticks:012}"))
-}
 
 /// Writes one worker's part.
 pub(crate) fn write_part<T: Citizen>(

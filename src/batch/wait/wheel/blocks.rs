@@ -4,8 +4,7 @@
 //! miss of the cache, `advance` took more than twice as long that way. Here the processor can fetch the nodes of a block
 //! side by side.
 
-use super::nodes::NONE;
-use super::pages::Pages;
+use super::pages::{NONE, Pages};
 
 /// How many nodes a block has: with the link, 128 bytes.
 pub(super) const BLOCK: usize = FULL as usize;

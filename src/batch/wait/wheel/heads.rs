@@ -1,7 +1,6 @@
 //! The first node of each owner's list, and the owner's version, in pages. A page exists only if one of its owners has a timer.
 
-use super::nodes::{NONE, OWNERS};
-use super::pages::Pages;
+use super::pages::{NONE, OWNERS, Pages};
 
 /// How many owners a page is for.
 const PAGE: usize = 128;

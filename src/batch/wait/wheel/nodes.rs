@@ -2,15 +2,10 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::pages::Pages;
+use super::pages::{NONE, Pages};
 
-/// No node: above all of them.
-pub(super) const NONE: u32 = OWNERS - 1;
 /// Marks the end of an owner's list. The other bits are the owner.
 pub(super) const END: u32 = 1 << 31;
-/// Owners are below this.
-pub(super) const OWNERS: u32 = 1 << 30;
-
 /// How many nodes a page has: four kilobytes, since most batches have few timers.
 const PAGE: usize = 256;
 

@@ -2,7 +2,11 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::nodes::NONE;
+/// Owners are below this.
+pub(super) const OWNERS: u32 = 1 << 30;
+
+/// No element: above all of them.
+pub(super) const NONE: u32 = OWNERS - 1;
 
 pub(super) struct Pages<E, const PAGE: usize> {
     pages: Vec<Box<[E; PAGE]>>,
