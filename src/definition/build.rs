@@ -16,7 +16,7 @@ use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use crate::format::beside::FilesBeside;
 use crate::format::draft::{Params, When};
-use crate::format::expression::Name;
+use crate::format::name::Name;
 use crate::format::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::Mistake;

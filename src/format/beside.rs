@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::files::Files;
 use super::folder::read_named;
+use super::library::Library;
 
 /// Where the files are that a definition names.
 #[derive(Clone, Debug)]
@@ -34,5 +35,18 @@ impl FilesBeside {
             Self::Folder(folder) => folder,
             Self::Read(files) => files.folder(),
         }
+    }
+}
+
+impl Library {
+    /// What a text links to.
+    pub(crate) fn of(text: &str, beside: Option<&FilesBeside>) -> Self {
+        Self::with_open(text, beside, &|_| None)
+    }
+
+    /// As [`of`](Self::of), where an editor has some of the files open: their texts by their paths from the folder.
+    pub(crate) fn with_open(text: &str, beside: Option<&FilesBeside>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
+        let Some(beside) = beside else { return Self::default() };
+        Self::with(text, &|path| open(path).map_or_else(|| beside.read(path), Ok))
     }
 }

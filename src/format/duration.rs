@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::expression::Name;
+use super::name::Name;
 
 /// How long an exit waits, or how often a state has its turn.
 ///

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::name::{Name, is_word};
 use super::operand::{Operand, Quoted};
 
 /// The most comparisons, flags and chances that one condition may have.
@@ -17,19 +18,6 @@ pub(crate) const OF_MESSAGE: &str = "message.";
 /// Whether a name can be written in a condition.
 pub(crate) fn is_name(text: &str) -> bool {
     is_word(text) && !RESERVED.contains(&text) && !text.starts_with(OF_MESSAGE)
-}
-
-/// Whether a name of any kind can be written without quotes.
-pub(crate) fn is_word(text: &str) -> bool {
-    text.starts_with(begins_name) && text.chars().all(continues_name)
-}
-
-pub(crate) fn begins_name(c: char) -> bool {
-    c.is_alphabetic() || c == '_'
-}
-
-pub(crate) fn continues_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '.'
 }
 
 /// A condition, or a part of one.
@@ -98,26 +86,6 @@ impl Expr {
             Self::Not(inner) => inner.first_chance(),
             Self::And(parts) | Self::Or(parts) => parts.iter().find_map(Self::first_chance),
         }
-    }
-}
-
-/// A name in a file (of a value, a state, a behavior, a message or a script), and where it is written.
-#[derive(Clone, Debug)]
-pub(crate) struct Name {
-    pub(crate) text: String,
-    pub(crate) span: Range<usize>,
-}
-
-/// Names are compared as written, wherever that is.
-impl PartialEq for Name {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::beside::FilesBeside;
 use super::draft::read::readable;
 use super::draft::tree::{Table, TreeValue};
 
@@ -35,17 +34,6 @@ pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
 }
 
 impl Library {
-    /// What a text links to.
-    pub(crate) fn of(text: &str, beside: Option<&FilesBeside>) -> Self {
-        Self::with_open(text, beside, &|_| None)
-    }
-
-    /// As [`of`](Self::of), where an editor has some of the files open: their texts by their paths from the folder.
-    pub(crate) fn with_open(text: &str, beside: Option<&FilesBeside>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
-        let Some(beside) = beside else { return Self::default() };
-        Self::with(text, &|path| open(path).map_or_else(|| beside.read(path), Ok))
-    }
-
     /// What a text links to, where the texts are read by `read`, by their paths from the folder.
     pub(crate) fn with(text: &str, read: &dyn Fn(&Path) -> Result<String, String>) -> Self {
         let mut library = Self::default();

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::draft::machines::unknown_machine;
 use super::draft::{Draft, DraftState, read};
-use super::expression::Name;
 use super::library::{Library, is_file, parts};
+use super::name::Name;
 use super::outline::hierarchy;
 use super::outline::resolve::{self, Common};
 use super::problems::findings::Findings;

@@ -12,6 +12,7 @@ pub(crate) mod folder;
 pub(crate) mod hook;
 pub(crate) mod library;
 pub(crate) mod link;
+pub(crate) mod name;
 pub(crate) mod operand;
 pub(crate) mod outline;
 pub(crate) mod problems;

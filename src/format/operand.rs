@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::expression::Name;
+use super::name::{Name, is_word};
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,6 +186,6 @@ pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if super::expression::is_word(self.0) { f.write_str(self.0) } else { write!(f, "\"{}\"", self.0) }
+        if is_word(self.0) { f.write_str(self.0) } else { write!(f, "\"{}\"", self.0) }
     }
 }

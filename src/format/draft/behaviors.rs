@@ -5,54 +5,55 @@ use std::rc::Rc;
 use toml::Spanned;
 
 use super::DraftBehavior;
+use super::keys::BEHAVIOR_KEYS;
 use super::read::DraftReader;
 use super::tree::{SpannedValue, Table, TreeValue};
 use crate::format::problems::mistake::{Mistake, Origin};
 
-/// The key in American spelling, and in British.
-pub(super) const KEYS: [&str; 2] = ["behavior", "behaviour"];
-
-pub(super) fn read<'i>(reader: &mut DraftReader<'_, 'i>, state: &Table<'i>) -> Vec<DraftBehavior<'i>> {
-    let given: Vec<_> = KEYS.into_iter().filter_map(|key| Some((key, state.get(key)?))).collect();
-    if let [(_, first), (key, second)] = &given[..] {
-        let at = reader.key_span(key, second.span());
-        reader.findings.add(
-            Mistake::error("duplicate-key", at, "`behavior` and `behaviour` are one key in two spellings")
-                .label("given again here")
-                .second(Some(first.span()), "first given here")
-                .help("write `behavior = [..]` with all of them"),
-        );
-    }
-    let mut behaviors = Vec::new();
-    match given.first().map(|(_, value)| (value, value.get_ref())) {
-        None => {}
-        Some((_, TreeValue::Array(list))) => behaviors.extend(list.iter().filter_map(|one| behavior(reader, one))),
-        Some((value, _)) => behaviors.extend(behavior(reader, value)),
-    }
-    let Some(params) = state.get("params").filter(|params| reader.table(params, "`params`").is_some()) else {
-        return behaviors;
-    };
-    let is_named = given.iter().any(|(_, value)| value.get_ref().is_str());
-    match &mut behaviors[..] {
-        [one] if is_named => one.params = Some(Rc::new(params.clone())),
-        _ if is_named => {}
-        _ => {
-            let at = reader.key_span("params", params.span());
-            let mistake = Mistake::error(
-                "params-without-behaviour",
-                at,
-                "`params` are given, but there is no behavior that uses them",
-            )
-            .label("used by no behavior")
-            .origin(Origin::MayFollow);
-            reader.findings.add(mistake.help(if given.is_empty() {
-                "add `behavior = \"..\"`"
-            } else {
-                "put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
-            }));
+impl<'i> DraftReader<'_, 'i> {
+    /// The behaviors of a state.
+    pub(super) fn behaviors(&mut self, state: &Table<'i>) -> Vec<DraftBehavior<'i>> {
+        let given: Vec<_> = BEHAVIOR_KEYS.into_iter().filter_map(|key| Some((key, state.get(key)?))).collect();
+        if let [(_, first), (key, second)] = &given[..] {
+            let at = self.key_span(key, second.span());
+            self.findings.add(
+                Mistake::error("duplicate-key", at, "`behavior` and `behaviour` are one key in two spellings")
+                    .label("given again here")
+                    .second(Some(first.span()), "first given here")
+                    .help("write `behavior = [..]` with all of them"),
+            );
         }
+        let mut behaviors = Vec::new();
+        match given.first().map(|(_, value)| (value, value.get_ref())) {
+            None => {}
+            Some((_, TreeValue::Array(list))) => behaviors.extend(list.iter().filter_map(|one| behavior(self, one))),
+            Some((value, _)) => behaviors.extend(behavior(self, value)),
+        }
+        let Some(params) = state.get("params").filter(|params| self.table(params, "`params`").is_some()) else {
+            return behaviors;
+        };
+        let is_named = given.iter().any(|(_, value)| value.get_ref().is_str());
+        match &mut behaviors[..] {
+            [one] if is_named => one.params = Some(Rc::new(params.clone())),
+            _ if is_named => {}
+            _ => {
+                let at = self.key_span("params", params.span());
+                let mistake = Mistake::error(
+                    "params-without-behaviour",
+                    at,
+                    "`params` are given, but there is no behavior that uses them",
+                )
+                .label("used by no behavior")
+                .origin(Origin::MayFollow);
+                self.findings.add(mistake.help(if given.is_empty() {
+                    "add `behavior = \"..\"`"
+                } else {
+                    "put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
+                }));
+            }
+        }
+        behaviors
     }
-    behaviors
 }
 
 /// A name, or a table of a name and parameters.

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::tree::{SpannedValue, TreeValue};
 use super::type_of;
-use crate::format::expression::{Name, is_name};
+use crate::format::expression::is_name;
+use crate::format::name::Name;
 use crate::format::problems::findings::{Findings, nearest};
 use crate::format::problems::mistake::{Mistake, Origin};
 

@@ -25,7 +25,8 @@ use winnow::{ModalResult, Parser};
 
 use super::duration::seconds_of;
 use super::source_map::SourceMap;
-use crate::format::expression::{Comparison, Expr, MOST_TESTS, begins_name, continues_name};
+use crate::format::expression::{Comparison, Expr, MOST_TESTS};
+use crate::format::name::{begins_name, continues_name};
 use crate::format::operand::Operand;
 use crate::format::problems::mistake::Mistake;
 

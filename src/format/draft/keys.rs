@@ -7,6 +7,9 @@ use std::ops::Range;
 use super::statements::Statements;
 use super::tree::{self, Table};
 
+/// The key of behaviors in American spelling, and in British.
+pub(super) const BEHAVIOR_KEYS: [&str; 2] = ["behavior", "behaviour"];
+
 /// One place of a file where the name of a state or of a machine is a key.
 ///
 /// # Examples
@@ -109,4 +112,10 @@ fn named(path: &[String], key: &tree::Key<'_>, span: Range<usize>) -> Option<Key
     };
     let section = span.start..span.end;
     Some(Key { machine, state, span, section })
+}
+
+/// A name as a part of a header.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_bare { name.to_owned() } else { format!("\"{name}\"") }
 }

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use toml::Spanned;
 
 use super::DraftState;
-use super::behaviors::KEYS as BEHAVIOR_KEYS;
+use super::keys::BEHAVIOR_KEYS;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
-use crate::format::expression::Name;
+use crate::format::name::Name;
 use crate::format::outline::scopes::{Placed, Scopes};
 use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::{Mistake, Origin};

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use self::duration::DraftDuration;
 use self::tree::{SpannedValue, TreeValue};
-use super::expression::{Expr, Name};
+use super::expression::Expr;
+use super::name::Name;
 
 mod behaviors;
 pub(crate) mod document;

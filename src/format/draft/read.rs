@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 
 use toml::Spanned;
 
-use super::behaviors;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::keys::quoted;
 use super::machines::{self, SharedState, WrittenMachine};
 use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
-use crate::format::expression::Name;
+use crate::format::name::Name;
 use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::{Mistake, Origin};
 use crate::format::source::Source;
@@ -241,7 +241,7 @@ impl<'i> DraftReader<'_, 'i> {
         };
         self.known_keys(state, "a state", STATE_KEYS);
         DraftState {
-            behaviors: behaviors::read(self, state),
+            behaviors: self.behaviors(state),
             script: state.get("script").and_then(|value| self.string(value, "`script`")),
             every: state.get("every").and_then(|value| duration::every(value, self.findings)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
@@ -487,12 +487,6 @@ fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
     };
     let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
     Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))
-}
-
-/// A name as a part of a header.
-pub(crate) fn quoted(name: &str) -> String {
-    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if is_bare { name.to_owned() } else { format!("\"{name}\"") }
 }
 
 /// A key that there must be.

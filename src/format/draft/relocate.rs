@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::duration::{DraftDuration, DraftLength};
 use super::{DraftState, When, WrittenElsewhere};
-use crate::format::expression::{Expr, Name};
+use crate::format::expression::Expr;
+use crate::format::name::Name;
 use crate::format::operand::Operand;
 
 impl DraftState<'_> {

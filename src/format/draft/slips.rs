@@ -6,7 +6,7 @@ use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
 use super::duration;
-use super::read::quoted;
+use super::keys::quoted;
 use crate::format::problems::mistake::{Mistake, Origin};
 
 /// A slip in a statement: the mistake, at its place in the statement, and the part that cannot be read because of it.

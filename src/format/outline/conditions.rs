@@ -2,24 +2,14 @@
 
 use std::ops::Range;
 
-use super::mention::Meaning;
+use super::mention::{ConditionPlace, Meaning};
 use super::resolve::Resolver;
 use crate::format::draft::When;
-use crate::format::expression::{Expr, Name, OF_MESSAGE, flag_compared};
+use crate::format::expression::{Expr, OF_MESSAGE, flag_compared};
+use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::problems::mistake::Mistake;
 use crate::format::words::{ValueKind, WordKind};
-
-/// Where a condition stands.
-#[derive(Clone, Copy)]
-pub(super) enum ConditionPlace<'p> {
-    /// In `enter_when`.
-    Entry,
-    /// In an exit that is tried in each tick.
-    Tick,
-    /// In an exit that waits for the message of a name.
-    Message(&'p str),
-}
 
 impl Resolver<'_> {
     pub(super) fn condition(&mut self, when: &mut When, place: ConditionPlace<'_>) {

@@ -72,3 +72,14 @@ impl Mention {
         self.condition.clone()
     }
 }
+
+/// Where a condition stands.
+#[derive(Clone, Copy)]
+pub(super) enum ConditionPlace<'p> {
+    /// In `enter_when`.
+    Entry,
+    /// In an exit that is tried in each tick.
+    Tick,
+    /// In an exit that waits for the message of a name.
+    Message(&'p str),
+}

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::draft::{Params, When, WrittenElsewhere};
 use super::duration::Duration;
-use super::expression::Name;
+use super::name::Name;
 use super::problems::problem::Problem;
 use super::source::Source;
 use super::words::ValueKind;

@@ -7,7 +7,7 @@ use serde_json::Value as Schema;
 
 use crate::format::draft::tree::{SpannedValue, Table, TreeValue};
 use crate::format::draft::{Params, type_of};
-use crate::format::expression::Name;
+use crate::format::name::Name;
 use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::Mistake;
 

@@ -8,13 +8,14 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use super::conditions::ConditionPlace;
-use super::mention::{Meaning, Mention};
+use super::mention::{ConditionPlace, Meaning, Mention};
 use super::scopes::{Meant, Placed, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
-use crate::format::draft::read::{missing_key, quoted};
+use crate::format::draft::keys::quoted;
+use crate::format::draft::read::missing_key;
 use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
-use crate::format::expression::{Name, RESERVED};
+use crate::format::expression::RESERVED;
+use crate::format::name::Name;
 use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::{Mistake, Origin};
 use crate::format::words::{WordKind, Words};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Outline;
-use crate::format::expression::Name;
 use crate::format::folder::read_named;
+use crate::format::name::Name;
 use crate::format::problems::findings::Findings;
 use crate::format::script::budget::ScriptBudget;
 use crate::format::script::compiled::{self, Purpose};

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use rhai::Dynamic;
 
 use self::compiled::Unfit;
-use super::expression::Name;
 use super::hook::Hook;
+use super::name::Name;
 use super::problems::mistake::Mistake;
 use super::source::Source;
 

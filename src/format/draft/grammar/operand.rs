@@ -10,7 +10,8 @@ use winnow::{ModalResult, Parser};
 use super::{
     Input, Term, Wrong, condition, deeper, expect, expected, multispace0, name, next_word, number, symbol, test, wrong,
 };
-use crate::format::expression::{Expr, Name, OF_MESSAGE};
+use crate::format::expression::{Expr, OF_MESSAGE};
+use crate::format::name::Name;
 use crate::format::operand::{Arithmetic, FUNCTIONS, Function, Operand};
 use crate::format::problems::mistake::Mistake;
 

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::{SourceMap, parse};
-use crate::format::expression::{Comparison, Expr, Name, is_name};
+use crate::format::expression::{Comparison, Expr, is_name};
+use crate::format::name::Name;
 use crate::format::operand::{Arithmetic, FUNCTIONS, Operand};
 
 fn name() -> impl Strategy<Value = Name> {
