@@ -1,8 +1,8 @@
 //! Characters of different types that send telegrams to each other, from within their callbacks too.
 //!
-//! The members and what can be asked of them is in [`members`], the place of one in [`slot`]; how a member is lent to a callback,
-//! and when a telegram arrives, in [`turn`]; the end of what has none in [`put_off`]; how a member that is acting is a member
-//! again in [`rejoin`]. [`context`] is for a game that has a context of its own.
+//! [`members`] has the members and the queries about them, [`slot`] the place of one member. [`turn`] lends a member to its
+//! callbacks and delivers telegrams. [`put_off`] has the telegrams that wait until a turn is over, and ends loops of them. [`rejoin`] lets a member that is
+//! acting be a member again. [`context`] is for a game that has a context of its own.
 
 // The layer `cast` knows machines, telegrams and the journal, and neither batches nor files. What is in `cast/save.rs` belongs to
 // the layer of saving, above this one.
@@ -33,7 +33,7 @@ use crate::machine::agent::Agent;
 use crate::message::{Dispatcher, Telegram};
 use crate::owner::Owner;
 
-/// What the log calls what a cast tells it.
+/// The target of the log lines of a cast.
 const TELEGRAMS: &str = "demeanor::cast";
 
 /// Characters of different types that send telegrams to each other: the members, the queue of delayed telegrams, the
@@ -640,7 +640,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     }
 }
 
-/// What runs no callback: adding and removing, reading, the clock, the queue of delayed telegrams.
+/// The methods that run no callback: adding and removing members, reading, the clock, the queue of delayed telegrams.
 impl<K, M, W> Deref for Cast<K, M, W> {
     type Target = Members<K, M, Self>;
 

@@ -158,7 +158,7 @@ impl fmt::Display for Guard {
     }
 }
 
-/// A state's name where there may be none, for log lines.
+/// Shows the name of a state, or that there is no state, in a log line.
 pub(crate) struct NameOf<'a, T: Owner>(pub(crate) Option<&'a StateRef<T>>);
 
 impl<T: Owner> fmt::Display for NameOf<'_, T> {

@@ -1,4 +1,4 @@
-//! One number for all that a machine holds, to see whether two of them are the same. The hash of it, which is that of a batch, too.
+//! The digest of a machine: one number that tells whether two machines hold the same. A batch uses the same hash.
 
 use std::fmt;
 use std::hash::Hasher;
@@ -16,8 +16,8 @@ impl<T: Owner> StateMachine<T> {
     /// Returns a digest of the machine: 64 bits that two machines have in common exactly when they hold the same, apart from a
     /// chance of one in 2^64.
     ///
-    /// What counts is what counts of one machine in [`Batch::digest`](crate::Batch::digest); the owner is not in it. Neither the
-    /// global nor what an owned state or a timer's message holds is looked at.
+    /// It covers what [`Batch::digest`](crate::Batch::digest) covers of one machine, without the owner. The global state, and the
+    /// data in an owned state or in the message of a timer, are not part of it.
     ///
     /// # Examples
     ///
@@ -72,7 +72,7 @@ impl DigestHasher {
         Self(SipHasher13::new())
     }
 
-    /// All that counts of a machine.
+    /// Writes all that the digest covers of a machine.
     pub(crate) fn write_seat<T: Owner>(&mut self, seat: &Seat<T>) {
         self.write_u64(path_digest(seat.ancestors(), &seat.current));
         self.write_u64(name_digest(&seat.previous));
@@ -99,12 +99,12 @@ impl DigestHasher {
         }
     }
 
-    /// A time, in seconds. -0 and 0 are the same time.
+    /// Writes a time, in seconds. -0 and 0 are the same time.
     fn write_time(&mut self, at: f64) {
         self.write_u64((at + 0.0).to_bits());
     }
 
-    /// The times; the names are written before.
+    /// Writes the times of a view. The names are written before.
     pub(crate) fn write_view<T: Owner>(&mut self, view: &View<'_, T>) {
         let is_entered = !view.entered_at.is_nan();
         self.write_u8(is_entered.into());

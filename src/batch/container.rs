@@ -86,7 +86,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// When `keep` or the `Drop` of an owner panics. The owners behind that one stay.
+    /// When `keep` or the `Drop` of an owner panics. The owner for which `keep` panicked stays, and so do the owners that have
+    /// not been visited by then.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! Telegrams that wait until a turn is over, and the end of exchanges that have none.
+//! Telegrams that wait until a turn is over, and the end of loops of telegrams.
 
 use alloc::vec::Vec;
 use core::fmt;

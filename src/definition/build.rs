@@ -80,8 +80,8 @@ pub(crate) fn build<T: Owner>(
     Ok((outline, Built { graph, states, link }))
 }
 
-/// Which of the former states stay: the states of the file, and the states in use, with what is around and in them. If all
-/// stayed, a game would grow with each state that is renamed while it runs.
+/// Which of the former states stay: the states of the file, and the states in use, with their parents and initial children. If
+/// all stayed, a game would need more memory for each state that is renamed while it runs.
 fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     let mut kept: Vec<bool> = before.iter().map(|node| node.gone.is_none() || node.fixed.is_held()).collect();
     let mut waiting: Vec<usize> = (0..before.len()).filter(|index| kept[*index]).collect();
@@ -103,7 +103,7 @@ struct Leads<'a, T: Owner> {
     /// By id.
     states: &'a [Arc<Fixed<T>>],
     to_initial: Arc<Exit<T>>,
-    /// The ids of states that are nested differently now, by their names.
+    /// The id of each state in the file, by name. A state that is gone leads to the state of its name.
     id_of: HashMap<&'a str, StateId>,
 }
 
@@ -402,7 +402,7 @@ impl<T: Owner> Builder<'_, T> {
     }
 }
 
-/// A message that is never sent.
+/// Returns a message kind that matches no message.
 fn never<T: Owner>() -> MessageKind<T> {
     Arc::new(|_| false)
 }

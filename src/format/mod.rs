@@ -1,6 +1,6 @@
 //! A definition file as a text, and what it means.
 //!
-//! The layer below `definition`, which runs for owners what is read here. Nothing here mentions an owner or a machine.
+//! The layer below `definition`, which runs for owners what is read here. Nothing here uses `Owner` or `StateMachine`.
 
 pub(crate) mod beside;
 pub(crate) mod cursor;
