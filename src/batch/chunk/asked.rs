@@ -1,15 +1,14 @@
 //! What the owners of a chunk have asked for.
 //!
 //! Nearly all of them ask for nothing, or for one change: these are *movers*, eight bytes each, which are
-//! done together. An owner that asks for anything else is an [`Individual`].
+//! done together. An owner that asks for anything else is an individual.
 
 use std::mem;
 
 use super::waits::Waits;
 use crate::batch::known::numbers::Numbers;
-use crate::batch::rows::individuals::{Individual, Individuals};
+use crate::batch::rows::individuals::Individuals;
 use crate::batch::rows::movers::{self, Kind};
-use crate::batch::rows::range::Rows;
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::{Mover, State};
@@ -153,15 +152,6 @@ impl<T: Owner> Asked<T> {
         self.waits.forget(slot);
         if let Some(at) = movers::position(&self.movers, slot) {
             self.movers.remove(at);
-        }
-    }
-}
-
-impl<T: Owner> Individual<T> {
-    /// Takes over the timers and the sleep of its owner, which has left all but the outermost `kept` of its former states.
-    pub(crate) fn take_waits(&mut self, kept: usize, asked: &mut Asked<T>, rows: &Rows<'_, T>) {
-        for (request, scope) in asked.waits.take(self.slot, kept, rows.states) {
-            self.ask(request, scope);
         }
     }
 }

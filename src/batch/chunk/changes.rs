@@ -7,23 +7,20 @@
 use std::mem;
 use std::ops::Range;
 
-use super::asked::Asked;
 use super::entering::{AncestorTimes, Entering};
+use super::ledger::Ledger;
 use super::machines::{ChunkMachines, Phase};
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::Slots;
 use crate::batch::known::states::{KnownState, States};
-use crate::batch::rows::individuals::Individuals;
 use crate::batch::rows::movers::{self, Kind};
-use crate::batch::rows::notes::Notes;
-use crate::batch::rows::outcome::ChunkOutcome;
 use crate::batch::rows::range::Rows;
 use crate::change::{Cause, Change, Outcome, Refusal};
 use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, logs_changes, tell};
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
-use crate::state::{Mover, State, StateRef};
+use crate::state::{Mover, StateRef};
 
 /// Up to how many movers sorting is quicker than counting by target.
 const FEW: usize = 6;
@@ -170,29 +167,29 @@ impl Workspace {
     }
 }
 
-/// The changes of the movers in the outcome, which are there by slot.
+/// The changes of some movers, which are in the order of slots.
 pub(crate) struct ManyChanges<'p, 'a, 'x, T: Owner> {
     pub(crate) owners: &'p mut [T],
     pub(crate) rows: &'p Rows<'a, T>,
     pub(crate) global: &'p StateRef<T>,
-    pub(crate) asked: &'p mut Asked<T>,
-    pub(crate) outcome: &'p mut ChunkOutcome<T>,
+    pub(crate) ledger: Ledger<'p, T>,
+    pub(crate) movers: &'p mut Vec<Mover>,
+    /// When they change, in seconds.
+    pub(crate) moved_at: &'p mut f64,
+    pub(crate) panic: &'p mut FirstPanic,
     pub(crate) workspace: &'p mut Workspace,
     pub(crate) cx: &'p mut T::Context<'x>,
 }
 
 /// The handles for some movers' callbacks.
-struct Handles<'h, 'a, T: Owner> {
+struct Handles<'h, 'a, 'l, T: Owner> {
     rows: &'h Rows<'a, T>,
     global: &'h StateRef<T>,
-    asked: &'h mut Asked<T>,
-    individuals: &'h mut Individuals<T>,
-    unmet: &'h mut Vec<&'static dyn State<T>>,
-    notes: &'h mut Notes<T>,
+    ledger: &'h mut Ledger<'l, T>,
     panic: &'h mut FirstPanic,
 }
 
-impl<T: Owner> Handles<'_, '_, T> {
+impl<T: Owner> Handles<'_, '_, '_, T> {
     /// Calls `act` with the movers that are left until it has gone through all. If it panics, that mover's requests are dropped,
     /// `panicked` gets its slot, and `act` goes on behind it.
     fn go_through(
@@ -204,16 +201,13 @@ impl<T: Owner> Handles<'_, '_, T> {
         mut panicked: impl FnMut(usize),
     ) {
         let mut at = 0;
-        self.asked.waits.open();
+        self.ledger.asked.waits.open();
         while at < movers.len() {
             let rest = &movers[at..];
             let mut machines = ChunkMachines {
                 rows: self.rows,
                 global: self.global,
-                asked: &mut *self.asked,
-                individuals: &mut *self.individuals,
-                unmet: &mut *self.unmet,
-                notes: &mut *self.notes,
+                ledger: &mut *self.ledger,
                 slots: 0..owners.len(),
                 phase,
                 scope,
@@ -225,9 +219,7 @@ impl<T: Owner> Handles<'_, '_, T> {
             let slot = fsm.last();
             // The movers of one list are by slot.
             at += movers::count_before(rest, slot + 1).max(1);
-            if !self.individuals.forget(slot, self.panic) {
-                self.asked.forget(slot);
-            }
+            self.ledger.forget(slot, self.panic);
             panicked(slot);
         }
     }
@@ -236,7 +228,7 @@ impl<T: Owner> Handles<'_, '_, T> {
 impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     /// Makes the changes.
     pub(crate) fn carry_out(mut self) {
-        self.asked.close();
+        self.ledger.asked.close();
         carry_out(&mut self);
     }
 
@@ -252,13 +244,12 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     }
 
     fn ask_can_exit(&mut self) {
-        let has_forced = mem::take(&mut self.asked.has_forced);
+        let has_forced = mem::take(&mut self.ledger.asked.has_forced);
         for (depth, all_leave) in self.depths_left() {
             let state = self.rows.known().at(depth);
-            let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let ChunkOutcome { movers, individuals, unmet, notes, panic, .. } = &mut **outcome;
+            let Self { owners, rows, global, ledger, movers, panic, workspace, cx, .. } = self;
             let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
-            let mut to_ask = &**movers;
+            let mut to_ask = &***movers;
             if has_forced || !all_leave || !dropped.is_empty() {
                 some.clear();
                 let is_asked = |mover: &Mover| mover.kind() != Kind::Force && !dropped.contains(mover.slot());
@@ -266,7 +257,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 some.extend(movers.iter().filter(|mover| is_asked(mover) && leaves(mover)));
                 to_ask = some;
             }
-            Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
+            Handles { rows, global, ledger, panic }.go_through(
                 owners,
                 to_ask,
                 (Phase::CanExit(to_ask), Scope::state(depth)),
@@ -285,11 +276,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             let known = states.get(target);
             let range = mem::replace(&mut start, end)..end;
             for depth in kept..=known.ancestors.len() {
-                let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-                let ChunkOutcome { individuals, unmet, notes, panic, .. } = &mut **outcome;
+                let Self { owners, rows, global, ledger, panic, workspace, cx, .. } = self;
                 let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
                 let state = known.at(depth);
-                Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
+                Handles { rows, global, ledger, panic }.go_through(
                     owners,
                     without(&grouping.movers[range.clone()], dropped, some),
                     (Phase::CanEnter(known.state()), Scope::state(depth)),
@@ -304,12 +294,11 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     /// Tells owners that a guard has refused their changes, which are dropped: some of a group, or of all.
     fn refuse_all(&mut self, group: Option<Range<usize>>, refusal: Refusal<'_, T>) {
         let (from, states) = (self.from(), self.rows.states);
-        let Self { owners, rows, outcome, workspace, cx, .. } = self;
+        let Self { owners, rows, ledger: Ledger { notes, .. }, movers, panic, workspace, cx, .. } = self;
         let Workspace { grouping, refused, dropped, .. } = &mut **workspace;
         if refused.is_empty() {
             return;
         }
-        let ChunkOutcome { movers, notes, panic, .. } = &mut **outcome;
         let movers = group.map_or(&movers[..], |group| &grouping.movers[group]);
         let now = panic.catch(|| now::<T>(cx)).unwrap_or(0.0);
         let guard = refusal;
@@ -341,20 +330,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     fn leave_out_dropped(&mut self) {
         let Workspace { grouping, dropped, .. } = &mut *self.workspace;
         if !dropped.is_empty() {
-            movers::remove(&mut self.outcome.movers, dropped);
+            movers::remove(self.movers, dropped);
             grouping.remove(dropped);
             dropped.clear();
         }
-    }
-
-    /// Leaves an owner where it was though its `exit` has run.
-    fn stay(rows: &Rows<'_, T>, (asked, individuals): (&mut Asked<T>, &mut Individuals<T>), slot: usize) {
-        let from = rows.known().state();
-        let individual = individuals.add(slot);
-        individual.load(rows);
-        individual.take_waits(usize::MAX, asked, rows);
-        individual.seat.previous = from.clone();
-        individual.is_touched = true;
     }
 
     /// Tells the owners of their changes, and `log` first.
@@ -363,13 +342,13 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     #[inline]
     fn tell_each(&mut self, log: impl Fn(&T, &Change<'_, T>)) {
         let (from, states) = (self.from(), self.rows.states);
-        let Self { owners, rows, outcome, workspace, cx, .. } = self;
+        let Self { owners, rows, ledger, moved_at, panic, workspace, cx, .. } = self;
         let Workspace { grouping, dropped, .. } = &mut **workspace;
-        let now = outcome.moved_at;
-        outcome.notes.note_all(rows, &grouping.movers, now);
+        let now = **moved_at;
+        ledger.notes.note_all(rows, &grouping.movers, now);
         let mut told = 0;
         loop {
-            let told_all = outcome.panic.catch(|| {
+            let told_all = panic.catch(|| {
                 for mover in grouping.movers.get(told..).unwrap_or_default() {
                     told += 1;
                     let Some(owner) = owners.get_mut(mover.slot()) else { continue };
@@ -392,8 +371,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     #[inline]
     fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
         let from = self.from();
-        let Self { owners, rows, asked, outcome, workspace, cx, .. } = self;
-        let ChunkOutcome { individuals, moved_at, panic, .. } = &mut **outcome;
+        let Self { owners, rows, ledger, moved_at, panic, workspace, cx, .. } = self;
         let Workspace { grouping, dropped, .. } = &mut **workspace;
         let mut told = movers.start;
         loop {
@@ -401,12 +379,11 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 for mover in grouping.movers.get(told..movers.end).unwrap_or_default() {
                     told += 1;
                     let slot = mover.slot();
-                    let is_cut_short = individuals.get(slot).is_some_and(|individual| individual.made > 0);
-                    if is_cut_short || dropped.contains(slot) {
+                    if ledger.is_cut_short(slot) || dropped.contains(slot) {
                         continue;
                     }
                     let Some(owner) = owners.get_mut(slot) else { continue };
-                    let time_in_state = rows.time_in_state(slot, *moved_at);
+                    let time_in_state = rows.time_in_state(slot, **moved_at);
                     owner.after_change(&Change::taken(Some(from), Some(to), mover.cause(), time_in_state), cx);
                 }
             });
@@ -414,46 +391,43 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 return;
             }
             let slot = grouping.movers[told - 1].slot();
-            if !individuals.forget(slot, panic) {
-                asked.waits.forget(slot);
-            }
+            ledger.forget(slot, panic);
         }
     }
 }
 
 impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     fn admit(&mut self) -> bool {
-        let Self { rows, outcome, workspace, .. } = self;
-        workspace.grouping.group(&outcome.movers, rows.states.len());
+        let Self { rows, movers, workspace, .. } = self;
+        workspace.grouping.group(movers, rows.states.len());
         workspace.grouping.note_kept(rows.bucket, rows.states);
         self.ask_can_exit();
         self.leave_out_dropped();
         self.ask_can_enter();
         self.leave_out_dropped();
-        !self.outcome.movers.is_empty()
+        !self.movers.is_empty()
     }
 
     fn exit(&mut self) {
         let from = self.from();
         for (depth, all_leave) in self.depths_left() {
             let state = self.rows.known().at(depth);
-            let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let ChunkOutcome { movers, individuals, unmet, notes, panic, .. } = &mut **outcome;
+            let Self { owners, rows, global, ledger, movers, panic, workspace, cx, .. } = self;
             let Workspace { grouping, some, dropped, .. } = &mut **workspace;
-            let mut movers = &**movers;
+            let mut movers = &***movers;
             if !all_leave {
                 some.clear();
                 some.extend(movers.iter().filter(|mover| grouping.leaves(**mover, depth)));
                 movers = some;
             }
-            Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
+            Handles { rows, global, ledger, panic }.go_through(
                 owners,
                 movers,
                 (Phase::Exit(movers), Scope::state(depth)),
                 |owners, rest, fsm| state.exit_each(owners, rest, fsm, cx),
                 |slot| dropped.insert(slot),
             );
-            for (slot, request) in mem::take(&mut asked.misused) {
+            for (slot, request) in mem::take(&mut ledger.asked.misused) {
                 // Not of one that has panicked: its requests are dropped.
                 if !dropped.contains(slot) {
                     panic.catch(|| log_misuse(&owners[slot], &request, from.as_option(), BEING_LEFT));
@@ -462,7 +436,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             }
             if !dropped.is_empty() {
                 for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
-                    Self::stay(rows, (asked, individuals), mover.slot());
+                    ledger.stay(mover.slot(), rows, from);
                 }
             }
             self.leave_out_dropped();
@@ -470,13 +444,13 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     }
 
     fn swap(&mut self) {
-        let Self { rows, asked, outcome, workspace, cx, .. } = self;
-        let ChunkOutcome { movers, moved_at, individuals, panic, .. } = &mut **outcome;
+        let from = self.from();
+        let Self { rows, ledger, movers, moved_at, panic, workspace, cx, .. } = self;
         if let Some(now) = panic.catch(|| now::<T>(cx)) {
-            *moved_at = now;
+            **moved_at = now;
         } else {
             // They have all left, and none of them arrives.
-            movers.drain(..).for_each(|mover| Self::stay(rows, (asked, individuals), mover.slot()));
+            movers.drain(..).for_each(|mover| ledger.stay(mover.slot(), rows, from));
             workspace.grouping.clear();
         }
         // The logger may panic.
@@ -505,27 +479,26 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
 impl<T: Owner> ManyChanges<'_, '_, '_, T> {
     /// Enters the state at a depth, for the movers of a group that have come so far.
     fn enter_one(&mut self, known: &KnownState<T>, (kept, depth): (usize, usize), group: Range<usize>) {
-        let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-        let ChunkOutcome { individuals, unmet, notes, panic, moved_at: at, .. } = &mut **outcome;
+        let Self { owners, rows, global, ledger, moved_at, panic, workspace, cx, .. } = self;
+        let at = **moved_at;
         let Workspace { grouping, dropped, some, here, times, .. } = &mut **workspace;
         let movers = &grouping.movers[group];
-        let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), *at, times);
-        let entering = Entering { known, kept, depth, at: *at, times };
+        let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), at, times);
+        let entering = Entering { known, kept, depth, at, times };
         // Without the movers whose `on_change` or `enter` has panicked.
         let mut entered = without(movers, dropped, some);
-        if depth > kept && individuals.has_unfinished() {
+        if depth > kept && ledger.individuals.has_unfinished() {
             // And without the movers that a change made at once has taken elsewhere.
-            let elsewhere = |mover: &Mover| individuals.get(mover.slot()).is_some_and(|individual| individual.made > 0);
             here.clear();
-            here.extend(entered.iter().filter(|mover| !elsewhere(mover)));
+            here.extend(entered.iter().filter(|mover| !ledger.is_cut_short(mover.slot())));
             entered = here;
             for mover in entered {
-                if let Some(individual) = individuals.get_mut(mover.slot()) {
-                    individual.seat.descend(entering.state().clone(), *at);
+                if let Some(individual) = ledger.individuals.get_mut(mover.slot()) {
+                    individual.seat.descend(entering.state().clone(), at);
                 }
             }
         }
-        Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
+        Handles { rows, global, ledger, panic }.go_through(
             owners,
             entered,
             (Phase::Enter(entering), Scope::state(depth)),
@@ -533,28 +506,11 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
             |slot| dropped.insert(slot),
         );
         if !entering.is_innermost() && !dropped.is_empty() {
-            // Also owners whose `on_change` has panicked. An owner that has stopped further out stays there.
+            // Also owners whose `on_change` has panicked: they stay where the change has come to. An owner that has stopped further
+            // out stays there.
             for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
-                Self::stop_at(&entering, rows, (asked, individuals), mover.slot());
+                ledger.individual(mover.slot(), rows, Some(entering)).is_touched = true;
             }
-        }
-    }
-
-    /// Leaves an owner where its change has come to with a panic, if there are states that it would have entered after that.
-    fn stop_at(
-        entering: &Entering<'_, T>,
-        rows: &Rows<'_, T>,
-        (asked, individuals): (&mut Asked<T>, &mut Individuals<T>),
-        slot: usize,
-    ) {
-        if individuals.get(slot).is_none() {
-            let individual = individuals.add(slot);
-            individual.load(rows);
-            entering.enter_on(&mut individual.seat);
-            individual.take_waits(entering.kept, asked, rows);
-        }
-        if let Some(individual) = individuals.get_mut(slot) {
-            individual.is_touched = true;
         }
     }
 }

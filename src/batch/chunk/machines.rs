@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use log::error;
 
-use super::asked::Asked;
 use super::entering::Entering;
+use super::ledger::{Entry, Ledger};
 use super::waits::Wait;
 use crate::batch::known::states::NOWHERE;
-use crate::batch::rows::individuals::{Individual, Individuals};
+use crate::batch::rows::individuals::Individual;
 use crate::batch::rows::movers::{self, Kind};
-use crate::batch::rows::notes::{AsObserver, Notes};
+use crate::batch::rows::notes::AsObserver;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
@@ -44,15 +44,11 @@ impl<T: Owner> Clone for Phase<'_, T> {
 impl<T: Owner> Copy for Phase<'_, T> {}
 
 /// Some consecutive owners of one bucket.
-pub(crate) struct ChunkMachines<'a, T: Owner> {
+pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
     pub(crate) rows: &'a Rows<'a, T>,
     /// `StateRef::NONE` when there is none.
     pub(crate) global: &'a StateRef<T>,
-    pub(crate) asked: &'a mut Asked<T>,
-    pub(crate) individuals: &'a mut Individuals<T>,
-    /// Where the singletons go that the batch does not know.
-    pub(crate) unmet: &'a mut Vec<&'static dyn State<T>>,
-    pub(crate) notes: &'a mut Notes<T>,
+    pub(crate) ledger: &'a mut Ledger<'l, T>,
     /// The slots of the owners that the handles are for.
     pub(crate) slots: Range<usize>,
     pub(crate) phase: Phase<'a, T>,
@@ -60,7 +56,7 @@ pub(crate) struct ChunkMachines<'a, T: Owner> {
     pub(crate) scope: Scope,
 }
 
-impl<'a, T: Owner> ChunkMachines<'a, T> {
+impl<'a, T: Owner> ChunkMachines<'a, '_, T> {
     /// The slot of the `nth` owner, if there is one.
     #[inline]
     fn slot(&self, nth: usize) -> Option<usize> {
@@ -83,7 +79,7 @@ impl<'a, T: Owner> ChunkMachines<'a, T> {
 }
 
 /// How requests are written down.
-impl<T: Owner> ChunkMachines<'_, T> {
+impl<T: Owner> ChunkMachines<'_, '_, T> {
     /// The request of an owner that has asked for nothing else, if it can be done for many at once.
     fn mover(&mut self, slot: usize, request: &Request<T>) -> Option<Mover> {
         let known = self.rows.known();
@@ -116,9 +112,9 @@ impl<T: Owner> ChunkMachines<'_, T> {
     fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let number = self.rows.states.bucket_of(state);
         if let (None, Some(state)) = (number, state.as_singleton()) {
-            let is_last = self.unmet.last().is_some_and(|last| std::ptr::eq(*last, state));
+            let is_last = self.ledger.unmet.last().is_some_and(|last| std::ptr::eq(*last, state));
             if !is_last {
-                self.unmet.push(state);
+                self.ledger.unmet.push(state);
             }
         }
         number
@@ -128,36 +124,35 @@ impl<T: Owner> ChunkMachines<'_, T> {
     /// its callback's part is left of that.
     fn may_wait(&self, slot: usize, may_end_tick: bool) -> bool {
         let is_in_time = match self.phase {
-            Phase::Update { is_last } => {
-                (is_last || !may_end_tick) && self.rows.known().is_bulk && self.asked.mover_of(slot).is_none()
-            }
+            Phase::Update { is_last } => (is_last || !may_end_tick) && self.rows.known().is_bulk,
             Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
             Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
         };
-        is_in_time && self.individuals.get(slot).is_none() && self.asked.waits.has_room(slot)
+        let may_be_waiter = || matches!(self.ledger.entry(slot), Entry::Blank | Entry::Waiter);
+        is_in_time && may_be_waiter() && self.ledger.asked.waits.has_room(slot)
     }
 
     /// What the owner at a slot has waited for since a callback of this tick has returned, as of a state that it is still in.
     fn waits_of(&self, slot: usize, by: Scope) -> impl Iterator<Item = &Wait> {
         let is_entering = matches!(self.phase, Phase::Enter(_));
         // What is asked for in `enter` begins when the change is complete.
-        self.asked.waits.returned(slot).filter(move |wait| wait.scope == by && !(is_entering && wait.is_entry))
+        self.ledger.asked.waits.returned(slot).filter(move |wait| wait.scope == by && !(is_entering && wait.is_entry))
     }
 
     /// The number of a singleton that an owner waits for.
     fn number_of_singleton(&mut self, state: &'static dyn State<T>) -> Option<u32> {
-        let known = self.asked.number_of(state);
+        let known = self.ledger.asked.number_of(state);
         known.or_else(|| self.number_of(&state.into())).filter(|&number| number < MOST_NUMBERS)
     }
 
     #[cold]
     fn write(&mut self, slot: usize, request: Request<T>) {
         match self.phase {
-            Phase::Exit(_) => return self.asked.misused.push((slot, request)),
+            Phase::Exit(_) => return self.ledger.asked.misused.push((slot, request)),
             // Only the first request of an owner, whether or not the batch knows what it names.
-            Phase::Update { .. } if self.has_asked_nothing(slot) => {
+            Phase::Update { .. } if matches!(self.ledger.entry(slot), Entry::Blank) => {
                 let mover = self.mover(slot, &request);
-                if let Some(mover) = mover.filter(|mover| self.asked.add(*mover)) {
+                if let Some(mover) = mover.filter(|mover| self.ledger.asked.add(*mover)) {
                     if let Request::ChangeSingleton(to) = request {
                         self.remember(to, mover.target());
                     }
@@ -173,35 +168,21 @@ impl<T: Owner> ChunkMachines<'_, T> {
     /// Remembers the number of a singleton, if a change to it ends in no other state.
     fn remember(&mut self, state: &'static dyn State<T>, number: u32) {
         if *self.rows.states.get(number).state() == StateRef::from(state) {
-            self.asked.remember(state, number);
+            self.ledger.asked.remember(state, number);
         }
-    }
-
-    fn has_asked_nothing(&self, slot: usize) -> bool {
-        self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() && !self.asked.waits.has(slot)
     }
 
     /// The owner at a slot as an individual.
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
-        if self.individuals.get(slot).is_none() {
-            let individual = self.individuals.add(slot);
-            if let Phase::Enter(entering) = self.phase {
-                individual.load(self.rows);
-                entering.enter_on(&mut individual.seat);
-                individual.count = 1;
-            }
-            individual.take_over(self.asked.supersede(slot), self.rows);
-            let kept = if let Phase::Enter(entering) = self.phase { entering.kept } else { usize::MAX };
-            individual.take_waits(kept, self.asked, self.rows);
-        }
-        self.individuals.get_mut(slot).expect("it is one now")
+        let entering = if let Phase::Enter(entering) = self.phase { Some(entering) } else { None };
+        self.ledger.individual(slot, self.rows, entering)
     }
 
     /// Runs the owner at a slot within its callback, as a machine.
     fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
         let (rows, global) = (self.rows, self.global);
         self.individual(slot);
-        let Self { individuals, notes, .. } = self;
+        let Ledger { individuals, notes, .. } = &mut *self.ledger;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
         individual.run(global, notes.of(rows, slot).as_observer(), act)
@@ -227,10 +208,10 @@ impl<T: Owner> ChunkMachines<'_, T> {
     }
 }
 
-impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
+impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>) {
         let Some(slot) = self.slot(nth) else { return };
-        if !self.asked.change(slot, to) {
+        if !self.ledger.asked.change(slot, to) {
             self.write(slot, Request::ChangeSingleton(to));
         }
     }
@@ -253,9 +234,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             Awaited::Note(note) => Until::Note(note),
         };
         let is_entry = matches!(self.phase, Phase::Enter(_));
-        self.asked.waits.add(Wait { slot, seconds, until, scope: self.scope, is_entry });
+        self.ledger.asked.waits.add(Wait { slot, seconds, until, scope: self.scope, is_entry });
         // Whatever else it asks for comes behind.
-        self.asked.close_up_to(slot);
+        self.ledger.asked.close_up_to(slot);
         true
     }
 
@@ -289,18 +270,18 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             };
         };
         match self.phase {
-            Phase::Update { .. } => match self.individuals.get(slot) {
-                Some(individual) if individual.is_loaded => individual.seat.view(nowhere),
+            Phase::Update { .. } => match self.ledger.entry(slot) {
+                Entry::Individual(individual) if individual.is_loaded => individual.seat.view(nowhere),
                 _ => self.rows.view(slot, from, nowhere),
             },
             Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
             Phase::CanEnter(target) => self.rows.view(slot, from, target),
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
-            Phase::Enter(entering) => match self.individuals.get(slot) {
+            Phase::Enter(entering) => match self.ledger.entry(slot) {
                 // A change made at once has cut the one under way short.
-                Some(individual) if individual.made > 0 => individual.seat.view(nowhere),
-                Some(individual) => individual.seat.view(entering.known.state()),
-                None => entering.view(slot, from),
+                Entry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
+                Entry::Individual(individual) => individual.seat.view(entering.known.state()),
+                _ => entering.view(slot, from),
             },
         }
     }
@@ -313,17 +294,20 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         self.slot(nth).is_some_and(|slot| match self.phase {
             // What an exit asks for is refused, and a mover has asked for nothing else.
             Phase::Exit(_) => false,
-            _ => match self.individuals.get(slot) {
-                Some(individual) => !individual.requests.is_empty(),
-                None => self.asked.mover_of(slot).is_some() || self.asked.waits.has(slot),
+            _ => match self.ledger.entry(slot) {
+                Entry::Blank => false,
+                Entry::Mover | Entry::Waiter => true,
+                Entry::Individual(individual) => !individual.requests.is_empty(),
             },
         })
     }
 
     fn noted(&self, nth: usize, by: Scope, key: u32) -> Option<f64> {
         let slot = self.slot(nth)?;
-        match self.individuals.get(slot) {
-            Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.timers.noted(by, key),
+        match self.ledger.entry(slot) {
+            Entry::Individual(Individual { is_loaded: true, seat, .. }) => {
+                seat.rare.as_ref()?.waiting.timers.noted(by, key)
+            }
             _ if self.has_left(by) => None,
             _ => {
                 let mut notes = self.waits_of(slot, by).filter_map(|wait| wait.until.note());
@@ -334,28 +318,26 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     fn asks_for_change(&self, nth: usize) -> bool {
-        self.slot(nth).is_some_and(|slot| match self.individuals.get(slot) {
-            Some(individual) => individual.requests.ask_for_change(),
-            // An owner that waits asks for no change.
-            None => self.asked.mover_of(slot).is_some(),
+        self.slot(nth).is_some_and(|slot| match self.ledger.entry(slot) {
+            Entry::Blank | Entry::Waiter => false,
+            Entry::Mover => true,
+            Entry::Individual(individual) => individual.requests.ask_for_change(),
         })
     }
 
     fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
         // An individual may be elsewhere already.
-        let is_in_rows = matches!(self.phase, Phase::Update { .. }) && !self.individuals.has_unfinished();
+        let is_in_rows = matches!(self.phase, Phase::Update { .. }) && !self.ledger.individuals.has_unfinished();
         let first = self.slots.start + nth;
         if is_in_rows { self.rows.entries(first..first + count, state) } else { None }
     }
 
     fn have_acted(&self, nth: usize, count: usize) -> u64 {
         let first = self.slots.start + nth;
-        if !self.individuals.has_unfinished() && self.asked.has_none_from(first) {
+        if self.ledger.is_blank_from(first) {
             return 0;
         }
-        let has_acted = |slot| {
-            self.individuals.get(slot).is_some() || self.asked.mover_of(slot).is_some() || self.asked.waits.has(slot)
-        };
+        let has_acted = |slot| !matches!(self.ledger.entry(slot), Entry::Blank);
         (0..count).filter(|i| has_acted(first + i)).fold(0, |acted, i| acted | 1 << i)
     }
 
@@ -365,6 +347,6 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     fn ask_number(&mut self, nth: usize, to: u32) -> bool {
-        self.slot(nth).is_some_and(|slot| self.asked.change_to(slot, to))
+        self.slot(nth).is_some_and(|slot| self.ledger.asked.change_to(slot, to))
     }
 }

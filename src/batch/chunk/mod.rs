@@ -6,6 +6,7 @@
 pub(crate) mod asked;
 pub(crate) mod changes;
 pub(crate) mod entering;
+pub(crate) mod ledger;
 pub(crate) mod machines;
 pub(crate) mod pass;
 pub(crate) mod waits;

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::asked::Asked;
 use super::changes::{ManyChanges, Workspace};
+use super::ledger::Ledger;
 use super::machines::{ChunkMachines, Phase};
 use super::waits::Wait;
 use crate::batch::known::panics::FirstPanic;
@@ -219,9 +220,11 @@ impl<T: Owner> Pass<T> {
     /// Makes the changes that owners have asked for as movers, all at once.
     fn change(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, workspace, outcome, .. } = self;
-        asked.take_movers(&mut outcome.movers, &outcome.individuals);
+        let ChunkOutcome { movers, moved_at, individuals, unmet, notes, panic, .. } = outcome;
+        asked.take_movers(movers, individuals);
+        let ledger = Ledger { asked, individuals, unmet, notes };
         let Chunk { owners, rows, global, .. } = chunk;
-        ManyChanges { owners, rows, global: &global.state, asked, outcome, workspace, cx }.carry_out();
+        ManyChanges { owners, rows, global: &global.state, ledger, movers, moved_at, panic, workspace, cx }.carry_out();
     }
 
     /// Ticks each owner alone, on its seat. For owned states, which differ from owner to owner.
@@ -285,16 +288,14 @@ impl<T: Owner> Pass<T> {
     ) {
         let Self { asked, outcome, .. } = self;
         let ChunkOutcome { individuals, unmet, notes, panic, .. } = outcome;
-        asked.open(chunk.rows.known().is_bulk);
+        let mut ledger = Ledger { asked, individuals, unmet, notes };
+        ledger.asked.open(chunk.rows.known().is_bulk);
         let owners = &mut chunk.owners[run.clone()];
         let global = &chunk.global.state;
         let mut machines = ChunkMachines {
             rows: &chunk.rows,
             global,
-            asked,
-            individuals,
-            unmet,
-            notes,
+            ledger: &mut ledger,
             slots: run.clone(),
             phase: Phase::Update { is_last },
             scope,
@@ -302,9 +303,7 @@ impl<T: Owner> Pass<T> {
         let mut fsm = FsmSlice::new(&mut machines, chunk.rows.times(&run));
         if panic.catch(|| state.update_all(owners, &mut fsm, cx)).is_none() {
             let slot = run.start + fsm.last();
-            if !individuals.forget(slot, panic) {
-                asked.forget(slot);
-            }
+            ledger.forget(slot, panic);
         }
     }
 
@@ -357,13 +356,12 @@ impl<T: Owner> Pass<T> {
     /// nested states.
     fn make_individuals(&mut self, rows: &Rows<'_, T>) {
         let Self { asked, outcome, movers, .. } = self;
-        let individuals = &mut outcome.individuals;
+        let ChunkOutcome { individuals, unmet, notes, .. } = outcome;
         asked.take_movers(movers, individuals);
+        let mut ledger = Ledger { asked, individuals, unmet, notes };
         for mover in movers.drain(..) {
-            let individual = individuals.add(mover.slot());
             // What it waits for it has asked for in an earlier callback.
-            individual.take_waits(usize::MAX, asked, rows);
-            individual.take_over(Some(mover), rows);
+            ledger.individual(mover.slot(), rows, None).ask_as(Some(mover), rows);
         }
     }
 }

@@ -53,8 +53,8 @@ impl<T: Owner> Individual<T> {
         !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0
     }
 
-    /// Takes over what was written down of its owner as a mover.
-    pub(crate) fn take_over(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
+    /// Asks for what was written down of its owner as a mover.
+    pub(crate) fn ask_as(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
         if let Some(request) = mover.and_then(|mover| mover.request(rows.states)) {
             self.requests.push(request);
         }
