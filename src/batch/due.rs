@@ -121,27 +121,25 @@ impl<T: Owner> Store<T> {
     }
 
     /// Makes the changes that are due for the owners of a bucket, for many at a time.
-    ///
-    /// From the last to the first: a row that takes the place of one that leaves has had its turn.
     fn change_due(&mut self, bucket: u32, pass: &mut Pass<T>, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
         let mut changes = std::mem::take(&mut self.buckets[bucket as usize].changes_due);
         DueChange::sort(&mut changes);
         let mut rest = &changes[..];
-        while let Some(last) = rest.last() {
-            let end = last.slot as usize + 1;
-            let start = rest.partition_point(|change| (change.slot as usize) < end.saturating_sub(CHUNK));
-            let (before, together) = rest.split_at(start);
-            let first = together[0].slot as usize;
+        while let Some(first) = rest.first() {
+            let first = first.slot as usize;
+            let (together, behind) =
+                rest.split_at(rest.partition_point(|change| (change.slot as usize) < first + CHUNK));
             let movers = together
                 .iter()
                 .map(|&DueChange { slot, target }| Mover::new(slot as usize - first, Kind::Change, target));
-            pass.change_all(movers, &mut self.chunk(bucket, first, end - first, PassPart::ALL), cx);
+            pass.change_all(movers, &mut self.chunk(bucket, first, CHUNK, PassPart::ALL), cx);
             let outcome = &mut pass.outcome;
-            self.move_rows(bucket, first, outcome);
+            self.take_up(bucket, first, outcome);
             self.discarded.drop_many(&mut outcome.panic);
             panic.keep_other(&mut outcome.panic);
-            rest = before;
+            rest = behind;
         }
+        self.move_marked(bucket);
         changes.clear();
         self.buckets[bucket as usize].changes_due = changes;
     }

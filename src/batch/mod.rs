@@ -522,8 +522,7 @@ impl<T: Owner> Batch<T> {
     ) {
         let columns = &self.store.buckets[bucket as usize];
         let (asleep, len) = (columns.asleep, columns.len());
-        // From the last chunk to the first: the row that takes a mover's place has had its turn.
-        let chunks = |rows: Range<usize>| rows.clone().step_by(CHUNK).rev().map(move |start| (start, rows.end));
+        let chunks = |rows: Range<usize>| rows.clone().step_by(CHUNK).map(move |start| (start, rows.end));
         for (start, end) in chunks(asleep..len).chain(chunks(0..asleep)) {
             let len = CHUNK.min(end - start);
             if start < asleep && !with_sleepers && !self.store.has_due(bucket, start..start + len) {
@@ -532,14 +531,15 @@ impl<T: Owner> Batch<T> {
             act(&mut self.pass, &mut self.store.chunk(bucket, start, len, part));
             let outcome = &mut self.pass.outcome;
             if !outcome.is_empty() {
-                self.store.move_rows(bucket, start, outcome);
+                self.store.take_up(bucket, start, outcome);
                 self.store.discarded.drop_many(&mut outcome.panic);
             }
             if !outcome.panic.is_none() {
                 panic.keep_other(&mut outcome.panic);
-                return;
+                break;
             }
         }
+        self.store.move_marked(bucket);
     }
 }
 

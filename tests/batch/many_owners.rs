@@ -187,7 +187,7 @@ fn updates_come_by_slot_then_exits_by_slot_then_enters_by_target() {
 
 /// Rules 19 and 20.
 #[test]
-fn a_state_of_many_is_updated_by_chunks_the_last_one_first() {
+fn a_state_of_many_is_updated_by_chunks_in_slot_order() {
     const CHUNK: usize = 2048;
     let mut batch = Batch::new();
     batch.insert(Soldier::new(CHUNK + 2), &B);
@@ -196,7 +196,7 @@ fn a_state_of_many_is_updated_by_chunks_the_last_one_first() {
     }
     // The state that was seen first.
     let mut expected = vec![format!("B.update {}", CHUNK + 2)];
-    for chunk in [CHUNK..CHUNK + 2, 0..CHUNK] {
+    for chunk in [0..CHUNK, CHUNK..CHUNK + 2] {
         for callback in ["A.update", "A.exit", "B.enter"] {
             expected.extend(chunk.clone().map(|number| format!("{callback} {number}")));
         }
@@ -204,6 +204,26 @@ fn a_state_of_many_is_updated_by_chunks_the_last_one_first() {
     assert_eq!(*update(&mut batch), expected);
     assert!(batch.owners_in(&A).is_empty());
     assert_eq!(batch.owners_in(&B).len(), CHUNK + 3);
+}
+
+/// Rule 19.
+#[test]
+fn the_last_owners_that_stay_take_the_slots_of_those_that_leave_before_them() {
+    let leave = |leaving: &[usize]| {
+        let mut batch = Batch::new();
+        for number in 0..10 {
+            let soldier = Soldier::new(number);
+            batch.insert(if leaving.contains(&number) { Soldier::ordered(number, "A", &B) } else { soldier }, &A);
+        }
+        update(&mut batch);
+        (numbers_in(&batch, &A), numbers_in(&batch, &B))
+    };
+    // Owner 7 takes slot 1 and 9 takes slot 3, so that 1, 8 and 3 are the last.
+    assert_eq!(leave(&[1, 3, 8]), (vec![0, 7, 2, 9, 4, 5, 6], vec![1, 8, 3]));
+    assert_eq!(leave(&[7, 8, 9]), ((0..7).collect(), vec![7, 8, 9]), "there is no gap");
+    assert_eq!(leave(&[0]), (vec![9, 1, 2, 3, 4, 5, 6, 7, 8], vec![0]));
+    assert_eq!(leave(&(0..10).collect::<Vec<_>>()), (vec![], (0..10).collect()), "all leave together");
+    assert_eq!(leave(&[0, 1, 2, 3, 4, 5, 6, 7, 8]), (vec![9], vec![1, 2, 3, 4, 5, 6, 7, 8, 0]));
 }
 
 /// Rule 19: some targets are told apart by counting, very many by sorting.

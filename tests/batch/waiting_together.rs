@@ -141,7 +141,7 @@ fn changes_that_are_due_are_made_together_before_anybody_is_updated() {
     assert_eq!(
         tick(&mut batch, &mut log),
         "rise 3; rise 2; rise 1; up 3; up 2; up 1
-         stretch 1; stretch 2; stretch 3; nap 1; nap 2; nap 3
+         stretch 3; stretch 2; stretch 1; nap 3; nap 2; nap 1
          walk 9"
     );
     assert_eq!(batch.awake(), 0);

@@ -259,7 +259,6 @@ impl<T: Owner> States<T> {
     }
 
     /// Whether a state has states around it.
-    #[cfg(feature = "parallel")]
     pub(crate) fn is_nested(&self, index: u32) -> bool {
         self.has_nested && !self.get(index).ancestors.is_empty()
     }

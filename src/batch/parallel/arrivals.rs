@@ -1,6 +1,5 @@
 //! The owners that have left their buckets, in parts, and how all of them are taken up by their new ones.
 
-use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::iter::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
@@ -10,48 +9,33 @@ use rayon::iter::{
 use rayon::slice::ParallelSlice;
 use slotmap::SlotMap;
 
-use super::chunks::ChunkMovers;
-use super::leavers::Scratch;
 use crate::batch::known::key::Key;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::columns::{Columns, Tag};
-use crate::batch::rows::moves::Arrivals;
+use crate::batch::rows::leavers::{Arrivals, LastRows};
 use crate::batch::rows::place::{Place, SharedPlace};
 use crate::owner::Owner;
 
 /// Up to how many owners are taken up by one thread.
 const FEW_ARRIVALS: usize = 1024;
 
-/// The owners that have left some buckets, or some chunks of a long one.
+/// The owners that have left some buckets, or a part of those that have left a long one.
 pub(super) struct Group<T: Owner> {
     /// By the bucket that they go to. A thread has a whole group while owners come to it, and one part of each group while a
     /// bucket takes them up; so no thread ever waits.
     parts: Vec<Mutex<Columns<T>>>,
-    /// Of a long bucket, the chunks that these leave.
-    chunks: Range<usize>,
-    leavers: usize,
-    pub(super) scratch: Scratch,
 }
 
 impl<T: Owner> Group<T> {
     pub(super) const fn new() -> Self {
-        Self { parts: Vec::new(), chunks: 0..0, leavers: 0, scratch: Scratch::new() }
+        Self { parts: Vec::new() }
     }
 
     /// Makes sure that there is a part for each bucket.
-    pub(super) fn make_parts(&mut self, buckets: usize) {
-        if self.parts.len() < buckets {
-            self.parts.resize_with(buckets, || Mutex::new(Columns::new(0)));
-        }
-    }
-
-    /// Takes what has come to the buckets.
-    pub(super) fn take(&mut self, arrivals: &mut [Columns<T>]) {
-        self.make_parts(arrivals.len());
-        for (part, columns) in self.parts.iter_mut().zip(arrivals).filter(|(_, columns)| !columns.is_empty()) {
-            let part = part.get_mut().unwrap_or_else(PoisonError::into_inner);
-            part.times.depth = columns.times.depth;
-            part.append_kept(columns);
+    pub(super) fn make_parts(&mut self, buckets: &[Columns<T>]) {
+        self.parts.resize_with(self.parts.len().max(buckets.len()), || Mutex::new(Columns::new(0)));
+        for (part, columns) in self.parts.iter_mut().zip(buckets) {
+            part.get_mut().unwrap_or_else(PoisonError::into_inner).times.depth = columns.times.depth;
         }
     }
 
@@ -67,78 +51,41 @@ impl<T: Owner> Arrivals<T> for Group<T> {
     }
 }
 
-/// Shares the chunks of a long bucket out among groups: to the first ones the last ones.
-pub(super) fn share_out<T: Owner>(chunks: &[ChunkMovers], groups: &mut [Group<T>]) {
-    let mut left: usize = chunks.iter().map(|chunk| chunk.leavers).sum();
-    let mut end = chunks.len();
-    let mut shares = groups.len();
-    for group in groups {
-        let wanted = left.div_ceil(shares);
-        (group.leavers, group.chunks) = (0, end..end);
-        while end > 0 && (group.leavers < wanted || shares == 1) {
-            end -= 1;
-            group.leavers += chunks[end].leavers;
-            group.chunks.start = end;
-        }
-        left -= group.leavers;
-        shares -= 1;
+/// Hands the leavers of a long bucket, which are its last rows, out to several groups, to each the same share.
+pub(super) fn hand_out_together<T: Owner + Send>(columns: &mut Columns<T>, groups: &mut [Group<T>]) {
+    let stay = columns.len() - columns.leavers.list.len();
+    if groups.first_mut().is_some_and(|first| columns.leave_together(stay, first)) {
+        return;
     }
+    let Columns { owners, tags, times, leavers, .. } = columns;
+    let times = times.current.get(stay..).unwrap_or_default();
+    let rows = LastRows { tags: &tags[stay..], times, leavers: &leavers.list };
+    owners.par_drain(stay..).with_producer(Leaving { rows, groups });
+    columns.forget_leavers(stay);
 }
 
-/// The owners at the end of a long bucket, to be moved to groups.
-pub(super) struct HandOut<'a> {
-    pub(super) bucket: u32,
-    pub(super) chunks: &'a [ChunkMovers],
-    pub(super) has_clock: bool,
-}
-
-impl HandOut<'_> {
-    /// Moves the owners from the `stay`-th on to the groups, which the chunks have been shared out among.
-    pub(super) fn hand_out<T: Owner + Send>(&self, columns: &mut Columns<T>, stay: usize, groups: &mut [Group<T>]) {
-        let Columns { owners, tags, times, .. } = columns;
-        if self.has_clock {
-            times.current.truncate(stay);
-        }
-        let leaving = Leaving { to: self, tags: &tags[stay..], groups };
-        owners.par_drain(stay..).with_producer(leaving);
-        tags.truncate(stay);
-    }
-
-    fn split<T: Owner + Send, P: Producer<Item = T>>(&self, owners: P, tags: &[Tag], groups: &mut [Group<T>]) {
-        if let [group] = groups {
-            self.fill(owners, tags, group);
-            return;
-        }
-        let (last, first) = groups.split_at_mut(groups.len() / 2);
-        let middle = first.iter().map(|group| group.leavers).sum();
-        let (first_owners, last_owners) = owners.split_at(middle);
-        let (first_tags, last_tags) = tags.split_at(middle);
-        rayon::join(|| self.split(last_owners, last_tags, last), || self.split(first_owners, first_tags, first));
-    }
-
-    fn fill<T: Owner, P: Producer<Item = T>>(&self, owners: P, tags: &[Tag], group: &mut Group<T>) {
-        let mut rows = owners.into_iter().rev().zip(tags.iter().rev());
-        for chunk in self.chunks[group.chunks.clone()].iter().rev() {
-            let moved_at = self.has_clock.then_some(chunk.moved_at);
-            for mover in chunk.list.iter().rev() {
-                let Some((owner, tag)) = rows.next() else { return };
-                group.of(mover.target()).push(owner, tag.moved(*mover, self.bucket), moved_at);
-            }
-        }
-    }
-}
-
-struct Leaving<'a, 'h, T: Owner> {
-    to: &'a HandOut<'h>,
-    tags: &'a [Tag],
+struct Leaving<'a, T: Owner> {
+    rows: LastRows<'a>,
     groups: &'a mut [Group<T>],
 }
 
-impl<T: Owner + Send> ProducerCallback<T> for Leaving<'_, '_, T> {
+impl<T: Owner + Send> ProducerCallback<T> for Leaving<'_, T> {
     type Output = ();
 
     fn callback<P: Producer<Item = T>>(self, owners: P) {
-        self.to.split(owners, self.tags, self.groups);
+        let Self { rows, groups } = self;
+        if let [group] = groups {
+            rows.hand_out(owners.into_iter(), group);
+            return;
+        }
+        let middle = rows.leavers.len() / 2;
+        let (first, last) = groups.split_at_mut(groups.len() / 2);
+        let (owners, last_owners) = owners.split_at(middle);
+        let (rows, last_rows) = rows.split_at(middle);
+        rayon::join(
+            || Self { rows, groups: first }.callback(owners),
+            || Self { rows: last_rows, groups: last }.callback(last_owners),
+        );
     }
 }
 

@@ -10,7 +10,6 @@ use crate::batch::rows::outcome::ChunkOutcome;
 use crate::batch::rows::range::{Rows, SharedByRows};
 use crate::machine::seat::Seat;
 use crate::owner::Owner;
-use crate::state::Mover;
 
 /// Up to how many owners one thread updates without asking others to help, if they are in several buckets.
 const FEW_ROWS: usize = CHUNK / 2;
@@ -18,62 +17,21 @@ const FEW_ROWS: usize = CHUNK / 2;
 /// The outcome of a chunk's part in a tick, and what follows for the threads that move its owners.
 pub(super) struct Ticked<T: Owner> {
     pub(super) outcome: ChunkOutcome<T>,
-    /// How many movers leave the bucket.
-    pub(super) leavers: usize,
-    /// Whether some movers come back to the bucket that they are in.
-    pub(super) has_returning: bool,
-    /// Where they go, if all owners of the chunk leave together.
-    pub(super) target_of_all: Option<u32>,
-    /// Whether more is to be moved than rows.
-    pub(super) is_intricate: bool,
-}
-
-/// The movers of a chunk whose rows several threads move together, without the rest of its outcome.
-#[derive(Default)]
-pub(super) struct ChunkMovers {
-    pub(super) list: Vec<Mover>,
-    pub(super) moved_at: f64,
-    pub(super) leavers: usize,
-    pub(super) has_returning: bool,
-    pub(super) target_of_all: Option<u32>,
-}
-
-impl ChunkMovers {
-    /// Exchanges the list with the one of the chunk.
-    pub(super) fn exchange<T: Owner>(&mut self, ticked: &mut Ticked<T>) {
-        std::mem::swap(&mut self.list, &mut ticked.outcome.movers);
-        self.moved_at = ticked.outcome.moved_at;
-        self.leavers = ticked.leavers;
-        self.has_returning = ticked.has_returning;
-        self.target_of_all = ticked.target_of_all;
-    }
+    /// Whether a mover may have more than its row.
+    pub(super) have_more: bool,
+    /// Whether a mover leaves a nested state or comes to one.
+    pub(super) are_nested: bool,
 }
 
 impl<T: Owner> Ticked<T> {
     pub(super) const fn new() -> Self {
-        Self {
-            outcome: ChunkOutcome::new(),
-            leavers: 0,
-            has_returning: false,
-            target_of_all: None,
-            is_intricate: false,
-        }
+        Self { outcome: ChunkOutcome::new(), have_more: false, are_nested: false }
     }
 
-    fn count(&mut self, rows: &Rows<'_, T>, has_sleepers: bool) {
-        let (bucket, tags) = (rows.bucket, rows.tags());
+    fn look_at_movers(&mut self, rows: &Rows<'_, T>) {
         let movers = &self.outcome.movers;
-        self.leavers = movers.iter().filter(|mover| mover.target() != bucket).count();
-        self.has_returning = self.leavers < movers.len();
-        let first = movers.first().map(|mover| mover.target()).filter(|_| self.leavers == tags.len());
-        self.target_of_all = first.filter(|first| movers.iter().all(|mover| mover.target() == *first));
-        let has_more = |mover: &Mover| tags[mover.slot()].has_more();
-        self.is_intricate = !self.outcome.changed.is_empty() || has_sleepers && !movers.is_empty();
-        self.is_intricate |= rows.have_more() && movers.iter().any(has_more);
-        // Nor do threads move the times of the states around one.
-        self.is_intricate |= movers.iter().any(|mover| rows.is_nested(*mover));
-        let individuals = self.outcome.individuals.by_slot();
-        self.is_intricate |= individuals.iter().any(|individual| individual.is_touched);
+        self.have_more = rows.have_more() && movers.iter().any(|mover| rows.tags()[mover.slot()].has_more());
+        self.are_nested = movers.iter().any(|mover| rows.is_nested(*mover));
     }
 }
 
@@ -110,25 +68,18 @@ pub(super) enum Sleepers {
 }
 
 impl Sleepers {
-    /// Into how many chunks they are divided. The owners that are awake are divided by themselves.
-    pub(super) fn chunks(self, asleep: usize) -> usize {
-        if self == Self::AreLeftOut { 0 } else { asleep.div_ceil(CHUNK) }
-    }
-
-    /// How much of a bucket takes part.
+    /// How much of a bucket takes part. The owners that are asleep are divided into chunks by themselves.
     pub(super) fn extent<T: Owner>(self, columns: &Columns<T>) -> Extent {
         let awake = columns.len() - columns.asleep;
         let asleep = if self == Self::AreLeftOut { 0 } else { columns.asleep };
-        Extent { rows: awake + asleep, chunks: awake.div_ceil(CHUNK) + self.chunks(asleep) }
+        Extent { rows: awake + asleep, chunks: awake.div_ceil(CHUNK) + asleep.div_ceil(CHUNK) }
     }
+}
 
-    /// The row at which a chunk begins.
-    pub(super) fn start(self, chunk: usize, asleep: usize) -> usize {
-        match chunk.checked_sub(self.chunks(asleep)) {
-            Some(chunk) => asleep + chunk * CHUNK,
-            None => chunk * CHUNK,
-        }
-    }
+/// The row at which a chunk of a bucket begins. The chunks of the owners that are awake come first.
+pub(super) fn start_of<T: Owner>(columns: &Columns<T>, chunk: usize) -> usize {
+    let awake = (columns.len() - columns.asleep).div_ceil(CHUNK);
+    chunk.checked_sub(awake).map_or(columns.asleep + chunk * CHUNK, |chunk| chunk * CHUNK)
 }
 
 /// Consecutive chunks of one bucket.
@@ -136,7 +87,7 @@ struct Chunks<'a, T: Owner> {
     bucket: u32,
     /// The row at which the first of them begins.
     start: usize,
-    /// The number of the last of them in the tick, where they come from the last to the first.
+    /// The number of the first of them in the tick.
     number: usize,
     owners: &'a mut [T],
     /// In a bucket of owned states, each owner's; elsewhere empty.
@@ -152,8 +103,8 @@ impl<T: Owner> Chunks<'_, T> {
         let (ticked, other_ticked) = ticked.split_at_mut(chunk);
         let (owners, other_owners) = owners.split_at_mut(rows);
         let (seats, other_seats) = seats.split_at_mut(rows.min(seats.len()));
-        let first = Self { bucket, start, number: number + other_ticked.len(), owners, seats, noted, ticked };
-        let start = start + rows;
+        let first = Self { bucket, start, number, owners, seats, noted, ticked };
+        let (start, number) = (start + rows, number + chunk);
         (first, Self { bucket, start, number, owners: other_owners, seats: other_seats, noted, ticked: other_ticked })
     }
 }
@@ -211,30 +162,36 @@ where
         }
         let number = self.extents[nth].chunks;
         let (owners, seats, noted) = columns.split();
-        let all = Chunks { bucket, start: 0, number, owners, seats, noted, ticked };
-        let (asleep, awake) = all.split_at(self.sleepers.chunks(noted.asleep), noted.asleep);
-        self.join(awake, asleep)
+        let (sleepers, owners) = owners.split_at_mut(noted.asleep);
+        let (seats_of_sleepers, seats) = seats.split_at_mut(noted.asleep.min(seats.len()));
+        let (ticked, ticked_asleep) = ticked.split_at_mut(owners.len().div_ceil(CHUNK));
+        let asleep = Chunks {
+            bucket,
+            start: 0,
+            number: number + ticked.len(),
+            owners: sleepers,
+            seats: seats_of_sleepers,
+            noted,
+            ticked: ticked_asleep,
+        };
+        self.join(Chunks { bucket, start: noted.asleep, number, owners, seats, noted, ticked }, asleep)
     }
 
-    /// Runs chunks, and then the chunks that come after them, which lie before them.
-    fn join(&self, last: Chunks<'_, T>, first: Chunks<'_, T>) -> Vec<T::Context<'c>> {
-        match (last.ticked.is_empty(), first.ticked.is_empty()) {
-            (true, true) => Vec::new(),
-            (true, false) => self.run_chunks(first),
-            (false, true) => self.run_chunks(last),
-            (false, false) => {
-                let (mut contexts, mut others) = rayon::join(|| self.run_chunks(last), || self.run_chunks(first));
-                contexts.append(&mut others);
-                contexts
-            }
+    /// Runs some chunks, and the ones that come after them.
+    fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>) -> Vec<T::Context<'c>> {
+        if first.ticked.is_empty() || last.ticked.is_empty() {
+            return self.run_chunks(if first.ticked.is_empty() { last } else { first });
         }
+        let (mut contexts, mut others) = rayon::join(|| self.run_chunks(first), || self.run_chunks(last));
+        contexts.append(&mut others);
+        contexts
     }
 
     fn run_chunks(&self, chunks: Chunks<'_, T>) -> Vec<T::Context<'c>> {
         if chunks.ticked.len() > 1 {
             let middle = chunks.ticked.len() / 2;
             let (first, last) = chunks.split_at(middle, middle * CHUNK);
-            return self.join(last, first);
+            return self.join(first, last);
         }
         let Chunks { bucket, start, number, owners, seats, noted, ticked } = chunks;
         let Some(ticked) = ticked.first_mut() else { return Vec::new() };
@@ -242,20 +199,14 @@ where
         let rows = Rows::new(noted, range.clone(), bucket, self.shared);
         let due = noted.due_in(&range);
         if rows.is_asleep && due.is_empty() && self.sleepers == Sleepers::TakePartIfDue {
-            ticked.count(&rows, true);
+            ticked.look_at_movers(&rows);
             return Vec::new();
         }
         let chunk = Chunk { owners, seats, rows, due, start, global: self.global, part: PassPart::ALL };
-        self.run_chunk(number, chunk, noted.asleep > 0, ticked)
+        self.run_chunk(number, chunk, ticked)
     }
 
-    fn run_chunk(
-        &self,
-        number: usize,
-        mut chunk: Chunk<'_, T>,
-        has_sleepers: bool,
-        ticked: &mut Ticked<T>,
-    ) -> Vec<T::Context<'c>> {
+    fn run_chunk(&self, number: usize, mut chunk: Chunk<'_, T>, ticked: &mut Ticked<T>) -> Vec<T::Context<'c>> {
         let outcome = &mut ticked.outcome;
         let made = if number == 0 { self.first.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
         let context = made.or_else(|| outcome.panic.catch(|| (self.make)(number))).map(|mut cx| {
@@ -266,7 +217,7 @@ where
             });
             cx
         });
-        ticked.count(&chunk.rows, has_sleepers);
+        ticked.look_at_movers(&chunk.rows);
         Vec::from_iter(context)
     }
 }

@@ -1,54 +1,50 @@
 //! A tick on all cores.
 //!
 //! - `chunks`: the chunks' part, each by some thread.
-//! - `plan`: which moves are made by one thread, and which together.
-//! - `leavers`: brings the owners that leave a long bucket to its end.
-//! - `together`: how all of a long bucket go to the same other one.
-//! - `arrivals`: how they come to their new buckets.
+//! - `plan`: which buckets' rows are moved by one thread, and which by several.
+//! - `arrivals`: how the rows come to their new buckets.
 //!
-//! The rows then lie as if `Store::move_rows` had moved them, chunk by chunk. Beside it, `insertion`: owners made on all cores.
+//! Rows leave their buckets as in a tick on one core (`rows::leavers`), so that they lie in the same order then. Beside it,
+//! `insertion`: owners made on all cores.
 
 mod arrivals;
 mod chunks;
 mod insertion;
-mod leavers;
 mod plan;
-mod together;
 
 use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 use slotmap::SlotMap;
 
-use self::arrivals::{Group, HandOut, share_out, take_up_all};
-use self::chunks::{ChunkMovers, Extent, Sleepers, Ticked, Ticks};
-use self::leavers::Leavers;
-use self::plan::{Job, Jobs, MoveKind};
-use self::together::{move_together, target_of_all};
+use self::arrivals::{Group, hand_out_together, take_up_all};
+use self::chunks::{Extent, Sleepers, Ticked, Ticks, start_of};
+use self::plan::{Job, Jobs};
 use super::Batch;
 use super::chunk::pass::Pass;
 use super::known::key::Key;
 use super::known::panics::FirstPanic;
 use super::known::slots::CHUNK;
+use super::known::states::States;
 use super::rows::chunk::{Chunk, PassPart};
 use super::rows::columns::Columns;
-use super::rows::moves::{Arrivals, move_each};
+use super::rows::leavers::{Gaps, close};
 use super::rows::place::SharedPlace;
 use super::rows::store::Store;
 use crate::owner::Owner;
-use crate::state::Mover;
+
+/// Up to how many rows of a tail one thread closes the gaps with.
+const FEW_GAPS: usize = 2048;
 
 /// What a parallel tick keeps for the next, so that nothing is allocated.
 pub(super) struct Workers<T: Owner> {
     /// The passes that no thread is using.
     idle: Mutex<Vec<Pass<T>>>,
-    /// For each chunk, in the order of the states and by ascending row, what its tick has come to. Empty in between.
+    /// For each chunk, in the order of the tick, what its tick has come to. Empty in between.
     ticked: Vec<Ticked<T>>,
-    /// Likewise the movers, while threads move their rows.
-    movers: Vec<ChunkMovers>,
     /// Where in the order each bucket begins.
     extents: Vec<Extent>,
     /// The buckets in the order of the states, while threads work on them. Empty in between.
@@ -62,7 +58,6 @@ impl<T: Owner> Workers<T> {
         Self {
             idle: Mutex::new(Vec::new()),
             ticked: Vec::new(),
-            movers: Vec::new(),
             extents: Vec::new(),
             line: Vec::new(),
             jobs: Jobs::new(),
@@ -72,7 +67,7 @@ impl<T: Owner> Workers<T> {
 
     /// Notes how long the buckets are, and makes room for what their chunks' ticks come to.
     fn measure(&mut self, store: &Store<T>, sleepers: Sleepers) {
-        let Self { extents, ticked, movers, .. } = self;
+        let Self { extents, ticked, .. } = self;
         let mut extent = Extent::default();
         extents.clear();
         extents.push(extent);
@@ -84,7 +79,6 @@ impl<T: Owner> Workers<T> {
         }
         if ticked.len() < extent.chunks {
             ticked.resize_with(extent.chunks, Ticked::new);
-            movers.resize_with(extent.chunks, ChunkMovers::default);
         }
     }
 }
@@ -249,11 +243,11 @@ impl<T: Owner> Batch<T> {
             ticks.run(0, line, &mut workers.ticked[..chunks])
         });
         store.forget_due();
-        move_all(store, workers, sleepers, &mut panic);
+        move_all(store, workers, &mut panic);
         store.settle_sleepers();
         let mut handled = 0;
         for nth in 0..workers.extents.len() - 1 {
-            for ticked in workers.ticked[chunks_of(&workers.extents, nth)].iter_mut().rev() {
+            for ticked in &mut workers.ticked[chunks_of(&workers.extents, nth)] {
                 let outcome = &mut ticked.outcome;
                 outcome.movers.clear();
                 handled += mem::take(&mut outcome.handled);
@@ -301,194 +295,150 @@ fn in_line<T: Owner, R>(
 }
 
 /// Moves all owners that have changed to their new buckets.
-fn move_all<T: Owner + Send>(
-    store: &mut Store<T>,
-    workers: &mut Workers<T>,
-    sleepers: Sleepers,
-    panic: &mut FirstPanic,
-) {
-    let Workers { ticked, movers, extents, line, jobs, groups, .. } = workers;
-    if ticked.iter().any(|Ticked { outcome, .. }| !outcome.movers.is_empty() && outcome.moved_at != 0.0) {
-        store.start_clock();
-    }
-    jobs.plan(extents, ticked);
-    for job in &jobs.list {
-        while groups.len() < job.groups.end {
-            groups.push(Group::new());
-        }
-        for nth in job.buckets.clone() {
-            let (bucket, chunks) = (store.states.order()[nth], chunks_of(extents, nth));
-            move_alone(store, bucket, (job.kind, sleepers), &mut ticked[chunks.clone()], &mut movers[chunks]);
-        }
-        if let (MoveKind::Single, Some(group)) = (job.kind, groups[job.groups.clone()].first_mut()) {
-            group.take(&mut store.arrivals);
+fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, panic: &mut FirstPanic)
+where
+    T::Message: Send,
+{
+    let Workers { ticked, extents, line, jobs, groups, .. } = workers;
+    let buckets = 0..extents.len() - 1;
+    for nth in buckets.clone() {
+        let bucket = store.states.order()[nth];
+        for (chunk, ticked) in ticked[chunks_of(extents, nth)].iter_mut().enumerate() {
+            let Ticked { outcome, have_more, .. } = ticked;
+            let start = start_of(&store.buckets[bucket as usize], chunk);
+            store.take_up_beside_movers(bucket, start, outcome);
+            if *have_more {
+                store.forget_beside(bucket, start, &outcome.movers);
+            }
+            if !outcome.movers.is_empty() && outcome.moved_at != 0.0 {
+                store.start_clock();
+            }
         }
     }
-    let Some(used) = jobs.groups() else {
+    if !jobs.plan(store, extents, ticked) {
+        for nth in buckets {
+            let bucket = store.states.order()[nth];
+            mark_all(bucket, &mut store.buckets[bucket as usize], &ticked[chunks_of(extents, nth)], &store.states);
+            store.move_marked(bucket);
+        }
         store.settle_all();
         return;
-    };
-    let groups = &mut groups[..used];
+    }
+    groups.resize_with(groups.len().max(jobs.groups()), Group::new);
+    let groups = &mut groups[..jobs.groups()];
     for group in groups.iter_mut() {
-        group.make_parts(store.buckets.len());
+        group.make_parts(&store.buckets);
     }
     in_line(store, line, panic, |store, line| {
         let Store { places, states, has_clock, .. } = store;
-        let moves = Moves { places, order: states.order(), has_clock: *has_clock, extents };
-        moves.carry_out(&jobs.list, 0, line, movers, groups);
+        let moves = Moves { places, states, has_clock: *has_clock, extents };
+        moves.carry_out(&jobs.list, 0, line, ticked, groups);
     });
-    for nth in jobs.list.iter().filter(|job| job.kind != MoveKind::Single).flat_map(|job| job.buckets.clone()) {
-        let chunks = chunks_of(extents, nth);
-        if movers[chunks.clone()].iter().any(|movers| !movers.list.is_empty()) {
-            store.note_if_unused(store.states.order()[nth]);
-        }
-        for (movers, ticked) in movers[chunks.clone()].iter_mut().zip(&mut ticked[chunks]) {
-            movers.exchange(ticked);
-        }
+    for nth in jobs.list.iter().flat_map(|job| job.buckets.clone()) {
+        store.note_if_left(store.states.order()[nth]);
     }
     let Store { buckets, places, has_clock, .. } = store;
     take_up_all(buckets, groups, *has_clock, places);
 }
 
-/// Moves the owners of one bucket, as an ordinary tick does; or does all but that, if threads will do it together.
-fn move_alone<T: Owner>(
-    store: &mut Store<T>,
-    bucket: u32,
-    (kind, sleepers): (MoveKind, Sleepers),
-    ticked: &mut [Ticked<T>],
-    movers: &mut [ChunkMovers],
-) {
-    let asleep = store.buckets[bucket as usize].asleep;
-    for (chunk, ticked) in ticked.iter_mut().enumerate().rev() {
-        let outcome = &mut ticked.outcome;
-        match kind {
-            MoveKind::Single if outcome.is_empty() => {}
-            MoveKind::Single => store.move_rows(bucket, sleepers.start(chunk, asleep), outcome),
-            MoveKind::Short | MoveKind::Long => {
-                store.move_no_rows(outcome);
-                movers[chunk].exchange(ticked);
-            }
-        }
+/// Marks the movers of all chunks of a bucket.
+fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>], states: &States<T>) {
+    for (chunk, Ticked { outcome, .. }) in ticked.iter().enumerate() {
+        columns.mark(bucket, start_of(columns, chunk), &outcome.movers, outcome.moved_at, states);
     }
 }
 
 /// The moves that threads make together.
-struct Moves<'a> {
+struct Moves<'a, T: Owner> {
     places: &'a SlotMap<Key, SharedPlace>,
-    order: &'a [u32],
+    states: &'a States<T>,
     has_clock: bool,
     extents: &'a [Extent],
 }
 
-impl Moves<'_> {
-    /// Carries out some jobs. `line` begins with the `first`-th bucket, `chunks` with its chunks, `groups` with the first job's.
-    fn carry_out<T: Owner + Send>(
+impl<T: Owner + Send> Moves<'_, T>
+where
+    T::Message: Send,
+{
+    /// Carries out some jobs. `line` begins with the `first`-th bucket, `ticked` with its chunks, `groups` with the first job's.
+    fn carry_out(
         &self,
         jobs: &[Job],
         first: usize,
         line: &mut [Columns<T>],
-        chunks: &mut [ChunkMovers],
+        ticked: &mut [Ticked<T>],
         groups: &mut [Group<T>],
     ) {
-        if let [job] = jobs {
-            let before = self.extents[job.buckets.start].chunks - self.extents[first].chunks;
-            let line = &mut line[job.buckets.start - first..job.buckets.end - first];
-            self.carry_out_one(job, line, &mut chunks[before..], groups);
+        let chunks_before = |nth: usize| self.extents[nth].chunks - self.extents[first].chunks;
+        if let [Job { buckets, .. }] = jobs {
+            let chunks = chunks_before(buckets.start)..chunks_before(buckets.end);
+            let line = &mut line[buckets.start - first..buckets.end - first];
+            self.carry_out_one(buckets.start, line, &mut ticked[chunks], groups);
         } else if let Some(middle) = jobs.get(jobs.len() / 2) {
             let (jobs, other_jobs) = jobs.split_at(jobs.len() / 2);
             let next = middle.buckets.start;
             let (line, other_line) = line.split_at_mut(next - first);
-            let (chunks, other_chunks) = chunks.split_at_mut(self.extents[next].chunks - self.extents[first].chunks);
+            let (ticked, other_ticked) = ticked.split_at_mut(chunks_before(next));
             let (groups, other_groups) = groups.split_at_mut(middle.groups.start - jobs[0].groups.start);
             rayon::join(
-                || self.carry_out(jobs, first, line, chunks, groups),
-                || self.carry_out(other_jobs, next, other_line, other_chunks, other_groups),
+                || self.carry_out(jobs, first, line, ticked, groups),
+                || self.carry_out(other_jobs, next, other_line, other_ticked, other_groups),
             );
         }
     }
 
-    /// Carries out a job on its buckets. `chunks` begins with their chunks.
-    fn carry_out_one<T: Owner + Send>(
+    /// Moves the rows of the buckets of one job, of which the first is the `first`-th in the order of the states.
+    fn carry_out_one(
         &self,
-        job: &Job,
+        first: usize,
         line: &mut [Columns<T>],
-        chunks: &mut [ChunkMovers],
+        mut ticked: &mut [Ticked<T>],
         groups: &mut [Group<T>],
     ) {
-        match (job.kind, line, groups) {
-            (MoveKind::Short, line, [group, ..]) => {
-                let first = self.extents[job.buckets.start].chunks;
-                for (nth, columns) in job.buckets.clone().zip(line) {
-                    let Range { start, end } = chunks_of(self.extents, nth);
-                    let chunks = &chunks[start - first..end - first];
-                    self.move_short(self.order[nth], columns, chunks, group);
-                }
+        let Self { places, states, has_clock, .. } = self;
+        for (nth, columns) in (first..).zip(line) {
+            let bucket = states.order()[nth];
+            let (chunks, rest) = ticked.split_at_mut(chunks_of(self.extents, nth).len());
+            ticked = rest;
+            if let [group] = groups {
+                mark_all(bucket, columns, chunks, states);
+                columns.close_gaps(bucket, places, close);
+                columns.hand_out(states, *has_clock, group);
+            } else {
+                mark_together(bucket, columns, chunks);
+                columns.close_gaps(bucket, places, close_together);
+                hand_out_together(columns, groups);
             }
-            (MoveKind::Long, [columns], groups) => {
-                let bucket = self.order[job.buckets.start];
-                let chunks = &mut chunks[..chunks_of(self.extents, job.buckets.start).len()];
-                self.move_long(bucket, columns, chunks, &mut groups[..job.groups.len()]);
-            }
-            // Done before.
-            _ => {}
         }
     }
+}
 
-    /// Moves the owners of a bucket on one thread.
-    fn move_short<T: Owner>(
-        &self,
-        bucket: u32,
-        columns: &mut Columns<T>,
-        chunks: &[ChunkMovers],
-        group: &mut Group<T>,
-    ) {
-        for (chunk, chunks) in chunks.iter().enumerate().rev() {
-            let moved_at = self.has_clock.then_some(chunks.moved_at);
-            move_each(
-                (bucket, columns),
-                (chunk * CHUNK, &chunks.list),
-                moved_at,
-                self.places,
-                group,
-                (|_| 0, |_, _| {}),
-            );
+/// Marks the movers of all chunks of a long bucket of a flat state, none of whose owners sleeps.
+fn mark_together<T: Owner + Send>(bucket: u32, columns: &mut Columns<T>, ticked: &mut [Ticked<T>])
+where
+    T::Message: Send,
+{
+    let Columns { tags, times, leavers, .. } = columns;
+    let chunks = times.current.par_chunks_mut(CHUNK).zip(ticked.par_iter_mut());
+    chunks.for_each(|(times, Ticked { outcome, .. })| {
+        outcome.movers.iter().for_each(|mover| times[mover.slot()] = outcome.moved_at);
+    });
+    tags.par_chunks_mut(CHUNK).zip(ticked.par_iter_mut()).for_each(|(tags, Ticked { outcome, .. })| {
+        outcome.movers.iter().for_each(|mover| tags[mover.slot()] = tags[mover.slot()].moved(*mover, bucket));
+    });
+    for (chunk, Ticked { outcome, .. }) in ticked.iter().enumerate() {
+        for mover in outcome.movers.iter().filter(|mover| mover.target() != bucket) {
+            leavers.add(chunk * CHUNK + mover.slot(), mover.target());
         }
     }
+}
 
-    /// Moves the owners of a bucket on all threads.
-    fn move_long<T: Owner + Send>(
-        &self,
-        bucket: u32,
-        columns: &mut Columns<T>,
-        chunks: &mut [ChunkMovers],
-        groups: &mut [Group<T>],
-    ) {
-        if let Some(target) = target_of_all(chunks) {
-            move_together((bucket, columns), chunks, self.has_clock, groups[0].of(target));
-            return;
-        }
-        if chunks.iter().any(|chunks| chunks.has_returning) {
-            self.note_returning(bucket, columns, chunks);
-        }
-        let stay = Leavers::bring_to_end((bucket, columns), chunks, self.places, &mut groups[0].scratch);
-        share_out(chunks, groups);
-        HandOut { bucket, chunks, has_clock: self.has_clock }.hand_out(columns, stay, groups);
-    }
-
-    /// Notes the changes of movers that come back to the bucket that they are in, and leaves them out.
-    fn note_returning<T: Owner + Send>(&self, bucket: u32, columns: &mut Columns<T>, chunks: &mut [ChunkMovers]) {
-        let is_returning = |mover: &&Mover| mover.target() == bucket;
-        if self.has_clock {
-            columns.times.current.par_chunks_mut(CHUNK).zip(chunks.par_iter()).for_each(|(times, chunk)| {
-                chunk.list.iter().filter(is_returning).for_each(|mover| times[mover.slot()] = chunk.moved_at);
-            });
-        }
-        columns.tags.par_chunks_mut(CHUNK).zip(chunks.par_iter_mut()).for_each(|(tags, chunk)| {
-            for mover in chunk.list.iter().filter(is_returning) {
-                let tag = &mut tags[mover.slot()];
-                *tag = tag.moved(*mover, bucket);
-            }
-            chunk.list.retain(|mover| mover.target() != bucket);
-        });
+/// Closes the gaps of a long bucket on all threads.
+fn close_together<T: Owner + Send>(gaps: Gaps<'_, T>) {
+    if gaps.len() <= FEW_GAPS {
+        close(gaps);
+    } else {
+        let (gaps, others) = gaps.split();
+        rayon::join(|| close_together(gaps), || close_together(others));
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::{iter, mem};
 
+use super::leavers::Leavers;
 use crate::batch::known::key::Key;
 use crate::batch::known::states::MOST_STATES;
 use crate::fsm::time_or_zero;
@@ -27,6 +28,8 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) due: Vec<u32>,
     /// The changes that are due in the tick under way. Empty in between.
     pub(crate) changes_due: Vec<DueChange>,
+    /// The rows that leave in the tick under way.
+    pub(crate) leavers: Leavers<T>,
 }
 
 /// All that is noted of a bucket's owners, but their seats.
@@ -136,26 +139,6 @@ impl Times {
         at.copied().unwrap_or(0.0)
     }
 
-    #[inline]
-    fn swap_remove(&mut self, slot: usize) {
-        if self.current.is_empty() {
-            return;
-        }
-        self.current.swap_remove(slot);
-        let last = self.current.len() * self.depth;
-        self.ancestors.copy_within(last.., slot * self.depth);
-        self.ancestors.truncate(last);
-    }
-
-    /// Moves a row's times to the end of `to`, where the outermost `kept` states are the same and the others are entered at a time.
-    fn move_nested(&mut self, slot: usize, to: &mut Self, entered_at: f64, kept: usize) {
-        let before = &self.ancestors[slot * self.depth..(slot + 1) * self.depth];
-        append_kept(before, self.current[slot], kept.min(to.depth), &mut to.ancestors);
-        to.ancestors.resize((to.current.len() + 1) * to.depth, entered_at);
-        to.current.push(entered_at);
-        self.swap_remove(slot);
-    }
-
     fn exchange(&mut self, slot: usize, other: usize) {
         if self.current.is_empty() {
             return;
@@ -197,6 +180,7 @@ impl<T: Owner> Columns<T> {
             revision: 0,
             due: Vec::new(),
             changes_due: Vec::new(),
+            leavers: Leavers::new(),
         }
     }
 
@@ -298,40 +282,6 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Takes out the row at `slot`, which is awake, and whose seat, if it has one, has been emptied. The last row takes its
-    /// place.
-    pub(crate) fn swap_remove(&mut self, slot: usize) -> T {
-        self.tags.swap_remove(slot);
-        self.times.swap_remove(slot);
-        if !self.seats.is_empty() {
-            self.seats.swap_remove(slot);
-        }
-        self.owners.swap_remove(slot)
-    }
-
-    /// Moves the row at `slot` to the end of `to`, with a tag of its own. The last row takes its place. Its time is given if
-    /// times are kept. `kept` says how many active states, from the outermost, are the same in both buckets and keep their times.
-    #[inline]
-    pub(crate) fn move_row(
-        &mut self,
-        slot: usize,
-        to: &mut Self,
-        tag: Tag,
-        entered_at: Option<f64>,
-        kept: impl FnOnce() -> usize,
-    ) {
-        to.owners.push(self.owners.swap_remove(slot));
-        self.tags.swap_remove(slot);
-        to.tags.push(tag);
-        if let Some(entered_at) = entered_at {
-            if self.times.depth + to.times.depth > 0 {
-                return self.times.move_nested(slot, &mut to.times, entered_at, kept());
-            }
-            self.times.current.swap_remove(slot);
-            to.times.current.push(entered_at);
-        }
-    }
-
     /// Moves all rows of `other` to the end of this one's.
     pub(crate) fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
@@ -350,22 +300,12 @@ impl<T: Owner> Columns<T> {
     }
 
     /// Exchanges all rows, with the room that they are in.
-    #[cfg(feature = "parallel")]
     pub(crate) fn swap_rows(&mut self, other: &mut Self) {
         mem::swap(&mut self.owners, &mut other.owners);
         mem::swap(&mut self.tags, &mut other.tags);
         mem::swap(&mut self.times.current, &mut other.times.current);
         mem::swap(&mut self.times.ancestors, &mut other.times.ancestors);
         mem::swap(&mut self.seats, &mut other.seats);
-    }
-
-    /// Adds a row of a bucket of flat states. Its time is given if times are kept.
-    #[cfg(feature = "parallel")]
-    #[inline]
-    pub(crate) fn push(&mut self, owner: T, tag: Tag, entered_at: Option<f64>) {
-        self.owners.push(owner);
-        self.tags.push(tag);
-        self.times.current.extend(entered_at);
     }
 }
 
@@ -381,6 +321,7 @@ impl<T: Owner + Clone> Clone for Columns<T> {
             revision: self.revision,
             due: Vec::new(),
             changes_due: Vec::new(),
+            leavers: Leavers::new(),
         }
     }
 

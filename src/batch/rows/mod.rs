@@ -6,6 +6,7 @@ pub(crate) mod chunk;
 pub(crate) mod columns;
 pub(crate) mod individuals;
 pub(crate) mod journaling;
+pub(crate) mod leavers;
 pub(crate) mod movers;
 pub(crate) mod moves;
 pub(crate) mod notes;

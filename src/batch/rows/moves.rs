@@ -2,12 +2,9 @@
 
 use std::mem;
 
-use slotmap::SlotMap;
-
 use super::chunk::{Chunk, PassPart};
 use super::columns::{Columns, Tag};
-use super::individuals::{Individual, Individuals};
-use super::movers;
+use super::leavers;
 use super::outcome::ChunkOutcome;
 use super::place::{Place, SharedPlace};
 use super::range::{Extra, Extras};
@@ -34,7 +31,7 @@ impl<T: Owner> Store<T> {
             seat.wake();
         }
         let is_asleep = seat.is_asleep();
-        self.push_row(false, owner, key, bucket, &mut seat, &mut panic);
+        self.push_row(owner, key, bucket, &mut seat, &mut panic);
         self.discarded.empty(&mut seat);
         self.set_asleep(key, is_asleep);
         self.discarded.drop_all(&mut panic);
@@ -63,8 +60,9 @@ impl<T: Owner> Store<T> {
             rows.load(0, rows.known().state(), &mut seat);
         }
         self.take_seat(place, &mut seat);
+        let owner = self.buckets[place.bucket as usize].take_out(place, &self.places)?;
+        self.note_if_left(place.bucket);
         self.places.remove(key);
-        let owner = self.take_row(place);
         self.forget_extra(key);
         self.timers.forget(key, &mut self.discarded);
         let mut panic = FirstPanic::new();
@@ -83,30 +81,29 @@ impl<T: Owner> Store<T> {
 
 /// Moving owners.
 impl<T: Owner> Store<T> {
-    /// Moves the rows of a chunk, which begins at `start`, among the arrivals of their new buckets.
-    ///
-    /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
-    pub(crate) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
-        let ChunkOutcome { movers, moved_at, individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
+    /// Takes up what has come of a chunk that begins at `start`. The rows that leave the bucket are marked.
+    pub(crate) fn take_up(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
+        self.take_up_beside_movers(bucket, start, outcome);
+        self.mark(bucket, start, &outcome.movers, outcome.moved_at);
+        outcome.movers.clear();
+    }
+
+    /// Likewise, but for the rows of the movers.
+    pub(crate) fn take_up_beside_movers(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
+        let ChunkOutcome { individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
         self.take_up_notes(notes, panic);
         self.waiters.append(waiters);
-        self.empty_seats(individuals);
-        for individual in individuals.by_slot().iter_mut().rev() {
-            if !individual.is_touched {
-                continue;
+        for individual in individuals.by_slot() {
+            if individual.is_touched {
+                self.place(Place::new(bucket, start + individual.slot), &mut individual.seat, panic);
+            } else {
+                self.discarded.empty(&mut individual.seat);
             }
-            let slot = individual.slot;
-            let behind = movers::count_before(movers, slot);
-            self.move_in_bulk(bucket, start, &movers[behind..], *moved_at);
-            movers.truncate(behind);
-            self.place(Place::new(bucket, start + slot), &mut individual.seat, panic);
         }
         individuals.clear();
-        self.move_in_bulk(bucket, start, movers, *moved_at);
-        movers.clear();
         if !changed.is_empty() {
             let mut seat = mem::replace(&mut self.spare, Seat::empty());
-            for slot in changed.drain(..).rev() {
+            for slot in changed.drain(..) {
                 let place = Place::new(bucket, start + slot);
                 self.take_seat(place, &mut seat);
                 self.place(place, &mut seat, panic);
@@ -116,22 +113,56 @@ impl<T: Owner> Store<T> {
         self.meet(unmet, panic);
     }
 
-    /// Does all that moving the rows of a chunk comes to, but for the rows of its movers.
-    #[cfg(feature = "parallel")]
-    pub(crate) fn move_no_rows(&mut self, outcome: &mut ChunkOutcome<T>) {
-        self.take_up_notes(&mut outcome.notes, &mut outcome.panic);
-        self.empty_seats(&mut outcome.individuals);
-        outcome.individuals.clear();
-        self.waiters.append(&mut outcome.waiters);
-        self.meet(&mut outcome.unmet, &mut outcome.panic);
+    /// Marks the movers of a chunk that begins at `start`.
+    pub(crate) fn mark(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
+        if movers.is_empty() {
+            return;
+        }
+        if moved_at != 0.0 {
+            self.start_clock();
+        }
+        self.forget_beside(bucket, start, movers);
+        self.buckets[bucket as usize].mark(bucket, start, movers, moved_at, &self.states);
     }
 
-    /// Empties the seats of the individuals that have not changed.
-    fn empty_seats(&mut self, individuals: &mut Individuals<T>) {
-        for Individual { seat, is_touched, .. } in individuals.by_slot() {
-            if !*is_touched {
-                self.discarded.empty(seat);
+    /// Forgets what movers have beside their rows and do not keep in their new states.
+    pub(crate) fn forget_beside(&mut self, bucket: u32, start: usize, movers: &[Mover]) {
+        let Self { states, buckets, extras, timers, discarded, .. } = self;
+        if extras.is_empty() && timers.is_empty() {
+            return;
+        }
+        let mut fewer = Vec::new();
+        for mover in movers {
+            let tag = &mut buckets[bucket as usize].tags[start + mover.slot()];
+            if tag.previous().is_none() {
+                forget_previous(tag.key, extras, discarded);
             }
+            if !tag.has_timers() {
+                continue;
+            }
+            let kept = states.kept(bucket, mover.target());
+            if timers.are_beside(tag.key) {
+                let rare = extras.get_mut(tag.key).and_then(|extra| extra.rare_mut().as_mut());
+                let ended = rare.into_iter().flat_map(|rare| rare.waiting.change(kept));
+                discarded.extend(ended.map(|timer| timer.then));
+                fewer.push(tag.key);
+            } else {
+                tag.set_has_timers(timers.leave(tag.key, kept, discarded));
+            }
+        }
+        for key in fewer {
+            self.file_beside(key, |_| {});
+        }
+    }
+
+    /// Moves the marked rows of a bucket among the arrivals of their new ones.
+    pub(crate) fn move_marked(&mut self, bucket: u32) {
+        let Self { states, buckets, arrivals, places, has_clock, .. } = self;
+        let columns = &mut buckets[bucket as usize];
+        if !columns.leavers.list.is_empty() {
+            columns.close_gaps(bucket, places, leavers::close);
+            columns.hand_out(states, *has_clock, arrivals);
+            self.note_if_left(bucket);
         }
     }
 
@@ -142,38 +173,6 @@ impl<T: Owner> Store<T> {
                 self.bucket_for(&seat, panic);
             }
         }
-    }
-
-    pub(crate) fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
-        if movers.is_empty() {
-            return;
-        }
-        if moved_at != 0.0 {
-            self.start_clock();
-        }
-        let Self { places, states, buckets, arrivals, extras, timers, has_clock, discarded, .. } = self;
-        let columns = &mut buckets[bucket as usize];
-        let moved_at = has_clock.then_some(moved_at);
-        let mut fewer = Vec::new();
-        let forget = |tag: &mut Tag, kept: usize| {
-            if tag.previous().is_none() {
-                forget_previous(tag.key, extras, discarded);
-            }
-            if tag.has_timers() && timers.are_beside(tag.key) {
-                let rare = extras.get_mut(tag.key).and_then(|extra| extra.rare_mut().as_mut());
-                let ended = rare.into_iter().flat_map(|rare| rare.waiting.change(kept));
-                discarded.extend(ended.map(|timer| timer.then));
-                fewer.push(tag.key);
-            } else if tag.has_timers() {
-                tag.set_has_timers(timers.leave(tag.key, kept, discarded));
-            }
-        };
-        let kept = |mover: Mover| states.kept(bucket, mover.target());
-        move_each((bucket, columns), (start, movers), moved_at, places, arrivals, (kept, forget));
-        for key in fewer {
-            self.file_beside(key, |_| {});
-        }
-        self.note_if_unused(bucket);
     }
 
     /// Lets an owner wait for what it has asked for in bulk.
@@ -275,30 +274,31 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is moved among its
-    /// arrivals. Returns the bucket.
+    /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is marked. Returns the
+    /// bucket.
     pub(crate) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
         let columns = &self.buckets[from.bucket as usize];
         let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
         let bucket = self.bucket_for(seat, panic);
         let is_asleep = seat.is_asleep();
-        if bucket != from.bucket {
-            let owner = self.take_row(from);
-            self.push_row(true, owner, key, bucket, seat, panic);
-        } else if self.states.get(bucket).is_owned {
-            let tag = self.owned_tag(key, seat);
-            let columns = &mut self.buckets[bucket as usize];
+        let is_owned = self.states.get(bucket).is_owned;
+        let tag = if is_owned { self.owned_tag(key, seat) } else { self.tag(key, seat, panic) };
+        let Self { states, buckets, has_clock, .. } = self;
+        let columns = &mut buckets[from.bucket as usize];
+        if bucket == from.bucket {
             columns.tags[from.slot()] = tag;
-            mem::swap(&mut columns.seats[from.slot()], seat);
-        } else {
-            let tag = self.tag(key, seat, panic);
-            let Self { buckets, has_clock, .. } = self;
-            let columns = &mut buckets[bucket as usize];
-            columns.tags[from.slot()] = tag;
-            if *has_clock {
+            if is_owned {
+                mem::swap(&mut columns.seats[from.slot()], seat);
+            } else if *has_clock {
                 columns.times.set(from.slot(), seat.entered_at, ancestors_entered_at(seat));
             }
+        } else {
+            columns.mark_with((from.slot(), tag), (bucket, states), seat, *has_clock);
+        }
+        if !is_owned {
             self.keep_extra(key, seat);
+        } else if bucket != from.bucket {
+            self.forget_extra(key);
         }
         self.discarded.empty(seat);
         if is_asleep != (was_asleep && bucket == from.bucket) {
@@ -398,21 +398,11 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Adds a row to a bucket, or to its arrivals, and takes all that it needs off the seat.
-    #[inline]
-    pub(crate) fn push_row(
-        &mut self,
-        among_arrivals: bool,
-        owner: T,
-        key: Key,
-        bucket: u32,
-        seat: &mut Seat<T>,
-        panic: &mut FirstPanic,
-    ) {
+    /// Adds a row to a bucket, and takes all that it needs off the seat.
+    pub(crate) fn push_row(&mut self, owner: T, key: Key, bucket: u32, seat: &mut Seat<T>, panic: &mut FirstPanic) {
         let is_owned = self.states.get(bucket).is_owned;
         let tag = if is_owned { self.owned_tag(key, seat) } else { self.tag(key, seat, panic) };
-        let columns = if among_arrivals { &mut self.arrivals } else { &mut self.buckets };
-        let columns = &mut columns[bucket as usize];
+        let columns = &mut self.buckets[bucket as usize];
         columns.owners.push(owner);
         columns.tags.push(tag);
         if is_owned {
@@ -426,32 +416,17 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Takes out the row at a place. The last of the bucket takes its place.
-    #[inline]
-    fn take_row(&mut self, mut place: Place) -> T {
-        let Self { buckets, arrivals, places, states, .. } = self;
-        let columns = &mut buckets[place.bucket as usize];
-        if columns.is_asleep(place.slot()) {
-            let slot = columns.wake(place.slot());
-            if let Some(filler) = columns.tags.get(place.slot()).filter(|_| slot != place.slot()) {
-                places[filler.key].set(place);
-            }
-            place = Place::new(place.bucket, slot);
-        }
-        let owner = columns.swap_remove(place.slot());
-        if let Some(filler) = columns.tags.get(place.slot()) {
-            places[filler.key].set(place);
-        }
-        if columns.is_empty() && states.get(place.bucket).is_owned {
+    /// Notes that rows have left a bucket.
+    pub(crate) fn note_if_left(&mut self, bucket: u32) {
+        let (columns, arrivals) = (&mut self.buckets[bucket as usize], &mut self.arrivals[bucket as usize]);
+        if columns.is_empty() && self.states.get(bucket).is_owned {
             // A type's owned states come and go: the room would be kept for each type that there ever was.
             columns.give_back();
-            let arrivals = &mut arrivals[place.bucket as usize];
             if arrivals.is_empty() {
                 arrivals.give_back();
             }
         }
-        self.note_if_unused(place.bucket);
-        owner
+        self.note_if_unused(bucket);
     }
 
     /// Keeps times from now on. All before were 0.
@@ -502,56 +477,6 @@ impl<T: Owner> Store<T> {
         for (index, _) in marks.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
             buckets[index].give_back();
             arrivals[index].give_back();
-        }
-    }
-}
-
-/// The rows that have come to each bucket, by its number.
-pub(crate) trait Arrivals<T: Owner> {
-    fn of(&mut self, bucket: u32) -> &mut Columns<T>;
-}
-
-impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
-    #[inline]
-    fn of(&mut self, bucket: u32) -> &mut Columns<T> {
-        &mut self[bucket as usize]
-    }
-}
-
-/// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `kept` says how many active states, from the
-/// outermost, a mover has stayed in; `forget` is called for each mover that has data beside its row.
-#[inline]
-pub(crate) fn move_each<T: Owner>(
-    (bucket, columns): (u32, &mut Columns<T>),
-    (start, movers): (usize, &[Mover]),
-    moved_at: Option<f64>,
-    places: &SlotMap<Key, SharedPlace>,
-    arrivals: &mut impl Arrivals<T>,
-    (kept, mut forget): (impl Fn(Mover) -> usize, impl FnMut(&mut Tag, usize)),
-) {
-    // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
-    // at a time, so that the rows are still in the cache.
-    for movers in movers.rchunks(64) {
-        for mover in movers.iter().rev() {
-            let slot = start + mover.slot();
-            let tag = &mut columns.tags[slot];
-            if tag.has_more() {
-                forget(tag, kept(*mover));
-            }
-            let moved = tag.moved(*mover, bucket);
-            if mover.target() == bucket {
-                *tag = moved;
-                if let Some(moved_at) = moved_at {
-                    columns.times.current[slot] = moved_at;
-                }
-            } else {
-                columns.move_row(slot, arrivals.of(mover.target()), moved, moved_at, || kept(*mover));
-            }
-        }
-        for mover in movers {
-            let slot = start + mover.slot();
-            let Some(filler) = columns.tags.get(slot) else { break };
-            places[filler.key].set(Place::new(bucket, slot));
         }
     }
 }

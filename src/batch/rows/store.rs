@@ -284,7 +284,8 @@ impl<T: Owner> Store<T> {
     /// Stores what the spare seat has come to, or that of an owned state. Returns the owner's bucket.
     fn place_spare(&mut self, place: Place, panic: &mut FirstPanic) -> u32 {
         if let Some(mover) = self.plain_change(place) {
-            self.move_in_bulk(place.bucket, place.slot(), &[mover], self.spare.entered_at);
+            self.mark(place.bucket, place.slot(), &[mover], self.spare.entered_at);
+            self.move_marked(place.bucket);
             let Self { spare, discarded, .. } = self;
             discarded.empty(spare);
             return mover.target();
@@ -292,6 +293,7 @@ impl<T: Owner> Store<T> {
         let mut seat = mem::replace(&mut self.spare, Seat::empty());
         self.take_seat(place, &mut seat);
         let target = self.place(place, &mut seat, panic);
+        self.move_marked(place.bucket);
         self.spare = seat;
         target
     }
@@ -352,7 +354,8 @@ impl<T: Owner> Store<T> {
         let is_at_rest = [&self.arrivals, &self.buckets].map(Vec::len) == [self.states.len(); 2]
             && self.sleepers.is_empty()
             && self.waiters.is_empty()
-            && self.arrivals.iter().take(64).all(Columns::is_empty);
+            && self.arrivals.iter().take(64).all(Columns::is_empty)
+            && self.buckets.iter().take(64).all(|columns| columns.leavers.list.is_empty());
         let buckets = &mut self.states.order().iter().rev().take(64);
         is_at_rest && buckets.all(|&bucket| self.is_bucket_whole(bucket))
     }

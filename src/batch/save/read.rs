@@ -411,7 +411,7 @@ impl<T: Owner> Loading<'_, T> {
         let slot = store.buckets[bucket as usize].len();
         store.places[key].set(Place::new(bucket, slot));
         let is_asleep = seat.is_asleep();
-        store.push_row(false, owner, key, bucket, &mut seat, panic);
+        store.push_row(owner, key, bucket, &mut seat, panic);
         store.discarded.empty(&mut seat);
         store.set_asleep(key, is_asleep);
     }
