@@ -741,7 +741,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.asks_for_change(self.nth)
     }
 
-    /// Says that this state does nothing in a tick for so many seconds after its entry, as long as it is at this revision.
+    /// Says that this state does nothing in a tick for the given seconds after its entry, as long as it is at this revision.
     pub(crate) fn be_quiet(&mut self, seconds: f64, revision: usize) {
         self.machines.be_quiet(self.nth, seconds, revision);
     }
@@ -793,10 +793,10 @@ pub(crate) trait Machines<T: Owner> {
     fn asks_for_change(&self, nth: usize) -> bool {
         self.has_requests(nth)
     }
-    /// Notes that the state whose callback is running does nothing in a tick for so many seconds after its entry, at this
+    /// Notes that the state whose callback is running does nothing in a tick for the given seconds after its entry, at this
     /// revision of it.
     fn be_quiet(&mut self, _nth: usize, _seconds: f64, _revision: usize) {}
-    /// When each of so many machines, from the `nth` on, entered a state, if that lies in a column.
+    /// When each of `count` machines, from the `nth` on, entered a state, if these times lie in a column.
     fn entries(&self, _nth: usize, _count: usize, _state: &dyn State<T>) -> Option<Entries<'_>> {
         None
     }

@@ -89,12 +89,12 @@ struct Arrival {
     number: u64,
 }
 
-/// What is due at a time, of what had been sent by then.
+/// The telegrams that are due at a time, among those that had been sent by then.
 pub(crate) struct DueTelegrams {
     now: f64,
     /// The number of the first telegram that does not belong to it.
     end: u64,
-    /// What comes before has been taken out, or does not belong to it.
+    /// The telegrams before this place have been taken out, or do not belong to it.
     rest: Bound<Arrival>,
 }
 

@@ -38,7 +38,7 @@ pub struct Members<K, M, C> {
     /// What waits until the outermost turn is over: what is nested too deep, and what is posted.
     pub(super) after_turn: VecDeque<PutOff<K, M>>,
     pub(super) exchanges: Exchanges<K>,
-    /// What comes now comes of this.
+    /// The cause of the telegrams that are sent now.
     pub(super) cause: TelegramCause,
     /// How many turns are nested just now.
     pub(super) depth: u32,

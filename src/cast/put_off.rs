@@ -24,7 +24,7 @@ pub(super) struct PutOff<K, M> {
     pub(super) telegram: Telegram<K, M>,
 }
 
-/// What a telegram comes of.
+/// The cause of a telegram: the call during which it was sent.
 #[derive(Clone, Copy)]
 pub(super) struct TelegramCause {
     /// How often in a row telegrams were put off to get to this one. 0 for a telegram that no other telegram caused.

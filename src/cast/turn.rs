@@ -14,7 +14,7 @@ use super::put_off::{PutOff, TelegramCause};
 use super::slot::Presence;
 use crate::message::Telegram;
 
-/// How many turns there can be one within the other; what comes within more is put off.
+/// How many turns can be nested. Telegrams that arrive deeper than that are put off.
 const MOST_NESTED: u32 = 64;
 
 type MemberOf<C> = AnyMember<<C as CastContext>::Key, <C as CastContext>::Message, C>;
@@ -35,7 +35,7 @@ struct MemberTurn<'c, C: CastContext> {
 }
 
 impl<'c, C: CastContext> MemberTurn<'c, C> {
-    /// Begins a turn of the member at an index, which comes of `cause`. `None` if it is acting, or not a member any more.
+    /// Begins a turn of the member at an index, which `cause` has led to. `None` if the member is acting, or has left the cast.
     #[inline]
     fn begin(cx: &'c mut C, index: usize, cause: TelegramCause) -> Option<Self> {
         let members = cx.members_mut();
@@ -216,7 +216,7 @@ fn put_off<K: Clone + PartialEq + fmt::Debug, M, C>(
     }
 }
 
-/// Delivers a telegram when the outermost turn is over; when there is none, now.
+/// Delivers a telegram when the outermost turn is over; now, if no turn is under way.
 pub(super) fn post<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) {
     let members = cx.members_mut();
     let Telegram { sender, receiver, .. } = &telegram;

@@ -130,7 +130,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         is_open.then_some(after)
     }
 
-    /// What comes of an exit whose condition holds.
+    /// The result of trying an exit whose condition holds.
     fn pass(
         &self,
         change: &AskedChange<'_, T>,

@@ -71,7 +71,7 @@ impl<T: Owner> DefinedState<T> {
                 fsm.global().and_then(|global| global.downcast_ref()).is_some_and(|global| ptr::eq(global, self));
             !is_global && !fsm.is_in_state(self)
         };
-        // A state that is gone is left anyway, and knows only where the file's states were.
+        // A state that a reload has removed can still be left. It only knows where the states of the file were.
         node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && is_left())
     }
 

@@ -49,7 +49,7 @@ impl<T: Owner> Formula<T> {
         })
     }
 
-    /// The result. What is not there is no number, and what is calculated from it is none.
+    /// The result. A value that is missing is not a number, and neither is anything calculated from it.
     pub(crate) fn result(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> f64 {
         let inner = |formula: &Self| formula.result(owner, cx, moment);
         match self {

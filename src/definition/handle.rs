@@ -91,7 +91,7 @@ impl<T: Owner> Machines<T> for Toward<'_, T> {
     }
 }
 
-/// A machine that is in `state`, and has been there and around it for so many seconds.
+/// A machine that is in `state`, and has been in it and in the states around it for the given seconds.
 pub(crate) fn machine_in<T: Owner>(
     state: &StateRef<T>,
     global: Option<StateRef<T>>,

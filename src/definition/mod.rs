@@ -176,7 +176,7 @@ struct Loaded<T: Owner> {
     by_name: HashMap<String, StateId>,
 }
 
-/// What is to take the place of what was loaded.
+/// The parts of a definition that a reload puts in the place of the loaded ones.
 struct Rebuilt<T: Owner> {
     /// What it was built upon.
     before: Arc<Graph<T>>,
@@ -331,7 +331,7 @@ impl<T: Owner> Definition<T> {
         Arc::strong_count(&self.inner) > 1 || has_states() || has_gone()
     }
 
-    /// Builds what is to take the place of what there is. No lock is held: what the game has registered is called, and may ask
+    /// Builds the replacement for the loaded definition. No lock is held: code that the game has registered is called, may ask
     /// the definition.
     fn rebuild(&self, checked: Checked<'_>, beside: Option<FilesBeside>) -> Result<Rebuilt<T>, Problems> {
         let inner = &*self.inner;
@@ -340,7 +340,7 @@ impl<T: Owner> Definition<T> {
         Ok(Rebuilt { before, outline, beside, built })
     }
 
-    /// Puts it there. Returns whether it was built for what there is.
+    /// Puts the replacement in place. Returns whether it was built for the definition that is loaded now.
     fn replace(&self, rebuilt: Rebuilt<T>) -> bool {
         let inner = &*self.inner;
         let Rebuilt { before, outline, beside, built: Built { graph, states, link } } = rebuilt;

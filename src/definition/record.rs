@@ -9,7 +9,7 @@ pub(crate) trait Record {
     /// The test at `at` has been answered.
     fn answered(&mut self, tests: &[WrittenTest], at: usize, answered: Answered, holds: bool);
 
-    /// An exit that opens so many seconds after its state's entry, written so, is asked after some time in that.
+    /// An exit that opens a number of seconds after the entry into its state is asked, after some time in that state.
     fn waited(&mut self, written: &str, after: f64, time: f64, is_open: bool);
 
     /// An exit has been tried.

@@ -214,6 +214,6 @@ impl<T: Owner> DefinedState<T> {
 struct Next {
     /// When the first exit opens that is tried in each tick.
     exit: f64,
-    /// When the first turn comes of the states with `every`.
+    /// When the states with `every` have their first turn.
     turn: f64,
 }

@@ -12,7 +12,8 @@ use crate::save::{NamedStates, StateBook};
 use crate::state::StateRef;
 
 impl<T: Owner> Definition<T> {
-    /// The name of a state of this definition, even if a reload has removed it from the file. `None` if it is none.
+    /// The name of a state of this definition, even if a reload has removed it from the file. `None` if the state is of another
+    /// definition.
     fn name_of<'s>(&self, state: &'s StateRef<T>) -> Option<&'s str> {
         let state = state.downcast_ref::<DefinedState<T>>()?;
         Arc::ptr_eq(&state.shared, &self.inner.shared).then_some(&state.fixed.name)

@@ -42,7 +42,7 @@ pub(crate) struct Offered<'a, T: Owner> {
 pub(crate) enum RefusedScript {
     /// There is no such text.
     Missing(String),
-    /// The text is none.
+    /// The text is no script.
     Unfit(Box<(Source, Unfit)>),
 }
 
@@ -221,7 +221,7 @@ impl<T: Owner> Script<T> {
         }
     }
 
-    /// Calls a function, in a callback whose scripts have already taken so many operations. Returns how many it takes, too.
+    /// Calls a function, in a callback whose scripts have already used a number of operations. Returns how many it uses, too.
     fn call(
         &self,
         function: &str,

@@ -117,14 +117,14 @@ impl<T: Owner> Watch<T> {
         }
         if is_link_changed {
             let now = Concerned::of(&self.path);
-            // While there is no file, the new one is still to come: in another folder, perhaps.
+            // The file is missing: the new one may still be written, perhaps in another folder.
             is_saved |= now.files != self.concerned.files && self.path.exists();
             self.concerned = now;
             self.watch_links();
         }
         if is_saved {
             info!("{} has been saved", self.path.display());
-            // Before it is read: what comes after that is heard of again.
+            // Before the file is read, so that a later event is reported again.
             self.concerned = Concerned::of(&self.path);
             self.watch_links();
             self.definition.reload_from(&self.path)?;
@@ -147,7 +147,7 @@ impl Concerned {
         let is_ours =
             |path: PathBuf| self.files.contains(&path) || (is_script(&path) && path.starts_with(&self.folder));
         let is_written = match event.kind {
-            // Moved away: the new one is still to come.
+            // The file was moved away; the new one is not there yet.
             EventKind::Modify(ModifyKind::Name(RenameMode::From)) => false,
             kind => kind.is_create() || kind.is_modify(),
         };

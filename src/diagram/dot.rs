@@ -76,7 +76,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
 
 fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
     let (from, to) = (arrow.from, arrow.to);
-    // Arrows lead from leaf to leaf, and are cut off at the borders of clusters: but not where the one is in the other.
+    // Arrows lead from leaf to leaf, and are cut off at the borders of clusters, unless one cluster is within the other.
     let (tail, cut) = match (diagram.is_composite(from), diagram.is_within(to, from)) {
         (false, _) => (format!("s{from}"), None),
         (true, true) => (format!("c{from}"), None),

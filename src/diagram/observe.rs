@@ -1,7 +1,7 @@
 //! What was seen, put to the arrows and states of a diagram.
 //!
 //! A flow knows from which state to which a change led, not by which exit. So a change is counted for each exit that may have
-//! been it; only where there is but one is it known that this one was.
+//! been taken; only a change with a single such exit tells which one it was.
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
@@ -260,7 +260,7 @@ impl Diagram {
         self.arrows.sort_by_key(|arrow| arrow.from);
     }
 
-    /// Counts changes for the exits that may have been them. Returns a new arrow, if there is none.
+    /// Counts changes for the exits that may have made them. Returns a new arrow if there is no such exit.
     fn note_way(&mut self, (from, to, cause): (usize, usize, Cause), made: u64, refused: u64) -> Option<Arrow> {
         let exits = if cause == Cause::Change { self.exits_between(from, to) } else { Vec::new() };
         for exit in &exits {

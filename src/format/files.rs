@@ -55,7 +55,7 @@ use super::text::text_of;
 pub struct Files {
     name: String,
     bytes: Vec<u8>,
-    /// By their paths from the file's folder: the text, or why there is none.
+    /// By their paths from the folder of the file: the text, or why it could not be read.
     named: BTreeMap<PathBuf, Result<String, String>>,
 }
 

@@ -13,7 +13,7 @@ pub(crate) const MOST_FILES: usize = 1000;
 /// The files that a file links to, and the files that they link to, by their paths from its folder.
 #[derive(Default)]
 pub(crate) struct Library {
-    /// The text, or why there is none.
+    /// The text, or why it could not be read.
     files: BTreeMap<PathBuf, Result<String, String>>,
     /// What can be read of the file itself, and of each of these, if that is not all of it.
     rest: OnceLock<String>,

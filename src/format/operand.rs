@@ -100,7 +100,7 @@ impl Operand {
 }
 
 impl Arithmetic {
-    /// The result. What is divided by 0 is no number.
+    /// The result. A division by 0 gives no number.
     #[inline]
     pub(crate) fn of(self, left: f64, right: f64) -> f64 {
         match self {
@@ -130,7 +130,7 @@ impl Function {
         }
     }
 
-    /// The result. Of what is no number, none is one.
+    /// The result. It is not a number if an operand is not a number.
     pub(crate) fn of(self, first: f64, second: f64) -> f64 {
         match self {
             Self::Absolute => first.abs(),

@@ -77,7 +77,7 @@ impl Source {
         self.lines().partition_point(|begin| *begin <= at).saturating_sub(1)
     }
 
-    /// The bytes of the lines of a part of the text, and of so many before and behind it.
+    /// The bytes of the lines of a part of the text, with a number of lines before and behind it.
     fn around(&self, part: &Range<usize>, before: usize, behind: usize) -> Range<usize> {
         let (lines, end) = (self.lines(), part.end.saturating_sub(1).max(part.start));
         let start = lines[self.line_of(part.start).saturating_sub(before)];

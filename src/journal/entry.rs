@@ -138,7 +138,7 @@ const NO_STATE: &str = "(no state)";
 /// The most characters of a name that are displayed.
 const LONGEST_NAME: usize = 200;
 
-/// A state's name as it is displayed, or that there is none.
+/// A state's name as it is displayed, or the text for no state.
 pub(super) struct Named<'n>(pub(super) Option<&'n str>);
 
 impl fmt::Display for Named<'_> {

@@ -256,7 +256,7 @@ fn write_table<const N: usize>(f: &mut fmt::Formatter<'_>, head: [&str; N], rows
     Ok(())
 }
 
-/// What comes from a file may be any number.
+/// A number that is read from a file may be anything.
 fn add(count: &mut u64, more: u64) {
     *count = count.saturating_add(more);
 }

@@ -42,7 +42,7 @@ impl<T: Owner> Beside<T> {
         self.0.as_mut().is_some_and(|kept| kept.global.is_none() && kept.idle.lasts(current, now))
     }
 
-    /// Has the next tick looked at in full. Returns what was known of it.
+    /// Forgets what is known of the next tick, so that it is carried out in full. Returns what was known.
     #[inline]
     pub(crate) fn end_idle(&mut self) -> Idle {
         match &mut self.0 {
@@ -51,7 +51,7 @@ impl<T: Owner> Beside<T> {
         }
     }
 
-    /// Notes what is known of the next tick, of which nothing has been known.
+    /// Notes what is known of the next tick, about which nothing was known before.
     #[inline]
     pub(crate) fn be_idle(&mut self, idle: Idle) {
         if !idle.is_not() {

@@ -51,7 +51,7 @@ impl Idle {
         if self.quiet.states != 0 && now() < self.quiet.until { self.quiet } else { Quiet::NONE }
     }
 
-    /// What comes after a tick.
+    /// What is known of the ticks after one.
     #[inline]
     pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
         if seat.is_asleep() {
@@ -111,7 +111,7 @@ impl Quiet {
         now < self.until && self.revision == state.revision()
     }
 
-    /// Whether so many active states have all said so.
+    /// Whether that many active states have all said so.
     #[inline]
     fn is_all(&self, depth: usize) -> bool {
         (1..=64).contains(&depth) && self.states == bit(depth).wrapping_sub(1)

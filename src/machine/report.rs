@@ -125,7 +125,7 @@ impl MachineReport {
     }
 }
 
-/// Of a label that fails, what it has written so far.
+/// If a label fails, what it has written so far.
 fn label_of<T: Owner>(owner: &T) -> String {
     let mut label = String::new();
     let _ = write!(label, "{}", Label(owner));

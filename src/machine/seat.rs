@@ -482,7 +482,7 @@ pub(crate) const MOST_REMEMBERED: usize = 64;
 /// The most parents that a state may have, one around the other: a chain that is longer is taken to have no end.
 pub(crate) const DEEPEST: usize = 64;
 
-/// The path from the outermost ancestor down to `state`, itself the last. Fails with why there is none.
+/// The path from the outermost ancestor down to `state`, which is the last. The error says why there is no such path.
 pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static str> {
     let mut path = Path::new();
     let mut next = Some(state.clone());

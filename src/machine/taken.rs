@@ -2,7 +2,7 @@
 //!
 //! `mem::take` leaves a machine made by `Default` in the field. A callback that asks that one for something asks the wrong
 //! machine: it is replaced when the call is over. There are no false alarms in a game that creates its empty machines with
-//! `idle()`, and none of what is here is in a build without debug assertions. `docs/porting.md` describes the mistake.
+//! `idle()`, and a build without debug assertions has nothing of this file. `docs/porting.md` describes the mistake.
 
 use super::seat::Seat;
 use crate::owner::Owner;

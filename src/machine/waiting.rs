@@ -58,7 +58,7 @@ impl NextWake {
         REVISION.load(Ordering::Acquire)
     }
 
-    /// Counts an exchange of what states do, once it is made.
+    /// Counts a reload that has changed what states do.
     pub(crate) fn note_exchange() {
         REVISION.fetch_add(1, Ordering::Release);
     }
@@ -312,7 +312,7 @@ impl<T: Owner> Waiting<T> {
         mem::swap(&mut self.wakes_at, &mut other.wakes_at);
     }
 
-    /// Whether the clock has stood for so many ticks that a word about it is due. Says so once.
+    /// Whether the clock has stood still for so many ticks that the log should say so. True only once.
     pub(crate) fn clock_stands(&mut self, now: f64) -> bool {
         self.clock.stands(now)
     }

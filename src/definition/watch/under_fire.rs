@@ -47,7 +47,7 @@ const FILES: [&str; 4] = ["guard.toml", "round.toml", "guard.rhai", "other.toml"
 enum Content {
     /// With this number in it.
     Valid(u8),
-    /// The beginning of what is valid.
+    /// The beginning of a valid file.
     Half(u8),
     Mistaken(u8),
     Empty,
@@ -87,7 +87,7 @@ impl Content {
 enum Act {
     /// Written over.
     Write(Content),
-    /// A new one is put in its place.
+    /// A new file is put in its place.
     Rename(Content),
     Remove,
     /// A link takes its place: to another file, to itself, to nothing, to a folder, out of the folder, or to where the next leads.
@@ -288,7 +288,7 @@ impl Stage {
         }
         _ = self.poll();
         self.tick();
-        // At the latest when all has been told and the definition itself is saved, what is there is what counts.
+        // When all events have been reported and the definition itself is saved, the files as they are now are what counts.
         self.hear(0, &path);
         _ = self.poll();
         self.hear(1, &self.path(0));

@@ -7,6 +7,7 @@ use toml_parser::lexer::TokenKind;
 
 use super::duration;
 use super::keys::quoted;
+use super::statements::HeaderLine;
 use crate::format::problems::mistake::{Mistake, Origin};
 
 /// A slip in a statement: the mistake, at its place in the statement, and the part that cannot be read because of it.
@@ -25,8 +26,8 @@ pub(super) fn slip(statement: &str, why: &str, at: Range<usize>) -> Slip {
         let mistake = syntax(comment.clone(), "a comment begins with `#`").help(format!("write `# {behind}`"));
         return Slip { mistake, unread: if line.start == comment.start { comment.start..end } else { whole } };
     }
-    let header = begins_header(statement).then(|| of_header(statement)).flatten();
-    let found = header
+    let found = HeaderLine::of(statement.trim_start())
+        .and_then(|header| in_header(statement, &header))
         .or_else(|| curly(statement))
         .or_else(|| value(statement, &at))
         .or_else(|| brackets(statement))
@@ -67,19 +68,11 @@ fn comment(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     Some((found..found + sign.len(), around))
 }
 
-/// Whether a statement is a header, if only by its end.
-fn begins_header(statement: &str) -> bool {
-    let line = statement.trim().lines().next().unwrap_or_default().trim_end();
-    line.starts_with('[') || line.ends_with(']') && !line.contains(['=', '[', '{', '}', ','])
-}
-
-/// A header that does not begin or end, or has a name in it that TOML does not take.
-fn of_header(statement: &str) -> Option<Mistake> {
+/// What is wrong with a header that does not begin or end, or has a name in it that TOML does not take.
+fn in_header(statement: &str, header: &HeaderLine<'_>) -> Option<Mistake> {
+    let HeaderLine { line, name, begins, ends } = *header;
     let indent = statement.len() - statement.trim_start().len();
-    let line = &statement[indent..line_around(statement, indent).end];
-    let line = line.trim_end();
     let whole = indent..indent + line.len();
-    let name = line.trim_start_matches('[').trim_end_matches([']', ' ']);
     let parts: Vec<&str> = name.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
     let is_bare = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
     // What is not bare is one name behind the words of the format.
@@ -96,9 +89,9 @@ fn of_header(statement: &str) -> Option<Mistake> {
     let has_odd_quote = |quote: char| line.matches(quote).count() % 2 == 1;
     Some(if has_odd_quote('"') || has_odd_quote('\'') {
         syntax(whole, "a quote is missing in the header").help(help)
-    } else if !line.starts_with('[') {
+    } else if !begins {
         syntax(whole.start..whole.start, "the header has no `[`").help(help)
-    } else if !line.contains(']') {
+    } else if !ends {
         let end = whole.end;
         syntax(end..end, "the header has no `]`").help(help)
     } else if name.contains(' ') && !name.contains(['"', '\'']) {

@@ -53,6 +53,28 @@ pub(crate) struct Header {
     pub(crate) span: Range<usize>,
 }
 
+/// A line that is meant as a header, even if it does not begin or end as one.
+pub(super) struct HeaderLine<'i> {
+    /// Without spaces around it.
+    pub(super) line: &'i str,
+    pub(super) name: &'i str,
+    /// Whether it begins with a bracket.
+    pub(super) begins: bool,
+    /// Whether it has a bracket that closes it.
+    pub(super) ends: bool,
+}
+
+impl<'i> HeaderLine<'i> {
+    /// The first line of a text, if it is a header.
+    pub(super) fn of(text: &'i str) -> Option<Self> {
+        let line = text.lines().next().unwrap_or_default().trim();
+        let begins = line.starts_with('[');
+        let is_header = begins || line.ends_with(']') && !line.contains(['=', '[', '{', '}', ',']);
+        let name = line.trim_start_matches('[').trim_end_matches([']', ' ']);
+        is_header.then_some(Self { line, name, begins, ends: line.contains(']') })
+    }
+}
+
 impl Statement<'_> {
     /// Whether it cannot be read.
     pub(super) fn is_broken(&self) -> bool {
@@ -95,12 +117,10 @@ impl<'i> Statements<'i> {
         let start = self.at.saturating_sub(1);
         let text = &self.text[start..end];
         let (mut depth, mut count, mut length) = (0_usize, 0, text.len());
-        let mut is_header = false;
+        let is_header = HeaderLine::of(&text[self.at - start..]).is_some_and(|header| header.begins);
         self.tokens.clear();
         for token in Source::new(text).lex().skip(self.at - start) {
             let kind = token.kind();
-            let is_first = || self.tokens.iter().all(|before| before.kind() == TokenKind::Whitespace);
-            is_header |= depth == 0 && kind == TokenKind::LeftSquareBracket && is_first();
             match kind {
                 TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => depth += 1,
                 TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => depth = depth.saturating_sub(1),
@@ -316,11 +336,11 @@ impl EventReceiver for StatementReader<'_> {
 
 /// Whether a text begins with a header, or with a key of a file, a machine or a state.
 pub(super) fn begins_statement(text: &str) -> bool {
-    let line = text.split('\n').next().unwrap_or_default().trim_start();
-    if let Some(header) = line.strip_prefix('[') {
-        let header = header.trim_start_matches(['[', ' ', '"', '\'']);
-        return ["state", "machine"].iter().any(|table| header.starts_with(table));
+    if let Some(header) = HeaderLine::of(text).filter(|header| header.begins) {
+        let name = header.name.trim_start_matches([' ', '"', '\'']);
+        return ["state", "machine"].iter().any(|table| name.starts_with(table));
     }
+    let line = text.split('\n').next().unwrap_or_default().trim_start();
     let end = line.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(line.len());
     let (key, rest) = line.split_at(end);
     // A dotted key: `states.idle.final = true`.

@@ -71,7 +71,7 @@ pub struct Outline {
     pub(crate) states: Vec<Arc<StateOutline>>,
     /// The states without a parent.
     pub(crate) outermost: Vec<StateId>,
-    /// Those of the whole file, which all of its machines have.
+    /// The parts of the whole file that all of its machines share.
     pub(crate) warnings: Arc<[Problem]>,
     /// How many there are beyond these.
     pub(crate) unlisted_warnings: usize,
@@ -168,7 +168,7 @@ pub struct Unchecked {
     pub behaviors: BTreeSet<String>,
     /// Of messages.
     pub messages: BTreeSet<String>,
-    /// Of what messages carry, by their names.
+    /// The fields that messages carry, by their names.
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
     /// Scripts that are not beside the file: the game may offer their texts. Only where the file's folder is known.
     pub scripts: BTreeSet<String>,
@@ -250,7 +250,7 @@ impl Outline {
         &self.states[id.0]
     }
 
-    /// Returns the states nested directly in `parent`; for `None`, those that are nested in none. In the order of the file.
+    /// Returns the states nested directly in `parent`, in the order of the file; for `None`, the states without a parent.
     ///
     /// # Examples
     ///

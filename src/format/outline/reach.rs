@@ -167,7 +167,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
         };
         let Some(condition) = condition else { continue };
         let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
-        // Which one is shorter is not known of a time that varies.
+        // Where a time varies, it is unknown which one is shorter.
         let covers = |before: &&&ExitOutline| {
             // When its state is entered, an exit with `always` is tried before exits without.
             (before.is_always || !exit.is_always)

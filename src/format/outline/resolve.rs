@@ -117,7 +117,7 @@ pub(crate) fn resolve<'i>(
         source: Arc::clone(&findings.source),
         machine: draft.name.map(|name| name.text),
         like: draft.like,
-        // Where none is named, or an unknown one, that is an error, and the outline goes nowhere.
+        // If no initial state is named, or an unknown one, that is an error, and no outline is made.
         initial: initial.unwrap_or(StateId::new(0)),
         global,
         ticks_per_second: draft.ticks_per_second,
@@ -435,7 +435,7 @@ pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
         .help("a programmer can turn them on: the feature `script`")
 }
 
-/// The first few of what there is.
+/// The first few of a list.
 fn listed(names: &[&str]) -> String {
     let mut text = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST_LISTED {

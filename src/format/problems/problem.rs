@@ -53,7 +53,7 @@ impl Problem {
         format!("{code} {severity:?} {message} {}", help.as_deref().unwrap_or_default())
     }
 
-    /// What it says, of whatever names. Names stand between backticks.
+    /// The message of the problem. Names in it stand between backticks.
     pub(crate) fn kind(&self) -> String {
         let Mistake { code, severity, message, .. } = &self.mistake;
         let words: Vec<_> = message.split('`').step_by(2).collect();

@@ -17,7 +17,8 @@ use crate::format::expression::Expr;
 use crate::format::operand::Operand;
 use crate::format::outline::StateId;
 
-/// The most steps of a circle in the search for all of them, short ones first. Of longer ones, one is looked for.
+/// The most steps of a circle in the search for all circles, which begins with the short ones. Of longer circles, only one is
+/// looked for.
 const SHORT: usize = 8;
 
 /// The most ways on that are looked at from one state, and in a machine.

@@ -195,7 +195,7 @@ fn shown(
     stage.play(from, rows, time, 1).filter(leads_there)
 }
 
-/// Values with which no exit is taken, so many seconds after all states of a path have been entered.
+/// Values with which no exit is taken, a number of seconds after all states of a path have been entered.
 pub(super) fn quiet(
     machine: &Machine<'_>,
     path: &[StateId],

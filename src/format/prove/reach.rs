@@ -208,7 +208,7 @@ impl Reaching<'_, '_, '_> {
             match answer {
                 ClaimAnswer::Holds(_) => self.take(id),
                 ClaimAnswer::Unknown => {
-                    // It may be: nothing is said of what only follows from its not being so.
+                    // The condition may hold: nothing is reported that follows only if it does not.
                     self.reached.unknown.insert(id);
                     self.take(id);
                     self.reached.unknown.insert(id);

@@ -25,7 +25,7 @@ pub(super) enum StateTime {
 /// What could be decided neither way.
 #[derive(Debug, Default)]
 pub(super) struct Undecided {
-    /// Comparisons of what varies with what varies.
+    /// Comparisons of two quantities that both vary.
     pub(super) comparisons: BTreeSet<String>,
     pub(super) has_chances: bool,
     pub(super) has_scripts: bool,
@@ -151,7 +151,7 @@ impl Asking<'_> {
         match state.map(|state| (self.time)(state)) {
             None => Claim::Never,
             Some(StateTime::Known(seconds)) => op.holds_since(Span::of(with, seconds), 0.0).into(),
-            // No time is below 0, and none is infinite.
+            // A time is never below 0, and never infinite.
             Some(StateTime::Varies(_)) if with < -1e-3 || !with.is_finite() => op.holds(1.0, with).into(),
             Some(StateTime::Varies(_)) if with < 0.0 => self.open(),
             Some(StateTime::Varies(clock)) => Claim::compared(clock, op, with),
@@ -216,7 +216,7 @@ impl Asking<'_> {
         }
     }
 
-    /// That all states are active whose times it is calculated with. The time in another one is no number.
+    /// That all states are active whose times the calculation uses. The time in a state that is not active is no number.
     fn are_there(&self, side: &Operand) -> Claim {
         let mut are_there = Vec::new();
         side.visit(&mut |part| {

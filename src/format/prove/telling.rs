@@ -24,7 +24,7 @@ pub(super) struct Telling<'s, 'o> {
     pub(super) found: &'s mut Vec<Seen>,
     /// The exits of the circles that have been told.
     pub(super) told: BTreeSet<Vec<usize>>,
-    /// The exits of what has been told that is done within one tick.
+    /// The exits of the circles within one tick that have been told.
     pub(super) passed: BTreeSet<ExitId>,
 }
 

@@ -211,7 +211,7 @@ fn sort(order: &mut [DueTime]) {
 /// Where the timers of a list are, by what is asked about them. It knows nothing of the owner, and is compiled once for all.
 #[derive(Default)]
 struct Index {
-    /// The timers of each scope that are ever due, the earliest on top. The scopes that end first come last, and none is empty.
+    /// The timers of each scope that will be due, the earliest on top. The scopes that end first come last, and no scope is empty.
     scopes: Vec<OfScope>,
     /// The notes, by the scope of the state that keeps them and their key.
     notes: BTreeMap<(u16, u32), usize>,
