@@ -165,8 +165,50 @@ mod waiting;
 pub use add::AppExtMachines;
 #[cfg(feature = "asset")]
 pub use asset::{DefinedMachine, DefinitionFile, LoadedDefinitions};
+/// # Examples
+///
+/// ```
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Place(f32);
+/// #[derive(Resource)]
+/// struct Alarm(bool);
+/// enum Told {
+///     Noise,
+/// }
+///
+/// #[derive(Component, Owner)]
+/// #[owner(body = (&mut Place, Option<&Name>), param = Res<Alarm>, message = Told)]
+/// struct Guard {
+///     fear: f32,
+/// }
+///
+/// struct Patrol;
+/// impl MachineState<Guard> for Patrol {
+///     fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
+///         let (place, _name) = &mut cx.body;
+///         place.0 += if cx.param.0 { 2.0 } else { 1.0 };
+///         guard.fear *= 0.9;
+///     }
+/// }
+/// ```
+///
+/// What is misspelled is said:
+///
+/// ```compile_fail
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+///
+/// #[derive(Component, Owner)]
+/// #[owner(bodies = &mut Name)]
+/// struct Guard;
+/// ```
 #[cfg(feature = "derive")]
-pub use bevy_demeanor_derive::{Owner, SharedParam};
+pub use bevy_demeanor_derive::Owner;
+#[cfg(feature = "derive")]
+pub use bevy_demeanor_derive::SharedParam;
 pub use broadcast::SendTo;
 pub use commands::MachineCommands;
 pub use condition::{any_in_state, any_machine_changed, any_machine_in, every_machine_in};

@@ -22,47 +22,6 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `context = Town<'a>` | the callbacks' context, made by `CallbackContext` | `EntityContext` |
 /// | `label = f` | who this is, for the log; a function as `Owner::label` | its type and entity, such as `Guard 4v0` |
 /// | `on_change = f`, `after_change = f` | functions as `Owner::on_change` and `Owner::after_change` | nothing is called |
-///
-/// # Examples
-///
-/// ```
-/// use bevy_demeanor::prelude::*;
-/// use bevy_ecs::prelude::*;
-///
-/// #[derive(Component)]
-/// struct Place(f32);
-/// #[derive(Resource)]
-/// struct Alarm(bool);
-/// enum Told {
-///     Noise,
-/// }
-///
-/// #[derive(Component, Owner)]
-/// #[owner(body = (&mut Place, Option<&Name>), param = Res<Alarm>, message = Told)]
-/// struct Guard {
-///     fear: f32,
-/// }
-///
-/// struct Patrol;
-/// impl MachineState<Guard> for Patrol {
-///     fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
-///         let (place, _name) = &mut cx.body;
-///         place.0 += if cx.param.0 { 2.0 } else { 1.0 };
-///         guard.fear *= 0.9;
-///     }
-/// }
-/// ```
-///
-/// What is misspelled is said:
-///
-/// ```compile_fail
-/// use bevy_demeanor::prelude::*;
-/// use bevy_ecs::prelude::*;
-///
-/// #[derive(Component, Owner)]
-/// #[owner(bodies = &mut Name)]
-/// struct Guard;
-/// ```
 #[proc_macro_derive(Owner, attributes(owner))]
 pub fn derive_owner(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
