@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::chunk::{Chunk, Global, PassPart};
-use crate::batch::rows::columns::{Columns, NotedColumns};
+use crate::batch::rows::columns::{Columns, NotedColumns, Tag};
+use crate::batch::rows::leavers::{RowsMut, mark_flat};
 use crate::batch::rows::outcome::ChunkOutcome;
 use crate::batch::rows::range::{Rows, SharedByRows};
-use crate::machine::seat::Seat;
 use crate::owner::Owner;
 
 /// Up to how many owners one thread updates without asking others to help, if they are in several buckets.
@@ -21,17 +21,31 @@ pub(super) struct Ticked<T: Owner> {
     pub(super) have_more: bool,
     /// Whether a mover leaves a nested state or comes to one.
     pub(super) are_nested: bool,
+    /// Whether the movers have been marked.
+    pub(super) are_marked: bool,
 }
 
 impl<T: Owner> Ticked<T> {
     pub(super) const fn new() -> Self {
-        Self { outcome: ChunkOutcome::new(), have_more: false, are_nested: false }
+        Self { outcome: ChunkOutcome::new(), have_more: false, are_nested: false, are_marked: false }
     }
 
     fn look_at_movers(&mut self, rows: &Rows<'_, T>) {
         let movers = &self.outcome.movers;
         self.have_more = rows.have_more() && movers.iter().any(|mover| rows.tags()[mover.slot()].has_more());
         self.are_nested = movers.iter().any(|mover| rows.is_nested(*mover));
+        self.are_marked = false;
+    }
+
+    /// Marks the movers while their rows are in the cache, if that is all that there is to do with them.
+    fn mark(&mut self, bucket: u32, tags: &mut [Tag], times: &mut [f64]) {
+        let ChunkOutcome { movers, moved_at, .. } = &self.outcome;
+        // A clock that begins in this tick gives all rows their times first.
+        let has_times = !times.is_empty() || *moved_at == 0.0;
+        self.are_marked = has_times && !self.have_more && !self.are_nested;
+        if self.are_marked {
+            mark_flat(bucket, tags, times, movers, *moved_at);
+        }
     }
 }
 
@@ -85,27 +99,25 @@ pub(super) fn start_of<T: Owner>(columns: &Columns<T>, chunk: usize) -> usize {
 /// Consecutive chunks of one bucket.
 struct Chunks<'a, T: Owner> {
     bucket: u32,
-    /// The row at which the first of them begins.
-    start: usize,
     /// The number of the first of them in the tick.
     number: usize,
-    owners: &'a mut [T],
-    /// In a bucket of owned states, each owner's; elsewhere empty.
-    seats: &'a mut [Seat<T>],
-    noted: NotedColumns<'a>,
+    rows: RowsMut<'a, T>,
+    /// Of all rows of the bucket.
+    asleep: usize,
+    revision: usize,
+    due: &'a [u32],
     ticked: &'a mut [Ticked<T>],
 }
 
 impl<T: Owner> Chunks<'_, T> {
-    /// Splits them before a chunk, which begins `rows` behind the first.
-    fn split_at(self, chunk: usize, rows: usize) -> (Self, Self) {
-        let Self { bucket, start, number, owners, seats, noted, ticked } = self;
+    /// Splits them before a chunk, which begins at a slot.
+    fn split_at(self, chunk: usize, slot: usize) -> (Self, Self) {
+        let Self { bucket, number, rows, asleep, revision, due, ticked } = self;
         let (ticked, other_ticked) = ticked.split_at_mut(chunk);
-        let (owners, other_owners) = owners.split_at_mut(rows);
-        let (seats, other_seats) = seats.split_at_mut(rows.min(seats.len()));
-        let first = Self { bucket, start, number, owners, seats, noted, ticked };
-        let (start, number) = (start + rows, number + chunk);
-        (first, Self { bucket, start, number, owners: other_owners, seats: other_seats, noted, ticked: other_ticked })
+        let (rows, other_rows) = rows.split_at(slot);
+        let other =
+            Self { bucket, number: number + chunk, rows: other_rows, asleep, revision, due, ticked: other_ticked };
+        (Self { bucket, number, rows, asleep, revision, due, ticked }, other)
     }
 }
 
@@ -161,20 +173,15 @@ where
             return Vec::new();
         }
         let number = self.extents[nth].chunks;
-        let (owners, seats, noted) = columns.split();
-        let (sleepers, owners) = owners.split_at_mut(noted.asleep);
-        let (seats_of_sleepers, seats) = seats.split_at_mut(noted.asleep.min(seats.len()));
-        let (ticked, ticked_asleep) = ticked.split_at_mut(owners.len().div_ceil(CHUNK));
-        let asleep = Chunks {
-            bucket,
-            start: 0,
-            number: number + ticked.len(),
-            owners: sleepers,
-            seats: seats_of_sleepers,
-            noted,
-            ticked: ticked_asleep,
-        };
-        self.join(Chunks { bucket, start: noted.asleep, number, owners, seats, noted, ticked }, asleep)
+        let (asleep, revision) = (columns.asleep, columns.revision);
+        let (rows, due) = columns.rows_mut();
+        let (sleepers, rows) = rows.split_at(asleep);
+        let (ticked, ticked_asleep) = ticked.split_at_mut(rows.owners.len().div_ceil(CHUNK));
+        let number_asleep = number + ticked.len();
+        let awake = Chunks { bucket, number, rows, asleep, revision, due, ticked };
+        let sleepers =
+            Chunks { bucket, number: number_asleep, rows: sleepers, asleep, revision, due, ticked: ticked_asleep };
+        self.join(awake, sleepers)
     }
 
     /// Runs some chunks, and the ones that come after them.
@@ -190,20 +197,25 @@ where
     fn run_chunks(&self, chunks: Chunks<'_, T>) -> Vec<T::Context<'c>> {
         if chunks.ticked.len() > 1 {
             let middle = chunks.ticked.len() / 2;
-            let (first, last) = chunks.split_at(middle, middle * CHUNK);
+            let slot = chunks.rows.first + middle * CHUNK;
+            let (first, last) = chunks.split_at(middle, slot);
             return self.join(first, last);
         }
-        let Chunks { bucket, start, number, owners, seats, noted, ticked } = chunks;
+        let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
         let Some(ticked) = ticked.first_mut() else { return Vec::new() };
-        let range = start..start + owners.len();
+        let RowsMut { first, owners, tags, current, ancestors, depth, seats } = rows;
+        let noted = NotedColumns { first, tags, current, ancestors, depth, asleep, revision, due };
+        let range = first..first + owners.len();
         let rows = Rows::new(noted, range.clone(), bucket, self.shared);
         let due = noted.due_in(&range);
         if rows.is_asleep && due.is_empty() && self.sleepers == Sleepers::TakePartIfDue {
             ticked.look_at_movers(&rows);
             return Vec::new();
         }
-        let chunk = Chunk { owners, seats, rows, due, start, global: self.global, part: PassPart::ALL };
-        self.run_chunk(number, chunk, ticked)
+        let chunk = Chunk { owners, seats, rows, due, start: first, global: self.global, part: PassPart::ALL };
+        let contexts = self.run_chunk(number, chunk, ticked);
+        ticked.mark(bucket, tags, current);
+        contexts
     }
 
     fn run_chunk(&self, number: usize, mut chunk: Chunk<'_, T>, ticked: &mut Ticked<T>) -> Vec<T::Context<'c>> {

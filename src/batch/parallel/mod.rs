@@ -16,8 +16,6 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
-use rayon::slice::ParallelSliceMut;
 use slotmap::SlotMap;
 
 use self::arrivals::{Group, hand_out_together, take_up_all};
@@ -27,7 +25,6 @@ use super::Batch;
 use super::chunk::pass::Pass;
 use super::known::key::Key;
 use super::known::panics::FirstPanic;
-use super::known::slots::CHUNK;
 use super::known::states::States;
 use super::rows::chunk::{Chunk, PassPart};
 use super::rows::columns::Columns;
@@ -341,10 +338,15 @@ where
     take_up_all(buckets, groups, *has_clock, places);
 }
 
-/// Marks the movers of all chunks of a bucket.
+/// Marks the movers of all chunks of a bucket, as far as that has not been done, and adds them to the leavers.
 fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>], states: &States<T>) {
-    for (chunk, Ticked { outcome, .. }) in ticked.iter().enumerate() {
-        columns.mark(bucket, start_of(columns, chunk), &outcome.movers, outcome.moved_at, states);
+    for (chunk, Ticked { outcome, are_marked, .. }) in ticked.iter().enumerate() {
+        let start = start_of(columns, chunk);
+        if *are_marked {
+            columns.add_marked(bucket, start, &outcome.movers);
+        } else {
+            columns.mark(bucket, start, &outcome.movers, outcome.moved_at, states);
+        }
     }
 }
 
@@ -400,35 +402,14 @@ where
             let bucket = states.order()[nth];
             let (chunks, rest) = ticked.split_at_mut(chunks_of(self.extents, nth).len());
             ticked = rest;
+            mark_all(bucket, columns, chunks, states);
             if let [group] = groups {
-                mark_all(bucket, columns, chunks, states);
                 columns.close_gaps(bucket, places, close);
                 columns.hand_out(states, *has_clock, group);
             } else {
-                mark_together(bucket, columns, chunks);
                 columns.close_gaps(bucket, places, close_together);
                 hand_out_together(columns, groups);
             }
-        }
-    }
-}
-
-/// Marks the movers of all chunks of a long bucket of a flat state, none of whose owners sleeps.
-fn mark_together<T: Owner + Send>(bucket: u32, columns: &mut Columns<T>, ticked: &mut [Ticked<T>])
-where
-    T::Message: Send,
-{
-    let Columns { tags, times, leavers, .. } = columns;
-    let chunks = times.current.par_chunks_mut(CHUNK).zip(ticked.par_iter_mut());
-    chunks.for_each(|(times, Ticked { outcome, .. })| {
-        outcome.movers.iter().for_each(|mover| times[mover.slot()] = outcome.moved_at);
-    });
-    tags.par_chunks_mut(CHUNK).zip(ticked.par_iter_mut()).for_each(|(tags, Ticked { outcome, .. })| {
-        outcome.movers.iter().for_each(|mover| tags[mover.slot()] = tags[mover.slot()].moved(*mover, bucket));
-    });
-    for (chunk, Ticked { outcome, .. }) in ticked.iter().enumerate() {
-        for mover in outcome.movers.iter().filter(|mover| mover.target() != bucket) {
-            leavers.add(chunk * CHUNK + mover.slot(), mover.target());
         }
     }
 }

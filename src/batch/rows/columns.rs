@@ -32,17 +32,27 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) leavers: Leavers<T>,
 }
 
-/// All that is noted of a bucket's owners, but their seats.
+/// All that is noted of some consecutive owners of a bucket, but their seats.
 #[derive(Clone, Copy)]
 pub(crate) struct NotedColumns<'a> {
+    /// The slot of the first of them.
+    pub(crate) first: usize,
     pub(crate) tags: &'a [Tag],
-    pub(crate) times: &'a Times,
+    /// When their current states were entered; empty where no times are kept. So are the ancestors' times, row by row.
+    pub(crate) current: &'a [f64],
+    pub(crate) ancestors: &'a [f64],
+    pub(crate) depth: usize,
     pub(crate) asleep: usize,
     pub(crate) revision: usize,
     pub(crate) due: &'a [u32],
 }
 
 impl<'a> NotedColumns<'a> {
+    fn new(tags: &'a [Tag], times: &'a Times, asleep: usize, revision: usize, due: &'a [u32]) -> Self {
+        let Times { current, ancestors, depth } = times;
+        Self { first: 0, tags, current, ancestors, depth: *depth, asleep, revision, due }
+    }
+
     /// The slots in a range of the owners for which something is due.
     pub(crate) fn due_in(self, range: &Range<usize>) -> &'a [u32] {
         let before = |end: usize| self.due.partition_point(|&slot| (slot as usize) < end);
@@ -184,15 +194,15 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Its columns: the owners, their seats, and what else is noted of them.
+    /// Its columns: the owners, their seats, and all that is noted beside them.
     pub(crate) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], NotedColumns<'_>) {
         let Self { owners, tags, times, seats, asleep, revision, due, .. } = self;
-        (owners, seats, NotedColumns { tags, times, asleep: *asleep, revision: *revision, due })
+        (owners, seats, NotedColumns::new(tags, times, *asleep, *revision, due))
     }
 
     pub(crate) fn noted(&self) -> NotedColumns<'_> {
         let Self { tags, times, asleep, revision, due, .. } = self;
-        NotedColumns { tags, times, asleep: *asleep, revision: *revision, due }
+        NotedColumns::new(tags, times, *asleep, *revision, due)
     }
 
     pub(crate) fn len(&self) -> usize {

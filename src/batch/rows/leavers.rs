@@ -9,7 +9,7 @@ use std::mem;
 
 use slotmap::SlotMap;
 
-use super::columns::{Columns, Tag, append_kept};
+use super::columns::{Columns, Tag, Times, append_kept};
 use super::place::{Place, SharedPlace};
 use crate::batch::known::key::Key;
 use crate::batch::known::slots::CHUNK;
@@ -125,6 +125,14 @@ impl<T: Owner> Columns<T> {
         }
     }
 
+    /// Adds movers that have been marked before, to the leavers.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn add_marked(&mut self, bucket: u32, start: usize, movers: &[Mover]) {
+        for mover in movers.iter().filter(|mover| mover.target() != bucket) {
+            self.leavers.add(start + mover.slot(), mover.target());
+        }
+    }
+
     /// Marks the row at a slot, which leaves with what has become of it on a seat: all but what the tag and the map of extras keep.
     pub(crate) fn mark_with(
         &mut self,
@@ -157,8 +165,27 @@ impl<T: Owner> Columns<T> {
     }
 }
 
+/// Marks the movers of a chunk between flat states: its tags and times.
+#[cfg(feature = "parallel")]
+pub(crate) fn mark_flat(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers: &[Mover], moved_at: f64) {
+    for mover in movers {
+        let slot = mover.slot();
+        tags[slot] = tags[slot].moved(*mover, bucket);
+        if let Some(time) = times.get_mut(slot) {
+            *time = moved_at;
+        }
+    }
+}
+
 /// Leaving.
 impl<T: Owner> Columns<T> {
+    /// All rows, and the slots of the owners for which something is due.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn rows_mut(&mut self) -> (RowsMut<'_, T>, &[u32]) {
+        let Self { owners, tags, times, seats, due, .. } = self;
+        (RowsMut::new(owners, tags, times, seats), due)
+    }
+
     /// Brings the leavers to the end of the rows, in the order of their list.
     pub(crate) fn close_gaps(&mut self, bucket: u32, places: &SlotMap<Key, SharedPlace>, close: impl Fn(Gaps<'_, T>)) {
         let list = &mut self.leavers.list;
@@ -189,16 +216,7 @@ impl<T: Owner> Columns<T> {
         }
         order.clear();
         order.resize(list.len(), before[0]);
-        let depth = times.depth;
-        let rows = RowsMut {
-            first: 0,
-            owners,
-            tags,
-            current: &mut times.current,
-            ancestors: &mut times.ancestors,
-            depth,
-            seats,
-        };
+        let rows = RowsMut::new(owners, tags, times, seats);
         let (rows, tail) = rows.split_at(stay);
         let (tail, _) = tail.split_at(end);
         close(Gaps { bucket, places, rows, before, tail, in_tail, order });
@@ -299,20 +317,26 @@ impl LastRows<'_> {
 /// Some consecutive rows.
 pub(crate) struct RowsMut<'a, T: Owner> {
     /// The slot of the first.
-    first: usize,
-    owners: &'a mut [T],
-    tags: &'a mut [Tag],
+    pub(crate) first: usize,
+    pub(crate) owners: &'a mut [T],
+    pub(crate) tags: &'a mut [Tag],
     /// Empty where no times are kept. So are the ancestors' times.
-    current: &'a mut [f64],
-    ancestors: &'a mut [f64],
-    depth: usize,
+    pub(crate) current: &'a mut [f64],
+    pub(crate) ancestors: &'a mut [f64],
+    pub(crate) depth: usize,
     /// Empty where states are not owned.
-    seats: &'a mut [Seat<T>],
+    pub(crate) seats: &'a mut [Seat<T>],
 }
 
-impl<T: Owner> RowsMut<'_, T> {
+impl<'a, T: Owner> RowsMut<'a, T> {
+    /// All rows of a bucket.
+    fn new(owners: &'a mut [T], tags: &'a mut [Tag], times: &'a mut Times, seats: &'a mut [Seat<T>]) -> Self {
+        let Times { current, ancestors, depth } = times;
+        Self { first: 0, owners, tags, current, ancestors, depth: *depth, seats }
+    }
+
     /// Splits them before a slot.
-    fn split_at(self, slot: usize) -> (Self, Self) {
+    pub(crate) fn split_at(self, slot: usize) -> (Self, Self) {
         let Self { first, owners, tags, current, ancestors, depth, seats } = self;
         let at = slot - first;
         let (owners, other_owners) = owners.split_at_mut(at);

@@ -118,8 +118,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         bucket: u32,
         SharedByRows { states, extras, timers, has_journal }: SharedByRows<'a, T>,
     ) -> Self {
-        let NotedColumns { tags, times, asleep, revision, .. } = noted;
-        let depth = times.depth;
+        let NotedColumns { first, tags, current, ancestors, depth, asleep, revision, .. } = noted;
+        let rows = range.start - first..range.end - first;
         Self {
             bucket,
             states,
@@ -128,9 +128,9 @@ impl<'a, T: Owner> Rows<'a, T> {
             is_asleep: range.start < asleep,
             revision,
             has_journal,
-            tags: &tags[range.clone()],
-            entered_at: times.current.get(range.clone()).unwrap_or_default(),
-            ancestors_entered_at: times.ancestors.get(range.start * depth..range.end * depth).unwrap_or_default(),
+            tags: &tags[rows.clone()],
+            entered_at: current.get(rows.clone()).unwrap_or_default(),
+            ancestors_entered_at: ancestors.get(rows.start * depth..rows.end * depth).unwrap_or_default(),
             depth,
         }
     }
