@@ -67,7 +67,7 @@ impl<T: Owner> Asked<T> {
         self.open_from = usize::MAX;
     }
 
-    /// Writes down that the owner at a slot asks for a change to a singleton, unless that takes more than this.
+    /// Writes down that the owner at a slot asks for a change to a singleton. Returns `false` where it takes more than this.
     #[inline]
     pub(crate) fn change(&mut self, slot: usize, state: &'static dyn State<T>) -> bool {
         let has_room = self.movers.len() < self.movers.capacity();
@@ -80,13 +80,13 @@ impl<T: Owner> Asked<T> {
         true
     }
 
-    /// Writes down that the owner at a slot asks for a change to the state of a number, if nothing is written of it, nor of
-    /// one behind it.
+    /// Writes down that the owner at a slot asks for a change to the state of a number, unless something is already written down
+    /// for this owner or one behind it.
     pub(crate) fn change_to(&mut self, slot: usize, number: u32) -> bool {
         self.is_bulk && self.add(Mover::new(slot, Kind::Change, number))
     }
 
-    /// Whether nothing is written of the owners from a slot on.
+    /// Whether nothing is written down for the owners from a slot on.
     pub(crate) fn has_none_from(&self, slot: usize) -> bool {
         self.movers.last().is_none_or(|last| last.slot() < slot) && self.waits.has_none_from(slot)
     }
@@ -106,7 +106,7 @@ impl<T: Owner> Asked<T> {
         self.numbers.set(state, index);
     }
 
-    /// Writes a mover down, if nothing is written of its owner, nor of one behind it.
+    /// Writes a mover down, unless something is already written down for its owner or one behind it.
     pub(crate) fn add(&mut self, mover: Mover) -> bool {
         let slot = mover.slot();
         let is_open = slot >= self.open_from;
@@ -130,7 +130,7 @@ impl<T: Owner> Asked<T> {
     /// The mover of an owner.
     pub(crate) fn mover_of(&self, slot: usize) -> Option<Mover> {
         let last = self.movers.last().filter(|last| last.slot() >= slot)?;
-        // Nearly always the one that was written last.
+        // Nearly always the mover that was written down last.
         if last.slot() == slot { Some(*last) } else { movers::find(&self.movers, slot) }
     }
 

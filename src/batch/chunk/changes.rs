@@ -139,12 +139,12 @@ impl Grouping {
     }
 }
 
-/// What making many changes needs, kept from one chunk to the next so that nothing is allocated.
+/// Room for making many changes, kept from one chunk to the next so that nothing is allocated.
 pub(crate) struct Workspace {
     grouping: Grouping,
-    /// The movers that are gone through, where that is not all.
+    /// The movers of one step, where these are not all.
     some: Vec<Mover>,
-    /// The movers of it that are still on their way to their target.
+    /// The movers of one step that are still on their way to their target.
     here: Vec<Mover>,
     /// The slots of the movers that a guard has refused.
     refused: Vec<usize>,
@@ -338,7 +338,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
 
     /// Tells the owners of their changes, and `log` first.
     ///
-    /// No index is ever out of bounds; but said so, all of this vanishes where there is nothing to tell.
+    /// No index is ever out of bounds. Written with `get`, all of this vanishes where there is nothing to tell.
     #[inline]
     fn tell_each(&mut self, log: impl Fn(&T, &Change<'_, T>)) {
         let (from, states) = (self.from(), self.rows.states);
@@ -362,7 +362,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             if told_all.is_some() {
                 return;
             }
-            // That one has changed, and does not enter.
+            // The owner whose `on_change` panicked has changed, and does not enter.
             dropped.insert(grouping.movers[told - 1].slot());
         }
     }
@@ -428,7 +428,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
                 |slot| dropped.insert(slot),
             );
             for (slot, request) in mem::take(&mut ledger.asked.misused) {
-                // Not of one that has panicked: its requests are dropped.
+                // The requests of an owner that has panicked are dropped.
                 if !dropped.contains(slot) {
                     panic.catch(|| log_misuse(&owners[slot], &request, from.as_option(), BEING_LEFT));
                 }
@@ -449,7 +449,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         if let Some(now) = panic.catch(|| now::<T>(cx)) {
             **moved_at = now;
         } else {
-            // They have all left, and none of them arrives.
+            // All owners have left their state, and none of them arrives.
             movers.drain(..).for_each(|mover| ledger.stay(mover.slot(), rows, from));
             workspace.grouping.clear();
         }
@@ -506,8 +506,8 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
             |slot| dropped.insert(slot),
         );
         if !entering.is_innermost() && !dropped.is_empty() {
-            // Also owners whose `on_change` has panicked: they stay where the change has come to. An owner that has stopped further
-            // out stays there.
+            // Also owners whose `on_change` has panicked: they stay where the change has come to. An owner that has stopped
+            // further out stays there.
             for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
                 ledger.individual(mover.slot(), rows, Some(entering)).is_touched = true;
             }

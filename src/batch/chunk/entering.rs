@@ -1,4 +1,4 @@
-//! Which of the states that a change enters is being entered by many owners, and what they see of it.
+//! The state that many owners are entering, out of all that their change enters, and what the owners see of it.
 
 use crate::batch::known::states::KnownState;
 use crate::batch::rows::columns::append_kept;
@@ -53,7 +53,7 @@ impl<'a, T: Owner> Entering<'a, T> {
         }
     }
 
-    /// Brings a seat that is in the state that is left to where the change has come.
+    /// Brings a seat from the state that the change leaves to the state that is being entered.
     pub(crate) fn enter_on(&self, seat: &mut Seat<T>) {
         seat.previous = seat.replace(self.kept, self.known.at(self.kept).clone(), self.at);
         for depth in self.kept + 1..=self.depth {

@@ -1,4 +1,4 @@
-//! The machines of a chunk's owners, as the callbacks' handles point into them.
+//! The machines of a chunk's owners, into which the handles of the callbacks point.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ use crate::machine::waiting::{Awaited, Scope};
 use crate::owner::Owner;
 use crate::state::{Mover, State, StateRef};
 
-/// What the callbacks are part of.
+/// The step of a tick that the callbacks belong to.
 pub(crate) enum Phase<'a, T: Owner> {
     /// Updates; after the last of them nothing is left of the tick but what owners have asked for.
     Update { is_last: bool },
@@ -103,12 +103,13 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// The number of the state that a change to `to` ends in, if it can be made in bulk.
     fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
-        // Whether or not it is known where it leads: that depends on which owners have been updated before.
+        // Even if it is known where the change leads: that depends on which owners have been updated before.
         self.number_of(to);
         self.rows.states.innermost_of(self.rows.known(), to)
     }
 
-    /// The number of a state that is asked for. One that the batch does not know is remembered, to be known the next time.
+    /// The number of a state that is asked for. A state that the batch does not know yet is noted, so that it is known the next
+    /// time.
     fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let number = self.rows.states.bucket_of(state);
         if let (None, Some(state)) = (number, state.as_singleton()) {
@@ -120,8 +121,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         number
     }
 
-    /// Whether the owner at a slot has asked for no more than to wait; and where a wait may end its tick, whether nothing but
-    /// its callback's part is left of that.
+    /// Whether the owner at a slot has asked for nothing but to wait. If the wait may end its tick, only the rest of the callback
+    /// may be left of the tick.
     fn may_wait(&self, slot: usize, may_end_tick: bool) -> bool {
         let is_in_time = match self.phase {
             Phase::Update { is_last } => (is_last || !may_end_tick) && self.rows.known().is_bulk,
@@ -132,7 +133,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         is_in_time && may_be_waiter() && self.ledger.asked.waits.has_room(slot)
     }
 
-    /// What the owner at a slot has waited for since a callback of this tick has returned, as of a state that it is still in.
+    /// The waits that a state of the owner at a slot has asked for in callbacks of this tick that have returned.
     fn waits_of(&self, slot: usize, by: Scope) -> impl Iterator<Item = &Wait> {
         let is_entering = matches!(self.phase, Phase::Enter(_));
         // What is asked for in `enter` begins when the change is complete.
@@ -188,7 +189,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         individual.run(global, notes.of(rows, slot).as_observer(), act)
     }
 
-    /// Whether the state that a row keeps something for has been left: what it keeps is not of the state that is entered.
+    /// Whether the state of a scope, for which a row keeps something, has been left.
     fn has_left(&self, scope: Scope) -> bool {
         matches!(self.phase, Phase::Enter(entering) if scope.ends_with(entering.kept))
     }
@@ -235,7 +236,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         };
         let is_entry = matches!(self.phase, Phase::Enter(_));
         self.ledger.asked.waits.add(Wait { slot, seconds, until, scope: self.scope, is_entry });
-        // Whatever else it asks for comes behind.
+        // Its further requests come behind this one.
         self.ledger.asked.close_up_to(slot);
         true
     }

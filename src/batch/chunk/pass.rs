@@ -1,7 +1,7 @@
 //! One chunk's part in a tick: its updates, then the changes they asked for (rules 19, 20, 22).
 //!
-//! What nearly all owners ask for, one change, is done for all of them at once, a step at a time. An
-//! owner that anything else happens to finishes its tick by itself, on a seat, by the very code that a machine runs.
+//! Nearly all owners ask for nothing or for one change. These changes are made for all owners at once, a step at a time. An
+//! owner to which anything else happens finishes its tick by itself, on a seat, with the code that a machine runs.
 
 use std::hint;
 use std::ops::Range;
@@ -40,7 +40,7 @@ enum Rest {
     Tick,
 }
 
-/// What passing over a chunk needs, kept from one to the next so that nothing is allocated.
+/// Room for passing over a chunk, kept from one chunk to the next so that nothing is allocated.
 pub(crate) struct Pass<T: Owner> {
     asked: Asked<T>,
     workspace: Workspace,
@@ -86,7 +86,7 @@ impl<T: Owner> Pass<T> {
                 let is_handled = panic.catch(|| individual.run(&global.state, observer.as_observer(), act));
                 *handled += usize::from(is_handled == Some(true));
                 if !individual.is_left_over(rows) {
-                    // As many as there are owners, they would be too much.
+                    // There may be as many as there are owners, which would be too much to keep.
                     individuals.take_back(panic);
                 }
             }
@@ -192,8 +192,8 @@ impl<T: Owner> Pass<T> {
 
     /// Runs the ticks of the owners for which something is due, each on its seat.
     fn tick_due(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        // What is needed lies far apart. Here the processor waits for several of them at a time: 1180 ns for each rather than 1620.
-        // The data of all chunks would be so much that the first had left the cache again.
+        // The data of these owners lies far apart. Here the processor fetches it for several of them at a time: 1180 ns for each
+        // rather than 1620. If all chunks were done at once, the first would have left the cache again.
         let due = chunk.due.iter().map(|&slot| slot as usize - chunk.start);
         hint::black_box(due.map(|slot| chunk.rows.look_ahead(slot)).sum::<f64>());
         for &slot in chunk.due {
@@ -238,8 +238,8 @@ impl<T: Owner> Pass<T> {
             }
             let global = &chunk.global.state;
             let mut observer = notes.of(&chunk.rows, slot);
-            // What was due for an owner that has come here at the beginning of the tick has been done, and what it has asked
-            // for since is due in the next one.
+            // For an owner that has come here at the beginning of the tick, what was due has been done. Anything that it has
+            // asked for since is due in the next tick.
             let ticked = run_on_seat((slot, seat), global, observer.as_observer(), changed, panic, |single| {
                 if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
             });
@@ -272,7 +272,7 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// The owners from `at` on that are to be updated, up to one that is not.
+    /// The consecutive owners from `at` on that are to be updated.
     fn next_run(&self, chunk: &Chunk<'_, T>, at: usize) -> Range<usize> {
         let is_due = |&slot: &usize| !self.finished.contains(slot) && chunk.part.has(chunk.rows.key(slot));
         at..(at..chunk.owners.len()).find(|slot| !is_due(slot)).unwrap_or(chunk.owners.len())
@@ -307,8 +307,8 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// Lets the owners that anything is still written down of finish their tick, each on its seat: what they have asked for,
-    /// then the rest.
+    /// Lets the owners for which anything is still written down finish their tick, each on its seat: first their requests, then
+    /// the rest.
     fn finish(&mut self, chunk: &mut Chunk<'_, T>, rest: Rest, cx: &mut T::Context<'_>) {
         if !self.has_asked() {
             return;
@@ -323,7 +323,7 @@ impl<T: Owner> Pass<T> {
             // After a panic, earlier requests are carried out, but no owner is updated any more.
             let rest = if panic.is_none() { rest } else { Rest::Requests };
             finished.insert(slot);
-            // What has changed at once may have nothing left to do.
+            // An owner that has changed at once may have nothing left to do.
             if !matches!(rest, Rest::Requests) || individual.has_asked() {
                 individual.load(&chunk.rows);
                 let mut observer = notes.of(&chunk.rows, slot);
@@ -360,7 +360,7 @@ impl<T: Owner> Pass<T> {
         asked.take_movers(movers, individuals);
         let mut ledger = Ledger { asked, individuals, unmet, notes };
         for mover in movers.drain(..) {
-            // What it waits for it has asked for in an earlier callback.
+            // Its waits come from an earlier callback.
             ledger.individual(mover.slot(), rows, None).ask_as(Some(mover), rows);
         }
     }

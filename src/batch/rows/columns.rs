@@ -16,13 +16,13 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) owners: Vec<T>,
     pub(crate) tags: Vec<Tag>,
     pub(crate) times: Times,
-    /// In a bucket of owned states, where each owner has one of its own, and no times beside it; elsewhere empty.
+    /// The seats of the owners in a bucket of owned states, which keeps no times beside them; elsewhere empty.
     pub(crate) seats: Vec<Seat<T>>,
-    /// Room for more of them, from when `clone_from` had fewer to copy; there is nothing in them.
+    /// Empty seats that were left over when `clone_from` had fewer to copy; their room is used again.
     spare_seats: Vec<Seat<T>>,
-    /// How many are asleep. They are the first, so that rows come and go at the other end.
+    /// How many owners are asleep. Their rows are the first ones, so that rows come and go at the other end.
     pub(crate) asleep: usize,
-    /// The state's revision when they were last looked at: the sleepers have fallen asleep in this one or a later one.
+    /// The state's revision when the sleepers were last looked at. All of them have fallen asleep in this one or a later one.
     pub(crate) revision: usize,
     /// The slots of the owners for which something is due in the tick under way, ascending.
     pub(crate) due: Vec<u32>,
@@ -60,7 +60,7 @@ impl<'a> NotedColumns<'a> {
     }
 }
 
-/// The data of every owner. In one column, since a move of an owner needs both.
+/// The key and the previous state of an owner. They are in one column, since a move needs both.
 #[derive(Clone, Copy)]
 pub(crate) struct Tag {
     pub(crate) key: Key,
@@ -74,7 +74,7 @@ const HAS_TIMERS: u32 = 1 << 30;
 const NUMBER: u32 = HAS_TIMERS - 1;
 
 impl Tag {
-    /// Of an owner that has been in the state of a number before, or in one that is kept elsewhere.
+    /// The tag of an owner whose previous state has a number; with `None`, the previous state is kept elsewhere.
     #[inline]
     pub(crate) fn new(key: Key, previous: Option<u32>, is_entered: bool) -> Self {
         Self { key, previous: previous.unwrap_or(MOST_STATES) | if is_entered { ENTERED } else { 0 } }
@@ -92,7 +92,7 @@ impl Tag {
         self.previous & ENTERED != 0
     }
 
-    /// Whether there may be more of the owner than its row.
+    /// Whether the owner may have data beside its row.
     #[inline]
     pub(crate) fn has_more(self) -> bool {
         self.has_timers() || self.previous().is_none()
@@ -108,7 +108,7 @@ impl Tag {
         self.previous = self.previous & !HAS_TIMERS | if has_timers { HAS_TIMERS } else { 0 };
     }
 
-    /// What it is once a mover has left a bucket.
+    /// The tag that a mover has when it has left a bucket.
     #[inline]
     pub(crate) fn moved(self, mover: Mover, bucket: u32) -> Self {
         let Self { previous, .. } = Self::new(self.key, Some(mover.previous_or(bucket)), true);
@@ -165,7 +165,7 @@ impl Times {
     }
 }
 
-/// Appends when the outermost `kept` active states were entered, of a row whose current state and ancestors are given.
+/// Appends the times at which the outermost `kept` active states of a row were entered, whose times are given.
 #[inline]
 pub(crate) fn append_kept(ancestors: &[f64], current: f64, kept: usize, to: &mut Vec<f64>) {
     if let Some(outermost) = ancestors.get(..kept) {
@@ -244,7 +244,7 @@ impl<T: Owner> Columns<T> {
         self.spare_seats.reserve(self.seats.len());
     }
 
-    /// Gives back the room of an empty bucket, which may stay empty, unless it is little.
+    /// Gives back the room of an empty bucket, unless it is little: the bucket may stay empty.
     pub(crate) fn give_back(&mut self) {
         if self.owners.capacity() > 64 {
             *self = Self::new(self.times.depth);
@@ -301,7 +301,7 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Likewise, and each keeps the room that it has.
+    /// Moves all rows of `other` to the end of this one's. Both keep the room that they have.
     pub(crate) fn append_kept(&mut self, other: &mut Self) {
         self.owners.append(&mut other.owners);
         self.tags.append(&mut other.tags);

@@ -53,14 +53,15 @@ impl<T: Owner> Individual<T> {
         !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0
     }
 
-    /// Asks for what was written down of its owner as a mover.
+    /// Asks for the change that was written down for its owner as a mover.
     pub(crate) fn ask_as(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
         if let Some(request) = mover.and_then(|mover| mover.request(rows.states)) {
             self.requests.push(request);
         }
     }
 
-    /// Whether it has to be moved. If it has not changed, its row takes back what its seat has of it.
+    /// Whether its seat has to be stored. If the seat has not changed, the data that loading took from beside the row is put
+    /// back.
     pub(crate) fn is_left_over(&mut self, rows: &Rows<'_, T>) -> bool {
         if self.is_loaded && !self.is_touched {
             rows.put_back(self.slot, &mut self.seat);
@@ -116,7 +117,7 @@ pub(crate) struct Individuals<T: Owner> {
     in_use: usize,
     /// How many have finished their tick: the first ones.
     finished: usize,
-    /// By slot: one more than the place of one that has not, or 0.
+    /// By slot: the place in the list, counted from 1, of the individual that has not finished its tick; or 0.
     places: Vec<u16>,
 }
 
@@ -151,7 +152,7 @@ impl<T: Owner> Individuals<T> {
         self.list.get_mut(usize::from(*self.places.get(slot)?).checked_sub(1)?)
     }
 
-    /// Makes an individual of the owner at a slot, which is none.
+    /// Makes the owner at a slot an individual. It must not be one already.
     pub(crate) fn add(&mut self, slot: usize) -> &mut Individual<T> {
         let place = self.in_use;
         if place == self.list.len() {
@@ -181,7 +182,7 @@ impl<T: Owner> Individuals<T> {
         individual
     }
 
-    /// Takes the one back that was added last: it is no individual any more.
+    /// Takes back the individual that was added last.
     pub(crate) fn take_back(&mut self, panic: &mut FirstPanic) {
         let Some(last) = self.in_use.checked_sub(1) else { return };
         let individual = &mut self.list[last];

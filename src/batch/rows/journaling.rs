@@ -1,4 +1,4 @@
-//! How what a chunk's owners have done gets into the batch's journal (rule 29).
+//! How the notes about a chunk's owners get into the batch's journal (rule 29).
 
 use std::iter;
 

@@ -27,7 +27,7 @@ const MOST_ROOM: usize = 16 * CHUNK;
 pub(crate) struct Leaver {
     pub(crate) slot: u32,
     pub(crate) target: u32,
-    /// Where in the list's `times` or `seats` more of it is; `NOTHING` if its row has all.
+    /// The place of its data in `times` or `seats` of the list; `NOTHING` if its row has everything.
     beside: u32,
 }
 
@@ -52,7 +52,7 @@ impl<T: Owner> Leavers<T> {
         Self { list: Vec::new(), order: Vec::new(), times: Vec::new(), seats: Vec::new(), are_mixed: false }
     }
 
-    /// Adds a leaver whose row has all that is needed of it.
+    /// Adds a leaver whose row has everything.
     #[inline]
     pub(crate) fn add(&mut self, slot: usize, target: u32) {
         self.list.push(Leaver { slot: Place::new(target, slot).slot, target, beside: NOTHING });
@@ -133,7 +133,8 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Marks the row at a slot, which leaves with what has become of it on a seat: all but what the tag and the map of extras keep.
+    /// Marks the row at a slot, which leaves with what its seat has come to. The tag is given; the map of extras is left to the
+    /// caller.
     pub(crate) fn mark_with(
         &mut self,
         (slot, tag): (usize, Tag),
@@ -293,7 +294,7 @@ pub(crate) struct LastRows<'a> {
 }
 
 impl LastRows<'_> {
-    /// Splits them before one of them.
+    /// Splits the rows before the `nth`.
     #[cfg(feature = "parallel")]
     pub(crate) fn split_at(self, nth: usize) -> (Self, Self) {
         let Self { tags, times, leavers } = self;
@@ -335,7 +336,7 @@ impl<'a, T: Owner> RowsMut<'a, T> {
         Self { first: 0, owners, tags, current, ancestors, depth: *depth, seats }
     }
 
-    /// Splits them before a slot.
+    /// Splits the rows before a slot.
     pub(crate) fn split_at(self, slot: usize) -> (Self, Self) {
         let Self { first, owners, tags, current, ancestors, depth, seats } = self;
         let at = slot - first;
@@ -389,7 +390,7 @@ pub(crate) struct Gaps<'a, T: Owner> {
     tail: RowsMut<'a, T>,
     /// The leavers of the tail.
     in_tail: &'a [Leaver],
-    /// The leavers that the tail has then.
+    /// The leavers in the tail once the gaps are closed.
     order: &'a mut [Leaver],
 }
 
@@ -400,7 +401,7 @@ impl<T: Owner> Gaps<'_, T> {
         self.order.len()
     }
 
-    /// Splits them into two parts that can be closed at the same time.
+    /// Splits the gaps into two parts that can be closed at the same time.
     pub(crate) fn split(self) -> (Self, Self) {
         let Self { bucket, places, rows, before, tail, in_tail, order } = self;
         let half = order.len() / 2;

@@ -1,7 +1,7 @@
 //! What a mover holds, and lists of movers by ascending slot.
 //!
-//! What is done with a list depends on no owner. It is here, and not where it is needed, so that it is compiled once, and not
-//! for each type of owner.
+//! The functions on lists depend on no type of owner. They are here, and not where they are used, so that they are compiled
+//! once, and not for each type of owner.
 
 use crate::batch::known::slots::Slots;
 use crate::batch::known::states::States;
@@ -57,13 +57,13 @@ impl Mover {
         }
     }
 
-    /// A change that has been made, by an owner that was in the state of number `previous` before; if that fits.
+    /// A change that an owner has made, whose previous state then had the number `previous`; `None` if the number is too large.
     pub(crate) fn made(slot: usize, target: u32, previous: u32) -> Option<Self> {
         let mover = Self::new(slot, Kind::Change, target);
         (previous < PREVIOUS_MASK).then(|| Self(mover.0 | u64::from(previous + 1) << PREVIOUS_SHIFT))
     }
 
-    /// The number of the state that the owner was in before it came to where it goes: that of its bucket, if nothing else is said.
+    /// The number of the state that will be the owner's previous one: that of its bucket, unless the mover names another.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "few bits are left")]
     pub(crate) fn previous_or(self, bucket: u32) -> u32 {

@@ -81,14 +81,14 @@ impl<T: Owner> Store<T> {
 
 /// Moving owners.
 impl<T: Owner> Store<T> {
-    /// Takes up what has come of a chunk that begins at `start`. The rows that leave the bucket are marked.
+    /// Takes up the outcome of a chunk that begins at `start`. The rows that leave the bucket are marked.
     pub(crate) fn take_up(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
         self.take_up_beside_movers(bucket, start, outcome);
         self.mark(bucket, start, &outcome.movers, outcome.moved_at);
         outcome.movers.clear();
     }
 
-    /// Likewise, but for the rows of the movers.
+    /// Takes up the outcome of a chunk, except that it does not mark the movers.
     pub(crate) fn take_up_beside_movers(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
         let ChunkOutcome { individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
         self.take_up_notes(notes, panic);
@@ -188,8 +188,8 @@ impl<T: Owner> Store<T> {
         });
     }
 
-    /// Changes what an owner waits for whose timers are beside its row, or have no room elsewhere; and notes it where it then
-    /// belongs.
+    /// Changes what an owner waits for, if its timers are beside its row or have no room elsewhere. They are then filed where
+    /// they belong.
     fn file_beside(&mut self, key: Key, change: impl FnOnce(&mut Waiting<T>)) {
         let Self { timers, states, extras, discarded, .. } = self;
         let Some(entry) = extras.entry(key) else { return };
@@ -215,8 +215,8 @@ impl<T: Owner> Store<T> {
         self.settle_waiters();
         let mut sleepers = mem::take(&mut self.sleepers);
         if sleepers.len() > 1 {
-            // By place, in whatever order they were noted: they lie alike then on any number of threads, and hardly any has to be
-            // moved to sleep.
+            // By place, whatever the order in which they were noted: so the rows lie alike on any number of threads, and hardly
+            // any has to be moved to sleep.
             for Sleeper { key, place, .. } in &mut sleepers {
                 *place = self.places.get(*key).map(SharedPlace::get);
             }
@@ -274,8 +274,8 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is marked. Returns the
-    /// bucket.
+    /// Stores an owner's seat, and empties it. If its current state is of another bucket, the row is marked. Returns the bucket
+    /// of the current state.
     pub(crate) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
         let columns = &self.buckets[from.bucket as usize];
         let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
@@ -307,7 +307,7 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// The bucket of a seat's current state, which there is from now on.
+    /// The bucket of a seat's current state. It is made if there is none yet.
     pub(crate) fn bucket_for(&mut self, seat: &Seat<T>, panic: &mut FirstPanic) -> u32 {
         let bucket = self.states.bucket_for(&seat.current, seat.ancestors(), panic);
         let depth = self.states.get(bucket).ancestors.len();
@@ -322,7 +322,8 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// As [`bucket_for`](Self::bucket_for), for a state that has no owner yet. If a question to the state panics, it stays unknown.
+    /// As [`bucket_for`](Self::bucket_for), for a state that has no owner yet. If a question to the state panics, it stays
+    /// unknown.
     fn bucket_or_panic(&mut self, seat: &Seat<T>) -> u32 {
         let mut panic = FirstPanic::new();
         let bucket = self.bucket_for(seat, &mut panic);
@@ -359,7 +360,7 @@ impl<T: Owner> Store<T> {
         tag
     }
 
-    /// Takes what an owner waits for off its seat, unless it is much. Returns whether there is anything that comes by itself.
+    /// Takes what an owner waits for off its seat, unless it is much. Returns whether anything will be due.
     pub(crate) fn file_timers(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> bool {
         let Some(rare) = seat.rare.as_mut().filter(|rare| rare.waiting.is_waiting()) else {
             self.timers.forget(key, &mut self.discarded);
@@ -378,7 +379,7 @@ impl<T: Owner> Store<T> {
         timers.file(key, &mut rare.waiting, |then| number_of(states, then), discarded)
     }
 
-    /// Keeps what is left of a seat and has no column.
+    /// Keeps the data of a seat that has no column.
     pub(crate) fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
         let keeps_rare = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
         let Self { extras, discarded, .. } = self;
@@ -429,7 +430,7 @@ impl<T: Owner> Store<T> {
         self.note_if_unused(bucket);
     }
 
-    /// Keeps times from now on. All before were 0.
+    /// Keeps times from now on. All times so far were 0.
     pub(crate) fn start_clock(&mut self) {
         if self.has_clock {
             return;
@@ -450,7 +451,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Forgets the shared states in which no owner is, and from which none comes.
+    /// Forgets the shared states in which no owner is, and which are no owner's previous state.
     pub(crate) fn forget_unused(&mut self) {
         if !self.unused.is_time(self.places.len()) {
             return;

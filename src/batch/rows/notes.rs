@@ -25,7 +25,7 @@ pub(crate) struct NotedChange {
     pub(crate) cause: Cause,
 }
 
-/// What the changes in a list up to `end`, from where the run before ends, have in common.
+/// The data that consecutive changes of a list share: those up to `end`, from where the run before ends.
 pub(crate) struct ChangeRun<T: Owner> {
     pub(crate) end: usize,
     pub(crate) at: f64,
@@ -34,7 +34,7 @@ pub(crate) struct ChangeRun<T: Owner> {
     pub(crate) refused_by: Option<(Guard, StateRef<T>)>,
 }
 
-/// Where a run's changes lead from, and one that has a run to itself, where to.
+/// Where the changes of a run lead from. A change with a run of its own also says where it leads to.
 pub(crate) enum From<T: Owner> {
     Bucket(u32),
     One { from: StateRef<T>, to: StateRef<T> },

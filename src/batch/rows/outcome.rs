@@ -10,7 +10,7 @@ use crate::state::{Mover, State};
 pub(crate) struct ChunkOutcome<T: Owner> {
     /// The owners that have changed in bulk, by ascending slot.
     pub(crate) movers: Vec<Mover>,
-    /// When they did, in seconds.
+    /// When these have changed, in seconds.
     pub(crate) moved_at: f64,
     /// The owners that finished their tick by themselves.
     pub(crate) individuals: Individuals<T>,
@@ -51,7 +51,7 @@ impl<T: Owner> ChunkOutcome<T> {
         self.notes.give_back();
     }
 
-    /// Whether nothing has come of it.
+    /// Whether nothing has happened.
     pub(crate) fn is_empty(&self) -> bool {
         self.movers.is_empty()
             && self.individuals.is_empty()

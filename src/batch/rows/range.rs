@@ -1,4 +1,5 @@
-//! Some consecutive rows of a bucket, all but the owners: what is noted of each. Owners in owned states have a seat instead.
+//! Some consecutive rows of a bucket without the owners: the data that is noted of each. Owners in owned states have a seat
+//! instead.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +19,7 @@ use crate::owner::Owner;
 use crate::state::Mover;
 use crate::state::{State, StateRef, same};
 
-/// What few owners have besides their row, by key.
+/// The data that few owners have besides their row, by key.
 pub(crate) type Extras<T> = SecondaryMap<Key, Extra<T>>;
 
 pub(crate) struct Extra<T: Owner> {
@@ -105,7 +106,7 @@ pub(crate) struct Rows<'a, T: Owner> {
     depth: usize,
     /// Whether they sleep.
     pub(crate) is_asleep: bool,
-    /// In which revision of the state at the earliest they fell asleep.
+    /// The earliest revision of the state in which they may have fallen asleep.
     revision: usize,
     /// Whether what they do is written down.
     pub(crate) has_journal: bool,
@@ -178,7 +179,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.states.get(self.bucket)
     }
 
-    /// The number of the previous state of an owner, if it has one that has a number.
+    /// The number of the previous state of an owner, if there is a previous state and it has a number.
     pub(crate) fn previous_index(&self, slot: usize) -> Option<u32> {
         self.previous_number(slot).filter(|&index| index != NOWHERE)
     }
@@ -225,7 +226,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.ancestors_entered_at.get(slot * self.depth..(slot + 1) * self.depth).unwrap_or_default()
     }
 
-    /// When each owner of some slots entered a state, if times are kept, and it is one of theirs.
+    /// When each owner of some slots entered a state, if times are kept and the state is active in them.
     pub(crate) fn entries(&self, slots: Range<usize>, state: &dyn State<T>) -> Option<Entries<'a>> {
         let known = self.known();
         if same(&**known.state(), state) {
@@ -271,7 +272,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.load_row(slot, current, seat);
     }
 
-    /// Loads an owner whose current state is `current` into an empty seat, whose room is used. What is beside its row is taken out.
+    /// Loads an owner whose current state is `current` into an empty seat, whose room is used. What is beside its row is taken
+    /// out.
     #[inline]
     pub(crate) fn load(&self, slot: usize, current: &StateRef<T>, seat: &mut Seat<T>) {
         if let Some(extra) = self.extra(slot) {
@@ -311,7 +313,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         rare.ancestors_entered_at.resize(ancestors.len(), 0.0);
     }
 
-    /// Reads something of all that loading an owner will read.
+    /// Reads a part of each piece of data that loading an owner will read.
     pub(crate) fn look_ahead(&self, slot: usize) -> f64 {
         self.entered_at(slot) + self.timers.next(self.key(slot)).unwrap_or(0.0)
     }

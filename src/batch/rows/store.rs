@@ -40,7 +40,7 @@ pub(crate) struct Store<T: Owner> {
     pub(crate) sleepers: Vec<Sleeper>,
     /// The timers and sleeps that owners have asked for in bulk in the tick under way.
     pub(crate) waiters: Vec<Waiter>,
-    /// Some owners whom only waking or a change is due for, with the number of the state that they change to. Empty in between.
+    /// The owners for which only waking or a change is due, with the number of the state that they change to. Empty in between.
     pub(crate) plain: Vec<(Key, Option<u32>)>,
     /// The owners for which something is due in the tick under way, and which have their tick by themselves.
     pub(crate) due: Vec<Key>,
@@ -203,7 +203,7 @@ impl<T: Owner> Store<T> {
         result
     }
 
-    /// Likewise the owners of many keys, none of which comes twice, one after the other; up to one that panics.
+    /// Lends the owners of some keys one after the other, up to one that panics. No key may come twice.
     pub(crate) fn with_each(&mut self, keys: &[Key], mut act: impl FnMut(&mut T, &mut Single<'_, T>)) {
         let mut panic = FirstPanic::new();
         for &key in keys {
@@ -272,7 +272,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Likewise of one that was reached by key.
+    /// Takes up the notes about an owner that was reached by key.
     fn take_up_own_notes(&mut self, panic: &mut FirstPanic) {
         if !self.notes.is_empty() {
             let mut notes = mem::replace(&mut self.notes, Notes::new());
@@ -281,7 +281,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Stores what the spare seat has come to, or that of an owned state. Returns the owner's bucket.
+    /// Stores the seat of an owner that was lent: the spare one, or that of its owned state. Returns the owner's bucket.
     fn place_spare(&mut self, place: Place, panic: &mut FirstPanic) -> u32 {
         if let Some(mover) = self.plain_change(place) {
             self.mark(place.bucket, place.slot(), &[mover], self.spare.entered_at);
@@ -298,7 +298,7 @@ impl<T: Owner> Store<T> {
         target
     }
 
-    /// What an owner of a bucket has come to on the spare seat as a mover, if it has gone from one flat singleton to another.
+    /// The change that an owner has made on the spare seat, as a mover, if it has gone from one flat singleton to another.
     fn plain_change(&mut self, place: Place) -> Option<Mover> {
         let Self { states, spare, buckets, .. } = self;
         let columns = &buckets[place.bucket as usize];
@@ -313,7 +313,7 @@ impl<T: Owner> Store<T> {
         place.is_some_and(|place| self.buckets[place.bucket as usize].is_asleep(place.slot()))
     }
 
-    /// Whether an owner's state does something else now than when the owner may have fallen asleep.
+    /// Whether a reload has changed what an owner's state does since the owner may have fallen asleep.
     pub(crate) fn is_outdated(&self, key: Key) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
         self.buckets[place.bucket as usize].revision != self.states.get(place.bucket).state().revision()
@@ -425,7 +425,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             journaling.forget_numbers();
         }
         if !panic.is_none() {
-            // In a part of each, keys and owners would not agree.
+            // In a batch of which only a part was copied, keys and owners would not agree.
             let parts = mem::replace(self, Self::with_capacity(0));
             panic.catch(|| drop(parts));
         }

@@ -76,7 +76,7 @@ try {
     await game.tick(1);
     await until("three soldiers sleep, and three march", states, { Wait: "4", Sleep: "3", March: "3" });
     await until("the figures are right", () => document.querySelector("#figures").textContent, "10 owners, 7 awake, at 1.0 s");
-    await until("the legend has the counts", () => document.querySelector("#legend").textContent, "Wait 4March 3Sleep 3");
+    await until("the legend has the counts", () => document.querySelector("#legend").textContent, "Wait 4Sleep 3March 3");
     await until("the graph has the states", () => Object.fromEntries([...document.querySelectorAll("#graph .node")].map(node => [node.dataset.state, node.querySelector(".number").textContent])), { Wait: "4", Sleep: "3", March: "3" });
     assert.ok(await page.evaluate(() => document.querySelector("#chart canvas").width > 300), "the chart is drawn");
 
