@@ -12,7 +12,7 @@ use slotmap::SlotMap;
 use crate::batch::known::key::Key;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::columns::{Columns, Tag};
-use crate::batch::rows::leavers::{Arrivals, LastRows};
+use crate::batch::rows::gaps::{Arrivals, LastRows};
 use crate::batch::rows::place::{Place, SharedPlace};
 use crate::owner::Owner;
 
@@ -117,10 +117,6 @@ fn take_up<T: Owner + Send>(
     has_clock: bool,
     are_many: bool,
 ) {
-    if has_clock {
-        // What was moved before the clock was seen.
-        groups.iter().filter_map(|group| group.part(bucket)).for_each(|mut part| part.start_clock());
-    }
     if columns.is_empty() && swap_only_part(columns, bucket, groups) {
         return;
     }

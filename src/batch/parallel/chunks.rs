@@ -6,7 +6,7 @@ use crate::batch::chunk::pass::Pass;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::chunk::{Chunk, Global, PassPart};
 use crate::batch::rows::columns::{Columns, NotedColumns, Tag};
-use crate::batch::rows::leavers::{RowsMut, mark_flat};
+use crate::batch::rows::gaps::{RowsMut, mark_rows};
 use crate::batch::rows::outcome::ChunkOutcome;
 use crate::batch::rows::range::{Rows, SharedByRows};
 use crate::owner::Owner;
@@ -44,7 +44,7 @@ impl<T: Owner> Ticked<T> {
         let has_times = !times.is_empty() || *moved_at == 0.0;
         self.are_marked = has_times && !self.have_more && !self.are_nested;
         if self.are_marked {
-            mark_flat(bucket, tags, times, movers, *moved_at);
+            mark_rows(bucket, tags, times, movers, *moved_at);
         }
     }
 }

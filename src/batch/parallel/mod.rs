@@ -4,7 +4,7 @@
 //! - `plan`: which buckets' rows are moved by one thread, and which by several.
 //! - `arrivals`: how the rows come to their new buckets.
 //!
-//! Rows leave their buckets as in a tick on one core (`rows::leavers`), so that they lie in the same order then. Beside it,
+//! Rows leave their buckets as in a tick on one core (`rows::gaps`), so that they lie in the same order then. Beside it,
 //! `insertion`: owners made on all cores.
 
 mod arrivals;
@@ -28,7 +28,7 @@ use super::known::panics::FirstPanic;
 use super::known::states::States;
 use super::rows::chunk::{Chunk, PassPart};
 use super::rows::columns::Columns;
-use super::rows::leavers::{Gaps, close};
+use super::rows::gaps::{Gaps, close};
 use super::rows::place::SharedPlace;
 use super::rows::store::Store;
 use crate::owner::Owner;
@@ -343,7 +343,7 @@ fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>
     for (chunk, Ticked { outcome, are_marked, .. }) in ticked.iter().enumerate() {
         let start = start_of(columns, chunk);
         if *are_marked {
-            columns.add_marked(bucket, start, &outcome.movers);
+            columns.list_leavers(bucket, start, &outcome.movers, outcome.moved_at, states);
         } else {
             columns.mark(bucket, start, &outcome.movers, outcome.moved_at, states);
         }

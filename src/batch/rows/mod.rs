@@ -4,6 +4,7 @@
 
 pub(crate) mod chunk;
 pub(crate) mod columns;
+pub(crate) mod gaps;
 pub(crate) mod individuals;
 pub(crate) mod journaling;
 pub(crate) mod leavers;

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::chunk::{Chunk, PassPart};
 use super::columns::{Columns, Tag};
-use super::leavers;
+use super::gaps;
 use super::outcome::ChunkOutcome;
 use super::place::{Place, SharedPlace};
 use super::range::{Extra, Extras};
@@ -160,7 +160,7 @@ impl<T: Owner> Store<T> {
         let Self { states, buckets, arrivals, places, has_clock, .. } = self;
         let columns = &mut buckets[bucket as usize];
         if !columns.leavers.list.is_empty() {
-            columns.close_gaps(bucket, places, leavers::close);
+            columns.close_gaps(bucket, places, gaps::close);
             columns.hand_out(states, *has_clock, arrivals);
             self.note_if_left(bucket);
         }

@@ -1,0 +1,382 @@
+//! How rows leave their bucket.
+//!
+//! While the chunks of a bucket have their ticks, a row that leaves is only marked: its tag becomes what it will be in the new
+//! bucket, and a list notes where it goes. When all chunks have had their ticks, the other rows close the gaps: of the rows that
+//! stay, the last ones take the places of the leavers before them, in the same order. The leavers are then the last rows of the
+//! bucket, and are handed out to the arrivals of their new buckets.
+
+use std::mem;
+
+use slotmap::SlotMap;
+
+use super::columns::{Columns, Tag, Times, append_kept};
+use super::leavers::{Leaver, Leavers, NOTHING};
+use super::place::{Place, SharedPlace};
+use crate::batch::known::key::Key;
+use crate::batch::known::states::States;
+use crate::fsm::time_or_zero;
+use crate::machine::seat::Seat;
+use crate::owner::Owner;
+use crate::state::Mover;
+
+/// The rows that have come to each bucket, by its number.
+pub(crate) trait Arrivals<T: Owner> {
+    fn of(&mut self, bucket: u32) -> &mut Columns<T>;
+}
+
+impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
+    #[inline]
+    fn of(&mut self, bucket: u32) -> &mut Columns<T> {
+        &mut self[bucket as usize]
+    }
+}
+
+/// Marking.
+impl<T: Owner> Columns<T> {
+    /// Marks the movers of a chunk that begins at `start`: the ones that leave `bucket`, and those that come back to it.
+    pub(crate) fn mark(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64, states: &States<T>) {
+        self.list_leavers(bucket, start, movers, moved_at, states);
+        let times = self.times.current.get_mut(start..).unwrap_or_default();
+        mark_rows(bucket, &mut self.tags[start..], times, movers, moved_at);
+    }
+
+    /// Adds the movers that leave `bucket` to the leavers, and notes the times of nested states, whose rows have not been marked.
+    pub(crate) fn list_leavers(
+        &mut self,
+        bucket: u32,
+        start: usize,
+        movers: &[Mover],
+        moved_at: f64,
+        states: &States<T>,
+    ) {
+        let Self { times, leavers, .. } = self;
+        for mover in movers.iter().filter(|mover| mover.target() != bucket) {
+            let (slot, target) = (start + mover.slot(), mover.target());
+            leavers.add(slot, target);
+            if !states.is_nested(bucket) && !states.is_nested(target) {
+                continue;
+            }
+            leavers.are_mixed = true;
+            if !times.current.is_empty() {
+                let depth = states.get(target).ancestors.len();
+                let kept = states.kept(bucket, target).min(depth);
+                let ancestors = &times.ancestors[slot * times.depth..(slot + 1) * times.depth];
+                let kept = |to: &mut Vec<f64>| append_kept(ancestors, times.current[slot], kept, to);
+                leavers.add_times(moved_at, kept, (depth, moved_at));
+            }
+        }
+    }
+
+    /// Marks the row at a slot, which leaves with what its seat has come to. The tag is given; the map of extras is left to the
+    /// caller.
+    pub(crate) fn mark_with(
+        &mut self,
+        (slot, tag): (usize, Tag),
+        (target, states): (u32, &States<T>),
+        seat: &mut Seat<T>,
+        has_clock: bool,
+    ) {
+        let Self { tags, times, seats, leavers, .. } = self;
+        let known = states.get(target);
+        let depth = known.ancestors.len();
+        tags[slot] = tag;
+        leavers.add(slot, target);
+        let is_mixed = known.is_owned || depth > 0 || times.depth > 0 || !seats.is_empty();
+        leavers.are_mixed |= is_mixed;
+        if known.is_owned {
+            if let Some(own) = seats.get_mut(slot) {
+                mem::swap(own, seat);
+            } else {
+                leavers.seats.push(mem::replace(seat, Seat::empty()));
+                leavers.note_beside(leavers.seats.len() - 1);
+            }
+        } else if has_clock && is_mixed {
+            let ancestors = seat.rare.as_ref().map_or(&[][..], |rare| &rare.ancestors_entered_at);
+            let kept = |to: &mut Vec<f64>| to.extend(ancestors.iter().take(depth).map(|at| time_or_zero(*at)));
+            leavers.add_times(seat.entered_at, kept, (depth, 0.0));
+        } else if has_clock {
+            times.current[slot] = time_or_zero(seat.entered_at);
+        }
+    }
+}
+
+/// Marks the rows of a chunk's movers: their tags, and the times of their current states, if times are kept.
+pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers: &[Mover], moved_at: f64) {
+    for mover in movers {
+        let slot = mover.slot();
+        tags[slot] = tags[slot].moved(*mover, bucket);
+        if let Some(time) = times.get_mut(slot) {
+            *time = moved_at;
+        }
+    }
+}
+
+/// Leaving.
+impl<T: Owner> Columns<T> {
+    /// All rows, and the slots of the owners for which something is due.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn rows_mut(&mut self) -> (RowsMut<'_, T>, &[u32]) {
+        let Self { owners, tags, times, seats, due, .. } = self;
+        (RowsMut::new(owners, tags, times, seats), due)
+    }
+
+    /// Brings the leavers to the end of the rows, in the order of their list.
+    pub(crate) fn close_gaps(&mut self, bucket: u32, places: &SlotMap<Key, SharedPlace>, close: impl Fn(Gaps<'_, T>)) {
+        let list = &mut self.leavers.list;
+        if !list.is_sorted_by_key(|leaver| leaver.slot) {
+            list.sort_unstable_by_key(|leaver| leaver.slot);
+        }
+        let (len, asleep) = (self.owners.len(), self.asleep);
+        let sleepers = list.partition_point(|leaver| (leaver.slot as usize) < asleep);
+        // A sleeping leaver becomes one of the first rows that are awake.
+        self.close_gaps_before(asleep, sleepers, (bucket, places), &close);
+        self.asleep -= sleepers;
+        self.close_gaps_before(len, self.leavers.list.len(), (bucket, places), &close);
+    }
+
+    /// Brings the first `count` leavers to the end of the rows before `end`.
+    fn close_gaps_before(
+        &mut self,
+        end: usize,
+        count: usize,
+        (bucket, places): (u32, &SlotMap<Key, SharedPlace>),
+        close: impl Fn(Gaps<'_, T>),
+    ) {
+        let Self { owners, tags, times, seats, leavers: Leavers { list, order, .. }, .. } = self;
+        let (list, stay) = (&mut list[..count], end - count);
+        let (before, in_tail) = list.split_at(list.partition_point(|leaver| (leaver.slot as usize) < stay));
+        if before.is_empty() {
+            return;
+        }
+        order.clear();
+        order.resize(list.len(), before[0]);
+        let rows = RowsMut::new(owners, tags, times, seats);
+        let (rows, tail) = rows.split_at(stay);
+        let (tail, _) = tail.split_at(end);
+        close(Gaps { bucket, places, rows, before, tail, in_tail, order });
+        list.copy_from_slice(order);
+    }
+
+    /// Hands the leavers, which are the last rows, out to the arrivals, from the first to the last.
+    pub(crate) fn hand_out(&mut self, states: &States<T>, has_clock: bool, arrivals: &mut impl Arrivals<T>) {
+        let stay = self.len() - self.leavers.list.len();
+        if self.leave_together(stay, arrivals) {
+            return;
+        }
+        let Self { owners, tags, times, seats, leavers, .. } = self;
+        let rows = owners.drain(stay..);
+        if leavers.are_mixed {
+            for ((owner, leaver), slot) in rows.zip(&leavers.list).zip(stay..) {
+                let (to, beside) = (arrivals.of(leaver.target), leaver.beside as usize);
+                to.owners.push(owner);
+                to.tags.push(tags[slot]);
+                if states.get(leaver.target).is_owned {
+                    let seat = seats.get_mut(slot).unwrap_or_else(|| &mut leavers.seats[beside]);
+                    to.seats.push(mem::replace(seat, Seat::empty()));
+                } else if has_clock && leaver.beside == NOTHING {
+                    to.times.push(times.current.get(slot).copied().unwrap_or(0.0), &[]);
+                } else if has_clock {
+                    to.times.push(leavers.times[beside], &leavers.times[beside + 1..]);
+                }
+            }
+        } else {
+            let times = times.current.get(stay..).unwrap_or_default();
+            LastRows { tags: &tags[stay..], times, leavers: &leavers.list }.hand_out(rows, arrivals);
+        }
+        self.forget_leavers(stay);
+    }
+
+    /// Moves all rows with their columns, if all of them leave for the same flat state, where none has arrived yet.
+    pub(crate) fn leave_together(&mut self, stay: usize, arrivals: &mut impl Arrivals<T>) -> bool {
+        let list = &self.leavers.list;
+        let Some(first) = list.first().filter(|_| stay == 0 && !self.leavers.are_mixed) else { return false };
+        let to = arrivals.of(first.target);
+        let are_together = to.is_empty() && list.iter().all(|leaver| leaver.target == first.target);
+        if are_together {
+            self.swap_rows(to);
+            self.leavers.clear();
+        }
+        are_together
+    }
+
+    /// Forgets the rows behind the ones that stay, whose owners have been handed out.
+    pub(crate) fn forget_leavers(&mut self, stay: usize) {
+        let Self { tags, times, seats, leavers, .. } = self;
+        tags.truncate(stay);
+        times.current.truncate(stay);
+        times.ancestors.truncate(stay * times.depth);
+        seats.truncate(stay);
+        leavers.clear();
+    }
+
+    /// Takes out the row at a slot, whose seat, if it has one, has been emptied.
+    pub(crate) fn take_out(&mut self, place: Place, places: &SlotMap<Key, SharedPlace>) -> Option<T> {
+        self.leavers.add(place.slot(), place.bucket);
+        self.close_gaps(place.bucket, places, close);
+        let owner = self.owners.pop();
+        self.forget_leavers(self.owners.len());
+        owner
+    }
+}
+
+/// The last rows of a bucket of flat states, which leave for others: all but the owners.
+pub(crate) struct LastRows<'a> {
+    pub(crate) tags: &'a [Tag],
+    pub(crate) times: &'a [f64],
+    pub(crate) leavers: &'a [Leaver],
+}
+
+impl LastRows<'_> {
+    /// Splits the rows before the `nth`.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn split_at(self, nth: usize) -> (Self, Self) {
+        let Self { tags, times, leavers } = self;
+        let (tags, other_tags) = tags.split_at(nth);
+        let (times, other_times) = times.split_at(nth.min(times.len()));
+        let (leavers, other_leavers) = leavers.split_at(nth);
+        (Self { tags, times, leavers }, Self { tags: other_tags, times: other_times, leavers: other_leavers })
+    }
+
+    pub(crate) fn hand_out<T: Owner>(&self, owners: impl Iterator<Item = T>, arrivals: &mut impl Arrivals<T>) {
+        let mut times = self.times.iter();
+        for ((owner, tag), leaver) in owners.zip(self.tags).zip(self.leavers) {
+            let to = arrivals.of(leaver.target);
+            to.owners.push(owner);
+            to.tags.push(*tag);
+            to.times.current.extend(times.next());
+        }
+    }
+}
+
+/// Some consecutive rows.
+pub(crate) struct RowsMut<'a, T: Owner> {
+    /// The slot of the first.
+    pub(crate) first: usize,
+    pub(crate) owners: &'a mut [T],
+    pub(crate) tags: &'a mut [Tag],
+    /// Empty where no times are kept. So are the ancestors' times.
+    pub(crate) current: &'a mut [f64],
+    pub(crate) ancestors: &'a mut [f64],
+    pub(crate) depth: usize,
+    /// Empty where states are not owned.
+    pub(crate) seats: &'a mut [Seat<T>],
+}
+
+impl<'a, T: Owner> RowsMut<'a, T> {
+    /// All rows of a bucket.
+    fn new(owners: &'a mut [T], tags: &'a mut [Tag], times: &'a mut Times, seats: &'a mut [Seat<T>]) -> Self {
+        let Times { current, ancestors, depth } = times;
+        Self { first: 0, owners, tags, current, ancestors, depth: *depth, seats }
+    }
+
+    /// Splits the rows before a slot.
+    pub(crate) fn split_at(self, slot: usize) -> (Self, Self) {
+        let Self { first, owners, tags, current, ancestors, depth, seats } = self;
+        let at = slot - first;
+        let (owners, other_owners) = owners.split_at_mut(at);
+        let (tags, other_tags) = tags.split_at_mut(at);
+        let (current, other_current) = current.split_at_mut(at.min(current.len()));
+        let (ancestors, other_ancestors) = ancestors.split_at_mut((at * depth).min(ancestors.len()));
+        let (seats, other_seats) = seats.split_at_mut(at.min(seats.len()));
+        (
+            Self { first, owners, tags, current, ancestors, depth, seats },
+            Self {
+                first: slot,
+                owners: other_owners,
+                tags: other_tags,
+                current: other_current,
+                ancestors: other_ancestors,
+                depth,
+                seats: other_seats,
+            },
+        )
+    }
+
+    /// Exchanges the row at a slot, which leaves, with one of `tail`, which stays.
+    #[inline]
+    fn exchange(&mut self, slot: usize, tail: &mut Self, slot_in_tail: usize) {
+        let (at, other) = (slot - self.first, slot_in_tail - tail.first);
+        mem::swap(&mut self.owners[at], &mut tail.owners[other]);
+        mem::swap(&mut self.tags[at], &mut tail.tags[other]);
+        if let (Some(current), Some(other)) = (self.current.get_mut(at), tail.current.get_mut(other)) {
+            mem::swap(current, other);
+        }
+        if let (Some(seat), Some(other)) = (self.seats.get_mut(at), tail.seats.get_mut(other)) {
+            mem::swap(seat, other);
+        }
+        if !self.ancestors.is_empty() {
+            let depth = self.depth;
+            let stays = &tail.ancestors[other * depth..(other + 1) * depth];
+            self.ancestors[at * depth..(at + 1) * depth].copy_from_slice(stays);
+        }
+    }
+}
+
+/// Rows with leavers among them, and the tail: as many rows behind them as there are leavers in both. Exactly as many rows of the
+/// tail stay as there are leavers before it.
+pub(crate) struct Gaps<'a, T: Owner> {
+    bucket: u32,
+    places: &'a SlotMap<Key, SharedPlace>,
+    rows: RowsMut<'a, T>,
+    /// The leavers among the rows.
+    before: &'a [Leaver],
+    tail: RowsMut<'a, T>,
+    /// The leavers of the tail.
+    in_tail: &'a [Leaver],
+    /// The leavers in the tail once the gaps are closed.
+    order: &'a mut [Leaver],
+}
+
+#[cfg(feature = "parallel")]
+impl<T: Owner> Gaps<'_, T> {
+    /// How many rows the tail has.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Splits the gaps into two parts that can be closed at the same time.
+    pub(crate) fn split(self) -> (Self, Self) {
+        let Self { bucket, places, rows, before, tail, in_tail, order } = self;
+        let half = order.len() / 2;
+        let middle = tail.first + half;
+        let (order, other_order) = order.split_at_mut(half);
+        let (tail, other_tail) = tail.split_at(middle);
+        let (in_tail, other_in_tail) = in_tail.split_at(in_tail.partition_point(|own| (own.slot as usize) < middle));
+        let (before, other_before) = before.split_at(half - in_tail.len());
+        let end = other_before.first().map_or(rows.first + rows.owners.len(), |gap| gap.slot as usize);
+        let (rows, other_rows) = rows.split_at(end);
+        (
+            Self { bucket, places, rows, before, tail, in_tail, order },
+            Self {
+                bucket,
+                places,
+                rows: other_rows,
+                before: other_before,
+                tail: other_tail,
+                in_tail: other_in_tail,
+                order: other_order,
+            },
+        )
+    }
+}
+
+/// Lets each leaver before the tail change places with a row of the tail that stays.
+pub(crate) fn close<T: Owner>(gaps: Gaps<'_, T>) {
+    let Gaps { bucket, places, mut rows, before, mut tail, in_tail, order } = gaps;
+    let (mut in_tail, mut gaps) = (in_tail.iter().peekable(), before.iter());
+    for (slot, leaver) in (tail.first..).zip(order) {
+        *leaver = if let Some(own) = in_tail.next_if(|own| own.slot as usize == slot) {
+            *own
+        } else if let Some(gap) = gaps.next() {
+            rows.exchange(gap.slot as usize, &mut tail, slot);
+            Leaver { slot: Place::new(bucket, slot).slot, ..*gap }
+        } else {
+            break;
+        };
+    }
+    // A loop of its own, which is so short that the look-ups it waits for are under way together.
+    for gap in before {
+        let slot = gap.slot as usize;
+        places[rows.tags[slot - rows.first].key].set(Place::new(bucket, slot));
+    }
+}
