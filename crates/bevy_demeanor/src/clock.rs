@@ -75,7 +75,7 @@ impl<T> ClockOf<T> {
         self.kind
     }
 
-    /// Logs, once, that somebody has asked for a time, and there is none.
+    /// Logs, once, that a callback has asked for a time, and there is none.
     #[cold]
     pub(crate) fn warn_of_none(&self) {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
@@ -95,7 +95,7 @@ pub(crate) struct Reading {
     /// Whether there is a clock.
     #[cfg(feature = "time")]
     is_there: bool,
-    /// Whether somebody has asked what it shows, and it is not there.
+    /// Whether its time has been asked for while it was not there.
     missed: Cell<bool>,
 }
 

@@ -56,7 +56,7 @@ use crate::reach::reach;
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Alert));
 ///
-/// // `Idle` is a state of nobody else, so whose machine is meant goes without saying.
+/// // `Idle` is a state of no other owner, so the type of the machine follows from it.
 /// world.commands().entity(enemy).change_state(&Idle).revert_state::<Enemy>();
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Alert));

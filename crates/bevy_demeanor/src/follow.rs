@@ -46,12 +46,12 @@ impl Spare {
 }
 
 impl<T: Owner> Followers<T> {
-    /// Whether anybody wants to know which machines have changed.
+    /// Whether anything in the game wants to know which machines have changed.
     pub(crate) fn is_anybody(&self) -> bool {
         self.has_indexes || self.is_queued()
     }
 
-    /// Whether anybody is told of steps.
+    /// Whether any observer or reader is told of steps.
     pub(crate) fn is_told(&self) -> bool {
         self.told.is_anybody()
     }
@@ -83,7 +83,7 @@ impl<T: Owner> Clone for Followers<T> {
     }
 }
 
-/// Which machines have changed, in this order, and their steps as they ran, if anybody is told of steps.
+/// Which machines have changed, in this order, and their steps as they ran, if steps are told.
 pub(crate) struct Log<T: Owner> {
     /// Each entity whose machine has changed, and where its steps end.
     ends: Vec<(Entity, usize)>,
@@ -174,8 +174,8 @@ impl<T: Owner> Default for Log<T> {
     }
 }
 
-/// What many machines' steps lead to: first all markers of their entities, so that they are true for whoever is told next; then
-/// the events and messages, in the order in which things happened. Nothing is triggered on an entity that is no more.
+/// What many machines' steps lead to: first all markers of their entities, so that they are true for every observer that is told
+/// next; then the events and messages, in the order in which things happened. Nothing is triggered on an entity that is no more.
 struct Steps<T: Owner> {
     /// Taken from the world at the beginning.
     followers: Option<Followers<T>>,

@@ -19,7 +19,7 @@ use crate::states_meant::Which;
 /// [`with_marker`](crate::StateMachinePlugin::with_marker).
 ///
 /// It is inserted and removed by commands, at the sync point after the pass in which the state changed. `K` is where
-/// Bevy keeps it, [`InTable`] or [`InSparseSet`]. Whoever else removes it from an entity that is in the state finds it there again.
+/// Bevy keeps it, [`InTable`] or [`InSparseSet`]. If other code removes it from an entity that is in the state, it comes back.
 ///
 /// Its observers, `On<Add<InState<Chase>>>` and `On<Remove<InState<Chase>>>`, may do anything, as those of
 /// [`StateChanged`](crate::StateChanged) may. No marker is given for a state that the machine has left again meanwhile.
@@ -138,7 +138,7 @@ pub(crate) struct KeptFor<S: 'static, K: MarkerStorage> {
     of: PhantomData<fn() -> (S, K)>,
 }
 
-/// Has a marker come back that somebody else has taken from an entity in the state.
+/// Brings back a marker that other code has taken from an entity in the state.
 fn is_gone<S: 'static, K: MarkerStorage>(world: DeferredWorld<'_>, context: HookContext) {
     if !is_removing(context.entity, context.component_id)
         && let Some(KeptFor { restore, .. }) = world.get_resource::<KeptFor<S, K>>()

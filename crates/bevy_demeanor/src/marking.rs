@@ -72,8 +72,8 @@ impl<T: Owner> Markers<T> {
     /// Makes an entity's markers agree with its machine. What is no longer true goes first, so that no entity is ever seen in two
     /// states of which it is in one.
     ///
-    /// An observer of one marker may do anything. So each is looked at afresh, and none is given for a state that the machine came
-    /// to be in meanwhile: that change has a place of its own in the queue.
+    /// An observer of one marker may do anything. So each is looked at afresh, and none is given for a state that the machine
+    /// came to be in meanwhile: that change has a place of its own in the queue.
     pub(crate) fn mark(&mut self, world: &mut World, entity: Entity) {
         let Ok(mut marked) = world.get_entity_mut(entity) else { return };
         let kinds = self.kinds.clone();
@@ -99,11 +99,11 @@ impl<T: Owner> Markers<T> {
         }
     }
 
-    /// Does what [`mark`](Self::mark) does for many entities, where nobody observes it. Markers of one kind come together: for those in
-    /// sparse sets that was a fifth less where all change, for those in tables the same.
+    /// Does what [`mark`](Self::mark) does for many entities, where no observer is told. Markers of one kind come together: for
+    /// those in sparse sets that was a fifth less where all change, for those in tables the same.
     ///
-    /// It goes through the entities from the last one on: where many of a table change, each is then the last of its table when it is
-    /// moved, so that no other has to fill its place. That was a tenth less.
+    /// It goes through the entities from the last one on: where many of a table change, each is then the last of its table when
+    /// it is moved, so that no other has to fill its place. That was a tenth less.
     pub(crate) fn mark_all(&mut self, world: &mut World, entities: impl DoubleEndedIterator<Item = Entity>) {
         let kinds = self.kinds.clone();
         let mut to_come = mem::take(&mut self.to_come);

@@ -25,8 +25,8 @@ use crate::shared::SharedParam;
 ///
 /// The pass holds `Query<(&mut Self, &mut Machine<Self>, Self::Body)>` and `Self::Param`. Where these conflict, Bevy says so when
 /// the schedule is built, and ends the program. So what other owners must see of an owner lies in a component of its own. If the
-/// pass also writes it, as a part of `Body`, it is copied into another before the pass, and is then the same for all whom the pass
-/// updates.
+/// pass also writes it, as a part of `Body`, it is copied into another before the pass, and is then the same for all whom the
+/// pass updates.
 ///
 /// ```
 /// use bevy_app::prelude::*;
@@ -118,9 +118,9 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
     /// What else of the world a callback is given: `()`, `Res<'static, Alarm>`, a tuple, a struct that derives [`SystemParam`].
     ///
     /// It is made once for each pass and once for each command of [`MachineCommands`](crate::MachineCommands). When it cannot be
-    /// made because it may be missing, such as a `Single` that finds nobody, the pass and the commands are skipped, and a
-    /// line at debug says so. When it must be there, such as a `Res`, its absence is an error of the system or command, which Bevy's
-    /// error handler is given; by default, it panics.
+    /// made because it may be missing, such as a `Single` that finds no entity, the pass and the commands are skipped, and a
+    /// line at debug says so. When it must be there, such as a `Res`, its absence is an error of the system or command, which
+    /// Bevy's error handler is given; by default, it panics.
     ///
     /// All entities share it. Of a `MessageReader`, the first would read all messages and the others none, so it is refused when
     /// the plugin is added; and by the first pass, with the feature `debug`, if it is hidden in a struct. Have a system in
@@ -186,8 +186,8 @@ pub enum OwnerChanges {
     WhenTold,
 }
 
-/// An [`EntityOwner`] that can be updated on many threads at once. Every owner is one whose parameter is a [`SharedParam`] and can
-/// be sent to another thread, as the items of its body.
+/// An [`EntityOwner`] that can be updated on many threads at once. Every owner is one whose parameter is a [`SharedParam`] and
+/// can be sent to another thread, as the items of its body.
 ///
 /// Entities are taken in chunks of 1024. Each chunk has a context of its own, with a share of the one parameter, and commands of
 /// its own, applied in the order of the chunks. So what happens does not depend on the number of threads. See

@@ -3,8 +3,8 @@
 //!
 //! A pass or a command puts in what it has led to. It is carried out bit by bit, to the end, before the next is. Bevy carries out
 //! an observer's commands as soon as the observer has returned, before it goes on with what the observer was told of; what these
-//! lead to goes to the end of the queue. So everything is told in the order in which it happened, and observers that change states
-//! in turn do not call each other ever deeper.
+//! lead to goes to the end of the queue. So everything is told in the order in which it happened, and observers that change
+//! states in turn do not call each other ever deeper.
 
 use core::any::type_name;
 use core::{fmt, mem};
@@ -35,7 +35,7 @@ pub(crate) trait Followed: Send + Sync {
 #[derive(Resource, Default)]
 pub(crate) struct Queue {
     waiting: VecDeque<(u32, Box<dyn Followed>)>,
-    /// Whether somebody is carrying it out.
+    /// Whether it is being carried out.
     is_carried_out: bool,
     /// Whether the commands of one machine's callbacks are being applied, whose consequences come after it.
     is_held: bool,
@@ -151,8 +151,8 @@ pub(crate) fn carry_out(world: &mut World) {
     }
 }
 
-/// Has what follows wait as long as `held_by` lives: until the commands of a pass's callbacks have been applied, or dropped after a
-/// panic. What these lead to has its place behind what the pass has led to.
+/// Has what follows wait as long as `held_by` lives: until the commands of a pass's callbacks have been applied, or dropped after
+/// a panic. What these lead to has its place behind what the pass has led to.
 pub(crate) fn hold(world: &mut World, held_by: Weak<()>) {
     world.get_resource_or_init::<Queue>().held_by = held_by;
 }
@@ -171,7 +171,7 @@ pub(crate) fn carry_out_after(world: &mut World, f: impl FnOnce(&mut World)) {
     carry_out(world);
 }
 
-/// One entry of the queue. If an observer panics, the rest of it is for whoever carries out the queue next.
+/// One entry of the queue. If an observer panics, the rest of it is left to the next call that carries out the queue.
 struct UnderWay<'w> {
     world: &'w mut World,
     chain: u32,
@@ -204,8 +204,8 @@ pub(crate) struct Reaching<'w> {
 }
 
 impl<'w> Reaching<'w> {
-    /// Returns who of the entities may be reached, from the first on: all before the one that is part of a cycle (rule 13); the first
-    /// of it is logged.
+    /// Returns who of the entities may be reached, from the first on: all before the one that is part of a cycle (rule 13); the
+    /// first of it is logged.
     pub(crate) fn new<'e, T: EntityOwner>(
         world: &'w mut World,
         entities: &'e [Entity],

@@ -1,6 +1,6 @@
 //! Machines in scenes and saved games: how [`Machine<T>`] is reflected, written and read.
 //!
-//! A machine is written as plain data, by names, with what its clock showed. Whoever reads it has a registry of types and no
+//! A machine is written as plain data, by names, with what its clock showed. The reader has a registry of types and no
 //! world, so until it is inserted on an entity it stays that data, within a machine. There it is loaded, and once the entity
 //! has its owner, whose clock counts from then on, its times are moved to that clock.
 
@@ -41,7 +41,8 @@ use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 use crate::reach::{Settle, visit};
 
-/// Gives the entities in an owned state's data, which is text, their places in another world. Returns `None` if it cannot be read.
+/// Gives the entities in an owned state's data, which is text, their places in another world. Returns `None` if it cannot be
+/// read.
 pub(crate) type MapData = fn(&str, &mut dyn EntityMapper) -> Option<String>;
 
 /// How machines of `T` are saved.
@@ -240,7 +241,7 @@ impl<'de, T: Owner + TypePath> DeserializeWithRegistry<'de> for Machine<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D, registry: &TypeRegistry) -> Result<Self, D::Error> {
         let book = book::<T>(registry).map_err(D::Error::custom)?;
         let written = Written::deserialize(deserializer)?;
-        // What cannot be loaded is an error here, where there is somebody to tell.
+        // A machine that cannot be loaded is an error here, where it can still be reported.
         book.load(&written, 0.0).map_err(D::Error::custom)?;
         Ok(StateMachine::new(Box::new(Unloaded { written, book })).into())
     }
@@ -362,7 +363,7 @@ pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
     let settled = visit(world, entity, |machine, _, cx| {
         let now = T::now(cx);
         let by = loaded_at.unwrap_or(saved_at);
-        // As long as its owner or a part of its body was missing, nobody could ask for the owner's clock.
+        // As long as its owner or a part of its body was missing, the owner's clock could not be asked.
         let loaded_at = loaded_at.or_else(|| time.filter(|_| time_now == Some(now)));
         let since = |then: f64| if now >= then { now - then } else { f64::INFINITY };
         let has_gone_on = time_now == Some(now) && time_before.is_some() && time_before == time;

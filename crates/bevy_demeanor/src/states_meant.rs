@@ -1,4 +1,4 @@
-//! Which of the states that somebody has asked for a machine is in.
+//! Which of the states that a system has asked for a machine is in.
 
 use core::any::{Any, TypeId, type_name};
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ impl Which {
         Self::Type(TypeId::of::<S>())
     }
 
-    /// Whether one is meant that is of a type. `name` is its name, once somebody has asked for it.
+    /// Whether a state of a type is meant. `name` is its name, once that has been asked for.
     #[inline]
     fn means<'s, T: Owner>(&self, state: &'s StateRef<T>, of: TypeId, name: &mut Option<Cow<'s, str>>) -> bool {
         match self {

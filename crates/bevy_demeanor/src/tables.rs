@@ -195,9 +195,9 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
         )
     }
 
-    /// Returns what the clock shows, if anybody sleeps until it shows another time.
+    /// Returns what the clock shows, if a machine sleeps until it shows another time.
     fn update(self, cx: &mut EntityContext<'_, T>, log: Option<&mut Log<T>>) -> Option<f64> {
-        // Two loops, so that the one of a pass that nobody follows does not ask for each entity.
+        // Two loops, so that the one of a pass that is not followed does not ask for each entity.
         match log {
             None => self.update_each(cx, None),
             followed => self.update_each(cx, followed),

@@ -54,7 +54,7 @@ impl Trigger {
 }
 
 impl Told {
-    /// Whether anybody is told of anything.
+    /// Whether any observer or reader is told of anything.
     pub(crate) fn is_anybody(&self) -> bool {
         self.wants_events || self.wants_messages || self.has_journal || !self.triggers.is_empty()
     }

@@ -57,7 +57,7 @@ pub(crate) struct Begun<'a, T: EntityOwner> {
     pub(crate) names: &'a Names,
     /// Whether what machines have said of when they next have something to do holds no more.
     pub(crate) is_outdated: bool,
-    /// Where steps are written down, if anybody follows them.
+    /// Where steps are written down, if they are followed.
     pub(crate) log: Option<&'a mut Log<T>>,
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn join(ends: Vec<std::thread::Result<Waited>>) -> Waited {
 /// Who has waited for the clock in a pass.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Waited {
-    /// What the clock shows, if anybody sleeps until it shows another time.
+    /// What the clock shows, if a machine sleeps until it shows another time.
     at: Option<f64>,
     has_missed_clock: bool,
 }
@@ -202,7 +202,8 @@ pub(crate) enum Look {
 }
 
 /// Looks when there is something to do for the machine of the entity that the context is at. The machine is not touched until
-/// then, unless it is edited, or what it has said before is outdated. Notes what its clock shows, if it waits until that shows another time.
+/// then, unless it is edited, or what it has said before is outdated. Notes what its clock shows, if it waits until that shows
+/// another time.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call for each entity would be a fifth of what a pass takes")]
 pub(crate) fn look<T: EntityOwner>(

@@ -74,8 +74,8 @@ impl<T: Owner> Clone for NextLook<T> {
     }
 }
 
-/// Has the machines asked of those entities that no pass has seen for a while: disabled, it may have been written to, and its change
-/// tick be older than the last pass when they are back. Those who lacked something are seen to by `missing`.
+/// Has the machines asked of those entities that no pass has seen for a while: disabled, it may have been written to, and its
+/// change tick be older than the last pass when they are back. Those who lacked something are seen to by `missing`.
 pub(crate) fn watch_who_comes_back<T: Owner>(app: &mut App) {
     app.add_observer(|back: On<Remove<Disabled>>, mut looks: Query<&mut NextLook<T>, Allow<Disabled>>| {
         forget(back.entity, &mut looks);
@@ -89,7 +89,7 @@ pub(crate) fn forget<T: Owner>(entity: Entity, looks: &mut Query<&mut NextLook<T
     }
 }
 
-/// Whether a clock stands while somebody sleeps until it shows a time. A machine that is looked at sees to this itself; those
+/// Whether a clock stands while a machine sleeps until it shows a time. A machine that is looked at sees to this itself; those
 /// who sleep are not looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Standstill {
@@ -102,7 +102,8 @@ pub(crate) struct Standstill {
 const SUSPICIOUSLY_MANY: u8 = 100;
 
 impl Standstill {
-    /// Notes what the clock of somebody asleep shows in a pass. Returns, once, that it has stood for suspiciously many.
+    /// Notes what the clock of a sleeping machine shows in a pass. Returns true once, when it has stood still for suspiciously
+    /// many.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
         if self.now.to_bits() != now.to_bits() {
             *self = Self { now, passes: 0 };

@@ -145,7 +145,7 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
     let more = if unlisted > 0 { format!(", {unlisted} of them not shown") } else { String::new() };
     let unchecked: Vec<_> = checked.content.iter().flat_map(|content| &content.unchecked).collect();
     let unchecked = || unchecked.iter().filter(|(_, names)| !names.is_empty());
-    // Whoever reads one line must not take the words for checked.
+    // A single line must not look as if the words had been checked.
     let doubt =
         if unchecked().next().is_some() { "; the game's words are not checked without --vocabulary" } else { "" };
     tell(&format!("{shown}: {first}, {}{more}{doubt}\n", count(checked.warnings, "warning")))?;

@@ -187,7 +187,7 @@ pub(crate) fn tell(text: &str) -> Result<(), String> {
     written(io::stdout().write_all(text.as_bytes()))
 }
 
-/// Writes a line to standard error. If nobody listens, so be it.
+/// Writes a line to standard error. If it is closed, the line is lost.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

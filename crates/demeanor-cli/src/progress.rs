@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A run of fewer ticks is over before anybody asks.
+/// A run of fewer ticks is over so soon that it shows no progress.
 const LONG: u64 = 100_000;
 
 /// A bar for a run of so many ticks. Nothing is drawn where the target is no terminal.

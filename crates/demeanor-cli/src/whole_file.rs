@@ -23,7 +23,7 @@ pub(crate) fn write(path: &Path, content: &str) -> io::Result<()> {
         File::options().write(true).open(&target)?;
     }
     let directory = target.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."));
-    // Not `tempfile_in`, which makes files that nobody else may read. Unless it is renamed, it is deleted when dropped.
+    // Not `tempfile_in`, which makes files that other users may not read. Unless it is renamed, it is deleted when dropped.
     let mut beside = tempfile::Builder::new().make_in(directory, |path| File::create_new(path))?;
     beside.write_all(content.as_bytes())?;
     // Some file systems tell only now that they are full.

@@ -20,7 +20,7 @@ pub enum BindError {
         /// The address.
         address: SocketAddr,
     },
-    /// Somebody else listens there.
+    /// Another program listens there.
     Taken {
         /// The address.
         address: SocketAddr,

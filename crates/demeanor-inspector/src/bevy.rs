@@ -21,8 +21,8 @@ use crate::inspector::Inspector;
 
 /// Serves the inspector's page. [`show_machines`](AppExtInspector::show_machines) says what is on it.
 ///
-/// If the inspector [allows commands](Inspector::allow_commands), the page can pause the game: then the virtual clock stands still,
-/// so that nothing in `FixedUpdate` runs, no time passes in `Update`, and the machines of
+/// If the inspector [allows commands](Inspector::allow_commands), the page can pause the game: then the virtual clock stands
+/// still, so that nothing in `FixedUpdate` runs, no time passes in `Update`, and the machines of
 /// [`obey_machines`](AppExtInspector::obey_machines) are not updated. A step is one frame in which all of them go on. For other
 /// systems there is [`is_running`].
 ///
@@ -125,16 +125,16 @@ pub fn is_running(pause: Option<Res<Pause>>) -> bool {
 
 /// What the inspector adds to an [`App`].
 pub trait AppExtInspector {
-    /// Shows all machines of `T` under a name, at the end of each update; and their journal, if the plugin for machines writes one
-    /// (`StateMachinePlugin::with_journal`).
+    /// Shows all machines of `T` under a name, at the end of each update; and their journal, if the plugin for machines writes
+    /// one (`StateMachinePlugin::with_journal`).
     ///
     /// The time is that of [`Time`], as it is for machines updated in `Update`.
     fn show_machines<T: Owner + Component>(&mut self, name: &'static str) -> &mut Self;
 
-    /// Lets the page change the owners that are shown under a name by hand, in `PreUpdate`, and pause their machines, if the plugin
-    /// for machines updates these in `Update` or in `FixedUpdate`.
+    /// Lets the page change the owners that are shown under a name by hand, in `PreUpdate`, and pause their machines, if the
+    /// plugin for machines updates these in `Update` or in `FixedUpdate`.
     ///
-    /// States are found by name: those that somebody is in or has been in. All this only if the inspector
+    /// States are found by name, if an owner is in them or has been. All this only if the inspector
     /// [allows commands](Inspector::allow_commands).
     ///
     /// # Examples

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// What somebody has asked the game to do with one owner, in the page.
+/// A request of the page's user: what the game is to do with one owner.
 ///
 /// Displayed as `enemies: 3v1: force Chase`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

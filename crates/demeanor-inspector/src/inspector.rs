@@ -66,7 +66,7 @@ impl Inspector {
         Self::listening(address, true)
     }
 
-    /// Listens on any address: other computers may see the game, and whoever can reach the address does.
+    /// Listens on any address: other computers may see the game, and every program that can reach the address does.
     ///
     /// # Errors
     ///
@@ -121,8 +121,8 @@ impl Inspector {
 
     /// Shows a crowd under a name, as it is now. Call it once in each tick, after the update.
     ///
-    /// Each crowd needs a name of its own. Where two are shown under one name, the page shows now one and now the other; if they are
-    /// of different types, the log says so.
+    /// Each crowd needs a name of its own. Where two are shown under one name, the page shows now one and now the other; if they
+    /// are of different types, the log says so.
     ///
     /// While no page is open, this does nothing.
     ///
@@ -181,9 +181,9 @@ impl Inspector {
 
     /// Says of the owners that are watched what becomes of each exit of their definition now.
     ///
-    /// Call it once in each tick, before [`show`](Self::show). While nobody watches an owner of this crowd, it does nothing;
-    /// otherwise it asks [`Definition::explain_with`] four times a second. A `chance` is drawn there, so the game's random numbers
-    /// go on: two runs in which an owner with a `chance` is watched differ.
+    /// Call it once in each tick, before [`show`](Self::show). While no page watches an owner of this crowd, it does nothing;
+    /// otherwise it asks [`Definition::explain_with`] four times a second. A `chance` is drawn there, so the game's random
+    /// numbers go on: two runs in which an owner with a `chance` is watched differ.
     ///
     /// # Examples
     ///
@@ -221,11 +221,11 @@ impl Inspector {
         }
     }
 
-    /// Says of the owners that are watched what the guards of states in code would say to a change to each state that somebody has
-    /// been in: the `can_exit` of the states that would be left, and the `can_enter` of those that would be entered.
+    /// Says of the owners that are watched what the guards of states in code would say to a change to each state that an owner
+    /// has been in: the `can_exit` of the states that would be left, and the `can_enter` of those that would be entered.
     ///
-    /// Whether anybody asks for such a change is known to the code of the states alone. The guards are really asked, four times a
-    /// second while somebody watches an owner of this crowd, and [`Fsm::target`](demeanor::Fsm::target) is `None` in them. Call it
+    /// Only the code of the states knows whether such a change is ever asked for. The guards are really asked, four times a
+    /// second while a page watches an owner of this crowd, and [`Fsm::target`](demeanor::Fsm::target) is `None` in them. Call it
     /// once in each tick, before [`show`](Self::show).
     ///
     /// # Examples
@@ -266,7 +266,7 @@ impl Inspector {
         }
     }
 
-    /// Returns whether the game is to update in this tick: always, unless somebody has paused it in the page. Each step that is
+    /// Returns whether the game is to update in this tick: always, unless it has been paused in the page. Each step that is
     /// asked for there is one tick.
     ///
     /// A game that is paused goes on some seconds after the last page was closed.
@@ -297,9 +297,9 @@ impl Inspector {
         self.shared.takes_tick()
     }
 
-    /// Does with the owners of a crowd what somebody has asked for in the page. Returns how often that was done.
+    /// Carries out the requests that were made in the page for the owners of a crowd. Returns how many were carried out.
     ///
-    /// States are found by name: those that somebody is in or has been in. To reach others, or the members of a cast, take the
+    /// States are found by name, if an owner is in them or has been. To reach others, or the members of a cast, take the
     /// [`commands`](Self::commands) yourself. What cannot be done is logged, and the page is told why.
     pub fn obey<T, C>(&mut self, name: &str, crowd: &mut C, cx: &mut T::Context<'_>) -> usize
     where
@@ -326,7 +326,7 @@ impl Inspector {
         done
     }
 
-    /// Takes what somebody has asked for in the page, for a crowd that [`obey`](Self::obey) does not know.
+    /// Takes the requests that were made in the page for a crowd that [`obey`](Self::obey) does not know.
     ///
     /// # Examples
     ///
@@ -371,7 +371,7 @@ impl Inspector {
         }
     }
 
-    /// What has been gathered of a crowd that was shown under a name, while anybody is connected.
+    /// The data of a crowd that was shown under a name, while a page is connected.
     fn gather<K: Copy + Eq + std::hash::Hash + Send + Sync + 'static>(&mut self, name: &str) -> Option<&mut Gather<K>> {
         if !self.shared.has_listeners() {
             return None;

@@ -34,8 +34,8 @@
 //!
 //! Whatever is a [`Crowd`]: a [`Batch`](demeanor::Batch), a slice or `Vec` of [`Agent`](demeanor::Agent)s, [`Machines`] for
 //! machines kept anywhere, and the members of a [`Cast`](demeanor::Cast). All but a batch get their journal by
-//! [`with_journal`](Crowd::with_journal). With the feature `definition`, [`with_definition`](Crowd::with_definition) adds the exits
-//! that a file has, taken or not, and [`Inspector::explain`] says what becomes of each of them.
+//! [`with_journal`](Crowd::with_journal). With the feature `definition`, [`with_definition`](Crowd::with_definition) adds the
+//! exits that a file has, taken or not, and [`Inspector::explain`] says what becomes of each of them.
 //!
 //! With the feature `bevy`, `bevy::InspectorPlugin` shows the machines of Bevy's entities.
 //!
@@ -47,15 +47,15 @@
 //!
 //! # What it costs
 //!
-//! With no page open, [`show`](Inspector::show) is one look at a number. With one open, it collects counts four times a second; of a
-//! batch, these are known without walking its owners. What takes longer, such as looking for who has been in a state longest, is
-//! spread over ticks. A single owner is looked at only while somebody watches it. The server has a thread of its own, for which
-//! the game never waits.
+//! With no page open, [`show`](Inspector::show) is one look at a number. With one open, it collects counts four times a second;
+//! of a batch, these are known without walking its owners. What takes longer, such as looking for who has been in a state
+//! longest, is spread over ticks. A single owner is looked at only while a page watches it. The server has a thread of its own,
+//! for which the game never waits.
 //!
 //! # Who can see it
 //!
-//! Programs on the same computer, unless the game says otherwise ([`Inspector::bind_anywhere`]). Pages of other origins can not, not
-//! even by a name that leads to this computer.
+//! Programs on the same computer, unless the game says otherwise ([`Inspector::bind_anywhere`]). Pages of other origins can not,
+//! not even by a name that leads to this computer.
 // On docs.rs, each item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -3,7 +3,7 @@
 use crate::command::{Outcome, Sent};
 use crate::shared::Shared;
 
-/// No more commands wait for a crowd that nobody asks for them.
+/// The most commands that wait for a crowd whose game does not ask for them.
 const MOST_COMMANDS: usize = 256;
 /// No more names of crowds are kept.
 const MOST_NAMES: usize = 256;
@@ -18,7 +18,7 @@ pub(crate) struct Waiting {
     obeyed: Vec<String>,
     /// The crowds that are shown.
     shown: Vec<String>,
-    /// The first of those that are shown in a tick, since a command is there that nobody may ask for.
+    /// The first crowd that is shown in a tick, since a command has been waiting that the game may never ask for.
     round: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Waiting {
         self.outcomes.push((number, outcome));
     }
 
-    /// A crowd is shown. Once each has been, the commands for others are for nobody.
+    /// A crowd is shown. Once each crowd has been shown, commands for others are dropped.
     pub(crate) fn shown(&mut self, crowd: &str, shared: &Shared) {
         remember(&mut self.shown, crowd);
         let Self { commands, obeyed, shown, .. } = self;

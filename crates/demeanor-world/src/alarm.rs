@@ -6,7 +6,7 @@ use std::thread::{self, Thread};
 
 use crate::error::WorldError;
 
-/// Raised by whoever finds something wrong; asked by all workers of the process while they wait.
+/// Raised by the worker that finds something wrong; asked by all workers of the process while they wait.
 #[derive(Default)]
 pub(crate) struct Alarm {
     error: OnceLock<WorldError>,

@@ -57,7 +57,7 @@ use serde::de::DeserializeOwned;
 pub trait Citizen:
     Owner<Message: Clone + Send + Serialize + DeserializeOwned> + Clone + Send + Serialize + DeserializeOwned
 {
-    /// Whether a citizen may move. If not, nobody is asked for its home after each tick, which costs a few nanoseconds each.
+    /// Whether a citizen may move. If not, no citizen is asked for its home after each tick, which costs a few nanoseconds each.
     const MOVES: bool = true;
 
     /// Returns who this is: a number that no other citizen has, and that stays the same for life.

@@ -58,7 +58,7 @@ impl Local {
             // On an error those that run already end with `local`.
             local.children.push(started?);
         }
-        // One process alone has nobody to meet.
+        // One process alone has no other to meet.
         if processes > 1 {
             local.tell(listener, secret, &mut addresses_for)?;
         }

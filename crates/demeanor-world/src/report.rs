@@ -20,7 +20,7 @@ pub struct Census {
     pub delivered: u64,
     /// How many of them a state handled.
     pub handled: u64,
-    /// How many messages of the tick before were written to nobody.
+    /// How many messages of the tick before had no receiver.
     pub returned: u64,
     /// How many messages were sent in this tick.
     pub sent: u64,

@@ -37,7 +37,7 @@ pub struct World<T: Citizen> {
 }
 
 impl<T: Citizen> World<T> {
-    /// Creates a world whose states are those of `book`, with 1024 shards and nobody in it.
+    /// Creates a world whose states are those of `book`, with 1024 shards and no citizen in it.
     ///
     /// The book says under which name a citizen's state is sent to another process, and saved.
     #[must_use]

@@ -35,13 +35,9 @@ use crate::saved::SavedBy;
 /// struct Guard;
 ///
 /// /// Has everybody change to the state `alarm` of the own file.
-/// fn raise_alarm(guards: Query<(Entity, &DefinedMachine<Guard>)>, loaded: Res<LoadedDefinitions<Guard>>, mut commands: Commands) {
-///     for (guard, machine) in &guards {
-///         if let Some(alarm) = loaded.get(machine.file()).and_then(|definition| definition.state("alarm")) {
-///             commands.entity(guard).change_state(alarm);
-///         }
-///     }
-/// }
+/// fn raise_alarm(guards: Query<(Entity, &DefinedMachine<Guard>)>, loaded: Res<LoadedDefinitions<Guard>>, mut commands: Commands)
+/// {     for (guard, machine) in &guards {         if let Some(alarm) = loaded.get(machine.file()).and_then(|definition|
+/// definition.state("alarm")) {             commands.entity(guard).change_state(alarm);         }     } }
 /// ```
 #[derive(Resource)]
 pub struct LoadedDefinitions<T: Owner> {
@@ -50,9 +46,9 @@ pub struct LoadedDefinitions<T: Owner> {
     files: HashMap<String, LoadedFile<T>>,
     /// Which machine of which file an asset is.
     assets: HashMap<AssetId<DefinitionFile>, MachineOfFile>,
-    /// Assets that have been removed and that somebody may still use.
+    /// Assets that have been removed and that machines may still use.
     removed: HashSet<AssetId<DefinitionFile>>,
-    /// What is to be made before anybody uses it.
+    /// The definitions that are to be made before any machine uses them.
     to_prepare: Vec<Handle<DefinitionFile>>,
     prepared: Vec<Handle<DefinitionFile>>,
     #[cfg(feature = "serialize")]
@@ -96,8 +92,8 @@ impl<T: Owner> LoadedDefinitions<T> {
     /// on, [`get`](Self::get) returns it.
     ///
     /// So a game makes it while it shows a loading screen. A game that saves machines whole, by `with_book`, prepares the files
-    /// before it loads a saved game: the states of a file are in the book from then on, by the name of the file and the machine, as
-    /// in `creatures.fsm.toml#imp/chase`.
+    /// before it loads a saved game: the states of a file are in the book from then on, by the name of the file and the machine,
+    /// as in `creatures.fsm.toml#imp/chase`.
     pub fn prepare(&mut self, file: Handle<DefinitionFile>) {
         self.to_prepare.push(file);
     }

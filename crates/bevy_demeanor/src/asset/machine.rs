@@ -23,15 +23,15 @@ use crate::named_entity::NamedEntity;
 
 /// Has an entity's machine come from a file.
 ///
-/// The machine is inserted before the first pass after the file has been loaded, and that pass enters its initial state. An entity
-/// that has a [`Machine<T>`](crate::Machine) already keeps it, as one from a saved game.
+/// The machine is inserted before the first pass after the file has been loaded, and that pass enters its initial state. An
+/// entity that has a [`Machine<T>`](crate::Machine) already keeps it, as one from a saved game.
 ///
 /// It is exchanged by inserting another one. Once the new file is loaded, the machine leaves its states, which calls `exit`, and
 /// another one begins in the initial state of the new file; until then, it goes on. With the same file again, nothing happens.
 /// Removed, the machine goes on, too: remove [`Machine<T>`](crate::Machine) as well.
 ///
-/// If machines are saved whole, by a book, a scene has the path of the file, and the entity that is loaded waits for the file again or
-/// runs on it. A file that the game has put together itself has no path: give the entity a `DefinedMachine` again.
+/// If machines are saved whole, by a book, a scene has the path of the file, and the entity that is loaded waits for the file
+/// again or runs on it. A file that the game has put together itself has no path: give the entity a `DefinedMachine` again.
 ///
 /// The plugin must have been given a vocabulary, by [`with_definitions`](crate::StateMachinePlugin::with_definitions); see there
 /// for a whole example.
@@ -152,7 +152,7 @@ fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
         let mut entity = commands.entity(context.entity);
         match loaded {
             Some(loaded) => entity.try_insert(loaded),
-            // Whoever has put the file together gives the entity its handle.
+            // The game that has put the file together gives the entity its handle.
             None => entity.try_remove::<DefinedMachine<T>>(),
         };
         return;

@@ -1,4 +1,4 @@
-//! What is wrong with a document, said to the editor as soon as nobody types for a moment.
+//! The problems of a document, which the editor gets as soon as its user stops typing for a moment.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -90,7 +90,7 @@ impl<'c> Server<'c> {
                 }
             } else {
                 let silence = if self.workspace.is_long() { LONG_SILENCE } else { SILENCE };
-                // Whoever goes away without a word is found by the next turn.
+                // An editor that ends without a message is noticed in the next turn.
                 let Ok(message) = self.connection.receiver.recv_timeout(silence) else {
                     self.say(&due[0]);
                     continue;
@@ -145,7 +145,7 @@ impl<'c> Server<'c> {
     }
 
     fn send(&self, message: Message) {
-        // If nobody listens any more, nobody speaks, either: that ends the loop.
+        // If the editor no longer listens, it no longer speaks, either: that ends the loop.
         let _ = self.connection.sender.send(message);
     }
 
@@ -265,7 +265,7 @@ fn read<N: notification::Notification>(params: serde_json::Value) -> Option<N::P
 where
     N::Params: DeserializeOwned,
 {
-    // There is nobody to answer to.
+    // A notification gets no answer, not even an error.
     serde_json::from_value(params).ok()
 }
 

@@ -95,8 +95,8 @@ pub trait Crowd {
     /// Returns how many owners are in each state, each once. Called four times a second.
     fn census(&self, cx: &Self::Context<'_>) -> Vec<Count>;
 
-    /// Calls `visit` with part of the owners, each with for how many seconds it has been in its current state. `places` are places in
-    /// an order that is the same while nobody changes; some may be beyond the last owner.
+    /// Calls `visit` with part of the owners, each with for how many seconds it has been in its current state. `places` are
+    /// places in an order that is the same while no owner changes; some may be beyond the last owner.
     fn stays(&self, places: Range<usize>, cx: &Self::Context<'_>, visit: &mut dyn FnMut(Self::Key, f64));
 
     /// Returns who an owner is, as [`Owner::label`] says. `None` if there is no such owner.
@@ -118,7 +118,7 @@ pub trait Crowd {
         None
     }
 
-    /// Returns which states lead where, whether anybody has gone there or not, if that is known. Called seldom.
+    /// Returns which states lead where, taken or not, if that is known. Called seldom.
     fn exits(&self) -> Option<Vec<Exit>> {
         None
     }
@@ -158,7 +158,7 @@ pub trait Crowd {
         WithJournal { crowd: self, journal }
     }
 
-    /// Adds what a definition says: the exits of its states, whether anybody takes them or not.
+    /// Adds the exits of a definition's states, taken or not.
     #[cfg(feature = "definition")]
     fn with_definition<'c, T: Owner>(&'c self, definition: &'c Definition<T>) -> WithDefinition<'c, Self, T> {
         WithDefinition { crowd: self, definition }
@@ -167,8 +167,8 @@ pub trait Crowd {
 
 /// Many owners of which one can be changed by hand.
 pub trait CrowdMut<T: Owner>: Crowd {
-    /// Lends an owner with its handle, as to a callback; then carries out what it has asked for. Returns what `act` returns; `None`
-    /// if there is no such owner.
+    /// Lends an owner with its handle, as to a callback; then carries out what it has asked for. Returns what `act` returns;
+    /// `None` if there is no such owner.
     fn with<R>(
         &mut self,
         key: Self::Key,
@@ -176,8 +176,8 @@ pub trait CrowdMut<T: Owner>: Crowd {
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> Option<R>;
 
-    /// Returns the state of a name that somebody is in, has been in or could be in, as far as it is known. An owner's own state is
-    /// nobody else's.
+    /// Returns the state of a name that an owner is in, has been in or could be in, as far as it is known. An owned state is only
+    /// that of its owner.
     fn state(&self, name: &str) -> Option<StateRef<T>>;
 }
 

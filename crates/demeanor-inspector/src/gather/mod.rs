@@ -39,7 +39,7 @@ pub(crate) struct Gather<K> {
     wishes: u64,
     /// A picture for which the server had no time.
     unposted: Option<Picture>,
-    /// The states that somebody has been in, in the order in which they were seen.
+    /// The states that an owner has been in, in the order in which they were seen.
     pub(crate) states: Vec<String>,
 }
 

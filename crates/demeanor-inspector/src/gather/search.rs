@@ -37,7 +37,7 @@ impl Search {
         self.is_posted = false;
         let Self { text, found, exact, place, .. } = self;
         if *place == 0 {
-            // Whoever writes a whole key finds its owner at once.
+            // A whole key finds its owner at once.
             let by_key = crowd.find(&found.text).map(|key| (found.text.clone(), crowd.label(key).unwrap_or_default()));
             found.owners.extend(by_key);
             *exact = found.owners.len();

@@ -33,7 +33,7 @@ pub(super) struct Connection {
     out: Option<(Bytes, usize)>,
     /// When it is over, unless something moves before.
     deadline: Instant,
-    /// How many bytes were read that nobody needs.
+    /// How many bytes were read that are not needed.
     chatter: usize,
 }
 

@@ -1,7 +1,7 @@
 //! The server: one thread that waits for all connections, and for news from the game.
 //!
-//! It has at most [`MOST_CONNECTIONS`], each with a small buffer and a deadline. A page that is slow misses pictures, and the game
-//! knows nothing of it.
+//! It has at most [`MOST_CONNECTIONS`], each with a small buffer and a deadline. A page that is slow misses pictures, and the
+//! game knows nothing of it.
 
 mod answer;
 mod connection;
@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    /// Makes room: whoever has been here longest without being an open page has had its time.
+    /// Makes room: closes the oldest connection that is no open page.
     fn drop_oldest(&mut self) {
         let waiting = self.connections.iter().filter(|(_, connection)| !connection.is_page());
         if let Some(oldest) = waiting.map(|(token, _)| *token).min() {
@@ -228,7 +228,7 @@ impl Server {
             self.alone_since = None;
             return;
         }
-        // What there is to see is old by the time that somebody comes.
+        // The data would be old by the time that a page connects.
         self.latest.forget_pictures();
         if self.shared.is_paused.load(Ordering::Relaxed) {
             let since = *self.alone_since.get_or_insert(now);

@@ -209,8 +209,8 @@ impl Rules {
         }
     }
 
-    /// Whether a host is this server by a number, or by the one name that no other site can have. The port may be another one, where
-    /// a tunnel leads here.
+    /// Whether a host is this server by a number, or by the one name that no other site can have. The port may be another one,
+    /// where a tunnel leads here.
     fn is_own(&self, host: &str) -> bool {
         let (name, port) = if let Some((name, port)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             (name.parse().map(IpAddr::V6).ok(), port)
@@ -447,7 +447,7 @@ mod tests {
                 }
             }
         }
-        // Nobody reads the others: a browser may send cookies of another program on this computer.
+        // The other cookies are not read: a browser may send those of another program on this computer.
         let lines = COMMAND.map(|line| line.as_bytes().to_vec());
         assert_eq!(command(&[&lines[..], &[b"Cookie: \xff".to_vec()]].concat()), 2);
         assert_eq!(command(&[&lines[..], &[b"Transfer-Encoding: \xff".to_vec()]].concat()), 411);

@@ -22,7 +22,7 @@ pub(crate) struct Content<T: Citizen> {
     pub(crate) citizens: Packed<T>,
     pub(crate) newborn: Packed<T>,
     pub(crate) mail: Vec<Mail<T::Message>>,
-    /// Sender and receiver of the mail that was written to nobody.
+    /// Sender and receiver of the mail whose receiver does not exist.
     pub(crate) returned: Vec<(u64, u64)>,
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct Part {
 impl Part {
     /// The name of the file, beside the manifest.
     ///
-    /// The digest is in the name, because a process of an earlier run may write the same checkpoint late, when it has been stopped
-    /// and goes on: a part of it replaces only a part with the same bytes.
+    /// The digest is in the name, because a process of an earlier run may write the same checkpoint late, when it has been
+    /// stopped and goes on: a part of it replaces only a part with the same bytes.
     pub(crate) fn file(&self) -> String {
         format!("part-{:05}-{:016x}", self.number, self.digest)
     }

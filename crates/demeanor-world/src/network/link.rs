@@ -176,7 +176,7 @@ impl Link {
         Ok(true)
     }
 
-    /// Ends the thread's part in a run that has failed. timely would panic, with a message that nobody needs.
+    /// Ends the thread's part in a run that has failed. timely would panic, with a message that helps no user.
     fn give_up(&mut self) -> ! {
         // Until the other side has heard what this process has to say.
         let mut rest = [0; 4096];
