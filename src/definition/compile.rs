@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::condition::{Condition, FAILS, Formulas, HOLDS, Probe, Target, Test};
-use super::formula::{Formula, WordMeaning};
+use super::formula::Formula;
 use super::graph::Fixed;
 use super::record::WrittenTest;
 use super::values::Number;
-use super::vocabulary::messages::{Field, NumberField};
-use super::vocabulary::{Value, Vocabulary};
+use super::vocabulary::Vocabulary;
 use crate::format::expression::{Comparison, Expr, flag_compared};
+use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::owner::Owner;
 
@@ -47,12 +47,10 @@ impl<T: Owner> Compiler<'_, T> {
             Expr::Not(inner) => self.emit(inner, no, yes),
             Expr::And(parts) => parts.iter().rev().fold(yes, |next, part| self.emit(part, next, no)),
             Expr::Or(parts) => parts.iter().rev().fold(no, |next, part| self.emit(part, yes, next)),
-            Expr::Flag(name) => self.test(self.flag(&name.text), WrittenTest::new(name.to_string()), yes, no),
-            Expr::FieldFlag(name) => {
-                self.test(self.field_flag(&name.text), WrittenTest::new(expr.to_string()), yes, no)
-            }
+            Expr::Flag(name) => self.test(self.flag(name), WrittenTest::new(name.to_string()), yes, no),
+            Expr::FieldFlag(name) => self.test(self.field_flag(name), WrittenTest::new(expr.to_string()), yes, no),
             Expr::In(name) => {
-                let probe = self.known.state(&name.text).map(Probe::In);
+                let probe = self.known.state(name).map(Probe::In);
                 self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
             }
             Expr::Chance { p, per_second, .. } => {
@@ -64,29 +62,20 @@ impl<T: Owner> Compiler<'_, T> {
                 Some((flag, is)) => {
                     let written = WrittenTest::new(expr.to_string()).reading(&flag.to_string());
                     let probe = match flag {
-                        Operand::Field(name) => self.field_flag(&name.text),
-                        Operand::Value(name) => self.flag(&name.text),
+                        Operand::Field(name) => self.field_flag(name),
+                        Operand::Value(name) => self.flag(name),
                         _ => None,
                     };
                     if is { self.test(probe, written, yes, no) } else { self.test(probe, written.inverted(), no, yes) }
                 }
-                None if !left.is_simple() || !right.is_simple() => {
-                    // A time is on the left, so that what is compared with it is on the right.
-                    let is_mirrored = right.has_time() && !left.has_time();
-                    let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
-                    let written = WrittenTest::new(expr.to_string()).comparing(left, right);
-                    self.test(self.formulas(left, op, right), written, yes, no)
-                }
                 None => {
-                    let written = WrittenTest::new(expr.to_string());
-                    let (probe, written) = match (left, right) {
-                        // The probe has the value on its left.
-                        (Operand::Number(_), _) | (Operand::Value(_), Operand::TimeInState(_)) => {
-                            (self.comparison(right, op.mirrored(), left), written.comparing(right, left))
-                        }
-                        _ => (self.comparison(left, *op, right), written.comparing(left, right)),
-                    };
-                    self.test(probe, written, yes, no)
+                    // A time is on the left, so that what is compared with it is on the right; and a number is on the right.
+                    let is_mirrored = matches!(left, Operand::Number(_)) || right.has_time() && !left.has_time();
+                    let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
+                    let is_simple = left.is_simple() && right.is_simple();
+                    let probe =
+                        if is_simple { self.comparison(left, op, right) } else { self.formulas(left, op, right) };
+                    self.test(probe, WrittenTest::new(expr.to_string()).comparing(left, right), yes, no)
                 }
             },
         }
@@ -100,27 +89,18 @@ impl<T: Owner> Compiler<'_, T> {
         at
     }
 
-    fn flag(&self, name: &str) -> Option<Probe<T>> {
-        match self.known.vocabulary.value_of(name) {
-            Some(Value::Flag(flag)) => Some(Probe::Flag(flag)),
-            _ => None,
-        }
+    fn flag(&self, name: &Name) -> Option<Probe<T>> {
+        self.known.vocabulary.value_of(&name.text)?.flag().map(Probe::Flag)
     }
 
     /// Of two sides, the right one alone may be a number as it is written, and the left one alone `time_in_state`.
     fn comparison(&self, left: &Operand, op: Comparison, right: &Operand) -> Option<Probe<T>> {
-        let number = |operand: &Operand| match operand {
-            Operand::Value(name) => match self.known.vocabulary.value_of(&name.text) {
-                Some(Value::Number(number)) => Some(number),
-                _ => None,
-            },
-            _ => None,
-        };
+        let number = |name| self.known.number(name);
         Some(match (left, right) {
-            (Operand::Value(_), Operand::Number(with)) => Probe::Number(number(left)?, op, *with),
-            (Operand::Value(_), Operand::Value(_)) => Probe::Numbers(number(left)?, op, number(right)?),
+            (Operand::Value(left), Operand::Number(with)) => Probe::Number(number(left)?, op, *with),
+            (Operand::Value(left), Operand::Value(right)) => Probe::Numbers(number(left)?, op, number(right)?),
             (Operand::TimeInState(_), Operand::Number(with)) => Probe::Time(op, *with),
-            (Operand::TimeInState(_), Operand::Value(_)) => Probe::TimeAndNumber(op, number(right)?),
+            (Operand::TimeInState(_), Operand::Value(right)) => Probe::TimeAndNumber(op, number(right)?),
             _ => return None,
         })
     }
@@ -131,38 +111,45 @@ impl<T: Owner> Compiler<'_, T> {
             side.visit(&mut |part| asks_message |= matches!(part, Operand::Field(_)));
         }
         Some(Probe::Formula(Box::new(Formulas {
-            left: Formula::new(left, &self.known)?,
+            left: self.known.formula(left)?,
             op,
-            right: Formula::new(right, &self.known)?,
+            right: self.known.formula(right)?,
             is_time: left.has_time(),
             asks_message,
         })))
     }
 
-    fn field_flag(&self, name: &str) -> Option<Probe<T>> {
-        match self.known.vocabulary.field_of(self.known.message?, name)? {
-            Field::Flag(read) => Some(Probe::FieldFlag(Arc::clone(read))),
-            Field::Number(_) => None,
-        }
+    fn field_flag(&self, name: &Name) -> Option<Probe<T>> {
+        self.known.vocabulary.field_of(self.known.message?, &name.text)?.flag().map(Probe::FieldFlag)
     }
 }
 
-impl<T: Owner> WordMeaning<T> for KnownWords<'_, T> {
-    fn value(&self, name: &str) -> Option<Arc<dyn Number<T>>> {
-        match self.vocabulary.value_of(name)? {
-            Value::Number(number) => Some(number),
-            Value::Flag(_) => None,
-        }
+impl<T: Owner> KnownWords<'_, T> {
+    fn number(&self, name: &Name) -> Option<Arc<dyn Number<T>>> {
+        self.vocabulary.value_of(&name.text)?.number()
     }
 
-    fn field(&self, name: &str) -> Option<NumberField<T>> {
-        match self.vocabulary.field_of(self.message?, name)? {
-            Field::Number(read) => Some(Arc::clone(read)),
-            Field::Flag(_) => None,
-        }
+    fn state(&self, name: &Name) -> Option<Arc<Fixed<T>>> {
+        self.states.get(name.text.as_str()).map(|state| Arc::clone(state))
     }
 
-    fn state(&self, name: &str) -> Option<Arc<Fixed<T>>> {
-        self.states.get(name).map(|state| Arc::clone(state))
+    /// Compiles a calculation. `None` if the vocabulary does not have one of its words.
+    fn formula(&self, operand: &Operand) -> Option<Formula<T>> {
+        let inner = |operand| self.formula(operand);
+        Some(match operand {
+            Operand::Number(number) => Formula::Number(*number),
+            Operand::Bool(_) => return None,
+            Operand::Value(name) => Formula::Value(self.number(name)?),
+            Operand::Field(name) => Formula::Field(self.vocabulary.field_of(self.message?, &name.text)?.number()?),
+            Operand::TimeInState(_) => Formula::TimeInState,
+            Operand::TimeIn(state) => Formula::TimeIn(self.state(state)?),
+            Operand::Negative(of) => Formula::Negative(Box::new(inner(of)?)),
+            Operand::Calculation(left, by, right) => {
+                Formula::Calculation(Box::new(inner(left)?), *by, Box::new(inner(right)?))
+            }
+            Operand::Call(function, arguments) => {
+                Formula::Call(*function, arguments.iter().map(inner).collect::<Option<_>>()?)
+            }
+        })
     }
 }

@@ -6,7 +6,7 @@ use super::graph::Fixed;
 use super::moment::Moment;
 use super::values::Number;
 use super::vocabulary::messages::NumberField;
-use crate::format::operand::{Arithmetic, Function, Operand};
+use crate::format::operand::{Arithmetic, Function};
 use crate::owner::{Owner, now};
 
 /// A calculation with what is read for one owner.
@@ -21,34 +21,7 @@ pub(crate) enum Formula<T: Owner> {
     Call(Function, Box<[Formula<T>]>),
 }
 
-/// What the words of a calculation stand for.
-pub(crate) trait WordMeaning<T: Owner> {
-    fn value(&self, name: &str) -> Option<Arc<dyn Number<T>>>;
-    fn field(&self, name: &str) -> Option<NumberField<T>>;
-    fn state(&self, name: &str) -> Option<Arc<Fixed<T>>>;
-}
-
 impl<T: Owner> Formula<T> {
-    /// `None` if a word has no meaning.
-    pub(crate) fn new(operand: &Operand, meaning: &impl WordMeaning<T>) -> Option<Self> {
-        let inner = |operand| Self::new(operand, meaning);
-        Some(match operand {
-            Operand::Number(number) => Self::Number(*number),
-            Operand::Bool(_) => return None,
-            Operand::Value(name) => Self::Value(meaning.value(&name.text)?),
-            Operand::Field(name) => Self::Field(meaning.field(&name.text)?),
-            Operand::TimeInState(_) => Self::TimeInState,
-            Operand::TimeIn(state) => Self::TimeIn(meaning.state(&state.text)?),
-            Operand::Negative(of) => Self::Negative(Box::new(inner(of)?)),
-            Operand::Calculation(left, by, right) => {
-                Self::Calculation(Box::new(inner(left)?), *by, Box::new(inner(right)?))
-            }
-            Operand::Call(function, arguments) => {
-                Self::Call(*function, arguments.iter().map(inner).collect::<Option<_>>()?)
-            }
-        })
-    }
-
     /// The result. A value that is missing is not a number, and neither is anything calculated from it.
     pub(crate) fn result(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> f64 {
         let inner = |formula: &Self| formula.result(owner, cx, moment);

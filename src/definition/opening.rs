@@ -113,10 +113,10 @@ impl<T: Owner> Varying<T> {
         match length {
             Length::Fixed(seconds) => Err(*seconds),
             Length::Drawn(drawn) => vocabulary.random_source().map(|draw| Self::Drawn(*drawn, draw)).ok_or(drawn.most),
-            Length::Value(name) => match vocabulary.value_of(&name.text) {
-                Some(Value::Number(number)) => Ok(Self::Value(number)),
-                _ => Err(f64::INFINITY),
-            },
+            Length::Value(name) => {
+                let number = vocabulary.value_of(&name.text).and_then(Value::<T>::number);
+                number.map(Self::Value).ok_or(f64::INFINITY)
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
-use super::vocabulary::scripts::Setter;
+use super::vocabulary::scripting::Setter;
 use super::vocabulary::{Value, Vocabulary};
 use crate::format::beside::FilesBeside;
 use crate::format::hook::Hook;
@@ -62,7 +62,7 @@ impl<T: Owner> Offered<'_, T> {
     }
 
     fn unfit(&self, file: &str, text: &str, why: Unfit) -> RefusedScript {
-        let is_offered = self.vocabulary.scripts.offers(file);
+        let is_offered = self.vocabulary.scripts.texts.contains_key(file);
         let folder = self.beside.filter(|_| !is_offered).map(FilesBeside::folder);
         RefusedScript::Unfit(Box::new((source(folder, file, text), why)))
     }

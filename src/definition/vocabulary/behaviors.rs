@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Behaviour, Vocabulary};
+use super::Vocabulary;
 use crate::definition::named::FileStates;
 use crate::format::draft::Params;
 use crate::format::draft::tree::into_parsed;
@@ -95,7 +95,7 @@ impl<T: Owner> Vocabulary<T> {
             P::deserialize(params.into_deserializer()).map(|params| StateRef::from(Arc::new(make(params, states))))
         };
         let schema = schemars::schema_for!(P).to_value();
-        self.with_behaviour(name.into(), Behaviour { schema: Some(schema), make: Arc::new(make) })
+        self.with_behavior(name.into(), Some(schema), Arc::new(make))
     }
 
     /// The same as [`behavior`](Self::behavior), in British spelling.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Repeated, Vocabulary, word};
-use crate::format::words::{ValueKind, WordKind};
+use super::{Reading, Repeated, Vocabulary, word};
+use crate::format::words::WordKind;
 use crate::owner::Owner;
 
 /// Reads a number of a message.
@@ -14,31 +14,10 @@ pub(crate) type NumberField<T> = Arc<dyn Fn(&<T as Owner>::Message) -> f64 + Sen
 pub(crate) type FlagField<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
 /// A field of a message.
-pub(crate) enum Field<T: Owner> {
-    Number(NumberField<T>),
-    Flag(FlagField<T>),
-}
+pub(crate) type Field<T> = Reading<NumberField<T>, FlagField<T>>;
 
 /// The fields of all messages: by the message's name, then by their own.
 pub(crate) type Fields<T> = BTreeMap<String, BTreeMap<String, Field<T>>>;
-
-impl<T: Owner> Field<T> {
-    pub(crate) fn kind(&self) -> ValueKind {
-        match self {
-            Self::Number(_) => ValueKind::Number,
-            Self::Flag(_) => ValueKind::Flag,
-        }
-    }
-}
-
-impl<T: Owner> Clone for Field<T> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Number(read) => Self::Number(Arc::clone(read)),
-            Self::Flag(read) => Self::Flag(Arc::clone(read)),
-        }
-    }
-}
 
 impl<T: Owner> Vocabulary<T> {
     /// Adds a field of a message that is a number, for the conditions of exits that wait for this message:
@@ -81,7 +60,7 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&T::Message) -> f64 + Send + Sync + 'static,
     {
-        self.with_field(&message.into(), name.into(), Field::Number(Arc::new(read)))
+        self.with_field(&message.into(), name.into(), Reading::Number(Arc::new(read)))
     }
 
     /// Adds a field of a message that is true or false, for the conditions of exits that wait for this message:
@@ -95,7 +74,7 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&T::Message) -> bool + Send + Sync + 'static,
     {
-        self.with_field(&message.into(), name.into(), Field::Flag(Arc::new(read)))
+        self.with_field(&message.into(), name.into(), Reading::Flag(Arc::new(read)))
     }
 
     fn with_field(mut self, message: &str, name: String, field: Field<T>) -> Self {
@@ -106,7 +85,7 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    pub(crate) fn field_of(&self, message: &str, name: &str) -> Option<&Field<T>> {
-        self.fields.get(message)?.get(name)
+    pub(crate) fn field_of(&self, message: &str, name: &str) -> Option<Field<T>> {
+        self.fields.get(message)?.get(name).cloned()
     }
 }

@@ -15,9 +15,7 @@ use crate::state::{IntoState, StateRef};
 mod behaviors;
 pub(crate) mod messages;
 #[cfg(feature = "script")]
-mod scripting;
-#[cfg(feature = "script")]
-pub(crate) mod scripts;
+pub(crate) mod scripting;
 
 /// What a definition may say about owners of type `T`: named values, behaviors and messages, registered in code.
 ///
@@ -114,7 +112,7 @@ pub(crate) mod scripts;
 /// ```
 pub struct Vocabulary<T: Owner> {
     values: BTreeMap<String, Value<T>>,
-    behaviors: BTreeMap<String, Behaviour<T>>,
+    behaviors: BTreeMap<String, Behaviour<Make<T>>>,
     messages: BTreeMap<String, MessageKind<T>>,
     /// What they carry.
     fields: messages::Fields<T>,
@@ -125,7 +123,7 @@ pub struct Vocabulary<T: Owner> {
     /// What has been registered more than once. The last one counts, but no definition is loaded with it.
     repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
-    pub(crate) scripts: scripts::Scripts<T>,
+    pub(crate) scripts: scripting::Scripts<scripting::Setter<T>>,
 }
 
 /// What has been registered more than once.
@@ -138,17 +136,35 @@ pub(crate) enum Repeated {
     Random,
 }
 
-/// What a condition reads.
-pub(crate) enum Value<T: Owner> {
-    Number(Arc<dyn Number<T>>),
-    Flag(Arc<dyn Flag<T>>),
+/// What a condition reads: a number, or whether something is true.
+#[derive(Clone)]
+pub(crate) enum Reading<N, F> {
+    Number(N),
+    Flag(F),
 }
 
-impl<T: Owner> Clone for Value<T> {
-    fn clone(&self) -> Self {
+/// What a condition reads of an owner.
+pub(crate) type Value<T> = Reading<Arc<dyn Number<T>>, Arc<dyn Flag<T>>>;
+
+impl<N, F> Reading<N, F> {
+    fn kind(&self) -> ValueKind {
         match self {
-            Self::Number(number) => Self::Number(Arc::clone(number)),
-            Self::Flag(flag) => Self::Flag(Arc::clone(flag)),
+            Self::Number(_) => ValueKind::Number,
+            Self::Flag(_) => ValueKind::Flag,
+        }
+    }
+
+    pub(crate) fn number(self) -> Option<N> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Flag(_) => None,
+        }
+    }
+
+    pub(crate) fn flag(self) -> Option<F> {
+        match self {
+            Self::Number(_) => None,
+            Self::Flag(flag) => Some(flag),
         }
     }
 }
@@ -162,10 +178,11 @@ pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Se
 /// Makes the state that does what a behavior says.
 type Make<T> = Arc<dyn Fn(Option<Params<'_>>, &FileStates<T>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
 
-struct Behaviour<T: Owner> {
+#[derive(Clone)]
+struct Behaviour<M> {
     /// `None` for a behavior without parameters.
     schema: Option<serde_json::Value>,
-    make: Make<T>,
+    make: M,
 }
 
 impl<T: Owner> Vocabulary<T> {
@@ -182,7 +199,7 @@ impl<T: Owner> Vocabulary<T> {
             ticks_per_second: None,
             repeated: BTreeSet::new(),
             #[cfg(feature = "script")]
-            scripts: scripts::Scripts::default(),
+            scripts: scripting::Scripts::default(),
         }
     }
 
@@ -198,7 +215,7 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&T, &T::Context<'_>) -> f64 + Send + Sync + 'static,
     {
-        self.with_value(word(name.into()), Value::Number(Arc::new(read)))
+        self.with_value(name.into(), Value::Number(Arc::new(read)))
     }
 
     /// Adds a value that is true or false, such as `enemy_visible`, for conditions: `not enemy_visible`.
@@ -211,7 +228,7 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&T, &T::Context<'_>) -> bool + Send + Sync + 'static,
     {
-        self.with_value(word(name.into()), Value::Flag(Arc::new(read)))
+        self.with_value(name.into(), Value::Flag(Arc::new(read)))
     }
 
     /// Adds a behavior whose code is not available. Its parameters are checked against a JSON Schema, and then ignored. With
@@ -227,20 +244,17 @@ impl<T: Owner> Vocabulary<T> {
     ) -> Self {
         let state = state.into_state();
         let make = move |_: Option<Params<'_>>, _: &FileStates<T>| Ok(state.clone());
-        self.with_behaviour(name.into(), Behaviour { schema, make: Arc::new(make) })
+        self.with_behavior(name.into(), schema, Arc::new(make))
     }
 
     /// Adds a kind of message, for exits with `on = ".."`. `is` returns whether a message is of this kind.
     #[must_use]
-    pub fn message<F>(mut self, name: impl Into<String>, is: F) -> Self
+    pub fn message<F>(self, name: impl Into<String>, is: F) -> Self
     where
         F: Fn(&T::Message) -> bool + Send + Sync + 'static,
     {
-        let name = name.into();
-        if self.messages.insert(name.clone(), Arc::new(is)).is_some() {
-            self.repeated.insert(Repeated::Word(WordKind::Message, name));
-        }
-        self
+        let is: MessageKind<T> = Arc::new(is);
+        self.with_word(WordKind::Message, name.into(), is, |vocabulary| &mut vocabulary.messages)
     }
 
     /// Sets how often the game updates its characters, for durations in ticks such as `after = "10 ticks"`. If a file has its
@@ -322,11 +336,7 @@ impl<T: Owner> Vocabulary<T> {
         };
         // Inserted one by one: `collect` would be compiled again for each type of owner, with the sort inside.
         for (name, value) in &self.values {
-            let kind = match value {
-                Value::Number(_) => ValueKind::Number,
-                Value::Flag(_) => ValueKind::Flag,
-            };
-            words.values.insert(name.clone(), kind);
+            words.values.insert(name.clone(), value.kind());
         }
         for (name, made) in &self.behaviors {
             words.behaviors.insert(name.clone(), made.schema.clone());
@@ -346,7 +356,7 @@ impl<T: Owner> Vocabulary<T> {
             for name in self.scripts.fields.keys() {
                 words.fields.insert(name.clone());
             }
-            words.script_files = self.scripts.names().cloned().collect();
+            words.script_files = self.scripts.texts.keys().cloned().collect();
         }
         words
     }
@@ -356,18 +366,27 @@ impl<T: Owner> Vocabulary<T> {
         &self.repeated
     }
 
-    fn with_value(mut self, name: String, value: Value<T>) -> Self {
-        if self.values.insert(name.clone(), value).is_some() {
-            self.repeated.insert(Repeated::Word(WordKind::Value, name));
+    /// Adds a word to the words of its kind.
+    fn with_word<W>(
+        mut self,
+        kind: WordKind,
+        name: String,
+        word: W,
+        words: fn(&mut Self) -> &mut BTreeMap<String, W>,
+    ) -> Self {
+        if words(&mut self).insert(name.clone(), word).is_some() {
+            self.repeated.insert(Repeated::Word(kind, name));
         }
         self
     }
 
-    fn with_behaviour(mut self, name: String, behaviour: Behaviour<T>) -> Self {
-        if self.behaviors.insert(name.clone(), behaviour).is_some() {
-            self.repeated.insert(Repeated::Word(WordKind::Behaviour, name));
-        }
-        self
+    fn with_behavior(self, name: String, schema: Option<serde_json::Value>, make: Make<T>) -> Self {
+        let behavior = Behaviour { schema, make };
+        self.with_word(WordKind::Behaviour, name, behavior, |vocabulary| &mut vocabulary.behaviors)
+    }
+
+    fn with_value(self, name: String, value: Value<T>) -> Self {
+        self.with_word(WordKind::Value, word(name), value, |vocabulary| &mut vocabulary.values)
     }
 
     pub(crate) fn value_of(&self, name: &str) -> Option<Value<T>> {
@@ -418,12 +437,6 @@ impl fmt::Display for Repeated {
 impl<T: Owner> Default for Vocabulary<T> {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl<T: Owner> Clone for Behaviour<T> {
-    fn clone(&self) -> Self {
-        Self { schema: self.schema.clone(), make: Arc::clone(&self.make) }
     }
 }
 

@@ -1,10 +1,42 @@
 //! A vocabulary for scripts: the fields that they may write, and texts that stand for files.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::{Repeated, Vocabulary};
+use crate::format::beside::FilesBeside;
 use crate::format::script::budget::ScriptBudget;
 use crate::owner::Owner;
+
+/// What a game offers to scripts alone.
+#[derive(Clone)]
+pub(crate) struct Scripts<S> {
+    pub(crate) fields: BTreeMap<String, S>,
+    /// The texts of scripts, by the names of their files.
+    pub(crate) texts: BTreeMap<String, String>,
+    pub(crate) budget: ScriptBudget,
+}
+
+/// Writes a field of the owner.
+pub(crate) type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
+
+impl<S> Scripts<S> {
+    /// The text of a script: the offered one, or that of a file beside the definition.
+    pub(crate) fn text_of(&self, file: &str, beside: Option<&FilesBeside>) -> Result<String, String> {
+        if let Some(text) = self.texts.get(file) {
+            return Ok(text.clone());
+        }
+        let beside = beside.ok_or("it is not offered by the game, and there is no file to look beside")?;
+        beside.read(Path::new(file))
+    }
+}
+
+impl<S> Default for Scripts<S> {
+    fn default() -> Self {
+        Self { fields: BTreeMap::new(), texts: BTreeMap::new(), budget: ScriptBudget::default() }
+    }
+}
 
 impl<T: Owner> Vocabulary<T> {
     /// Adds a field of the owner: a number like a [`value`](Self::value), which scripts may also write.
