@@ -1,7 +1,5 @@
 //! Which exit is taken: the one place where that is decided, for a tick, for a message, and to explain it.
 
-use std::ptr;
-
 use smallvec::SmallVec;
 
 use super::block::{Block, each};
@@ -166,23 +164,18 @@ impl<'g, T: Owner> Decider<'g, T> {
             return refused;
         }
         // Where the behavior has asked for a change, or made one, the machine is no longer the exits' business.
-        let is_global = || fsm.global().is_some_and(|global| self.is(global));
-        let is_left = !change.is_own && !is_global() && !fsm.is_in_state(self.state);
+        let is_left = !change.is_own && self.state.is_left(fsm);
         let is_asked = if self.is_entry { fsm.asks_for_change() } else { fsm.has_requests() };
         if is_left || is_asked { Trial::Superseded } else { Trial::Taken }
     }
 
     /// Whether a state that a change leaves is an end, from which no exit but its own leads out.
     fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &AskedChange<'_, T>) -> bool {
-        content.is_final && !change.exit.even_final && !self.is(state)
+        content.is_final && !change.exit.even_final && !self.state.is(state)
     }
 
     fn content_of(&self, state: &StateRef<T>) -> Option<&'g Content<T>> {
         Some(&self.graph.nodes[self.graph.index_of(state)?].content)
-    }
-
-    pub(crate) fn is(&self, state: &StateRef<T>) -> bool {
-        ptr::addr_eq(&raw const **state, self.state)
     }
 }
 
@@ -355,12 +348,12 @@ impl<'e, T: Owner> AskedChange<'e, T> {
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
         let Decider { state, graph, .. } = decider;
         if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, fsm.view()) {
-            if decider.is(current) {
+            if state.is(current) {
                 return Self::between_flat(exit, graph.state(*to, &state.shared));
             }
         }
         let path = fsm.path();
-        let is_own = path.clone().next_back().is_some_and(|current| decider.is(current));
+        let is_own = path.clone().next_back().is_some_and(|current| state.is(current));
         let is_active = |index| path.clone().any(|active| graph.index_of(active) == Some(index));
         let is_already_there = !is_own && !exit.restarts && exit.to != state.fixed.index && is_active(exit.to);
         // What a change leaves and enters: all below the states that the old path and the new one share (rule 6). The target

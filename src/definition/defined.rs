@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
-#[cfg(feature = "script")]
-use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use log::{Level, log, warn};
 
 use super::block::{Block, each};
 use super::decide::Decider;
-use super::graph::{Content, DefinedState, Exit, Graph, Node};
+use super::graph::{DefinedState, Exit, Node, RunningState};
 use super::handle::entered_at;
 #[cfg(feature = "script")]
 use super::handle::time_in;
@@ -37,57 +35,38 @@ struct Used {
     operations: u64,
 }
 
-impl<T: Owner> DefinedState<T> {
+impl<T: Owner> RunningState<'_, T> {
     /// Runs a function of the state's script, if it has one. Returns what that has used.
     #[inline]
-    fn run(
-        &self,
-        hook: Hook,
-        graph: &Graph<T>,
-        node: &Node<T>,
-        owner: &mut T,
-        fsm: &mut Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) -> Used {
+    fn run(&self, hook: Hook, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> Used {
         #[cfg(feature = "script")]
-        if let Some(script) = &node.content.script {
+        if let Some(script) = &self.node.content.script {
+            let Self { state, graph, .. } = *self;
             let cut_offs = self.cut_offs(fsm);
-            let ran = script.run(hook, &self.fixed.name, owner, |cx| time_in(self, fsm, cx), cx, cut_offs);
-            if let Some(to) = ran.to.filter(|_| self.may_ask(hook, node, fsm)) {
-                fsm.change_state(graph.state(to, &self.shared));
+            let ran = script.run(hook, &state.fixed.name, owner, |cx| time_in(state, fsm, cx), cx, cut_offs);
+            if let Some(to) = ran.to.filter(|_| self.may_ask(hook, fsm)) {
+                fsm.change_state(graph.state(to, &state.shared));
             }
             return Used { is_cut_off: ran.is_cut_off, operations: ran.operations };
         }
         #[cfg(not(feature = "script"))]
-        let _ = (self, hook, graph, node, owner, fsm, cx);
+        let _ = (self, hook, owner, fsm, cx);
         Used::default()
     }
 
     /// Whether a script may ask for a change: where the behavior has asked for one, or made one, that counts, as for the exits.
     #[cfg(feature = "script")]
-    fn may_ask(&self, hook: Hook, node: &Node<T>, fsm: &Fsm<'_, T>) -> bool {
-        let is_left = || {
-            let is_global =
-                fsm.global().and_then(|global| global.downcast_ref()).is_some_and(|global| ptr::eq(global, self));
-            !is_global && !fsm.is_in_state(self)
-        };
+    fn may_ask(&self, hook: Hook, fsm: &Fsm<'_, T>) -> bool {
         // A state that a reload has removed can still be left. It only knows where the states of the file were.
-        node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && is_left())
+        self.node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && self.state.is_left(fsm))
     }
 
     /// How often scripts of the state have been cut off for the owner.
     #[cfg(feature = "script")]
     fn cut_offs(&self, fsm: &Fsm<'_, T>) -> u32 {
-        let by = fsm.view().depth_of_defined(self).map_or(NotedBy::Machine, NotedBy::state);
+        let by = fsm.view().depth_of_defined(self.state).map_or(NotedBy::Machine, NotedBy::state);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a `u32` when it was noted")]
         fsm.noted(by, SavedNote::CutOffs.key()).map_or(0, |cut_offs| cut_offs as u32)
-    }
-
-    /// Notes that a script of the state has been cut off for the owner.
-    #[cfg(feature = "script")]
-    fn note_cut_off(&self, fsm: &mut Fsm<'_, T>) {
-        let number = (self.cut_offs(fsm) + 1).into();
-        fsm.note(SavedNote::CutOffs.key(), number);
     }
 
     /// Decides which exit is taken, and notes how often scripts have been cut off, with the function that ran before.
@@ -102,7 +81,7 @@ impl<T: Owner> DefinedState<T> {
         cx: &mut T::Context<'_>,
     ) -> Option<StateRef<T>> {
         #[cfg(feature = "script")]
-        if used.is_cut_off || decider.graph.nodes[self.fixed.index].content.asks_scripts() {
+        if used.is_cut_off || self.node.content.asks_scripts() {
             let before = self.cut_offs(fsm);
             let cut_offs = before + u32::from(used.is_cut_off);
             let usage = Usage { cut_offs: cut_offs.into(), operations: used.operations.into() };
@@ -120,9 +99,10 @@ impl<T: Owner> DefinedState<T> {
 
     /// Tries the exits that wait for the end of a machine, of the state that runs it, when the state has been entered in
     /// which it ends.
-    fn end(graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+    fn end(&self, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let graph = self.graph;
         let runs = fsm.path().find(|active| graph.index_of(active) == Some(of)).cloned();
-        let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<Self>()) else { return };
+        let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<DefinedState<T>>()) else { return };
         let waiting = graph.nodes[of].content.message_exits.iter().filter(|waiting| waiting.is_done);
         let decider = Decider { is_entry: true, ..Decider::new(runs, graph) };
         if let Some(to) = decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded) {
@@ -133,88 +113,64 @@ impl<T: Owner> DefinedState<T> {
     /// Tries the exits of a tick.
     // Apart from where it is seen that they are closed, which needs fewer registers.
     #[inline(never)]
-    fn try_exits(
-        &self,
-        graph: &Graph<T>,
-        content: &Content<T>,
-        used: Used,
-        owner: &mut T,
-        fsm: &mut Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) {
-        let decider = Decider::new(self, graph);
-        if let Some(to) = self.decide(&decider, &content.exits, used, owner, fsm, cx) {
+    fn try_exits(&self, used: Used, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let content = &self.node.content;
+        if let Some(to) = self.decide(&Decider::new(self.state, self.graph), &content.exits, used, owner, fsm, cx) {
             fsm.change_state(to);
         } else if content.has_rates && !fsm.asks_for_change() {
-            fsm.note(SavedNote::Tried.key(), tried_at(self, fsm, now::<T>(cx)));
+            fsm.note(SavedNote::Tried.key(), tried_at(self.state, fsm, now::<T>(cx)));
         }
     }
 
     /// Whether no exit can have opened yet. As a rule that is so, and a decision costs several times as much as to see it.
     #[inline]
-    fn is_closed(&self, content: &Content<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        content.closed_for > f64::NEG_INFINITY
-            && !Span::of(content.closed_for, now::<T>(cx)).has_passed(entered_at(self, fsm))
+    fn is_closed(&self, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        let closed_for = self.node.content.closed_for;
+        closed_for > f64::NEG_INFINITY && !Span::of(closed_for, now::<T>(cx)).has_passed(entered_at(self.state, fsm))
     }
 
     /// Updates an owner. A state with `every` does so when it has its turn.
-    fn update_one(
-        &self,
-        graph: &Graph<T>,
-        node: &Node<T>,
-        owner: &mut T,
-        fsm: &mut Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) {
-        let content = &node.content;
-        let turn = if content.every.is_some() { self.turn(fsm) } else { None };
+    fn update_one(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let content = &self.node.content;
+        let turn = if content.every.is_some() { self.state.turn(fsm) } else { None };
         let has_turn = content.every.is_none() || turn.is_some_and(|turn| turn.has_come(now::<T>(cx)));
         if has_turn {
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update(owner, fsm, cx);
             }
-            let used = self.run(Hook::Update, graph, node, owner, fsm, cx);
-            if used.is_cut_off || !self.is_closed(content, fsm, cx) {
-                self.try_exits(graph, content, used, owner, fsm, cx);
+            let used = self.run(Hook::Update, owner, fsm, cx);
+            if used.is_cut_off || !self.is_closed(fsm, cx) {
+                self.try_exits(used, owner, fsm, cx);
             } else if content.only_tries_exits() {
-                fsm.be_quiet(content.closed_for, graph.version());
+                fsm.be_quiet(content.closed_for, self.graph.version());
             }
         }
-        if node.waits() {
-            self.wait(graph, node, turn.filter(|_| !has_turn), owner, fsm, cx);
+        if self.node.waits() {
+            self.wait(turn.filter(|_| !has_turn), owner, fsm, cx);
         }
     }
 
     /// Updates the owners of a slice that have their turn, in a state with `every`: few. The others only fall asleep.
-    fn update_turns(
-        &self,
-        graph: &Graph<T>,
-        node: &Node<T>,
-        owners: &mut [T],
-        fsm: &mut FsmSlice<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) {
+    fn update_turns(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
-            let mut block = Block::new(self, fsm, nth * LANES, owners.len());
+            let mut block = Block::new(self.state, fsm, nth * LANES, owners.len());
             let now = now::<T>(cx);
-            for lane in each(self.turns(&mut block, now)) {
-                self.update_one(graph, node, &mut owners[lane], block.at(lane), cx);
+            for lane in each(self.state.turns(&mut block, now)) {
+                self.update_one(&mut owners[lane], block.at(lane), cx);
             }
-        }
-        if node.can_rest {
-            self.rest_each(&[], owners.len(), graph, fsm, cx);
         }
     }
 
     /// Asks for the change that an owner makes whose state is no longer in the file. While a guard refuses it, the owner stays.
     #[cold]
-    fn leave(&self, graph: &Graph<T>, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        if !fsm.is_in_state(self) || fsm.has_requests() {
+    fn leave(&self, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let Self { state: from, graph, .. } = *self;
+        if !fsm.is_in_state(from) || fsm.has_requests() {
             return;
         }
         let is_first = |told: &AtomicBool| !told.swap(true, Ordering::Relaxed);
-        let name = &self.fixed.name;
-        let to = Decider::new(self, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
+        let name = &from.fixed.name;
+        let to = Decider::new(from, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
         let owner = Label(owner);
         let Some(state) = to else {
             // Each would say so in each tick.
@@ -246,74 +202,73 @@ impl<T: Owner> DefinedState<T> {
 impl<T: Owner> State<T> for DefinedState<T> {
     #[inline]
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| {
-            let content = &node.content;
+        self.with(|at| {
+            let content = &at.node.content;
             if let Some(behaviour) = &content.behaviour {
                 behaviour.enter(owner, fsm, cx);
             }
-            let used = self.run(Hook::Enter, graph, node, owner, fsm, cx);
-            if node.gone.is_some() {
+            let used = at.run(Hook::Enter, owner, fsm, cx);
+            if at.node.gone.is_some() {
                 // Its exits lead to where the file's states were.
                 return;
             }
             if content.has_always {
-                let decider = Decider { is_entry: true, ..Decider::new(self, graph) };
+                let decider = Decider { is_entry: true, ..Decider::new(self, at.graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
-                if let Some(to) = self.decide(&decider, always, used, owner, fsm, cx) {
+                if let Some(to) = at.decide(&decider, always, used, owner, fsm, cx) {
                     // It is carried out when all have been entered.
                     fsm.change_state(to);
                 }
             } else if used.is_cut_off {
                 #[cfg(feature = "script")]
-                self.note_cut_off(fsm);
+                fsm.note(SavedNote::CutOffs.key(), (at.cut_offs(fsm) + 1).into());
             }
             if let Some(of) = content.ends {
-                Self::end(graph, of, owner, fsm, cx);
+                at.end(of, owner, fsm, cx);
             }
             if content.keeps {
                 for kept in content.kept() {
                     kept.note(owner, fsm, cx);
                 }
             }
-            if node.waits() {
-                self.wait_once_entered(graph, node, owner, fsm, cx);
+            if at.node.waits() {
+                at.wait_once_entered(owner, fsm, cx);
             }
             if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() {
-                fsm.be_quiet(content.closed_for, graph.version());
+                fsm.be_quiet(content.closed_for, at.graph.version());
             }
         });
     }
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| {
-            if let Some(exit) = &node.gone {
-                return self.leave(graph, exit, owner, fsm, cx);
-            }
-            self.update_one(graph, node, owner, fsm, cx);
+        self.with(|at| match &at.node.gone {
+            Some(exit) => at.leave(exit, owner, fsm, cx),
+            None => at.update_one(owner, fsm, cx),
         });
     }
 
     #[inline]
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| {
-            if let Some(behaviour) = &node.content.behaviour {
+        self.with(|at| {
+            if let Some(behaviour) = &at.node.content.behaviour {
                 behaviour.exit(owner, fsm, cx);
             }
-            self.run(Hook::Exit, graph, node, owner, fsm, cx);
+            at.run(Hook::Exit, owner, fsm, cx);
         });
     }
 
     /// Offers the message to the behavior; where that asks for no change, tries the exits that wait for such a message.
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
-        self.with(|graph, Node { content, gone, .. }| {
+        self.with(|at| {
+            let Node { content, gone, .. } = at.node;
             let behaviour = content.behaviour.as_ref();
             let is_handled = behaviour.is_some_and(|behaviour| behaviour.on_message(owner, message, fsm, cx));
             if gone.is_some() {
                 return is_handled;
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
-            let decider = Decider { message: Some(message), ..Decider::new(self, graph) };
-            match self.decide(&decider, waiting.map(|waiting| &waiting.exit), Used::default(), owner, fsm, cx) {
+            let decider = Decider { message: Some(message), ..Decider::new(self, at.graph) };
+            match at.decide(&decider, waiting.map(|waiting| &waiting.exit), Used::default(), owner, fsm, cx) {
                 Some(to) => {
                     fsm.change_state(to);
                     true
@@ -324,44 +279,44 @@ impl<T: Owner> State<T> for DefinedState<T> {
     }
 
     fn suspend(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| {
-            if let Some(behaviour) = &node.content.behaviour {
+        self.with(|at| {
+            if let Some(behaviour) = &at.node.content.behaviour {
                 behaviour.suspend(owner, fsm, cx);
             }
-            self.run(Hook::Exit, graph, node, owner, fsm, cx);
+            at.run(Hook::Exit, owner, fsm, cx);
         });
     }
 
     fn resume(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| {
-            if let Some(behaviour) = &node.content.behaviour {
+        self.with(|at| {
+            if let Some(behaviour) = &at.node.content.behaviour {
                 behaviour.resume(owner, fsm, cx);
             }
-            self.run(Hook::Enter, graph, node, owner, fsm, cx);
-            if node.can_rest {
-                self.rest_once_entered(graph, fsm, cx);
+            at.run(Hook::Enter, owner, fsm, cx);
+            if at.node.can_rest {
+                at.rest_once_entered(fsm, cx);
             }
         });
     }
 
     #[inline]
     fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        self.with(|_, node| node.content.can_enter(owner, fsm, cx, &mut Unrecorded))
+        self.with(|at| at.node.content.can_enter(owner, fsm, cx, &mut Unrecorded))
     }
 
     #[inline]
     fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        self.with(|_, node| node.content.can_exit(owner, fsm, cx))
+        self.with(|at| at.node.content.can_exit(owner, fsm, cx))
     }
 
     fn parent(&self) -> Option<StateRef<T>> {
         let parent = self.fixed.parent?;
-        self.with(|graph, _| graph.has(&self.fixed).then(|| graph.state(parent, &self.shared)))
+        self.with(|at| at.graph.has(&self.fixed).then(|| at.graph.state(parent, &self.shared)))
     }
 
     fn initial(&self) -> Option<StateRef<T>> {
         let initial = self.fixed.initial?;
-        self.with(|graph, _| graph.has(&self.fixed).then(|| graph.state(initial, &self.shared)))
+        self.with(|at| at.graph.has(&self.fixed).then(|| at.graph.state(initial, &self.shared)))
     }
 
     fn keeps_history(&self) -> bool {
@@ -381,31 +336,31 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     /// Updates the behavior's owners in bulk, and puts each condition to 64 owners at a time.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| {
-            let content = &node.content;
-            if let Some(exit) = &node.gone {
+        self.with(|at| {
+            let Node { content, gone, can_rest, .. } = at.node;
+            if let Some(exit) = gone {
                 for (i, owner) in owners.iter_mut().enumerate() {
-                    self.leave(graph, exit, owner, fsm.at(i), cx);
+                    at.leave(exit, owner, fsm.at(i), cx);
                 }
                 return;
             }
             if content.every.is_some() {
-                return self.update_turns(graph, node, owners, fsm, cx);
-            }
-            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
-                behaviour.update_all(owners, fsm, cx);
-            }
-            if content.has_script() || content.asks_scripts() || content.has_rates {
-                for (i, owner) in owners.iter_mut().enumerate() {
-                    let used = self.run(Hook::Update, graph, node, owner, fsm.at(i), cx);
-                    self.try_exits(graph, content, used, owner, fsm.at(i), cx);
+                at.update_turns(owners, fsm, cx);
+            } else {
+                if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
+                    behaviour.update_all(owners, fsm, cx);
                 }
-            } else if !content.exits.is_empty() {
-                let decider = Decider::new(self, graph);
-                decider.decide_each(&content.exits, owners, fsm, cx);
+                if content.has_script() || content.asks_scripts() || content.has_rates {
+                    for (i, owner) in owners.iter_mut().enumerate() {
+                        let used = at.run(Hook::Update, owner, fsm.at(i), cx);
+                        at.try_exits(used, owner, fsm.at(i), cx);
+                    }
+                } else if !content.exits.is_empty() {
+                    Decider::new(self, at.graph).decide_each(&content.exits, owners, fsm, cx);
+                }
             }
-            if node.can_rest {
-                self.rest_each(&content.exits, owners.len(), graph, fsm, cx);
+            if *can_rest {
+                at.rest_each(owners.len(), fsm, cx);
             }
         });
     }

@@ -4,6 +4,7 @@
 //! weakly. The [`Definition`](super::Definition) keeps its states, and so does every machine that is in one. A state that
 //! is not in use is made again when something leads to it; since it was not in use, there is no difference.
 
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -187,20 +188,39 @@ impl<T: Owner> Node<T> {
     }
 }
 
+/// A state with what a graph says of it.
+pub(crate) struct RunningState<'g, T: Owner> {
+    pub(crate) state: &'g DefinedState<T>,
+    pub(crate) graph: &'g Graph<T>,
+    pub(crate) node: &'g Node<T>,
+}
+
 impl<T: Owner> DefinedState<T> {
-    /// Lends the graph as it is now, and this state's node in it.
+    /// Lends the state as it runs in the graph of now.
     #[inline]
-    pub(crate) fn with<R>(&self, act: impl FnOnce(&Graph<T>, &Node<T>) -> R) -> R {
+    pub(crate) fn with<R>(&self, act: impl FnOnce(&RunningState<'_, T>) -> R) -> R {
         let reloaded;
         let mut graph = &*self.first;
         if graph.version != self.shared.version.load(Ordering::Acquire) {
             reloaded = self.shared.load();
             graph = &reloaded;
             if !graph.has(&self.fixed) {
-                return act(graph, &Node::without(Arc::clone(&self.fixed), &graph.to_initial));
+                let node = &Node::without(Arc::clone(&self.fixed), &graph.to_initial);
+                return act(&RunningState { state: self, graph, node });
             }
         }
-        act(graph, &graph.nodes[self.fixed.index])
+        act(&RunningState { state: self, graph, node: &graph.nodes[self.fixed.index] })
+    }
+
+    /// Whether the owner has left the state. The global state is never left.
+    pub(crate) fn is_left(&self, fsm: &Fsm<'_, T>) -> bool {
+        !fsm.global().is_some_and(|global| self.is(global)) && !fsm.is_in_state(self)
+    }
+
+    /// Whether a reference leads to this state.
+    #[inline]
+    pub(crate) fn is(&self, state: &StateRef<T>) -> bool {
+        ptr::addr_eq(&raw const **state, self)
     }
 }
 

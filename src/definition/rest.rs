@@ -6,8 +6,7 @@
 //! is asked as in a tick in which no owner sleeps. So sleep makes a difference only in the time that a tick takes.
 
 use super::block::{Block, each};
-use super::decide::Decider;
-use super::graph::{DefinedState, Exit, Graph, Node, SHORTEST_REST};
+use super::graph::{DefinedState, RunningState, SHORTEST_REST};
 use super::handle::{entered_at, entered_at_depth};
 use super::opening::{Every, Opening, Varying};
 use super::values::{LANES, Lanes};
@@ -39,7 +38,6 @@ impl Turn {
     }
 }
 
-/// At the end of an update.
 impl<T: Owner> DefinedState<T> {
     /// The state's next turn, if it is noted of the owner.
     #[inline]
@@ -62,21 +60,17 @@ impl<T: Owner> DefinedState<T> {
             after.is_none_or(|after| Turn { entered_at: entries[lane], after }.has_come(now))
         })
     }
+}
 
+/// At the end of an update.
+impl<T: Owner> RunningState<'_, T> {
     /// Notes when the state's next turn comes, if `turn` does not say so. Puts the owner to sleep if nothing is to be asked.
-    pub(crate) fn wait(
-        &self,
-        graph: &Graph<T>,
-        node: &Node<T>,
-        turn: Option<Turn>,
-        owner: &mut T,
-        fsm: &mut Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) {
+    pub(crate) fn wait(&self, turn: Option<Turn>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let Self { state, node, .. } = *self;
         let noted = turn.map(|turn| turn.after);
         let next = match &node.content.every {
-            Some(every) if noted.is_none() && fsm.is_in_state(self) => {
-                let passed = now::<T>(cx) - entered_at(self, fsm);
+            Some(every) if noted.is_none() && fsm.is_in_state(state) => {
+                let passed = now::<T>(cx) - entered_at(state, fsm);
                 Some(match every {
                     Every::Fixed(every) => next_multiple(*every, passed),
                     Every::Varying(varying) => passed + Self::varying_turn(varying, owner, fsm, cx),
@@ -84,7 +78,7 @@ impl<T: Owner> DefinedState<T> {
             }
             _ => noted,
         };
-        let rest = if node.can_rest { self.rest_for(graph, next, fsm, cx) } else { None };
+        let rest = if node.can_rest { self.rest_for(next, fsm, cx) } else { None };
         if let Some(number) = next.filter(|_| noted.is_none()) {
             fsm.note(SavedNote::Turn.key(), number);
         }
@@ -100,18 +94,14 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// Puts each owner of a slice to sleep that has asked for nothing, if nothing is to be asked.
-    pub(crate) fn rest_each(
-        &self,
-        exits: &[Exit<T>],
-        count: usize,
-        graph: &Graph<T>,
-        fsm: &mut FsmSlice<'_, T>,
-        cx: &T::Context<'_>,
-    ) {
+    pub(crate) fn rest_each(&self, count: usize, fsm: &mut FsmSlice<'_, T>, cx: &T::Context<'_>) {
+        let Self { state, node, .. } = *self;
         let now = now::<T>(cx);
+        // The exits of a state with `every` are tried at its turns only.
+        let exits = if node.content.every.is_some() { &[] } else { &*node.content.exits };
         for base in (0..count).step_by(LANES) {
             let length = LANES.min(count - base);
-            let mut block = Block::new(self, fsm, base, length);
+            let mut block = Block::new(state, fsm, base, length);
             let mut resting = block.all() & !block.acted();
             // They all stand on one path.
             if resting == 0 || !block.is_innermost(resting.trailing_zeros() as usize) {
@@ -125,29 +115,19 @@ impl<T: Owner> DefinedState<T> {
                 }
             }
             for lane in each(resting) {
-                let fsm = block.at(lane);
-                if let Some(seconds) = self.rest_for(graph, self.turn(fsm).map(|turn| turn.after), fsm, cx) {
-                    fsm.sleep_for(seconds);
-                }
+                self.rest(block.at(lane), cx);
             }
         }
     }
 }
 
 /// At the end of `enter` and `resume`.
-impl<T: Owner> DefinedState<T> {
+impl<T: Owner> RunningState<'_, T> {
     /// As [`wait`](Self::wait).
-    pub(crate) fn wait_once_entered(
-        &self,
-        graph: &Graph<T>,
-        node: &Node<T>,
-        owner: &mut T,
-        fsm: &mut Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) {
-        if fsm.target().is_some_and(|target| Decider::new(self, graph).is(target)) {
-            self.wait(graph, node, None, owner, fsm, cx);
-        } else if let Some(every) = &node.content.every {
+    pub(crate) fn wait_once_entered(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        if fsm.target().is_some_and(|target| self.state.is(target)) {
+            self.wait(None, owner, fsm, cx);
+        } else if let Some(every) = &self.node.content.every {
             // Where others are entered after this one, they or the first update put the owner to sleep.
             let number = match every {
                 Every::Fixed(every) => *every,
@@ -158,35 +138,40 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// Puts the owner to sleep if nothing is to be asked.
-    pub(crate) fn rest_once_entered(&self, graph: &Graph<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        if !fsm.target().is_some_and(|target| Decider::new(self, graph).is(target)) {
-            return;
+    pub(crate) fn rest_once_entered(&self, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        if fsm.target().is_some_and(|target| self.state.is(target)) {
+            self.rest(fsm, cx);
         }
-        if let Some(seconds) = self.rest_for(graph, self.turn(fsm).map(|turn| turn.after), fsm, cx) {
+    }
+
+    /// Puts the owner to sleep if nothing is to be asked.
+    fn rest(&self, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        let turn = self.state.turn(fsm).map(|turn| turn.after);
+        if let Some(seconds) = self.rest_for(turn, fsm, cx) {
             fsm.sleep_for(seconds);
         }
     }
 
     /// For how many seconds nothing is to be asked of an owner in this state, whose next turn comes after `turn` seconds in it.
     /// `None` if something is to be asked now, or soon.
-    fn rest_for(&self, graph: &Graph<T>, turn: Option<f64>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
+    fn rest_for(&self, turn: Option<f64>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
         let view = fsm.view();
-        if !Decider::new(self, graph).is(view.current) || fsm.has_requests() {
+        if !self.state.is(view.current) || fsm.has_requests() {
             return None;
         }
         let now = now::<T>(cx);
-        let Next { exit, turn } = self.next(graph, turn, &view, fsm)?;
+        let Next { exit, turn } = self.next(turn, &view, fsm)?;
         let due = exit.min(turn);
         (exit >= now + SHORTEST_REST && due > now).then_some(due - now)
     }
 
     /// When something is to be asked next. `None` if that is not known.
-    fn next(&self, graph: &Graph<T>, turn: Option<f64>, view: &View<'_, T>, fsm: &Fsm<'_, T>) -> Option<Next> {
+    fn next(&self, turn: Option<f64>, view: &View<'_, T>, fsm: &Fsm<'_, T>) -> Option<Next> {
         let mut next = Next { exit: f64::INFINITY, turn: f64::INFINITY };
-        let mut at = Some(self.fixed.index);
+        let mut at = Some(self.state.fixed.index);
         // From this state outward, as `can_rest` has looked at them.
         for depth in (0..=view.ancestors.len()).rev() {
-            let Some(node) = at.map(|index| &graph.nodes[index]) else { break };
+            let Some(node) = at.map(|index| &self.graph.nodes[index]) else { break };
             at = node.fixed.parent;
             let entered_at = time_or_zero(view.entered_at(depth));
             if node.content.every.is_some() {
