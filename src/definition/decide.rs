@@ -145,20 +145,20 @@ impl<'g, T: Owner> Decider<'g, T> {
                 let content = self.content_of(state);
                 let depth = || fsm.path().count() - 1 - up;
                 if content.is_some_and(|content| self.protects(state, content, change)) {
-                    return Some(Trial::Final { depth: depth() });
+                    return Some(Trial::Final(depth()));
                 }
                 let can_exit = match content {
                     Some(content) => content.can_exit(owner, fsm, cx),
                     None => state.can_exit(owner, fsm, cx),
                 };
                 if !can_exit {
-                    return Some(Trial::CannotExit { depth: depth() });
+                    return Some(Trial::CannotExit(depth()));
                 }
             }
             let can_enter =
                 |index: usize, record: &mut _| self.graph.nodes[index].content.can_enter(owner, fsm, cx, record);
             let shut = change.entered().iter().find(|index| !can_enter(**index, record));
-            shut.map(|index| Trial::CannotEnter { index: *index })
+            shut.map(|index| Trial::CannotEnter(*index))
         });
         if let Some(refused) = refused {
             return refused;

@@ -7,7 +7,7 @@ use std::mem;
 
 use super::Definition;
 use super::decide::Decider;
-use super::graph::{DefinedState, Exit, Graph, MessageExit};
+use super::graph::{Content, Exit, Graph, MessageExit};
 use super::handle::machine_in;
 use super::record::{Answered, Record, Trial, WrittenTest, rounded};
 use crate::fsm::Fsm;
@@ -220,15 +220,12 @@ impl<T: Owner> Definition<T> {
         if is_current.is_none_or(|index| graph.nodes[index].gone.is_some()) {
             return Vec::new();
         }
-        let mut explainer = Explainer { graph: &graph, reports: Vec::new() };
+        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new() };
         let mut is_taken = false;
         for state in fsm.global().into_iter().chain(fsm.path()) {
-            is_taken = explainer.update(state, is_taken, owner, fsm, cx);
+            is_taken = explainer.update(state, is_taken);
         }
-        let mut taken = HashSet::new();
-        for state in fsm.path().rev().chain(fsm.global()) {
-            explainer.messages(state, None, &mut taken, owner, fsm, cx);
-        }
+        explainer.messages(None);
         explainer.reports
     }
 
@@ -259,17 +256,19 @@ impl<T: Owner> Definition<T> {
     /// ```
     pub fn explain_entry(&self, state: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> Vec<ExitReport> {
         let graph = self.inner.shared.load();
-        let mut explainer = Explainer { graph: &graph, reports: Vec::new() };
         let mut path: Vec<_> = iter::successors(Some(state.clone()), |state| state.parent()).collect();
         path.reverse();
         path.extend(iter::successors(state.initial(), |state| state.initial()));
-        let mut is_taken = false;
+        let (mut is_taken, mut reports) = (false, Vec::new());
         for state in &path {
             // While a state is being entered, it is the innermost one.
             let mut machine = machine_in(state, self.global(), 0.0, cx);
-            is_taken = machine.with(owner, cx, |owner, fsm, cx| explainer.entry(state, is_taken, owner, fsm, cx));
+            (is_taken, reports) = machine.with(owner, cx, |owner, fsm, cx| {
+                let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports };
+                (explainer.entry(state, is_taken), explainer.reports)
+            });
         }
-        explainer.reports
+        reports
     }
 
     /// Like [`explain_with`](Self::explain_with), for the exits that wait for this message: whether each would be taken if the
@@ -310,142 +309,110 @@ impl<T: Owner> Definition<T> {
         cx: &mut T::Context<'_>,
     ) -> Vec<ExitReport> {
         let graph = self.inner.shared.load();
-        let mut explainer = Explainer { graph: &graph, reports: Vec::new() };
-        let mut taken = HashSet::new();
-        for state in fsm.path().rev().chain(fsm.global()) {
-            explainer.messages(state, Some(message), &mut taken, owner, fsm, cx);
-        }
+        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new() };
+        explainer.messages(Some(message));
         explainer.reports
     }
 }
 
-/// Makes the decisions of a graph's states, and reports them.
-struct Explainer<'g, T: Owner> {
-    graph: &'g Graph<T>,
+/// Makes the decisions of a graph's states for an owner, and reports them.
+struct Explainer<'e, 'f, 'c, T: Owner> {
+    graph: &'e Graph<T>,
+    owner: &'e mut T,
+    fsm: &'e Fsm<'f, T>,
+    cx: &'e mut T::Context<'c>,
     reports: Vec<ExitReport>,
 }
 
-impl<'g, T: Owner> Explainer<'g, T> {
+impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     /// The exits that are tried in each update. Returns whether one is taken.
-    fn update(
-        &mut self,
-        state: &StateRef<T>,
-        is_taken: bool,
-        owner: &mut T,
-        fsm: &Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        let Some((decider, index)) = self.decider(state) else { return is_taken };
-        let content = &self.graph.nodes[index].content;
-        let exits = &content.exits;
-        let mut minutes = Minutes::default();
-        let now = now::<T>(cx);
-        let turn = state.downcast_ref::<DefinedState<T>>().and_then(|defined| defined.turn(fsm));
-        let taken = match content.every_written.as_deref().zip(turn.filter(|turn| !turn.has_come(now))) {
-            _ if is_taken => None,
-            Some((every, turn)) => {
-                for _ in exits {
-                    minutes.not_its_turn(every, turn.comes_in(now));
-                }
-                None
+    fn update(&mut self, state: &StateRef<T>, is_taken: bool) -> bool {
+        let Some(decider) = self.decider(state) else { return is_taken };
+        let Content { exits, every_written, .. } = self.content_of(&decider);
+        let now = now::<T>(self.cx);
+        let turn = decider.state.turn(self.fsm).filter(|turn| !is_taken && !turn.has_come(now));
+        if let Some((every, turn)) = every_written.as_deref().zip(turn) {
+            for exit in exits {
+                let read = format!("{} s left", seconds(turn.comes_in(now)));
+                let question = Question { text: format!("every {every}"), read, answer: Answer::No };
+                self.report(&decider, exit, None, Some((Trial::NotItsTurn, vec![question])));
             }
-            None => decider.decide(exits, owner, fsm, cx, &mut minutes),
-        };
-        let mut trials = minutes.trials.into_iter();
-        for exit in exits {
-            self.report(index, exit, None, trials.next(), fsm);
+            return false;
         }
-        is_taken || taken.is_some()
+        self.exits(&decider, exits, None, is_taken)
     }
 
     /// The exits that are tried as a state is entered. Returns whether one is taken.
-    fn entry(
-        &mut self,
-        state: &StateRef<T>,
-        is_taken: bool,
-        owner: &mut T,
-        fsm: &Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        let Some((decider, index)) = self.decider(state) else { return is_taken };
+    fn entry(&mut self, state: &StateRef<T>, is_taken: bool) -> bool {
+        let Some(decider) = self.decider(state) else { return is_taken };
         let decider = Decider { is_entry: true, ..decider };
-        let exits = || self.graph.nodes[index].content.exits.iter().filter(|exit| exit.is_always);
-        let mut minutes = Minutes::default();
-        let taken = if is_taken { None } else { decider.decide(exits(), owner, fsm, cx, &mut minutes) };
-        let mut trials = minutes.trials.into_iter();
-        for exit in exits() {
-            self.report(index, exit, None, trials.next(), fsm);
-        }
-        is_taken || taken.is_some()
+        let exits = self.content_of(&decider).exits.iter().filter(|exit| exit.is_always);
+        self.exits(&decider, exits, None, is_taken)
     }
 
-    /// The exits that wait for a message; for this one, if it is given. `taken` are the messages that an exit is taken for.
-    fn messages(
-        &mut self,
-        state: &StateRef<T>,
-        message: Option<&T::Message>,
-        taken: &mut HashSet<&'g str>,
-        owner: &mut T,
-        fsm: &Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) {
-        let Some((decider, index)) = self.decider(state) else { return };
-        let decider = Decider { message, ..decider };
+    /// The exits that wait for a message; for this one, if it is given.
+    fn messages(&mut self, message: Option<&T::Message>) {
+        let mut taken = HashSet::new();
         let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
-        for waiting in self.graph.nodes[index].content.message_exits.iter().filter(waits) {
-            let mut minutes = Minutes::default();
-            if !taken.contains(waiting.on.as_str())
-                && decider.decide([&waiting.exit], owner, fsm, cx, &mut minutes).is_some()
-            {
-                taken.insert(&waiting.on);
+        for state in self.fsm.path().rev().chain(self.fsm.global()) {
+            let Some(decider) = self.decider(state) else { continue };
+            let decider = Decider { message, ..decider };
+            for MessageExit { on, exit, .. } in self.content_of(&decider).message_exits.iter().filter(waits) {
+                if self.exits(&decider, [exit], Some(on), taken.contains(on)) {
+                    taken.insert(on);
+                }
             }
-            self.report(index, &waiting.exit, Some(&waiting.on), minutes.trials.pop(), fsm);
         }
     }
 
-    fn decider<'s>(&self, state: &'s StateRef<T>) -> Option<(Decider<'s, T>, usize)>
+    fn decider<'s>(&self, state: &'s StateRef<T>) -> Option<Decider<'s, T>>
     where
-        'g: 's,
+        'e: 's,
     {
-        let index = self.graph.index_of(state)?;
-        Some((Decider::new(state.downcast_ref::<DefinedState<T>>()?, self.graph), index))
+        self.graph.index_of(state)?;
+        Some(Decider::new(state.downcast_ref()?, self.graph))
     }
 
-    fn report(
-        &mut self,
-        of: usize,
-        exit: &Exit<T>,
-        on: Option<&str>,
-        tried: Option<(Trial, Vec<Question>)>,
-        fsm: &Fsm<'_, T>,
-    ) {
+    fn content_of(&self, decider: &Decider<'_, T>) -> &'e Content<T> {
+        &self.graph.nodes[decider.state.fixed.index].content
+    }
+
+    /// Reports exits, which are tried unless one is taken already. Returns whether one is taken now.
+    fn exits<'x, I>(&mut self, decider: &Decider<'_, T>, exits: I, on: Option<&str>, is_taken: bool) -> bool
+    where
+        I: IntoIterator<Item = &'x Exit<T>> + Clone,
+    {
+        let mut minutes = Minutes::default();
+        let is_taken = is_taken || decider.decide(exits.clone(), self.owner, self.fsm, self.cx, &mut minutes).is_some();
+        let mut trials = minutes.trials.into_iter();
+        exits.into_iter().for_each(|exit| self.report(decider, exit, on, trials.next()));
+        is_taken
+    }
+
+    fn report(&mut self, of: &Decider<'_, T>, exit: &Exit<T>, on: Option<&str>, tried: Option<(Trial, Vec<Question>)>) {
         let name = |index: usize| self.graph.nodes[index].fixed.name.clone();
-        let active = |depth: usize| fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default();
-        let (verdict, questions) = match tried {
-            None => (Verdict::NotTried, Vec::new()),
-            Some((trial, questions)) => {
-                let verdict = match trial {
-                    // Nothing has been asked for here.
-                    Trial::Taken | Trial::Superseded => Verdict::Taken,
-                    Trial::NoCondition => Verdict::ConditionFails,
-                    Trial::AlreadyThere => Verdict::AlreadyThere,
-                    Trial::NotItsTurn => Verdict::NotItsTurn,
-                    Trial::Final { depth } => Verdict::Final(active(depth)),
-                    Trial::CannotExit { depth } => Verdict::CannotExit(active(depth)),
-                    Trial::CannotEnter { index } => Verdict::CannotEnter(name(index)),
-                };
-                (verdict, questions)
-            }
+        let active = |depth: usize| self.fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default();
+        let (trial, questions) = tried.unzip();
+        let (verdict, holds, admits) = match trial {
+            None => (Verdict::NotTried, None, None),
+            Some(Trial::NotItsTurn) => (Verdict::NotItsTurn, None, None),
+            Some(Trial::NoCondition) => (Verdict::ConditionFails, Some(false), None),
+            Some(Trial::AlreadyThere) => (Verdict::AlreadyThere, Some(true), None),
+            // Nothing has been asked for here.
+            Some(Trial::Taken | Trial::Superseded) => (Verdict::Taken, Some(true), Some(true)),
+            Some(Trial::Final(depth)) => (Verdict::Final(active(depth)), Some(true), Some(false)),
+            Some(Trial::CannotExit(depth)) => (Verdict::CannotExit(active(depth)), Some(true), Some(false)),
+            Some(Trial::CannotEnter(index)) => (Verdict::CannotEnter(name(index)), Some(true), Some(false)),
         };
-        let (holds, admits) = match &verdict {
-            Verdict::Taken => (Some(true), Some(true)),
-            Verdict::ConditionFails => (Some(false), None),
-            Verdict::AlreadyThere => (Some(true), None),
-            Verdict::Final(_) | Verdict::CannotExit(_) | Verdict::CannotEnter(_) => (Some(true), Some(false)),
-            Verdict::NotTried | Verdict::NotItsTurn => (None, None),
-        };
-        let (of, to, on) = (name(of), name(exit.to), on.map(str::to_owned));
-        self.reports.push(ExitReport { of, to, on, verdict, holds, admits, questions });
+        self.reports.push(ExitReport {
+            of: of.state.fixed.name.clone(),
+            to: name(exit.to),
+            on: on.map(str::to_owned),
+            verdict,
+            holds,
+            admits,
+            questions: questions.unwrap_or_default(),
+        });
     }
 }
 
@@ -455,15 +422,6 @@ struct Minutes {
     /// Of the exit that is being tried.
     questions: Vec<Question>,
     trials: Vec<(Trial, Vec<Question>)>,
-}
-
-impl Minutes {
-    /// An exit has not been tried, since its state waits for its turn for so many seconds.
-    fn not_its_turn(&mut self, every: &str, left: f64) {
-        let read = format!("{} s left", seconds(left));
-        self.questions.push(Question { text: format!("every {every}"), read, answer: Answer::No });
-        self.tried(Trial::NotItsTurn);
-    }
 }
 
 /// Rounded to a hundredth, which is exact enough for a waiting time.

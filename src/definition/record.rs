@@ -41,17 +41,11 @@ pub(crate) enum Trial {
     /// It leads to a state, not the deciding one, that is active already.
     AlreadyThere,
     /// The active state at this depth is final, and the exit is not its own.
-    Final {
-        depth: usize,
-    },
+    Final(usize),
     /// The active state at this depth cannot be left.
-    CannotExit {
-        depth: usize,
-    },
+    CannotExit(usize),
     /// The state at this index of the graph cannot be entered.
-    CannotEnter {
-        index: usize,
-    },
+    CannotEnter(usize),
     /// The owner is on its way already: something else has asked for a change, or made one.
     Superseded,
 }
