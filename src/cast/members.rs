@@ -8,11 +8,9 @@ use core::any::TypeId;
 use core::fmt;
 use core::time::Duration;
 
-use log::warn;
-
 use super::TELEGRAMS;
 use super::context::CastContext;
-use super::delivery::{KeyTaken, UnknownReceiver};
+use super::delivery::KeyTaken;
 use super::put_off::{Exchanges, PutOff, TelegramCause};
 use super::slot::Slot;
 use super::unavailable::Unavailable;
@@ -164,11 +162,8 @@ impl<K, M, C> Members<K, M, C> {
     /// Whether telegrams wait for the member at an index, or, if no turn is under way, for the end of the outermost.
     #[inline]
     pub(super) fn has_put_off(&self, index: usize) -> bool {
-        let has_own = match self.slots.get(index) {
-            Some(Some(slot)) => !slot.put_off.is_empty(),
-            _ => false,
-        };
-        has_own || (self.depth == 0 && !self.after_turn.is_empty())
+        let slot = self.slots.get(index).and_then(Option::as_ref);
+        slot.is_some_and(|slot| !slot.put_off.is_empty()) || (self.depth == 0 && !self.after_turn.is_empty())
     }
 
     /// An outermost turn is over, with all that has come of it.
@@ -220,7 +215,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     {
         let Telegram { sender, receiver, .. } = &telegram;
         log::debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}, to arrive in {delay} s");
-        self.dispatcher.send_after(delay, telegram, self.time.total().as_secs_f64());
+        self.dispatcher.send_after(delay, telegram, self.now());
     }
 
     /// Returns whether there is a member with that key, acting or not.
@@ -469,9 +464,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
         self.indices.remove(key);
         let Some(slot) = self.slot_mut(index) else { return };
         slot.is_dismissed = true;
-        for PutOff { telegram, .. } in slot.put_off.drain(..) {
-            warn!(target: TELEGRAMS, "{}", UnknownReceiver { telegram });
-        }
+        slot.drop_put_off();
     }
 }
 

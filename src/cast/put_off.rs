@@ -76,26 +76,19 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     ///
     /// A telegram that no other telegram caused is the first of an exchange, which is recorded only when there is a second.
     #[inline]
-    pub(super) fn count(
+    pub(super) fn count<M>(
         &mut self,
         cause: TelegramCause,
-        sender: &K,
-        receiver: &K,
+        telegram: &Telegram<K, M>,
         members: usize,
     ) -> Option<TelegramCause> {
         if cause.exchange == NO_EXCHANGE {
             return Some(TelegramCause { round: cause.round + 1, exchange: self.exchanges.len() });
         }
-        self.count_another(cause, sender, receiver, members)
+        self.count_another(cause, (&telegram.sender, &telegram.receiver), members)
     }
 
-    fn count_another(
-        &mut self,
-        cause: TelegramCause,
-        sender: &K,
-        receiver: &K,
-        members: usize,
-    ) -> Option<TelegramCause> {
+    fn count_another(&mut self, cause: TelegramCause, pair: (&K, &K), members: usize) -> Option<TelegramCause> {
         self.write_down(cause);
         let next = TelegramCause { round: cause.round + 1, exchange: cause.exchange };
         // After a panic there may be telegrams of exchanges that are forgotten.
@@ -103,7 +96,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         exchange.count += 1;
         let is_near_the_end = exchange.count > MOST_IN_EXCHANGE - NOTED_BEFORE_THE_END
             || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END;
-        if is_near_the_end && self.has_ended(cause, sender, receiver, members) { None } else { Some(next) }
+        if is_near_the_end && self.has_ended(cause, pair, members) { None } else { Some(next) }
     }
 
     /// Writes an exchange down, if it is the next one: another that begins from now on has another number.
@@ -114,38 +107,34 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     }
 
     #[cold]
-    fn has_ended(&mut self, cause: TelegramCause, sender: &K, receiver: &K, members: usize) -> bool {
+    fn has_ended(&mut self, cause: TelegramCause, pair: (&K, &K), members: usize) -> bool {
         let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
         let most = MOST_IN_EXCHANGE.saturating_add(more);
         let exchange = &mut self.exchanges[cause.exchange];
         if exchange.count <= most {
             if exchange.count > most - NOTED_BEFORE_THE_END || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END {
-                self.note(sender, receiver);
+                self.note(pair);
             }
             return false;
         }
         exchange.count = most + 1;
-        self.tell(cause.exchange, sender, receiver, format_args!("one telegram has led to {most} others"));
+        self.tell(cause.exchange, pair, format_args!("one telegram has led to {most} others"));
         true
     }
 
     /// Whether a telegram was put off too often in a row, so that it is dropped.
     #[inline]
-    pub(super) fn is_loop(&mut self, cause: TelegramCause, sender: &K, receiver: &K) -> bool {
+    pub(super) fn is_loop<M>(&mut self, PutOff { cause, telegram }: &PutOff<K, M>) -> bool {
         let is_loop = cause.round > MOST_ROUNDS;
         if is_loop {
-            self.tell(
-                cause.exchange,
-                sender,
-                receiver,
-                format_args!("telegrams were put off {MOST_ROUNDS} times in a row"),
-            );
+            let pair = (&telegram.sender, &telegram.receiver);
+            self.tell(cause.exchange, pair, format_args!("telegrams were put off {MOST_ROUNDS} times in a row"));
         }
         is_loop
     }
 
     /// Notes a pair as the last.
-    fn note(&mut self, sender: &K, receiver: &K) {
+    fn note(&mut self, (sender, receiver): (&K, &K)) {
         self.participants.retain(|(from, to)| from != sender || to != receiver);
         if self.participants.len() == MOST_NAMED {
             self.participants.remove(0);
@@ -154,13 +143,11 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     }
 
     /// Logs once for each exchange that it has no end, and its members.
-    fn tell(&mut self, number: usize, sender: &K, receiver: &K, why: fmt::Arguments<'_>) {
-        self.note(sender, receiver);
-        let is_told = match self.exchanges.get_mut(number) {
-            Some(exchange) => core::mem::replace(&mut exchange.is_told, true),
-            None => false,
-        };
-        if is_told {
+    fn tell(&mut self, number: usize, pair: (&K, &K), why: fmt::Arguments<'_>) {
+        self.note(pair);
+        let (sender, receiver) = pair;
+        let exchange = self.exchanges.get_mut(number);
+        if exchange.is_some_and(|exchange| core::mem::replace(&mut exchange.is_told, true)) {
             debug!(target: TELEGRAMS, "a telegram from {sender:?} to {receiver:?} is dropped: its exchange has no end");
             return;
         }

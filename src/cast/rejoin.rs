@@ -9,7 +9,6 @@ use log::{error, warn};
 
 use super::TELEGRAMS;
 use super::context::CastContext;
-use super::delivery::UnknownReceiver;
 use super::members::Members;
 use super::put_off::PutOff;
 use super::slot::Presence;
@@ -121,9 +120,7 @@ impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
         let meanwhile = mem::replace(&mut slot.put_off, mem::take(&mut self.put_off));
         slot.put_off.extend(meanwhile);
         if slot.is_dismissed {
-            for PutOff { telegram, .. } in slot.put_off.drain(..) {
-                warn!(target: TELEGRAMS, "{}", UnknownReceiver { telegram });
-            }
+            slot.drop_put_off();
         }
         // Last: the placeholder is dropped, which may panic.
         *self.owner = owner;

@@ -5,10 +5,13 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::any::TypeId;
-use core::{mem, ptr};
+use core::{fmt, mem, ptr};
 
 use downcast_rs::{Downcast, impl_downcast};
+use log::warn;
 
+use super::TELEGRAMS;
+use super::delivery::UnknownReceiver;
 use super::member::AnyMember;
 use super::put_off::PutOff;
 use crate::machine::seat::Seat;
@@ -83,6 +86,16 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
                 (&self.key, Some(&mut **member))
             }
             Presence::Acting(_) => (&self.key, None),
+        }
+    }
+
+    /// Drops the telegrams for a member that leaves, each with a warning.
+    pub(super) fn drop_put_off(&mut self)
+    where
+        K: fmt::Debug,
+    {
+        for PutOff { telegram, .. } in self.put_off.drain(..) {
+            warn!(target: TELEGRAMS, "{}", UnknownReceiver { telegram });
         }
     }
 

@@ -178,8 +178,7 @@ pub(super) fn deliver<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) -> Re
 
 fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: TelegramOf<C>) -> Delivery {
     let members = cx.members_mut();
-    let Telegram { sender, receiver, .. } = &telegram;
-    let Some(cause) = members.exchanges.count(members.cause, sender, receiver, members.indices.len()) else {
+    let Some(cause) = members.exchanges.count(members.cause, &telegram, members.indices.len()) else {
         return Delivery::Dropped;
     };
     let is_acting = members.slot_mut(index).is_some_and(|slot| slot.is_acting());
@@ -187,7 +186,7 @@ fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: TelegramOf<C>)
         put_off(members, index, PutOff { cause, telegram }, is_acting);
         return Delivery::PutOff;
     }
-    trace!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}");
+    trace!(target: TELEGRAMS, "{:?} sends to {:?}", telegram.sender, telegram.receiver);
     let cause = TelegramCause { round: members.cause.round, ..cause };
     let is_handled = act_because(cx, index, cause, |member, index, cx| member.receive(&telegram, index, cx));
     let is_handled = is_handled == Some(true);
@@ -219,10 +218,9 @@ fn put_off<K: Clone + PartialEq + fmt::Debug, M, C>(
 /// Delivers a telegram when the outermost turn is over; now, if no turn is under way.
 pub(super) fn post<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) {
     let members = cx.members_mut();
-    let Telegram { sender, receiver, .. } = &telegram;
     let count = members.indices.len();
-    let Some(cause) = members.exchanges.count(members.cause, sender, receiver, count) else { return };
-    trace!(target: TELEGRAMS, "{sender:?} posts to {receiver:?}");
+    let Some(cause) = members.exchanges.count(members.cause, &telegram, count) else { return };
+    trace!(target: TELEGRAMS, "{:?} posts to {:?}", telegram.sender, telegram.receiver);
     members.exchanges.write_down(cause);
     members.after_turn.push_back(PutOff { cause, telegram });
     if members.depth == 0 {
@@ -259,11 +257,11 @@ fn deliver_after_turn<C: CastContext>(cx: &mut C) {
     cx.members_mut().end_outermost_turn();
 }
 
-fn hand_over<C: CastContext>(cx: &mut C, index: usize, PutOff { cause, telegram }: PutOffOf<C>) {
-    let Telegram { sender, receiver, .. } = &telegram;
-    if cx.members_mut().exchanges.is_loop(cause, sender, receiver) {
+fn hand_over<C: CastContext>(cx: &mut C, index: usize, put_off: PutOffOf<C>) {
+    if cx.members_mut().exchanges.is_loop(&put_off) {
         return;
     }
+    let PutOff { cause, telegram } = put_off;
     let Some(turn) = MemberTurn::begin(cx, index, cause) else { return };
     let is_handled = turn.run(|member, index, cx| member.receive(&telegram, index, cx)) == Some(true);
     tell_received(&telegram, is_handled);
