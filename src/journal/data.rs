@@ -19,25 +19,25 @@ pub(super) struct Data {
 
 #[derive(Serialize, Deserialize)]
 struct ChangeData {
-    from: Option<String>,
-    to: Option<String>,
+    from: Option<Box<str>>,
+    to: Option<Box<str>>,
     cause: Cause,
     count: u64,
 }
 
 #[derive(Serialize, Deserialize)]
 struct RefusalData {
-    from: Option<String>,
-    to: Option<String>,
+    from: Option<Box<str>>,
+    to: Option<Box<str>>,
     cause: Cause,
     guard: Guard,
-    state: String,
+    state: Box<str>,
     count: u64,
 }
 
 #[derive(Serialize, Deserialize)]
 struct StaysData {
-    state: String,
+    state: Box<str>,
     seconds: f64,
     /// How often of each length, from the shortest on.
     lengths: Vec<u64>,
@@ -45,24 +45,18 @@ struct StaysData {
 
 impl From<Flow> for Data {
     fn from(flow: Flow) -> Self {
-        let own = |state: Option<&str>| state.map(str::to_owned);
-        let changes = flow.changes().map(|change| ChangeData {
-            from: own(change.from),
-            to: own(change.to),
-            cause: change.cause,
-            count: change.count,
+        let changes = flow.changes.into_iter().map(|((from, to, cause), count)| ChangeData { from, to, cause, count });
+        let refusals = flow.refusals.into_iter().map(|(((from, to, cause), guard, state), count)| RefusalData {
+            from,
+            to,
+            cause,
+            guard,
+            state,
+            count,
         });
-        let refusals = flow.refusals().map(|refusal| RefusalData {
-            from: own(refusal.from),
-            to: own(refusal.to),
-            cause: refusal.cause,
-            guard: refusal.refused.guard,
-            state: refusal.refused.state.to_owned(),
-            count: refusal.count,
-        });
-        let stays = flow.stays().map(|(state, Stays { counts, seconds })| StaysData {
-            state: state.to_owned(),
-            seconds: *seconds,
+        let stays = flow.stays.into_iter().map(|(state, Stays { counts, seconds })| StaysData {
+            state,
+            seconds,
             lengths: counts.to_vec(),
         });
         Self { version: VERSION, changes: changes.collect(), refusals: refusals.collect(), stays: stays.collect() }
@@ -78,10 +72,10 @@ impl TryFrom<Data> for Flow {
         }
         let mut flow = Self::new();
         for ChangeData { from, to, cause, count } in data.changes {
-            flow.add_changes((from.as_deref(), to.as_deref(), cause), count);
+            flow.add_changes((from, to, cause), count);
         }
         for RefusalData { from, to, cause, guard, state, count } in data.refusals {
-            flow.add_refusals((from.as_deref(), to.as_deref(), cause), (guard, &state), count);
+            flow.add_refusals(((from, to, cause), guard, state), count);
         }
         for StaysData { state, seconds, lengths } in data.stays {
             let found = lengths.len();
@@ -90,7 +84,7 @@ impl TryFrom<Data> for Flow {
             if !seconds.is_finite() || seconds < 0.0 {
                 return Err(format!("owners cannot have stayed in state {state} for {seconds} seconds"));
             }
-            flow.add_stays(&state, &Stays { counts, seconds });
+            flow.add_stays(state, &Stays { counts, seconds });
         }
         Ok(flow)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::entry::{Named, Refused, Ways};
 use super::stays::Stays;
-use crate::change::{Cause, Change, Guard, Outcome, Refusal};
+use crate::change::{Cause, Change, Guard, Outcome};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -56,13 +56,16 @@ use crate::state::StateRef;
     serde(into = "super::data::Data", try_from = "super::data::Data")
 )]
 pub struct Flow {
-    changes: BTreeMap<Path, u64>,
-    refusals: BTreeMap<(Path, Guard, Box<str>), u64>,
-    stays: BTreeMap<Box<str>, Stays>,
+    pub(super) changes: BTreeMap<Path, u64>,
+    pub(super) refusals: BTreeMap<RefusedPath, u64>,
+    pub(super) stays: BTreeMap<Box<str>, Stays>,
 }
 
 /// From which state to which, and what requested it.
-type Path = (Option<Box<str>>, Option<Box<str>>, Cause);
+pub(super) type Path = (Option<Box<str>>, Option<Box<str>>, Cause);
+
+/// The same, with the guard that has refused it, and that guard's state.
+pub(super) type RefusedPath = (Path, Guard, Box<str>);
 
 /// How often one state has led to another.
 ///
@@ -121,31 +124,32 @@ impl Flow {
 
     /// Counts a change, made or refused, that [`Owner::on_change`] is told of.
     pub fn note<T: Owner>(&mut self, change: &Change<'_, T>) {
-        let name = |state: &StateRef<T>| state.name().into_owned();
-        let (from, to) = (change.from.map(name), change.to.map(name));
-        let way = (from.as_deref(), to.as_deref(), change.cause);
+        let name = |state: &StateRef<T>| Box::from(state.name());
+        let path = (change.from.map(name), change.to.map(name), change.cause);
         match &change.outcome {
             Outcome::Taken => {
-                self.add_changes(way, 1);
-                if let Some(from) = from.as_deref() {
-                    self.stays.entry(from.into()).or_default().note(change.time_in_state);
+                if let Some(from) = path.0.clone() {
+                    self.stays.entry(from).or_default().note(change.time_in_state);
                 }
+                self.add_changes(path, 1);
             }
-            Outcome::Refused(Refusal::Exit(state)) => self.add_refusals(way, (Guard::CanExit, &state.name()), 1),
-            Outcome::Refused(Refusal::Enter(state)) => self.add_refusals(way, (Guard::CanEnter, &state.name()), 1),
+            Outcome::Refused(refusal) => {
+                let (guard, state) = refusal.guard();
+                self.add_refusals((path, guard, name(state)), 1);
+            }
         }
     }
 
     /// Adds the counts of another flow: of another run, or of other owners.
     pub fn merge(&mut self, other: &Self) {
         for (path, count) in &other.changes {
-            add(self.changes.entry(path.clone()).or_default(), *count);
+            self.add_changes(path.clone(), *count);
         }
         for (refusal, count) in &other.refusals {
-            add(self.refusals.entry(refusal.clone()).or_default(), *count);
+            self.add_refusals(refusal.clone(), *count);
         }
         for (state, stays) in &other.stays {
-            self.add_stays(state, stays);
+            self.add_stays(state.clone(), stays);
         }
     }
 
@@ -195,26 +199,19 @@ impl Flow {
         changes.chain(refusals).flatten().collect()
     }
 
-    pub(super) fn add_changes(&mut self, (from, to, cause): (Option<&str>, Option<&str>, Cause), count: u64) {
-        add(self.changes.entry((from.map(Into::into), to.map(Into::into), cause)).or_default(), count);
+    pub(super) fn add_changes(&mut self, path: Path, count: u64) {
+        add(self.changes.entry(path).or_default(), count);
     }
 
-    pub(super) fn add_refusals(
-        &mut self,
-        (from, to, cause): (Option<&str>, Option<&str>, Cause),
-        (guard, state): (Guard, &str),
-        count: u64,
-    ) {
-        let path = (from.map(Into::into), to.map(Into::into), cause);
-        add(self.refusals.entry((path, guard, state.into())).or_default(), count);
+    pub(super) fn add_refusals(&mut self, refused: RefusedPath, count: u64) {
+        add(self.refusals.entry(refused).or_default(), count);
     }
 
-    pub(super) fn add_stays(&mut self, state: &str, stays: &Stays) {
-        self.stays.entry(state.into()).or_default().merge(stays);
+    pub(super) fn add_stays(&mut self, state: Box<str>, stays: &Stays) {
+        self.stays.entry(state).or_default().merge(stays);
     }
 }
 
-/// Three tables: the changes, the refusals, the stays. Empty tables are left out.
 impl fmt::Display for Flow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |state: Option<&str>| Named(state).to_string();

@@ -1,6 +1,6 @@
 //! A part of a flow.
 
-use super::flow::Flow;
+use super::flow::{Flow, Path};
 
 impl Flow {
     /// Returns the part of the counts that belongs to some states: the changes and refusals that lead from one of these
@@ -28,16 +28,11 @@ impl Flow {
     /// ```
     #[must_use]
     pub fn of_states(&self, is_meant: impl Fn(&str) -> bool) -> Self {
-        let is_all_meant = |names: [Option<&str>; 2]| names.into_iter().flatten().all(&is_meant);
-        let mut part = Self::new();
-        for change in self.changes().filter(|change| is_all_meant([change.from, change.to])) {
-            part.add_changes((change.from, change.to, change.cause), change.count);
-        }
-        for refusal in self.refusals().filter(|refusal| is_all_meant([refusal.from, refusal.to])) {
-            let refused = (refusal.refused.guard, refusal.refused.state);
-            part.add_refusals((refusal.from, refusal.to, refusal.cause), refused, refusal.count);
-        }
-        self.stays().filter(|(state, _)| is_meant(state)).for_each(|(state, stays)| part.add_stays(state, stays));
+        let mut part = self.clone();
+        let is_all_meant = |(from, to, _): &Path| from.iter().chain(to).all(|name| is_meant(name));
+        part.changes.retain(|path, _| is_all_meant(path));
+        part.refusals.retain(|(path, ..), _| is_all_meant(path));
+        part.stays.retain(|state, _| is_meant(state));
         part
     }
 }

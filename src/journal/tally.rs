@@ -54,15 +54,15 @@ impl Tally {
     pub(super) fn flow<'j>(&self, name: impl Fn(Symbol) -> Option<&'j str>) -> Flow {
         let mut flow = Flow::new();
         for &(Way { from, to, refused_by, cause, guard }, count) in &self.counts {
-            let way = (name(from), name(to), cause);
+            let path = (name(from).map(Box::from), name(to).map(Box::from), cause);
             match guard {
-                None => flow.add_changes(way, count),
-                Some(guard) => flow.add_refusals(way, (guard, name(refused_by).unwrap_or_default()), count),
+                None => flow.add_changes(path, count),
+                Some(guard) => flow.add_refusals((path, guard, name(refused_by).unwrap_or_default().into()), count),
             }
         }
         for (nth, stays) in self.stays.iter().enumerate() {
             if let Some(name) = Symbol::nth(nth).and_then(&name).filter(|_| stays.count() > 0) {
-                flow.add_stays(name, stays);
+                flow.add_stays(name.into(), stays);
             }
         }
         flow

@@ -1,7 +1,6 @@
 //! A journal as a trace that Perfetto and Chrome can open.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
 use std::fmt;
 use std::hash::Hash;
 use std::io::{self, Write};
@@ -131,13 +130,8 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         let mut named: Vec<_> = numbers.iter().map(|(owner, track)| (*track, *owner)).collect();
         named.sort_unstable_by_key(|(track, _)| *track);
         for (track, owner) in named {
-            let label = (self.label)(owner);
-            writer.event(
-                'M',
-                track,
-                None,
-                format_args!(",\"name\":\"thread_name\",\"args\":{{\"name\":{}}}", JsonText(&label)),
-            )?;
+            let label = JsonText((self.label)(owner));
+            writer.event('M', track, None, format_args!(",\"name\":\"thread_name\",\"args\":{{\"name\":{label}}}"))?;
         }
         let mut open: Vec<Vec<&str>> = vec![Vec::new(); numbers.len()];
         let mut begins = begins.into_iter().peekable();
@@ -153,17 +147,9 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 writer.enter(track, at, &mut open[track], &path, Some(entry.cause))?;
                 continue;
             };
-            writer.event(
-                'i',
-                track,
-                Some(at),
-                format_args!(
-                    ",\"s\":\"t\",\"name\":{},\"args\":{{\"cause\":\"{}\",\"to\":{}}}",
-                    JsonText(&format!("refused by {refused}")),
-                    entry.cause,
-                    JsonText(entry.to.unwrap_or("(no state)"))
-                ),
-            )?;
+            let (name, to) = (JsonText(format!("refused by {refused}")), JsonText(entry.to.unwrap_or("(no state)")));
+            let args = format_args!("{{\"cause\":\"{}\",\"to\":{to}}}", entry.cause);
+            writer.event('i', track, Some(at), format_args!(",\"s\":\"t\",\"name\":{name},\"args\":{args}"))?;
         }
         let end = clock.show(self.until.unwrap_or(f64::MIN));
         for (track, open) in open.iter_mut().enumerate() {
@@ -193,11 +179,8 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         for (nth, entry) in self.entries().enumerate() {
             let at = clock.show(entry.time);
             let next = numbers.len();
-            let (track, is_new) = match numbers.entry(entry.owner) {
-                Slot::Occupied(known) => (*known.get(), false),
-                Slot::Vacant(new) => (*new.insert(next), true),
-            };
-            if is_new {
+            let track = *numbers.entry(entry.owner).or_insert(next);
+            if track == now_in.len() {
                 now_in.push(TracedOwner { state: None, since: i64::MIN, after: 0 });
             }
             let known = &mut now_in[track];
@@ -285,14 +268,13 @@ impl<W: Write> TraceWriter<W> {
         }
         for &state in &path[kept..] {
             open.push(state);
+            let name = JsonText(state);
             match cause {
-                Some(cause) => self.event(
-                    'B',
-                    track,
-                    Some(at),
-                    format_args!(",\"name\":{},\"args\":{{\"cause\":\"{cause}\"}}", JsonText(state)),
-                )?,
-                None => self.event('B', track, Some(at), format_args!(",\"name\":{}", JsonText(state)))?,
+                Some(cause) => {
+                    let args = format_args!("{{\"cause\":\"{cause}\"}}");
+                    self.event('B', track, Some(at), format_args!(",\"name\":{name},\"args\":{args}"))?;
+                }
+                None => self.event('B', track, Some(at), format_args!(",\"name\":{name}"))?,
             }
         }
         Ok(())
@@ -309,12 +291,12 @@ impl<W: Write> TraceWriter<W> {
 }
 
 /// A text as JSON has it. This module is there without `serde_json`, which only definitions need.
-struct JsonText<'t>(&'t str);
+struct JsonText<S>(S);
 
-impl fmt::Display for JsonText<'_> {
+impl<S: AsRef<str>> fmt::Display for JsonText<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("\"")?;
-        for c in self.0.chars() {
+        for c in self.0.as_ref().chars() {
             match c {
                 '"' => f.write_str("\\\"")?,
                 '\\' => f.write_str("\\\\")?,
