@@ -77,10 +77,8 @@ pub struct Diagram {
     global: Option<usize>,
     /// What is drawn, by index.
     is_shown: Vec<bool>,
-    /// The shown states directly in each one.
+    /// The shown outermost states, and then the shown states directly in each state: see [`place`].
     children: Vec<Vec<usize>>,
-    /// Those in none.
-    outermost: Vec<usize>,
     has_written: bool,
     is_observed: bool,
 }
@@ -128,17 +126,8 @@ impl Diagram {
         global: Option<usize>,
     ) -> Self {
         let (is_shown, has_written) = (vec![true; states.len()], !arrows.is_empty());
-        let mut diagram = Self {
-            states,
-            arrows,
-            initial,
-            global,
-            is_shown,
-            children: Vec::new(),
-            outermost: Vec::new(),
-            has_written,
-            is_observed: false,
-        };
+        let mut diagram =
+            Self { states, arrows, initial, global, is_shown, children: Vec::new(), has_written, is_observed: false };
         diagram.find_children();
         diagram
     }
@@ -222,16 +211,13 @@ impl Diagram {
     /// Returns the drawn states directly in a state; for `None`, those in none.
     #[must_use]
     pub fn children(&self, parent: impl Into<Option<usize>>) -> &[usize] {
-        match parent.into() {
-            Some(parent) => &self.children[parent],
-            None => &self.outermost,
-        }
+        &self.children[place(parent.into())]
     }
 
     /// Returns whether states are drawn in it.
     #[must_use]
     pub fn is_composite(&self, state: usize) -> bool {
-        !self.children[state].is_empty()
+        !self.children(state).is_empty()
     }
 
     /// Returns whether it runs beside every other.
@@ -299,13 +285,9 @@ impl Diagram {
     }
 
     fn find_children(&mut self) {
-        self.children = vec![Vec::new(); self.states.len()];
-        self.outermost.clear();
+        self.children = vec![Vec::new(); self.states.len() + 1];
         for (at, state) in self.states.iter().enumerate().filter(|(at, _)| self.is_shown[*at]) {
-            match state.parent {
-                Some(parent) => self.children[parent].push(at),
-                None => self.outermost.push(at),
-            }
+            self.children[place(state.parent)].push(at);
         }
     }
 }
@@ -361,6 +343,11 @@ impl Flow {
     pub fn to_dot(&self) -> String {
         Diagram::of_flow(self).to_dot()
     }
+}
+
+/// Where the children of a state are, or the outermost states.
+fn place(parent: Option<usize>) -> usize {
+    parent.map_or(0, |parent| parent + 1)
 }
 
 impl DiagramState {
