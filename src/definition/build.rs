@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::compile::KnownWords;
 use super::condition::Condition;
-use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node};
+use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph};
 use super::named::{FileStates, Link};
 use super::opening::{Every, Opening};
 #[cfg(feature = "script")]
@@ -27,13 +27,20 @@ use crate::format::words::WordKind;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// A graph that has been built.
+/// What has been built beside a graph.
 pub(crate) struct Built<T: Owner> {
-    pub(crate) graph: Graph<T>,
+    pub(crate) outline: Outline,
     /// What is constant for each state of the outline, by id.
     pub(crate) states: Arc<[Arc<Fixed<T>>]>,
     /// To be set to what the states share.
-    pub(crate) link: Link<T>,
+    link: Link<T>,
+}
+
+impl<T: Owner> Built<T> {
+    pub(crate) fn set_link(&self, shared: &Arc<SharedGraph<T>>) {
+        // No other graph can be set: the cell was made for these states.
+        let _ = self.link.set(Arc::downgrade(shared));
+    }
 }
 
 /// Builds the graph. States that `before` has, nested as they are now, stay the same; states that are gone stay, too, with
@@ -43,7 +50,7 @@ pub(crate) fn build<T: Owner>(
     vocabulary: &Vocabulary<T>,
     beside: Option<&FilesBeside>,
     before: Option<&Graph<T>>,
-) -> Result<(Outline, Built<T>), Problems> {
+) -> Result<(Graph<T>, Built<T>), Problems> {
     let Checked { outline, params } = checked;
     let nodes_before = before.map_or(&[][..], |before| &before.nodes);
     let is_kept = kept(nodes_before);
@@ -74,10 +81,14 @@ pub(crate) fn build<T: Owner>(
 
     let initial = states[outline.initial.index()].index;
     let global = outline.global.map(|global| states[global.index()].index);
-    let leads = Leads::new(&outline, &states);
-    let nodes = nodes(&states, contents, nodes_before, &is_kept, &leads);
-    let graph = Graph::new(outline.source.name.clone(), initial, global, nodes, leads.to_initial, before);
-    Ok((outline, Built { graph, states, link }))
+    let leave_to = |to: StateId| Arc::new(leave_to(to, &outline, &states));
+    let to_initial = leave_to(outline.initial);
+    let id_of: HashMap<_, _> = outline.states.iter().map(|state| (state.name(), state.id)).collect();
+    // The owners of a state that is gone go to the state of its name.
+    let lead = |name: &str| id_of.get(name).map_or_else(|| Arc::clone(&to_initial), |id| leave_to(*id));
+    let nodes = nodes(&states, contents, nodes_before, &is_kept, lead);
+    let graph = Graph::new(outline.source.name.clone(), initial, global, nodes, to_initial, before);
+    Ok((graph, Built { outline, states, link }))
 }
 
 /// Which of the former states stay: the states of the file, and the states in use, with their parents and initial children. If
@@ -95,31 +106,6 @@ fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
         }
     }
     kept
-}
-
-/// Where the owners of states go that are gone.
-struct Leads<'a, T: Owner> {
-    outline: &'a Outline,
-    /// By id.
-    states: &'a [Arc<Fixed<T>>],
-    to_initial: Arc<Exit<T>>,
-    /// The id of each state in the file, by name. A state that is gone leads to the state of its name.
-    id_of: HashMap<&'a str, StateId>,
-}
-
-impl<'a, T: Owner> Leads<'a, T> {
-    fn new(outline: &'a Outline, states: &'a [Arc<Fixed<T>>]) -> Self {
-        let id_of = outline.states.iter().map(|state| (state.name(), state.id)).collect();
-        let to_initial = Arc::new(leave_to(outline.initial, outline, states));
-        Self { outline, states, to_initial, id_of }
-    }
-
-    fn of(&self, name: &str) -> Arc<Exit<T>> {
-        match self.id_of.get(name) {
-            Some(id) => Arc::new(leave_to(*id, self.outline, self.states)),
-            None => Arc::clone(&self.to_initial),
-        }
-    }
 }
 
 /// The exit that the owner of a state takes that is gone.
@@ -153,15 +139,15 @@ fn nodes<T: Owner>(
     contents: Vec<Content<T>>,
     before: &[Node<T>],
     is_kept: &[bool],
-    leads: &Leads<'_, T>,
+    lead: impl Fn(&str) -> Arc<Exit<T>>,
 ) -> Vec<Node<T>> {
     let gone = before.iter().zip(is_kept).enumerate().map(|(index, (node, is_kept))| {
         if *is_kept {
-            let gone = Some(leads.of(&node.fixed.name));
+            let gone = Some(lead(&node.fixed.name));
             Node { fixed: Arc::clone(&node.fixed), content: Arc::clone(&node.content), gone, can_rest: false }
         } else {
             // A place for a state to come.
-            Node::without(Arc::new(Fixed::new(index, "", None, None, false)), &leads.to_initial)
+            Node::without(Arc::new(Fixed::new(index, "", None, None, false)), lead(""))
         }
     });
     let mut nodes: Vec<_> = gone.map(Some).collect();
@@ -279,38 +265,20 @@ impl<T: Owner> Builder<'_, T> {
                 }
             }
         }
-        let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
-        let has_rates = exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate);
-        // When exits with the chance of a second were tried last is noted each time.
-        let closed_for = if has_rates {
-            f64::NEG_INFINITY
-        } else {
-            exits.iter().map(Exit::closed_for).fold(f64::INFINITY, f64::min)
-        };
-        #[cfg(feature = "script")]
-        let asks_scripts = exits
-            .iter()
-            .chain(message_exits.iter().map(|waiting| &waiting.exit))
-            .filter_map(|exit| exit.when.as_ref())
-            .any(Condition::is_script);
+        let is_script = |exit: &ExitOutline| matches!(exit.when.as_deref(), Some(When::Script(_)));
         Content {
-            #[cfg(feature = "script")]
-            asks_scripts,
-            has_always: exits.iter().any(|exit| exit.is_always),
-            has_rates,
-            closed_for,
+            has_script: state.script.is_some(),
+            asks_scripts: state.exits.iter().any(is_script),
             is_final: state.is_final,
             ends: state.ends.map(|of| self.states[of.index()].index),
-            keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
             every_written: state.every().map(|every| every.to_string().into()),
             every: state.every.as_ref().map(|every| Every::new(every, self.vocabulary)),
             enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, state.name())),
-            exits,
-            message_exits,
             #[cfg(feature = "script")]
             script: self.hooks(state),
+            ..Content::of(exits, message_exits)
         }
     }
 

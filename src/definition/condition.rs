@@ -97,12 +97,6 @@ impl<T: Owner> Condition<T> {
         }
     }
 
-    /// Whether it is answered by a script.
-    #[cfg(feature = "script")]
-    pub(crate) fn is_script(&self) -> bool {
-        self.tests.iter().any(|test| matches!(test.probe, Probe::Script(_)))
-    }
-
     /// Whether it holds for one owner.
     #[inline]
     pub(crate) fn holds(

@@ -81,7 +81,7 @@ impl<T: Owner> RunningState<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> Option<StateRef<T>> {
         #[cfg(feature = "script")]
-        if used.is_cut_off || self.node.content.asks_scripts() {
+        if used.is_cut_off || self.node.content.asks_scripts {
             let before = self.cut_offs(fsm);
             let cut_offs = before + u32::from(used.is_cut_off);
             let usage = Usage { cut_offs: cut_offs.into(), operations: used.operations.into() };
@@ -350,7 +350,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                     behaviour.update_all(owners, fsm, cx);
                 }
-                if content.has_script() || content.asks_scripts() || content.has_rates {
+                if content.has_script || content.asks_scripts || content.has_rates {
                     for (i, owner) in owners.iter_mut().enumerate() {
                         let used = at.run(Hook::Update, owner, fsm.at(i), cx);
                         at.try_exits(used, owner, fsm.at(i), cx);

@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use log::{info, warn};
 
-use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, warn_of};
+use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, read, warn_of};
 use crate::format::beside::FilesBeside;
 use crate::format::files::Files;
-use crate::format::folder::read_definition;
 use crate::format::library::Library;
 use crate::format::outline::check::check;
-use crate::format::text::text_of;
 use crate::owner::Owner;
 
 /// All machines of a file with several machines (`[machines.imp]`). Each one is a [`Definition`].
@@ -99,9 +97,7 @@ impl<T: Owner> Definitions<T> {
     /// When the file cannot be read, or when it has mistakes. The error then lists all of them.
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-        let text = text_of(&path.display().to_string(), &bytes)?;
-        Ok(Self::parse_at(path, text, vocabulary)?)
+        Ok(Self::parse_at(path, &read(path)?.1, vocabulary)?)
     }
 
     /// Like [`load`](Self::load), but with another text than that of the file: for example, with a text that has not been
@@ -285,9 +281,7 @@ impl<T: Owner> Definitions<T> {
     ///
     /// When the file cannot be read, or when it has mistakes; the error then lists all of them. Nothing is changed then.
     pub fn reload_from(&mut self, path: impl AsRef<Path>) -> Result<(), LoadError> {
-        let path = path.as_ref();
-        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-        Ok(self.reload(text_of(&path.display().to_string(), &bytes)?)?)
+        Ok(self.reload(&read(path.as_ref())?.1)?)
     }
 }
 

@@ -126,11 +126,11 @@ pub(crate) struct Content<T: Owner> {
     /// Whether there are times to be found when an owner enters the state.
     pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
+    pub(crate) has_script: bool,
+    /// Whether scripts answer whether its exits are taken.
+    pub(crate) asks_scripts: bool,
     #[cfg(feature = "script")]
     pub(crate) script: Option<Hooks<T>>,
-    /// Whether scripts answer whether its exits are taken.
-    #[cfg(feature = "script")]
-    pub(crate) asks_scripts: bool,
 }
 
 pub(crate) struct Exit<T: Owner> {
@@ -177,8 +177,8 @@ impl<T: Owner> Exit<T> {
 impl<T: Owner> Node<T> {
     /// That of a state of which nothing is known but where its owners go.
     #[cold]
-    pub(crate) fn without(fixed: Arc<Fixed<T>>, to: &Arc<Exit<T>>) -> Self {
-        Self { fixed, content: Arc::new(Content::nothing()), gone: Some(Arc::clone(to)), can_rest: false }
+    pub(crate) fn without(fixed: Arc<Fixed<T>>, to: Arc<Exit<T>>) -> Self {
+        Self { fixed, content: Arc::new(Content::of(Vec::new(), Vec::new())), gone: Some(to), can_rest: false }
     }
 
     /// Whether the state waits now and then: for its turn, or asleep.
@@ -205,7 +205,7 @@ impl<T: Owner> DefinedState<T> {
             reloaded = self.shared.load();
             graph = &reloaded;
             if !graph.has(&self.fixed) {
-                let node = &Node::without(Arc::clone(&self.fixed), &graph.to_initial);
+                let node = &Node::without(Arc::clone(&self.fixed), Arc::clone(&graph.to_initial));
                 return act(&RunningState { state: self, graph, node });
             }
         }
@@ -251,46 +251,35 @@ impl<T: Owner> SharedGraph<T> {
 }
 
 impl<T: Owner> Content<T> {
-    /// That of a state that does nothing.
-    fn nothing() -> Self {
+    /// That of a state that does nothing but try exits.
+    pub(crate) fn of(exits: Vec<Exit<T>>, message_exits: Vec<MessageExit<T>>) -> Self {
+        let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
+        let has_rates = exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate);
+        // When exits with the chance of a second were tried last is noted each time.
+        let closed_for = if has_rates {
+            f64::NEG_INFINITY
+        } else {
+            exits.iter().map(Exit::closed_for).fold(f64::INFINITY, f64::min)
+        };
         Self {
             behaviour: None,
             has_update: false,
             every: None,
             every_written: None,
             enter_when: None,
-            exits: Vec::new(),
-            closed_for: f64::INFINITY,
-            has_always: false,
-            has_rates: false,
+            closed_for,
+            has_always: exits.iter().any(|exit| exit.is_always),
+            has_rates,
             is_final: false,
             ends: None,
-            keeps: false,
-            message_exits: Vec::new(),
+            keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),
+            exits,
+            message_exits,
+            has_script: false,
+            asks_scripts: false,
             #[cfg(feature = "script")]
             script: None,
-            #[cfg(feature = "script")]
-            asks_scripts: false,
         }
-    }
-
-    #[inline]
-    #[cfg_attr(not(feature = "script"), expect(clippy::unused_self, reason = "only with scripts there is one"))]
-    pub(crate) fn has_script(&self) -> bool {
-        #[cfg(feature = "script")]
-        return self.script.is_some();
-        #[cfg(not(feature = "script"))]
-        false
-    }
-
-    /// Whether scripts answer whether its exits are taken.
-    #[inline]
-    #[cfg_attr(not(feature = "script"), expect(clippy::unused_self, reason = "only with scripts there are some"))]
-    pub(crate) fn asks_scripts(&self) -> bool {
-        #[cfg(feature = "script")]
-        return self.asks_scripts;
-        #[cfg(not(feature = "script"))]
-        false
     }
 
     /// Whether there are times at which the state has nothing to ask: it does nothing in a tick, and its exits open later; or
@@ -306,7 +295,7 @@ impl<T: Owner> Content<T> {
     /// Whether the state does nothing in a tick but try its exits, which it does in each tick.
     #[inline]
     pub(crate) fn only_tries_exits(&self) -> bool {
-        !self.has_update && !self.has_script() && self.every.is_none()
+        !self.has_update && !self.has_script && self.every.is_none()
     }
 
     /// The times that are found for an owner when it enters the state, in the order of the exits that are tried, then of those

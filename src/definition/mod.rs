@@ -105,7 +105,7 @@ use crate::machine::waiting::NextWake;
 use crate::owner::Owner;
 use crate::state::StateRef;
 use build::Built;
-use graph::{Fixed, Graph, SharedGraph};
+use graph::{Graph, SharedGraph};
 
 /// A machine from a file: its states, what they do, and what leads from one to another.
 ///
@@ -180,18 +180,13 @@ struct Loaded<T: Owner> {
 struct Rebuilt<T: Owner> {
     /// What it was built upon.
     before: Arc<Graph<T>>,
-    outline: Outline,
     beside: Option<FilesBeside>,
+    graph: Graph<T>,
     built: Built<T>,
 }
 
 impl<T: Owner> Loaded<T> {
-    fn new(
-        outline: Outline,
-        beside: Option<FilesBeside>,
-        states: &[Arc<Fixed<T>>],
-        shared: &Arc<SharedGraph<T>>,
-    ) -> Self {
+    fn new(Built { outline, states, .. }: Built<T>, beside: Option<FilesBeside>, shared: &Arc<SharedGraph<T>>) -> Self {
         let by_name = outline.states().iter().map(|state| (state.name().to_owned(), state.id())).collect();
         Self { outline, beside, states: states.iter().map(|fixed| fixed.state(shared)).collect(), by_name }
     }
@@ -230,9 +225,8 @@ impl<T: Owner> Definition<T> {
     /// When the file cannot be read, or when it has mistakes. The error then lists all of them.
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-        let file = path.display().to_string();
-        Ok(Self::new(&file, FilesBeside::file(path), text_of(&file, &bytes)?, vocabulary)?)
+        let (file, text) = read(path)?;
+        Ok(Self::new(&file, FilesBeside::file(path), &text, vocabulary)?)
     }
 
     fn new(file: &str, beside: Option<FilesBeside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
@@ -245,11 +239,10 @@ impl<T: Owner> Definition<T> {
 
     /// The definition of a machine that has been checked.
     fn of(checked: Checked<'_>, beside: Option<FilesBeside>, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
-        let (outline, Built { graph, states, link }) = build::build(checked, vocabulary, beside.as_ref(), None)?;
+        let (graph, built) = build::build(checked, vocabulary, beside.as_ref(), None)?;
         let shared = Arc::new(SharedGraph::new(graph));
-        // No other graph can be set: the cell was made for these states.
-        let _ = link.set(Arc::downgrade(&shared));
-        let loaded = Mutex::new(Loaded::new(outline, beside, &states, &shared));
+        built.set_link(&shared);
+        let loaded = Mutex::new(Loaded::new(built, beside, &shared));
         Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), loaded }) })
     }
 
@@ -293,16 +286,13 @@ impl<T: Owner> Definition<T> {
     /// ```
     pub fn reload(&self, text: &str) -> Result<(), Problems> {
         let beside = self.loaded().beside.clone();
-        let warnings = self.reload_silently(text, beside.as_ref())?;
-        for warning in warnings {
-            warn!("{}", warning.located());
-        }
+        warn_of(&self.reload_silently(text, beside.as_ref())?);
         info!("{} was reloaded", self.outline().file());
         Ok(())
     }
 
-    /// Reloads it, and returns the warnings.
-    fn reload_silently(&self, text: &str, beside: Option<&FilesBeside>) -> Result<Vec<Problem>, Problems> {
+    /// Reloads it. The outline that it returns has the warnings, which are still to be logged.
+    fn reload_silently(&self, text: &str, beside: Option<&FilesBeside>) -> Result<Outline, Problems> {
         let (file, machine) = {
             let loaded = self.loaded();
             (loaded.outline.file().to_owned(), loaded.outline.machine().map(ToOwned::to_owned))
@@ -316,10 +306,10 @@ impl<T: Owner> Definition<T> {
                 Some(name) => named(checked, name, &file, text)?,
             };
             let rebuilt = self.rebuild(checked, beside.cloned())?;
-            let warnings = rebuilt.outline.warnings().to_vec();
+            let outline = rebuilt.built.outline.clone();
             // If another thread has reloaded it meanwhile, the new graph is built upon that one.
             if self.replace(rebuilt) {
-                return Ok(warnings);
+                return Ok(outline);
             }
         }
     }
@@ -336,22 +326,21 @@ impl<T: Owner> Definition<T> {
     fn rebuild(&self, checked: Checked<'_>, beside: Option<FilesBeside>) -> Result<Rebuilt<T>, Problems> {
         let inner = &*self.inner;
         let before = inner.shared.load();
-        let (outline, built) = build::build(checked, &inner.vocabulary, beside.as_ref(), Some(&before))?;
-        Ok(Rebuilt { before, outline, beside, built })
+        let (graph, built) = build::build(checked, &inner.vocabulary, beside.as_ref(), Some(&before))?;
+        Ok(Rebuilt { before, beside, graph, built })
     }
 
     /// Puts the replacement in place. Returns whether it was built for the definition that is loaded now.
     fn replace(&self, rebuilt: Rebuilt<T>) -> bool {
         let inner = &*self.inner;
-        let Rebuilt { before, outline, beside, built: Built { graph, states, link } } = rebuilt;
+        let Rebuilt { before, beside, graph, built } = rebuilt;
         let mut loaded = self.loaded();
         if !Arc::ptr_eq(&before, &inner.shared.load()) {
             return false;
         }
-        // No other graph can be set: the cell was made for these states.
-        let _ = link.set(Arc::downgrade(&inner.shared));
+        built.set_link(&inner.shared);
         let old_graph = inner.shared.swap(graph);
-        let old = mem::replace(&mut *loaded, Loaded::new(outline, beside, &states, &inner.shared));
+        let old = mem::replace(&mut *loaded, Loaded::new(built, beside, &inner.shared));
         drop(loaded);
         NextWake::note_exchange();
         // With the lock free, for what the game has put into the states is dropped.
@@ -365,9 +354,7 @@ impl<T: Owner> Definition<T> {
     ///
     /// When the file cannot be read, or when it has mistakes. The error then lists all of them, and nothing is changed.
     pub fn reload_from(&self, path: impl AsRef<Path>) -> Result<(), LoadError> {
-        let path = path.as_ref();
-        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-        Ok(self.reload(text_of(&path.display().to_string(), &bytes)?)?)
+        Ok(self.reload(&read(path.as_ref())?.1)?)
     }
 
     /// Creates a machine in the initial state, with the global state, if there is one. It calls nothing:
@@ -494,6 +481,14 @@ impl<T: Owner> Definition<T> {
     fn loaded(&self) -> MutexGuard<'_, Loaded<T>> {
         self.inner.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The name of a file in reports, and its text.
+fn read(path: &Path) -> Result<(String, String), LoadError> {
+    let file = path.display().to_string();
+    let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+    let text = text_of(&file, &bytes)?.to_owned();
+    Ok((file, text))
 }
 
 /// The first machine of a file.

@@ -38,14 +38,7 @@ impl<T: Owner> Copy for Moment<'_, '_, T> {}
 impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
     #[inline]
     pub(crate) fn of(state: &'m dyn State<T>, fsm: &'m Fsm<'f, T>) -> Self {
-        Self {
-            state: Some(state),
-            fsm,
-            message: None,
-            opened: 0.0,
-            #[cfg(feature = "script")]
-            usage: None,
-        }
+        Self { state: Some(state), ..Self::before_entry(fsm) }
     }
 
     /// At which a state is asked whether it can be entered.

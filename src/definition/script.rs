@@ -139,10 +139,8 @@ impl<T: Owner> ScriptCondition<T> {
             run.result.as_bool().map_err(is_neither)
         });
         answer.unwrap_or_else(|why| {
-            if self.script.fail(owner, "when", &self.state, &why) {
-                usage.cut_offs.set(so_far + 1);
-                self.script.stop_at(so_far + 1, owner, "when", &self.state);
-            }
+            let is_cut_off = self.script.fail(owner, "when", &self.state, &why, so_far);
+            usage.cut_offs.set(so_far + u32::from(is_cut_off));
             false
         })
     }
@@ -178,12 +176,10 @@ impl<T: Owner> Hooks<T> {
             }
             Ok(Ran { to: run.to, is_cut_off: false, operations })
         });
-        done.unwrap_or_else(|why| {
-            let is_cut_off = self.script.fail(owner, name, state, &why);
-            if is_cut_off {
-                self.script.stop_at(cut_offs + 1, owner, name, state);
-            }
-            Ran { to: None, is_cut_off, operations }
+        done.unwrap_or_else(|why| Ran {
+            to: None,
+            is_cut_off: self.script.fail(owner, name, state, &why, cut_offs),
+            operations,
         })
     }
 }
@@ -307,34 +303,26 @@ impl<T: Owner> Script<T> {
     }
 
     /// Logs a failure: the first, the second, the fourth and so on, since there may be one for every owner in every tick.
-    /// Returns whether the script has been cut off.
+    /// Logs likewise that the script is stopped, if it has been cut off often enough. Returns whether it has been cut off now.
     #[cold]
-    fn fail(&self, owner: &T, function: &str, state: &str, why: &Failure) -> bool {
-        let (is_cut_off, why) = match why {
-            Failure::CutOff(why) => (true, why),
-            Failure::Error(why) => (false, why),
-        };
+    fn fail(&self, owner: &T, function: &str, state: &str, why: &Failure, cut_offs: u32) -> bool {
+        let (Failure::CutOff(text) | Failure::Error(text)) = why;
+        let is_cut_off = matches!(why, Failure::CutOff(_));
+        let (owner, file) = (Label(owner), &self.file);
         if let Some(times) = now_and_then(&self.failures) {
-            let (owner, file) = (Label(owner), &self.file);
-            error!(target: LOG, "{owner}: script {file}, function {function}, in state {state}: {why}{times}");
+            error!(target: LOG, "{owner}: script {file}, function {function}, in state {state}: {text}{times}");
+        }
+        let cut_offs = cut_offs + 1;
+        if is_cut_off && cut_offs >= MOST_CUT_OFFS {
+            if let Some(times) = now_and_then(&self.stops) {
+                error!(
+                    target: LOG,
+                    "{owner}: script {file}, function {function}, in state {state}: it has been cut off {cut_offs} times: \
+                     it is stopped for this owner until it leaves the state{times}"
+                );
+            }
         }
         is_cut_off
-    }
-
-    /// Logs that the script is stopped, if it has been cut off often enough. As [`fail`](Self::fail), not for every owner.
-    #[cold]
-    fn stop_at(&self, cut_offs: u32, owner: &T, function: &str, state: &str) {
-        if cut_offs < MOST_CUT_OFFS {
-            return;
-        }
-        if let Some(times) = now_and_then(&self.stops) {
-            let (owner, file) = (Label(owner), &self.file);
-            error!(
-                target: LOG,
-                "{owner}: script {file}, function {function}, in state {state}: it has been cut off {cut_offs} times: \
-                 it is stopped for this owner until it leaves the state{times}"
-            );
-        }
     }
 }
 

@@ -279,6 +279,36 @@ mod tests {
         fn initial(&self) -> String {
             self.definition.initial().name().into_owned()
         }
+
+        #[track_caller]
+        fn reloads(&mut self, initial: &str) {
+            assert!(self.watch.poll().unwrap());
+            assert_eq!(self.initial(), initial);
+        }
+
+        #[track_caller]
+        fn stays(&mut self, initial: &str) {
+            assert!(!self.watch.poll().unwrap());
+            assert_eq!(self.initial(), initial);
+        }
+
+        /// Has the link `now` lead to a folder.
+        #[cfg(unix)]
+        fn lead(&self, to: &str) {
+            let _ = fs::remove_file(self.beside("now"));
+            std::os::unix::fs::symlink(to, self.beside("now")).unwrap();
+        }
+
+        /// Watches the definition by way of the link `now`. Returns what polls after an event of a path.
+        #[cfg(unix)]
+        fn watch_link(&self) -> impl FnMut(PathBuf) -> bool + use<> {
+            let (send, events) = channel();
+            let mut watch = Watch::hearing(&self.definition, &self.beside("now/guard.toml"), events);
+            move |path| {
+                send.send(Ok(Event::new(EventKind::Create(CreateKind::Any)).add_path(path))).unwrap();
+                watch.poll().unwrap()
+            }
+        }
     }
 
     impl Drop for Stage {
@@ -298,8 +328,7 @@ mod tests {
         for kind in [WRITTEN, WRITTEN, EventKind::Create(CreateKind::File)] {
             stage.hear(kind, &path);
         }
-        assert!(stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "b");
+        stage.reloads("b");
         assert!(!stage.watch.poll().unwrap());
     }
 
@@ -308,8 +337,7 @@ mod tests {
         let mut stage = Stage::new("moved");
         stage.save("initial = 'b'\nstates.b.final = true\n");
         stage.hear(EventKind::Modify(ModifyKind::Name(RenameMode::To)), stage.path.clone());
-        assert!(stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "b");
+        stage.reloads("b");
     }
 
     /// Some editors move the old file away first, and write the new one after that.
@@ -319,8 +347,7 @@ mod tests {
         fs::remove_file(&stage.path).unwrap();
         stage.hear(EventKind::Modify(ModifyKind::Name(RenameMode::From)), stage.path.clone());
         stage.hear(EventKind::Remove(RemoveKind::File), stage.path.clone());
-        assert!(!stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "a");
+        stage.stays("a");
     }
 
     #[test]
@@ -330,8 +357,7 @@ mod tests {
         stage.hear(WRITTEN, stage.beside("other.toml"));
         stage.hear(WRITTEN, std::env::temp_dir().join("elsewhere.rhai"));
         stage.hear(EventKind::Access(AccessKind::Any), stage.path.clone());
-        assert!(!stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "a");
+        stage.stays("a");
     }
 
     #[test]
@@ -339,13 +365,11 @@ mod tests {
         let mut stage = Stage::new("script");
         stage.save("initial = 'b'\nstates.b.final = true\n");
         stage.hear(WRITTEN, stage.beside("guard.rhai"));
-        assert!(stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "b");
+        stage.reloads("b");
         stage.save("initial = 'c'\nstates.c.final = true\n");
         fs::create_dir(stage.beside("scripts")).unwrap();
         stage.hear(WRITTEN, stage.beside("scripts/guard.rhai"));
-        assert!(stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "c");
+        stage.reloads("c");
     }
 
     #[test]
@@ -355,12 +379,10 @@ mod tests {
         fs::write(stage.beside("round.toml"), linked("x")).unwrap();
         stage.save("initial = 'a'\n[states.a]\nmachine = 'round.toml'\nfinal = true\n");
         stage.hear(WRITTEN, &stage.path);
-        assert!(stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "a.x");
+        stage.reloads("a.x");
         fs::write(stage.beside("round.toml"), linked("y")).unwrap();
         stage.hear(WRITTEN, stage.beside("round.toml"));
-        assert!(stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "a.y");
+        stage.reloads("a.y");
     }
 
     #[cfg(unix)]
@@ -373,22 +395,12 @@ mod tests {
             fs::write(folder.join("guard.toml"), format!("initial = '{state}'\nstates.{state}.final = true\n"))
                 .unwrap();
         }
-        let lead = |to: &str| {
-            let _ = fs::remove_file(stage.beside("now"));
-            std::os::unix::fs::symlink(to, stage.beside("now")).unwrap();
-        };
-        lead("old");
-        let path = stage.beside("now/guard.toml");
-        let (send, events) = channel();
-        let mut watch = Watch::hearing(&stage.definition, &path, events);
-        let mut hear = |path: PathBuf| {
-            send.send(Ok(Event::new(EventKind::Create(CreateKind::Any)).add_path(path))).unwrap();
-            watch.poll().unwrap()
-        };
+        stage.lead("old");
+        let mut hear = stage.watch_link();
         assert!(!hear(stage.beside("now")), "it leads where it did");
         assert!(hear(old.join("guard.toml")), "by the path of the file itself");
         assert_eq!(stage.initial(), "b");
-        lead("new");
+        stage.lead("new");
         assert!(hear(stage.beside("now")));
         assert_eq!(stage.initial(), "c");
         assert!(!hear(old.join("guard.toml")));
@@ -405,8 +417,7 @@ mod tests {
         fs::remove_file(&stage.path).unwrap();
         std::os::unix::fs::symlink("other.toml", &stage.path).unwrap();
         stage.hear(EventKind::Create(CreateKind::Any), &stage.path);
-        assert!(stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "b");
+        stage.reloads("b");
     }
 
     /// The folder to which the link led was not listened to, since there was no file in it.
@@ -415,18 +426,9 @@ mod tests {
     fn a_file_that_comes_later_to_where_a_link_leads_is_loaded() {
         let mut stage = Stage::new("later");
         fs::create_dir(stage.beside("new")).unwrap();
-        let lead = |to: &str| {
-            let _ = fs::remove_file(stage.beside("now"));
-            std::os::unix::fs::symlink(to, stage.beside("now")).unwrap();
-        };
-        lead(".");
-        let (send, events) = channel();
-        let mut watch = Watch::hearing(&stage.definition, &stage.beside("now/guard.toml"), events);
-        let mut hear = |path: PathBuf| {
-            send.send(Ok(Event::new(EventKind::Create(CreateKind::Any)).add_path(path))).unwrap();
-            watch.poll().unwrap()
-        };
-        lead("new");
+        stage.lead(".");
+        let mut hear = stage.watch_link();
+        stage.lead("new");
         assert!(!hear(stage.beside("now")), "it is still to come");
         fs::write(stage.beside("new/guard.toml"), "initial = 'b'\nstates.b.final = true\n").unwrap();
         assert!(hear(stage.beside("new/guard.toml")));
@@ -444,8 +446,7 @@ mod tests {
         assert!(!stage.watch.poll().unwrap());
         stage.save("initial = 'b'\nstates.b.final = true\n");
         stage.hear(WRITTEN, stage.path.clone());
-        assert!(stage.watch.poll().unwrap());
-        assert_eq!(stage.initial(), "b");
+        stage.reloads("b");
     }
 
     #[test]
