@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::cast::SavedTelegram;
@@ -12,11 +11,8 @@ use crate::message::{Dispatcher, Telegram};
 /// The telegrams in the order in which they arrive, and how the queue merges, if it does.
 impl<K: Serialize, M: Serialize> Serialize for Dispatcher<K, M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let queue: Vec<_> = self.iter().map(|(due, telegram)| (Seconds(due), telegram)).collect();
-        let mut fields = serializer.serialize_struct("Dispatcher", 2)?;
-        fields.serialize_field("merging_within", &self.merging_window().map(Seconds))?;
-        fields.serialize_field("queue", &queue)?;
-        fields.end()
+        let queue = self.iter().map(|(due, telegram)| (Seconds(due), telegram)).collect();
+        Fields { merging_within: self.merging_window().map(Seconds), queue }.serialize(serializer)
     }
 }
 
@@ -42,12 +38,12 @@ where
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename = "Dispatcher")]
-struct Fields<K, M> {
+struct Fields<T> {
     #[serde(deserialize_with = "Option::deserialize")]
     merging_within: Option<Seconds>,
-    queue: Vec<(Seconds, Telegram<K, M>)>,
+    queue: Vec<(Seconds, T)>,
 }
 
 impl<K: Clone, M> Dispatcher<K, M> {

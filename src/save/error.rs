@@ -124,21 +124,6 @@ const NO_MESSAGES: &str =
     "a timer has a message, and the book does not know how to save messages: call `StateBook::with_messages`";
 const NO_MERGING: &str = "the queue of telegrams merges some of them, and the book of the cast does not know how: call `CastBook::with_merging`";
 
-impl Error for SaveError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Book(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<BookError> for SaveError {
-    fn from(error: BookError) -> Self {
-        Self::Book(error)
-    }
-}
-
 /// Why something that was saved cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -232,20 +217,23 @@ impl fmt::Display for LoadError {
     }
 }
 
-impl Error for LoadError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Book(error) => Some(error),
-            _ => None,
+macro_rules! with_book_error {
+    ($($error:ident)*) => {
+        $(impl Error for $error {
+            fn source(&self) -> Option<&(dyn Error + 'static)> {
+                if let Self::Book(error) = self { Some(error) } else { None }
+            }
         }
-    }
+
+        impl From<BookError> for $error {
+            fn from(error: BookError) -> Self {
+                Self::Book(error)
+            }
+        })*
+    };
 }
 
-impl From<BookError> for LoadError {
-    fn from(error: BookError) -> Self {
-        Self::Book(error)
-    }
-}
+with_book_error!(SaveError LoadError);
 
 /// `the state `Idle``, `the states `Idle`, `Chase``.
 struct StateNames<'a>(&'a [String]);

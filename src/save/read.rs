@@ -88,15 +88,12 @@ impl<'b, T: Owner> Reader<'b, T> {
             return Ok(FoundState { state: StateRef::NONE, how: How::Named });
         };
         let nth = nth as usize;
-        match self.found.get(nth) {
-            None => {
-                return Err(LoadError::damaged(
-                    format!("state {number}"),
-                    format!("there are only {}", self.states.len()),
-                ));
-            }
-            Some(Some(found)) => return Ok(found.clone()),
-            Some(None) => {}
+        let Some(known) = self.found.get(nth) else {
+            let why = format!("there are only {}", self.states.len());
+            return Err(LoadError::damaged(format_args!("state {number}"), why));
+        };
+        if let Some(found) = known {
+            return Ok(found.clone());
         }
         let found = self.find(nth)?;
         self.found[nth] = Some(found.clone());
@@ -137,10 +134,13 @@ impl<'b, T: Owner> Reader<'b, T> {
         self.name(number).is_ok_and(|name| self.book.state_of(name).is_some())
     }
 
+    fn saved(&self, number: u32) -> Option<&SavedState> {
+        self.states.get(number.checked_sub(1)? as usize)
+    }
+
     /// The name of a number.
     pub(crate) fn name(&self, number: u32) -> Result<&str, LoadError> {
-        let entry = number.checked_sub(1).and_then(|nth| self.states.get(nth as usize));
-        match entry {
+        match self.saved(number) {
             Some(SavedState::Name(name)) => Ok(name),
             _ => Err(LoadError::damaged(format!("state {number}"), "it is no name")),
         }
@@ -149,7 +149,7 @@ impl<'b, T: Owner> Reader<'b, T> {
     /// The state of a number that need not be known: one around another.
     pub(crate) fn ancestor(&mut self, number: u32) -> Result<StateRef<T>, LoadError> {
         let is_unknown = |name: &String| self.book.state_of(name).is_none();
-        match number.checked_sub(1).and_then(|nth| self.states.get(nth as usize)) {
+        match self.saved(number) {
             Some(SavedState::Name(name)) if is_unknown(name) => Ok(StateRef::NONE),
             Some(SavedState::Owned { name, .. }) if self.book.owned_type(self.name(*name)?).is_none() => {
                 Ok(StateRef::NONE)
@@ -203,15 +203,10 @@ impl<'b, T: Owner> Reader<'b, T> {
         seat: &mut Seat<T>,
     ) -> Result<(), LoadError> {
         let SavedMore { stack, history, timers, wakes_at: _ } = saved;
-        if stack.len() > MOST_PUSHED {
-            return Err(LoadError::damaged(
-                "stack",
-                format!("it has {} paths; the most are {MOST_PUSHED}", stack.len()),
-            ));
-        }
-        if history.len() > MOST_REMEMBERED {
-            let why = format!("it has {} entries; the most are {MOST_REMEMBERED}", history.len());
-            return Err(LoadError::damaged("history", why));
+        let lists =
+            [("stack", stack.len(), "paths", MOST_PUSHED), ("history", history.len(), "entries", MOST_REMEMBERED)];
+        if let Some((at, len, of, most)) = lists.into_iter().find(|(_, len, _, most)| len > most) {
+            return Err(LoadError::damaged(at, format_args!("it has {len} {of}; the most are {most}")));
         }
         for (nth, path) in stack.iter().enumerate() {
             let suspended = self.path(path).map_err(|error| error.within(format_args!("path {nth} of the stack")))?;

@@ -108,26 +108,6 @@ impl<O> Default for BatchContent<O> {
 }
 
 impl<O> SavedBucket<O> {
-    /// The bucket of a state, without owners.
-    pub(super) fn new(state: u32) -> Self {
-        Self {
-            state,
-            is_of_owned: false,
-            ancestors: Vec::new(),
-            asleep: 0,
-            is_outdated: false,
-            owners: Vec::new(),
-            indices: Vec::new(),
-            versions: Vec::new(),
-            previous: Vec::new(),
-            is_entered: Vec::new(),
-            entered_at: Vec::new(),
-            ancestors_entered_at: Vec::new(),
-            seats: Vec::new(),
-            rows: Vec::new(),
-        }
-    }
-
     fn map<P>(self, map: impl FnMut(O) -> P) -> SavedBucket<P> {
         let Self { state, is_of_owned, ancestors, asleep, is_outdated, owners, indices, versions, .. } = self;
         let Self { previous, is_entered, entered_at, ancestors_entered_at, seats, rows, .. } = self;
@@ -174,19 +154,8 @@ impl<O> SavedBatch<O> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn map_owners<P>(self, mut map: impl FnMut(O) -> P) -> SavedBatch<P> {
-        let Self { version, content } = self;
-        let BatchContent {
-            clock,
-            definitions,
-            states,
-            has_clock,
-            buckets,
-            order,
-            free,
-            next_keys,
-            unused,
-            unused_credit,
-        } = content;
+        let BatchContent { clock, definitions, states, has_clock, buckets, .. } = self.content;
+        let BatchContent { order, free, next_keys, unused, unused_credit, .. } = self.content;
         let buckets = buckets.into_iter().map(|bucket| bucket.map(&mut map)).collect();
         let content = BatchContent {
             clock,
@@ -200,6 +169,6 @@ impl<O> SavedBatch<O> {
             unused,
             unused_credit,
         };
-        Saved { version, content }
+        Saved { version: self.version, content }
     }
 }

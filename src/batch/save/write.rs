@@ -114,28 +114,28 @@ impl<T: Owner> Store<T> {
 
     fn saved_bucket(&self, number: u32, state: u32, writer: &mut Writer<'_, T>) -> SavedBucket<&T> {
         let (known, columns) = (self.states.get(number), &self.buckets[number as usize]);
-        let mut bucket = SavedBucket::new(state);
-        bucket.is_of_owned = known.is_owned && state != 0;
-        bucket.asleep = u32::try_from(columns.asleep).unwrap_or(u32::MAX);
-        bucket.owners = columns.owners.iter().collect();
-        bucket.indices = columns.tags.iter().map(|tag| tag.key.index()).collect();
-        bucket.versions = columns.tags.iter().map(|tag| Key::version(tag.key)).collect();
-        if known.is_owned {
-            bucket.seats = columns.seats.iter().map(|seat| writer.seat(seat)).collect();
-            return bucket;
+        let is_shared = !known.is_owned;
+        // Seats have all that these columns would have.
+        let tags = if is_shared { &columns.tags[..] } else { &[] };
+        let seconds = |times: &[f64]| if is_shared { times.iter().copied().map(Seconds).collect() } else { Vec::new() };
+        let ancestors = if is_shared && state != 0 { &known.ancestors[..] } else { &[] };
+        let has_rows = is_shared && !(self.extras.is_empty() && self.timers.is_empty());
+        SavedBucket {
+            state,
+            is_of_owned: known.is_owned && state != 0,
+            ancestors: ancestors.iter().map(|ancestor| writer.ancestor(ancestor)).collect(),
+            asleep: u32::try_from(columns.asleep).unwrap_or(u32::MAX),
+            is_outdated: is_shared && columns.asleep > 0 && columns.revision != known.state().revision(),
+            owners: columns.owners.iter().collect(),
+            indices: columns.tags.iter().map(|tag| tag.key.index()).collect(),
+            versions: columns.tags.iter().map(|tag| Key::version(tag.key)).collect(),
+            previous: tags.iter().map(|tag| tag.previous().map_or(0, |number| number + 1)).collect(),
+            is_entered: tags.iter().map(|tag| tag.is_entered()).collect(),
+            entered_at: seconds(&columns.times.current),
+            ancestors_entered_at: seconds(&columns.times.ancestors),
+            seats: columns.seats.iter().filter(|_| known.is_owned).map(|seat| writer.seat(seat)).collect(),
+            rows: if has_rows { self.saved_rows(number, writer) } else { Vec::new() },
         }
-        if state != 0 {
-            bucket.ancestors = known.ancestors.iter().map(|ancestor| writer.ancestor(ancestor)).collect();
-        }
-        bucket.is_outdated = columns.asleep > 0 && columns.revision != known.state().revision();
-        bucket.previous = columns.tags.iter().map(|tag| tag.previous().map_or(0, |number| number + 1)).collect();
-        bucket.is_entered = columns.tags.iter().map(|tag| tag.is_entered()).collect();
-        bucket.entered_at = columns.times.current.iter().copied().map(Seconds).collect();
-        bucket.ancestors_entered_at = columns.times.ancestors.iter().copied().map(Seconds).collect();
-        if !self.extras.is_empty() || !self.timers.is_empty() {
-            bucket.rows = self.saved_rows(number, writer);
-        }
-        bucket
     }
 
     /// What only some rows of a bucket have.
