@@ -17,7 +17,7 @@ pub(super) fn dot(diagram: &Diagram) -> String {
     }
     children(&mut text, diagram, None, 1);
     if let Some(initial) = diagram.initial(None) {
-        let _ = writeln!(text, "    start -> {};", ArrowHead::of(diagram, None, initial));
+        let _ = writeln!(text, "    start -> {};", ArrowEnd::of(diagram, None, initial));
     }
     for from in diagram.shown() {
         diagram.arrows_from(from).for_each(|arrow| edge(&mut text, diagram, arrow));
@@ -42,7 +42,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
             // Where arrows within the cluster begin or end that are its own.
             match diagram.initial(id) {
                 Some(initial) => {
-                    let head = ArrowHead::of(diagram, None, initial);
+                    let head = ArrowEnd::of(diagram, None, initial);
                     let _ = writeln!(text, "{inner}c{id} [shape = point];\n{inner}c{id} -> {head};");
                 }
                 None => {
@@ -77,19 +77,14 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
 fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
     let (from, to) = (arrow.from, arrow.to);
     // Arrows lead from leaf to leaf, and are cut off at the borders of clusters, unless one cluster is within the other.
-    let (tail, cut) = match (diagram.is_composite(from), diagram.is_within(to, from)) {
-        (false, _) => (format!("s{from}"), None),
-        (true, true) => (format!("c{from}"), None),
-        (true, false) => (leaf(diagram, from), Some(from)),
-    };
+    let (tail, head) = (ArrowEnd::of(diagram, Some(to), from), ArrowEnd::of(diagram, Some(from), to));
     let mut attributes = Vec::new();
     let mut label: Vec<_> = Some(arrow.label.clone()).into_iter().filter(|label| !label.is_empty()).collect();
     label.extend(arrow.seen.map(|seen| seen.to_string()));
     if !label.is_empty() {
         attributes.push(format!("label = {}", quoted(&label)));
     }
-    attributes.extend(cut.map(|cut| format!("ltail = cluster_{cut}")));
-    let head = ArrowHead::of(diagram, Some(from), to);
+    attributes.extend(tail.cut.map(|cut| format!("ltail = cluster_{cut}")));
     attributes.extend(head.cut.map(|cut| format!("lhead = cluster_{cut}")));
     if arrow.seen.is_some() {
         attributes.push(format!("penwidth = {:.1}", arrow.width()));
@@ -100,27 +95,29 @@ fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
         attributes.push(format!("color = \"{color}\""));
     }
     let attributes = if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
-    let _ = writeln!(text, "    {tail} -> {}{attributes};", head.node);
+    let _ = writeln!(text, "    {} -> {}{attributes};", tail.node, head.node);
 }
 
-/// Where an arrow leads.
-struct ArrowHead {
+/// Where an arrow begins or ends. Arrows lead from leaf to leaf, and are cut off at the borders of clusters, unless one cluster is
+/// within the other.
+struct ArrowEnd {
     node: String,
-    /// The cluster at whose border it ends.
+    /// The cluster at whose border it is cut off.
     cut: Option<usize>,
 }
 
-impl ArrowHead {
-    fn of(diagram: &Diagram, from: Option<usize>, to: usize) -> Self {
-        match (diagram.is_composite(to), from.is_some_and(|from| diagram.is_within(from, to))) {
-            (false, _) => Self { node: format!("s{to}"), cut: None },
-            (true, true) => Self { node: format!("c{to}"), cut: None },
-            (true, false) => Self { node: leaf(diagram, to), cut: Some(to) },
+impl ArrowEnd {
+    /// The end at a state of an arrow whose other end is at another state, if at any.
+    fn of(diagram: &Diagram, other: Option<usize>, state: usize) -> Self {
+        match (diagram.is_composite(state), other.is_some_and(|other| diagram.is_within(other, state))) {
+            (false, _) => Self { node: format!("s{state}"), cut: None },
+            (true, true) => Self { node: format!("c{state}"), cut: None },
+            (true, false) => Self { node: leaf(diagram, state), cut: Some(state) },
         }
     }
 }
 
-impl fmt::Display for ArrowHead {
+impl fmt::Display for ArrowEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.node)?;
         match self.cut {
