@@ -2,7 +2,7 @@
 
 use alloc::format;
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, mem};
 
 use super::Cast;
 use super::context::CastContext;
@@ -55,8 +55,9 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
             loaded.dispatcher.send_at(time(due, "the due time of a telegram")?, telegram);
         }
         let wait = |telegram: Telegram<K, M>| PutOff { cause: TelegramCause::NONE, telegram };
-        for (index, SavedMember { key, of, owner, machine, put_off }) in members.into_iter().enumerate() {
-            book.load(&mut loaded, key, &of, &owner, machine)?;
+        for (index, mut member) in members.into_iter().enumerate() {
+            let put_off = mem::take(&mut member.put_off);
+            book.load(&mut loaded, member)?;
             if let Some(slot) = loaded.slot_mut(index) {
                 slot.put_off.extend(put_off.into_iter().map(wait));
             }

@@ -120,9 +120,9 @@ struct MemberType<C: CastContext> {
 }
 
 type Save = dyn Fn(&dyn Any, &dyn fmt::Debug, f64) -> Result<(String, MachineContent), SaveError> + Send + Sync;
-type Load<C> =
-    dyn Fn(&mut MembersOf<C>, <C as CastContext>::Key, &str, MachineContent) -> Result<(), LoadError> + Send + Sync;
+type Load<C> = dyn Fn(&mut MembersOf<C>, SavedMemberOf<C>) -> Result<(), LoadError> + Send + Sync;
 type Merging<C> = fn(f64) -> Dispatcher<<C as CastContext>::Key, <C as CastContext>::Message>;
+type SavedMemberOf<C> = SavedMember<<C as CastContext>::Key, <C as CastContext>::Message>;
 type MembersOf<C> = Members<<C as CastContext>::Key, <C as CastContext>::Message, C>;
 
 impl<C: CastContext> CastBook<C> {
@@ -156,8 +156,8 @@ impl<C: CastContext> CastBook<C> {
                     .map_err(|error| SaveError::Member { member: format!("{key:?}"), why: error.to_string() })?;
                 Ok((owner, content(agent.machine().seat(), &book, now)?))
             }),
-            load: Box::new(move |members, key, owner, saved| {
-                let owner: T = ron::from_str(owner)
+            load: Box::new(move |members, SavedMember { key, owner, machine: saved, .. }| {
+                let owner: T = ron::from_str(&owner)
                     .map_err(|error| LoadError::Member { member: format!("{key:?}"), why: error.to_string() })?;
                 let machine = machine(saved, &for_loading, members.now())?;
                 members.add(key, Agent::new(owner, machine)).map_err(|taken| LoadError::damaged("members", taken))
@@ -205,21 +205,11 @@ impl<C: CastContext> CastBook<C> {
     }
 
     /// Loads a member.
-    pub(crate) fn load(
-        &self,
-        members: &mut MembersOf<C>,
-        key: C::Key,
-        of: &str,
-        owner: &str,
-        machine: MachineContent,
-    ) -> Result<(), LoadError> {
-        let at = format!("member {key:?}");
-        let of = self
-            .names
-            .get(of)
-            .and_then(|of| self.types.get(of))
-            .ok_or_else(|| LoadError::UnknownMember { name: of.into() })?;
-        (of.load)(members, key, owner, machine).map_err(|error| error.within(at))
+    pub(crate) fn load(&self, members: &mut MembersOf<C>, saved: SavedMemberOf<C>) -> Result<(), LoadError> {
+        let at = format!("member {:?}", saved.key);
+        let of = self.names.get(&saved.of).and_then(|of| self.types.get(of));
+        let of = of.ok_or_else(|| LoadError::UnknownMember { name: saved.of.clone() })?;
+        (of.load)(members, saved).map_err(|error| error.within(at))
     }
 
     pub(crate) fn can_merge(&self) -> bool {
