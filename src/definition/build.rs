@@ -377,37 +377,35 @@ fn never<T: Owner>() -> MessageKind<T> {
 
 /// Where the file first uses what the game offers twice.
 fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
-    let uses = outline.states.iter().flat_map(|state| {
-        let whens =
-            state.enter_when.as_deref().into_iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_deref()));
-        let named = |name: &str, of: Option<&Name>| of.filter(|of| of.text == name).map(|of| of.span.clone());
-        let mut uses: Vec<Option<Range<usize>>> = Vec::new();
+    let span = |name: &Name| name.span.clone();
+    let uses = outline.states.iter().flat_map(|state| -> Vec<Range<usize>> {
+        let ons = state.exits.iter().filter_map(|exit| exit.on.as_ref());
+        let whens = state.exits.iter().filter_map(|exit| exit.when.as_deref()).chain(state.enter_when.as_deref());
+        let durations = state.durations();
         match repeated {
             Repeated::Word(WordKind::Behaviour, name) => {
-                uses.extend(state.behaviors.iter().map(|behavior| named(name, Some(&behavior.name))));
+                let behaviors = state.behaviors.iter().map(|behavior| &behavior.name);
+                behaviors.filter(|behavior| behavior.text == *name).map(span).collect()
             }
-            Repeated::Word(WordKind::Message, name) => {
-                uses.extend(state.exits.iter().map(|exit| named(name, exit.on.as_ref())));
-            }
+            Repeated::Word(WordKind::Message, name) => ons.filter(|on| on.text == *name).map(span).collect(),
             Repeated::Word(WordKind::Field, name) => {
                 let is_of = |on: &&Name| name.strip_prefix(&on.text).is_some_and(|rest| rest.starts_with('.'));
-                uses.extend(state.exits.iter().map(|exit| exit.on.as_ref().filter(is_of).map(|on| on.span.clone())));
+                ons.filter(is_of).map(span).collect()
             }
             Repeated::Word(WordKind::Value, name) => {
-                uses.extend(whens.map(|when| when.first_value(name)));
-                uses.extend(state.durations().map(|of| (of.value() == Some(name)).then(|| of.span.clone())));
+                let durations = durations.filter(|of| of.value() == Some(name)).map(|of| of.span.clone());
+                whens.filter_map(|when| when.first_value(name)).chain(durations).collect()
             }
             Repeated::Random => {
-                uses.extend(whens.map(When::first_chance));
-                uses.extend(state.durations().map(|of| of.range().map(|_| of.span.clone())));
+                let durations = durations.filter(|of| of.range().is_some()).map(|of| of.span.clone());
+                whens.filter_map(When::first_chance).chain(durations).collect()
             }
             #[cfg(feature = "script")]
             Repeated::Script(file) => {
-                uses.push(named(file, state.script.as_ref()));
-                uses.extend(whens.map(|when| named(file, when.script())));
+                let scripts = whens.filter_map(When::script).chain(&state.script);
+                scripts.filter(|script| script.text == *file).map(span).collect()
             }
         }
-        uses.into_iter().flatten()
     });
     uses.min_by_key(|at| at.start)
 }

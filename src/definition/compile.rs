@@ -60,13 +60,15 @@ impl<T: Owner> Compiler<'_, T> {
             }
             Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
                 Some((flag, is)) => {
-                    let written = WrittenTest::new(expr.to_string()).reading(&flag.to_string());
+                    let mut written = WrittenTest::new(expr.to_string()).reading(&[flag]);
+                    written.is_inverted = !is;
                     let probe = match flag {
                         Operand::Field(name) => self.field_flag(name),
                         Operand::Value(name) => self.flag(name),
                         _ => None,
                     };
-                    if is { self.test(probe, written, yes, no) } else { self.test(probe, written.inverted(), no, yes) }
+                    let (holds, fails) = if is { (yes, no) } else { (no, yes) };
+                    self.test(probe, written, holds, fails)
                 }
                 None => {
                     // A time is on the left, so that what is compared with it is on the right; and a number is on the right.
@@ -75,7 +77,7 @@ impl<T: Owner> Compiler<'_, T> {
                     let is_simple = left.is_simple() && right.is_simple();
                     let probe =
                         if is_simple { self.comparison(left, op, right) } else { self.formulas(left, op, right) };
-                    self.test(probe, WrittenTest::new(expr.to_string()).comparing(left, right), yes, no)
+                    self.test(probe, WrittenTest::new(expr.to_string()).reading(&[left, right]), yes, no)
                 }
             },
         }

@@ -73,31 +73,21 @@ pub(crate) struct WrittenTest {
     /// What the sides that are read are called. Empty where the text says it all.
     reads: [String; 2],
     /// Whether what is written holds when the test does not.
-    is_inverted: bool,
+    pub(crate) is_inverted: bool,
 }
 
 impl WrittenTest {
     pub(crate) fn new(text: String) -> Self {
-        Self { text, reads: [String::new(), String::new()], is_inverted: false }
+        Self { text, reads: Default::default(), is_inverted: false }
     }
 
-    /// One value is read.
-    pub(crate) fn reading(mut self, name: &str) -> Self {
-        self.reads[0] = name.into();
-        self
-    }
-
-    /// Two sides are compared, of which numbers are not read.
-    pub(crate) fn comparing(mut self, left: &Operand, right: &Operand) -> Self {
-        self.reads = [left, right].map(|side| match side {
-            Operand::Number(_) => String::new(),
-            side => side.to_string(),
-        });
-        self
-    }
-
-    pub(crate) fn inverted(mut self) -> Self {
-        self.is_inverted = true;
+    /// One side is read, or two that are compared. A number needs no name.
+    pub(crate) fn reading(mut self, sides: &[&Operand]) -> Self {
+        for (read, side) in self.reads.iter_mut().zip(sides) {
+            if !matches!(side, Operand::Number(_)) {
+                *read = side.to_string();
+            }
+        }
         self
     }
 
@@ -108,15 +98,13 @@ impl WrittenTest {
 
     /// What has been read: `health = 35`.
     pub(crate) fn read(&self, answered: Answered) -> String {
-        let named = |name: &str, value: String| (!name.is_empty()).then(|| format!("{name} = {value}"));
+        let named = |values: &[String]| {
+            let sides = self.reads.iter().zip(values).filter(|(name, _)| !name.is_empty());
+            sides.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+        };
         match answered {
-            Answered::Flag(is) => named(&self.reads[0], is.to_string()).unwrap_or_default(),
-            Answered::Numbers(left, right) => {
-                let sides = [(&self.reads[0], left), (&self.reads[1], right)];
-                let read: Vec<_> =
-                    sides.into_iter().filter_map(|(name, value)| named(name, rounded(value).to_string())).collect();
-                read.join(", ")
-            }
+            Answered::Flag(is) => named(&[is.to_string()]),
+            Answered::Numbers(left, right) => named(&[left, right].map(|side| rounded(side).to_string())),
             Answered::Drawn(drawn) => format!("drew {drawn:.3}"),
             Answered::DrawnFor(drawn, chance) => format!("drew {drawn:.3}, at a chance of {chance:.3}"),
             Answered::NoMessage => "no message".into(),

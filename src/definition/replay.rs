@@ -24,8 +24,8 @@ const MOST_TICKS: u32 = 10_000;
 /// A machine of a file, without what behaviors and scripts do.
 struct MachineReplay {
     definition: Definition<Actor>,
-    /// Each value's place, and what it is.
-    values: BTreeMap<String, (usize, ValueKind)>,
+    /// Each value's place.
+    values: BTreeMap<String, usize>,
     /// The names of the states, by id.
     names: Vec<String>,
 }
@@ -94,7 +94,7 @@ impl MachineReplay {
                 ValueKind::Number => vocabulary.value(name.clone(), move |actor: &Actor, _| actor.values[at]),
                 ValueKind::Flag => vocabulary.flag(name.clone(), move |actor: &Actor, _| actor.values[at] != 0.0),
             };
-            values.insert(name, (at, kind));
+            values.insert(name, at);
         }
         for (message, fields) in words.fields {
             let name = message.clone();
@@ -120,7 +120,7 @@ impl MachineReplay {
 
     fn set(&self, row: &WitnessRow, actor: &mut Actor) {
         for (name, value) in &row.values {
-            if let Some((at, _)) = self.values.get(name) {
+            if let Some(at) = self.values.get(name) {
                 actor.values[*at] = value.number();
             }
         }
