@@ -87,7 +87,8 @@ pub(crate) fn build<T: Owner>(
     // The owners of a state that is gone go to the state of its name.
     let lead = |name: &str| id_of.get(name).map_or_else(|| Arc::clone(&to_initial), |id| leave_to(*id));
     let nodes = nodes(&states, contents, nodes_before, &is_kept, lead);
-    let graph = Graph::new(outline.source.name.clone(), initial, global, nodes, to_initial, before);
+    let version = before.map_or(0, |before| before.version().wrapping_add(1));
+    let graph = Graph::new(version, outline.source.name.clone(), (initial, global), nodes, to_initial);
     Ok((graph, Built { outline, states, link }))
 }
 

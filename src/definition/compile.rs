@@ -58,28 +58,25 @@ impl<T: Owner> Compiler<'_, T> {
                 let probe = draw.map(|draw| if *per_second { Probe::Rate(draw, *p) } else { Probe::Chance(draw, *p) });
                 self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
             }
-            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((flag, is)) => {
-                    let mut written = WrittenTest::new(expr.to_string()).reading(&[flag]);
-                    written.is_inverted = !is;
+            Expr::Compare { left, op, right } => {
+                if let Some((flag, is)) = flag_compared(left, *op, right) {
                     let probe = match flag {
                         Operand::Field(name) => self.field_flag(name),
                         Operand::Value(name) => self.flag(name),
                         _ => None,
                     };
+                    let mut written = WrittenTest::new(expr.to_string()).reading(&[flag]);
+                    written.is_inverted = !is;
                     let (holds, fails) = if is { (yes, no) } else { (no, yes) };
-                    self.test(probe, written, holds, fails)
+                    return self.test(probe, written, holds, fails);
                 }
-                None => {
-                    // A time is on the left, so that what is compared with it is on the right; and a number is on the right.
-                    let is_mirrored = matches!(left, Operand::Number(_)) || right.has_time() && !left.has_time();
-                    let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
-                    let is_simple = left.is_simple() && right.is_simple();
-                    let probe =
-                        if is_simple { self.comparison(left, op, right) } else { self.formulas(left, op, right) };
-                    self.test(probe, WrittenTest::new(expr.to_string()).reading(&[left, right]), yes, no)
-                }
-            },
+                // A time is on the left, so that what is compared with it is on the right; and a number is on the right.
+                let is_mirrored = matches!(left, Operand::Number(_)) || right.has_time() && !left.has_time();
+                let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
+                let is_simple = left.is_simple() && right.is_simple();
+                let probe = if is_simple { self.comparison(left, op, right) } else { self.formulas(left, op, right) };
+                self.test(probe, WrittenTest::new(expr.to_string()).reading(&[left, right]), yes, no)
+            }
         }
     }
 

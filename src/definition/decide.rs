@@ -349,7 +349,9 @@ impl<'e, T: Owner> AskedChange<'e, T> {
         let Decider { state, graph, .. } = decider;
         if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, fsm.view()) {
             if state.is(current) {
-                return Self::between_flat(exit, graph.state(*to, &state.shared));
+                // From the only active state to one with neither a parent nor an initial child, as in most tables: what is found below.
+                let to = graph.state(*to, &state.shared);
+                return Self { exit, to, innermost: None, is_own: true, is_already_there: false, left: 1, kept: 0 };
             }
         }
         let path = fsm.path();
@@ -372,13 +374,6 @@ impl<'e, T: Owner> AskedChange<'e, T> {
             left: path.count() - kept,
             kept,
         }
-    }
-
-    /// The change from the only active state to one that has neither a parent nor an initial child: what
-    /// [`of`](Self::of) would find, for what most tables are made of.
-    #[inline]
-    fn between_flat(exit: &'e Exit<T>, to: StateRef<T>) -> Self {
-        Self { exit, to, innermost: None, is_own: true, is_already_there: false, left: 1, kept: 0 }
     }
 
     /// The innermost state that it leads to.

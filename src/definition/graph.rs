@@ -375,31 +375,20 @@ impl<T: Owner> Fixed<T> {
 }
 
 impl<T: Owner> Graph<T> {
-    /// The first graph of a file, or the one behind another.
     pub(crate) fn new(
+        version: usize,
         file: String,
-        initial: usize,
-        global: Option<usize>,
+        (initial, global): (usize, Option<usize>),
         nodes: Vec<Node<T>>,
         to_initial: Arc<Exit<T>>,
-        before: Option<&Self>,
     ) -> Self {
-        let version = before.map_or(0, |before| before.version.wrapping_add(1));
         Self { version, file, initial, global, nodes, to_initial, told: ToldOnce::default() }
     }
 
     /// A graph that is never the one to use, for a state that is made when it is no longer in the file's.
     #[cold]
     fn nowhere(&self) -> Self {
-        Self {
-            version: usize::MAX,
-            file: String::new(),
-            initial: 0,
-            global: None,
-            nodes: Vec::new(),
-            to_initial: Arc::clone(&self.to_initial),
-            told: ToldOnce::default(),
-        }
+        Self::new(usize::MAX, String::new(), (0, None), Vec::new(), Arc::clone(&self.to_initial))
     }
 
     /// How often the file has been reloaded.

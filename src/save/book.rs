@@ -186,14 +186,8 @@ impl<T: Owner> StateBook<T> {
         let name = name.into();
         let owned = OwnedType {
             id: TypeId::of::<S>(),
-            write: |state| {
-                let state = state.downcast_ref::<S>().ok_or("it is of another type")?;
-                ron::to_string(state).map_err(|error| error.to_string())
-            },
-            read: |data| {
-                let state: S = ron::from_str(data).map_err(|error| error.to_string())?;
-                Ok(StateRef::from(Box::new(state)))
-            },
+            write: |state| written(state.downcast_ref::<S>()),
+            read: |data| Ok(StateRef::from(Box::new(read::<S>(data)?))),
         };
         if let Some(other) = self.by_owned_type.insert(owned.id, name.clone()) {
             self.mistake.get_or_insert(BookError::SameType { names: [other, name.clone()] });
@@ -216,14 +210,8 @@ impl<T: Owner> StateBook<T> {
         T::Message: Serialize + DeserializeOwned + Send + Sync,
     {
         self.messages = Some(Messages {
-            write: |message| {
-                let message = message.downcast_ref::<T::Message>().ok_or("it is of another type")?;
-                ron::to_string(message).map_err(|error| error.to_string())
-            },
-            read: |data| {
-                let message: T::Message = ron::from_str(data).map_err(|error| error.to_string())?;
-                Ok(Arc::new(message))
-            },
+            write: |message| written(message.downcast_ref::<T::Message>()),
+            read: |data| Ok(Arc::new(read::<T::Message>(data)?)),
         });
         self
     }
@@ -335,6 +323,16 @@ impl<T: Owner> StateBook<T> {
             self.entries.insert(name, entry);
         }
     }
+}
+
+/// The text of a value, unless that is of another type.
+fn written(value: Option<&impl Serialize>) -> Result<String, String> {
+    ron::to_string(value.ok_or("it is of another type")?).map_err(|error| error.to_string())
+}
+
+/// The value of a text.
+fn read<V: DeserializeOwned>(text: &str) -> Result<V, String> {
+    ron::from_str(text).map_err(|error| error.to_string())
 }
 
 impl<T: Owner> Default for StateBook<T> {
