@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use super::draft::keys::Key;
-use super::draft::keys::keys;
+use super::draft::keys::{has_initial, keys};
 use super::outline::check::checked_at;
 use super::outline::{Outline, StateId};
 use super::problems::problem::Problems;
@@ -33,6 +33,7 @@ pub struct Survey {
     problems: Problems,
     keys: Vec<Key>,
     links: Vec<PathBuf>,
+    is_definition: bool,
 }
 
 impl Survey {
@@ -50,7 +51,16 @@ impl Survey {
     ) -> Self {
         let (outlines, links, findings) = checked_at(file, text, folder, open, words);
         let outlines = outlines.into_iter().map(as_tree).collect();
-        Self { outlines, problems: findings.into_each_problem(), keys: keys(text), links }
+        let keys = keys(text);
+        let is_definition = !keys.is_empty() || has_initial(text);
+        Self { outlines, problems: findings.into_each_problem(), keys, links, is_definition }
+    }
+
+    /// Returns whether the file is meant to be a definition: it names a state or a machine, or the state that it begins in. An
+    /// editor may open any TOML file.
+    #[must_use]
+    pub fn is_definition(&self) -> bool {
+        self.is_definition
     }
 
     /// Returns the machines that could be read, in the order of the file.

@@ -148,8 +148,13 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 continue;
             };
             let (name, to) = (JsonText(format!("refused by {refused}")), JsonText(entry.to.unwrap_or("(no state)")));
-            let args = format_args!("{{\"cause\":\"{}\",\"to\":{to}}}", entry.cause);
-            writer.event('i', track, Some(at), format_args!(",\"s\":\"t\",\"name\":{name},\"args\":{args}"))?;
+            let cause = entry.cause;
+            writer.event(
+                'i',
+                track,
+                Some(at),
+                format_args!(",\"s\":\"t\",\"name\":{name},\"args\":{{\"cause\":\"{cause}\",\"to\":{to}}}"),
+            )?;
         }
         let end = clock.show(self.until.unwrap_or(f64::MIN));
         for (track, open) in open.iter_mut().enumerate() {
@@ -271,8 +276,12 @@ impl<W: Write> TraceWriter<W> {
             let name = JsonText(state);
             match cause {
                 Some(cause) => {
-                    let args = format_args!("{{\"cause\":\"{cause}\"}}");
-                    self.event('B', track, Some(at), format_args!(",\"name\":{name},\"args\":{args}"))?;
+                    self.event(
+                        'B',
+                        track,
+                        Some(at),
+                        format_args!(",\"name\":{name},\"args\":{{\"cause\":\"{cause}\"}}"),
+                    )?;
                 }
                 None => self.event('B', track, Some(at), format_args!(",\"name\":{name}"))?,
             }

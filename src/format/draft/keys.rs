@@ -85,6 +85,12 @@ pub(crate) fn keys(text: &str) -> Vec<Key> {
     found
 }
 
+/// Whether the file has the key `initial`, outside all tables.
+pub(crate) fn has_initial(text: &str) -> bool {
+    let mut outside = Statements::of(text).take_while(|statement| statement.header.is_none());
+    outside.any(|statement| matches!(&*statement.keys, [key] if key.get_ref() == "initial"))
+}
+
 /// The keys in a table between `{` and `}`.
 fn within(table: &Table<'_>, path: &mut Vec<String>, found: &mut Vec<Key>) {
     let first = found.len();

@@ -23,7 +23,7 @@ pub(super) fn of_document(workspace: &mut Workspace, said: &mut Said, uri: &Url)
     let Some(survey) = workspace.survey(uri) else { return Vec::new() };
     let Some(document) = workspace.document(uri) else { return Vec::new() };
     let (source, version) = (Arc::clone(&document.source), document.version);
-    let is_definition = is_definition(uri, &source.text, &survey);
+    let is_definition = uri.path().ends_with(".fsm.toml") || survey.is_definition();
     let path = path_of(uri);
     let mut by_file: BTreeMap<Url, Vec<Diagnostic>> = BTreeMap::new();
     let mut own = Vec::new();
@@ -66,13 +66,6 @@ impl Said {
         self.of_others.remove(uri);
         all
     }
-}
-
-/// Whether a file is meant to be a definition: an editor may send every TOML file.
-fn is_definition(uri: &Url, text: &str, survey: &Survey) -> bool {
-    let is_initial =
-        |line: &str| line.trim_start().strip_prefix("initial").is_some_and(|rest| rest.trim_start().starts_with('='));
-    uri.path().ends_with(".fsm.toml") || !survey.keys().is_empty() || text.lines().any(is_initial)
 }
 
 fn own_problems(problems: &Problems, uri: &Url, source: &Text) -> Vec<Diagnostic> {

@@ -153,8 +153,15 @@ fn a_closed_file_has_no_problems() {
 #[test]
 fn a_toml_file_that_is_no_definition_is_left_alone() {
     let editor = Editor::new();
-    editor.open("Cargo.toml", "[package]\nname = 'game'\n");
-    assert_eq!(editor.problems("Cargo.toml"), json!([]));
+    for (file, text) in [
+        ("Cargo.toml", "[package]\nname = 'game'\ninitial = 'aim'\n"),
+        ("notes.toml", "text = '''\ninitial = 'aim'\n'''\n"),
+    ] {
+        editor.open(file, text);
+        assert_eq!(editor.problems(file), json!([]), "{file}");
+    }
+    editor.open("guard.toml", "version = 1\ninitial = 'aim'\n");
+    assert_ne!(editor.problems("guard.toml"), json!([]));
     editor.open("new.fsm.toml", "");
     assert_eq!(editor.problems_in_short("new.fsm.toml"), ["0:0-0:0 empty"]);
     editor.close();
