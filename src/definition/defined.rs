@@ -8,7 +8,7 @@ use log::{Level, log, warn};
 
 use super::block::{Block, each};
 use super::decide::Decider;
-use super::graph::{DefinedState, Exit, Node, RunningState};
+use super::graph::{DefinedState, Exit, Graph, Here, Node};
 use super::handle::entered_at;
 #[cfg(feature = "script")]
 use super::handle::time_in;
@@ -35,36 +35,35 @@ struct Used {
     operations: u64,
 }
 
-impl<T: Owner> RunningState<'_, T> {
+impl<T: Owner> DefinedState<T> {
     /// Runs a function of the state's script, if it has one. Returns what that has used.
     #[inline]
-    fn run(&self, hook: Hook, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> Used {
+    fn run(&self, at: Here<'_, T>, hook: Hook, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> Used {
         #[cfg(feature = "script")]
-        if let Some(script) = &self.node.content.script {
-            let Self { state, graph, .. } = *self;
+        if let Some(script) = &at.node.content.script {
             let cut_offs = self.cut_offs(fsm);
-            let ran = script.run(hook, &state.fixed.name, owner, |cx| time_in(state, fsm, cx), cx, cut_offs);
-            if let Some(to) = ran.to.filter(|_| self.may_ask(hook, fsm)) {
-                fsm.change_state(graph.state(to, &state.shared));
+            let ran = script.run(hook, &self.fixed.name, owner, |cx| time_in(self, fsm, cx), cx, cut_offs);
+            if let Some(to) = ran.to.filter(|_| self.may_ask(at, hook, fsm)) {
+                fsm.change_state(at.graph.state(to, &self.shared));
             }
             return Used { is_cut_off: ran.is_cut_off, operations: ran.operations };
         }
         #[cfg(not(feature = "script"))]
-        let _ = (self, hook, owner, fsm, cx);
+        let _ = (self, at, hook, owner, fsm, cx);
         Used::default()
     }
 
     /// Whether a script may ask for a change: where the behavior has asked for one, or made one, that counts, as for the exits.
     #[cfg(feature = "script")]
-    fn may_ask(&self, hook: Hook, fsm: &Fsm<'_, T>) -> bool {
+    fn may_ask(&self, at: Here<'_, T>, hook: Hook, fsm: &Fsm<'_, T>) -> bool {
         // A state that a reload has removed can still be left. It only knows where the states of the file were.
-        self.node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && self.state.is_left(fsm))
+        at.node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && self.is_left(fsm))
     }
 
     /// How often scripts of the state have been cut off for the owner.
     #[cfg(feature = "script")]
     fn cut_offs(&self, fsm: &Fsm<'_, T>) -> u32 {
-        let by = fsm.view().depth_of_defined(self.state).map_or(NotedBy::Machine, NotedBy::state);
+        let by = fsm.view().depth_of_defined(self).map_or(NotedBy::Machine, NotedBy::state);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a `u32` when it was noted")]
         fsm.noted(by, SavedNote::CutOffs.key()).map_or(0, |cut_offs| cut_offs as u32)
     }
@@ -81,7 +80,7 @@ impl<T: Owner> RunningState<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> Option<StateRef<T>> {
         #[cfg(feature = "script")]
-        if used.is_cut_off || self.node.content.asks_scripts {
+        if used.is_cut_off || decider.graph.nodes[self.fixed.index].content.asks_scripts {
             let before = self.cut_offs(fsm);
             let cut_offs = before + u32::from(used.is_cut_off);
             let usage = Usage { cut_offs: cut_offs.into(), operations: used.operations.into() };
@@ -99,10 +98,9 @@ impl<T: Owner> RunningState<'_, T> {
 
     /// Tries the exits that wait for the end of a machine, of the state that runs it, when the state has been entered in
     /// which it ends.
-    fn end(&self, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let graph = self.graph;
+    fn end(graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let runs = fsm.path().find(|active| graph.index_of(active) == Some(of)).cloned();
-        let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<DefinedState<T>>()) else { return };
+        let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<Self>()) else { return };
         let waiting = graph.nodes[of].content.message_exits.iter().filter(|waiting| waiting.is_done);
         let decider = Decider { is_entry: true, ..Decider::new(runs, graph) };
         if let Some(to) = decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded) {
@@ -113,64 +111,64 @@ impl<T: Owner> RunningState<'_, T> {
     /// Tries the exits of a tick.
     // Apart from where it is seen that they are closed, which needs fewer registers.
     #[inline(never)]
-    fn try_exits(&self, used: Used, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let content = &self.node.content;
-        if let Some(to) = self.decide(&Decider::new(self.state, self.graph), &content.exits, used, owner, fsm, cx) {
+    fn try_exits(&self, at: Here<'_, T>, used: Used, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let content = &at.node.content;
+        if let Some(to) = self.decide(&Decider::new(self, at.graph), &content.exits, used, owner, fsm, cx) {
             fsm.change_state(to);
         } else if content.has_rates && !fsm.asks_for_change() {
-            fsm.note(SavedNote::Tried.key(), tried_at(self.state, fsm, now::<T>(cx)));
+            fsm.note(SavedNote::Tried.key(), tried_at(self, fsm, now::<T>(cx)));
         }
     }
 
     /// Whether no exit can have opened yet. As a rule that is so, and a decision costs several times as much as to see it.
     #[inline]
-    fn is_closed(&self, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        let closed_for = self.node.content.closed_for;
-        closed_for > f64::NEG_INFINITY && !Span::of(closed_for, now::<T>(cx)).has_passed(entered_at(self.state, fsm))
+    fn is_closed(&self, at: Here<'_, T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        let closed_for = at.node.content.closed_for;
+        closed_for > f64::NEG_INFINITY && !Span::of(closed_for, now::<T>(cx)).has_passed(entered_at(self, fsm))
     }
 
     /// Updates an owner. A state with `every` does so when it has its turn.
-    fn update_one(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let content = &self.node.content;
-        let turn = if content.every.is_some() { self.state.turn(fsm) } else { None };
+    fn update_one(&self, at: Here<'_, T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let content = &at.node.content;
+        let turn = if content.every.is_some() { self.turn(fsm) } else { None };
         let has_turn = content.every.is_none() || turn.is_some_and(|turn| turn.has_come(now::<T>(cx)));
         if has_turn {
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update(owner, fsm, cx);
             }
-            let used = self.run(Hook::Update, owner, fsm, cx);
-            if used.is_cut_off || !self.is_closed(fsm, cx) {
-                self.try_exits(used, owner, fsm, cx);
+            let used = self.run(at, Hook::Update, owner, fsm, cx);
+            if used.is_cut_off || !self.is_closed(at, fsm, cx) {
+                self.try_exits(at, used, owner, fsm, cx);
             } else if content.only_tries_exits() {
-                fsm.be_quiet(content.closed_for, self.graph.version());
+                fsm.be_quiet(content.closed_for, at.graph.version());
             }
         }
-        if self.node.waits() {
-            self.wait(turn.filter(|_| !has_turn), owner, fsm, cx);
+        if at.node.waits() {
+            self.wait(at, turn.filter(|_| !has_turn), owner, fsm, cx);
         }
     }
 
     /// Updates the owners of a slice that have their turn, in a state with `every`: few. The others only fall asleep.
-    fn update_turns(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+    fn update_turns(&self, at: Here<'_, T>, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
-            let mut block = Block::new(self.state, fsm, nth * LANES, owners.len());
+            let mut block = Block::new(self, fsm, nth * LANES, owners.len());
             let now = now::<T>(cx);
-            for lane in each(self.state.turns(&mut block, now)) {
-                self.update_one(&mut owners[lane], block.at(lane), cx);
+            for lane in each(self.turns(&mut block, now)) {
+                self.update_one(at, &mut owners[lane], block.at(lane), cx);
             }
         }
     }
 
     /// Asks for the change that an owner makes whose state is no longer in the file. While a guard refuses it, the owner stays.
     #[cold]
-    fn leave(&self, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let Self { state: from, graph, .. } = *self;
-        if !fsm.is_in_state(from) || fsm.has_requests() {
+    fn leave(&self, at: Here<'_, T>, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let graph = at.graph;
+        if !fsm.is_in_state(self) || fsm.has_requests() {
             return;
         }
         let is_first = |told: &AtomicBool| !told.swap(true, Ordering::Relaxed);
-        let name = &from.fixed.name;
-        let to = Decider::new(from, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
+        let name = &self.fixed.name;
+        let to = Decider::new(self, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
         let owner = Label(owner);
         let Some(state) = to else {
             // Each would say so in each tick.
@@ -207,7 +205,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if let Some(behaviour) = &content.behaviour {
                 behaviour.enter(owner, fsm, cx);
             }
-            let used = at.run(Hook::Enter, owner, fsm, cx);
+            let used = self.run(at, Hook::Enter, owner, fsm, cx);
             if at.node.gone.is_some() {
                 // Its exits lead to where the file's states were.
                 return;
@@ -215,16 +213,16 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if content.has_always {
                 let decider = Decider { is_entry: true, ..Decider::new(self, at.graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
-                if let Some(to) = at.decide(&decider, always, used, owner, fsm, cx) {
+                if let Some(to) = self.decide(&decider, always, used, owner, fsm, cx) {
                     // It is carried out when all have been entered.
                     fsm.change_state(to);
                 }
             } else if used.is_cut_off {
                 #[cfg(feature = "script")]
-                fsm.note(SavedNote::CutOffs.key(), (at.cut_offs(fsm) + 1).into());
+                fsm.note(SavedNote::CutOffs.key(), (self.cut_offs(fsm) + 1).into());
             }
             if let Some(of) = content.ends {
-                at.end(of, owner, fsm, cx);
+                Self::end(at.graph, of, owner, fsm, cx);
             }
             if content.keeps {
                 for kept in content.kept() {
@@ -232,7 +230,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 }
             }
             if at.node.waits() {
-                at.wait_once_entered(owner, fsm, cx);
+                self.wait_once_entered(at, owner, fsm, cx);
             }
             if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() {
                 fsm.be_quiet(content.closed_for, at.graph.version());
@@ -242,8 +240,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|at| match &at.node.gone {
-            Some(exit) => at.leave(exit, owner, fsm, cx),
-            None => at.update_one(owner, fsm, cx),
+            Some(exit) => self.leave(at, exit, owner, fsm, cx),
+            None => self.update_one(at, owner, fsm, cx),
         });
     }
 
@@ -253,7 +251,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if let Some(behaviour) = &at.node.content.behaviour {
                 behaviour.exit(owner, fsm, cx);
             }
-            at.run(Hook::Exit, owner, fsm, cx);
+            self.run(at, Hook::Exit, owner, fsm, cx);
         });
     }
 
@@ -268,7 +266,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
             let decider = Decider { message: Some(message), ..Decider::new(self, at.graph) };
-            match at.decide(&decider, waiting.map(|waiting| &waiting.exit), Used::default(), owner, fsm, cx) {
+            match self.decide(&decider, waiting.map(|waiting| &waiting.exit), Used::default(), owner, fsm, cx) {
                 Some(to) => {
                     fsm.change_state(to);
                     true
@@ -283,7 +281,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if let Some(behaviour) = &at.node.content.behaviour {
                 behaviour.suspend(owner, fsm, cx);
             }
-            at.run(Hook::Exit, owner, fsm, cx);
+            self.run(at, Hook::Exit, owner, fsm, cx);
         });
     }
 
@@ -292,9 +290,9 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if let Some(behaviour) = &at.node.content.behaviour {
                 behaviour.resume(owner, fsm, cx);
             }
-            at.run(Hook::Enter, owner, fsm, cx);
+            self.run(at, Hook::Enter, owner, fsm, cx);
             if at.node.can_rest {
-                at.rest_once_entered(fsm, cx);
+                self.rest_once_entered(at, fsm, cx);
             }
         });
     }
@@ -340,27 +338,27 @@ impl<T: Owner> State<T> for DefinedState<T> {
             let Node { content, gone, can_rest, .. } = at.node;
             if let Some(exit) = gone {
                 for (i, owner) in owners.iter_mut().enumerate() {
-                    at.leave(exit, owner, fsm.at(i), cx);
+                    self.leave(at, exit, owner, fsm.at(i), cx);
                 }
                 return;
             }
             if content.every.is_some() {
-                at.update_turns(owners, fsm, cx);
+                self.update_turns(at, owners, fsm, cx);
             } else {
                 if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                     behaviour.update_all(owners, fsm, cx);
                 }
                 if content.has_script || content.asks_scripts || content.has_rates {
                     for (i, owner) in owners.iter_mut().enumerate() {
-                        let used = at.run(Hook::Update, owner, fsm.at(i), cx);
-                        at.try_exits(used, owner, fsm.at(i), cx);
+                        let used = self.run(at, Hook::Update, owner, fsm.at(i), cx);
+                        self.try_exits(at, used, owner, fsm.at(i), cx);
                     }
                 } else if !content.exits.is_empty() {
                     Decider::new(self, at.graph).decide_each(&content.exits, owners, fsm, cx);
                 }
             }
             if *can_rest {
-                at.rest_each(owners.len(), fsm, cx);
+                self.rest_each(at, owners.len(), fsm, cx);
             }
         });
     }

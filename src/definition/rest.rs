@@ -6,7 +6,7 @@
 //! is asked as in a tick in which no owner sleeps. So sleep makes a difference only in the time that a tick takes.
 
 use super::block::{Block, each};
-use super::graph::{DefinedState, RunningState, SHORTEST_REST};
+use super::graph::{DefinedState, Here, SHORTEST_REST};
 use super::handle::{entered_at, entered_at_depth};
 use super::opening::{Every, Opening, Varying};
 use super::values::{LANES, Lanes};
@@ -63,14 +63,21 @@ impl<T: Owner> DefinedState<T> {
 }
 
 /// At the end of an update.
-impl<T: Owner> RunningState<'_, T> {
+impl<T: Owner> DefinedState<T> {
     /// Notes when the state's next turn comes, if `turn` does not say so. Puts the owner to sleep if nothing is to be asked.
-    pub(crate) fn wait(&self, turn: Option<Turn>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let Self { state, node, .. } = *self;
+    pub(crate) fn wait(
+        &self,
+        at: Here<'_, T>,
+        turn: Option<Turn>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        let node = at.node;
         let noted = turn.map(|turn| turn.after);
         let next = match &node.content.every {
-            Some(every) if noted.is_none() && fsm.is_in_state(state) => {
-                let passed = now::<T>(cx) - entered_at(state, fsm);
+            Some(every) if noted.is_none() && fsm.is_in_state(self) => {
+                let passed = now::<T>(cx) - entered_at(self, fsm);
                 Some(match every {
                     Every::Fixed(every) => next_multiple(*every, passed),
                     Every::Varying(varying) => passed + Self::varying_turn(varying, owner, fsm, cx),
@@ -78,7 +85,7 @@ impl<T: Owner> RunningState<'_, T> {
             }
             _ => noted,
         };
-        let rest = if node.can_rest { self.rest_for(next, fsm, cx) } else { None };
+        let rest = if node.can_rest { self.rest_for(at, next, fsm, cx) } else { None };
         if let Some(number) = next.filter(|_| noted.is_none()) {
             fsm.note(SavedNote::Turn.key(), number);
         }
@@ -94,14 +101,13 @@ impl<T: Owner> RunningState<'_, T> {
     }
 
     /// Puts each owner of a slice to sleep that has asked for nothing, if nothing is to be asked.
-    pub(crate) fn rest_each(&self, count: usize, fsm: &mut FsmSlice<'_, T>, cx: &T::Context<'_>) {
-        let Self { state, node, .. } = *self;
+    pub(crate) fn rest_each(&self, at: Here<'_, T>, count: usize, fsm: &mut FsmSlice<'_, T>, cx: &T::Context<'_>) {
         let now = now::<T>(cx);
         // The exits of a state with `every` are tried at its turns only.
-        let exits = if node.content.every.is_some() { &[] } else { &*node.content.exits };
+        let exits = if at.node.content.every.is_some() { &[] } else { &*at.node.content.exits };
         for base in (0..count).step_by(LANES) {
             let length = LANES.min(count - base);
-            let mut block = Block::new(state, fsm, base, length);
+            let mut block = Block::new(self, fsm, base, length);
             let mut resting = block.all() & !block.acted();
             // They all stand on one path.
             if resting == 0 || !block.is_innermost(resting.trailing_zeros() as usize) {
@@ -115,19 +121,25 @@ impl<T: Owner> RunningState<'_, T> {
                 }
             }
             for lane in each(resting) {
-                self.rest(block.at(lane), cx);
+                self.rest(at, block.at(lane), cx);
             }
         }
     }
 }
 
 /// At the end of `enter` and `resume`.
-impl<T: Owner> RunningState<'_, T> {
+impl<T: Owner> DefinedState<T> {
     /// As [`wait`](Self::wait).
-    pub(crate) fn wait_once_entered(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        if fsm.target().is_some_and(|target| self.state.is(target)) {
-            self.wait(None, owner, fsm, cx);
-        } else if let Some(every) = &self.node.content.every {
+    pub(crate) fn wait_once_entered(
+        &self,
+        at: Here<'_, T>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        if fsm.target().is_some_and(|target| self.is(target)) {
+            self.wait(at, None, owner, fsm, cx);
+        } else if let Some(every) = &at.node.content.every {
             // Where others are entered after this one, they or the first update put the owner to sleep.
             let number = match every {
                 Every::Fixed(every) => *every,
@@ -138,41 +150,41 @@ impl<T: Owner> RunningState<'_, T> {
     }
 
     /// Puts the owner to sleep if nothing is to be asked.
-    pub(crate) fn rest_once_entered(&self, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        if fsm.target().is_some_and(|target| self.state.is(target)) {
-            self.rest(fsm, cx);
+    pub(crate) fn rest_once_entered(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        if fsm.target().is_some_and(|target| self.is(target)) {
+            self.rest(at, fsm, cx);
         }
     }
 
     /// Puts the owner to sleep if nothing is to be asked.
-    fn rest(&self, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        let turn = self.state.turn(fsm).map(|turn| turn.after);
-        if let Some(seconds) = self.rest_for(turn, fsm, cx) {
+    fn rest(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        let turn = self.turn(fsm).map(|turn| turn.after);
+        if let Some(seconds) = self.rest_for(at, turn, fsm, cx) {
             fsm.sleep_for(seconds);
         }
     }
 
     /// For how many seconds nothing is to be asked of an owner in this state, whose next turn comes after `turn` seconds in it.
     /// `None` if something is to be asked now, or soon.
-    fn rest_for(&self, turn: Option<f64>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
+    fn rest_for(&self, at: Here<'_, T>, turn: Option<f64>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
         let view = fsm.view();
-        if !self.state.is(view.current) || fsm.has_requests() {
+        if !self.is(view.current) || fsm.has_requests() {
             return None;
         }
         let now = now::<T>(cx);
-        let Next { exit, turn } = self.next(turn, &view, fsm)?;
+        let Next { exit, turn } = self.next(at, turn, &view, fsm)?;
         let due = exit.min(turn);
         (exit >= now + SHORTEST_REST && due > now).then_some(due - now)
     }
 
     /// When something is to be asked next. `None` if that is not known.
-    fn next(&self, turn: Option<f64>, view: &View<'_, T>, fsm: &Fsm<'_, T>) -> Option<Next> {
+    fn next(&self, at: Here<'_, T>, turn: Option<f64>, view: &View<'_, T>, fsm: &Fsm<'_, T>) -> Option<Next> {
         let mut next = Next { exit: f64::INFINITY, turn: f64::INFINITY };
-        let mut at = Some(self.state.fixed.index);
+        let mut index = Some(self.fixed.index);
         // From this state outward, as `can_rest` has looked at them.
         for depth in (0..=view.ancestors.len()).rev() {
-            let Some(node) = at.map(|index| &self.graph.nodes[index]) else { break };
-            at = node.fixed.parent;
+            let Some(node) = index.map(|index| &at.graph.nodes[index]) else { break };
+            index = node.fixed.parent;
             let entered_at = time_or_zero(view.entered_at(depth));
             if node.content.every.is_some() {
                 // A state may have become such a state by a reload, and not have been updated since.
