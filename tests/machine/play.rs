@@ -12,10 +12,12 @@
 //! `in` makes a machine, and says what its owner does besides being recorded. A line that names a callback says what this
 //! callback asks for, see [`perform`]. All other lines are steps, see [`Player::step`], with the whole trace of the callbacks
 //! behind `=>`; lines that are indented further continue the trace. Steps without `=>` only lead to the next ones. `64x B.exit,
-//! B.enter` in a trace stands for as many repetitions. Lines that begin with `//` are comments.
+//! B.enter` in a trace stands for as many repetitions. `in A, A, B` puts three owners into a batch; then all notes are in one
+//! trace, with the number of the owner, and a number before a callback or a step says which owner is meant. Lines that begin with `//` are comments.
 
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::captured_log::log_lines;
@@ -26,6 +28,7 @@ use demeanor::{Agent, Fsm, GameTime, NextWake, StateMachine};
 use demeanor::{Batch, Key};
 
 /// What an owner's machine is part of.
+#[allow(dead_code, reason = "each test binary takes the homes it needs")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Home {
     Machine,
@@ -40,8 +43,15 @@ pub(crate) enum Home {
 }
 
 /// By itself.
+#[allow(dead_code)]
 pub(crate) const ALONE: &[Home] = &[Home::Machine, Home::Agent];
 
+/// Of rows with several owners.
+#[allow(dead_code)]
+#[cfg(feature = "std")]
+pub(crate) const IN_A_BATCH: &[Home] = &[Home::Batch];
+
+#[allow(dead_code)]
 pub(crate) const EVERYWHERE: &[Home] = &[
     Home::Machine,
     Home::Agent,
@@ -186,10 +196,14 @@ enum Hosts {
     Batch(Batch<Actor>, Vec<Key>),
 }
 
+type SharedTrace = Arc<Mutex<Vec<String>>>;
+
 struct Player {
     hosts: Hosts,
     time: GameTime,
     is_open: bool,
+    /// The trace of several owners.
+    squad: Option<SharedTrace>,
     /// What has been logged since a row last asked.
     log: Vec<String>,
 }
@@ -239,8 +253,17 @@ fn having(stage: Stage, word: &'static str) -> Stage {
         ("completion", _) => stage.recording_completion(),
         ("handling", name) => stage.handling(name),
         ("refusing", guard) => stage.refusing(guard),
-        ("panicking", callback) => stage.panicking_in(callback),
+        ("panicking" | "panics", callback) => stage.panicking_in(callback),
         _ => panic!("`{word}` says nothing of an owner"),
+    }
+}
+
+/// Has a batch meet states, as it does when an owner is in them.
+#[cfg(feature = "std")]
+fn know(batch: &mut Batch<Actor>, places: &str, is_open: bool) {
+    for place in places.split(' ').filter(|place| !place.is_empty()) {
+        let guide = batch.insert(Actor::default(), named(place, is_open));
+        batch.remove(guide);
     }
 }
 
@@ -250,15 +273,38 @@ impl Player {
         let mut words = line.split(';').map(str::trim);
         let initial = words.next().and_then(|word| word.strip_prefix("in ")).expect("a state");
         let is_open = line.contains("; open");
-        let mut stage = if initial == "no state" { Stage::idle() } else { Stage::new(named(initial, is_open)) };
+        let in_state = |name| if name == "no state" { Stage::idle() } else { Stage::new(named(name, is_open)) };
+        let mut stage = in_state(initial.split(", ").next().expect("a state"));
+        let mut known = "";
         for word in words.filter(|word| *word != "open") {
+            if let Some(places) = word.strip_prefix("knows ") {
+                known = places;
+                continue;
+            }
             stage = match word.strip_prefix("global ") {
                 Some(name) => stage.global(named(name, is_open)),
                 None => having(stage, word),
             };
         }
         let Stage { actor, machine, time } = stage;
+        let mut squad = None;
         let hosts = match home {
+            #[cfg(feature = "std")]
+            _ if initial.contains(", ") => {
+                let mut batch = Batch::new();
+                if let Some(global) = machine.global() {
+                    batch.set_global(global.clone());
+                }
+                know(&mut batch, known, is_open);
+                let trace = squad.insert(SharedTrace::default());
+                let keys = initial.split(", ").enumerate().map(|(number, name)| {
+                    let mut actor = actor.clone();
+                    actor.in_squad = Some((number, Arc::clone(trace)));
+                    batch.insert(actor, named(name, is_open))
+                });
+                let keys = keys.collect();
+                Hosts::Batch(batch, keys)
+            }
             Home::Machine => Hosts::Machine(actor, machine),
             Home::Agent => Hosts::Agent(Box::new(Agent::new(actor, machine))),
             #[cfg(feature = "std")]
@@ -268,11 +314,8 @@ impl Player {
                     batch.set_global(global.clone());
                 }
                 if home == Home::Crowd {
-                    let places = "A B C D House Kitchen Stove Table Hall Stairs Step Dungeon Gate Cells Corridor Cell";
-                    for place in places.split(' ') {
-                        let guide = batch.insert(Actor::default(), named(place, is_open));
-                        batch.remove(guide);
-                    }
+                    let known = "A B C D House Kitchen Stove Table Hall Stairs Step Dungeon Gate Cells Corridor Cell";
+                    know(&mut batch, known, is_open);
                 }
                 let count = if home == Home::Crowd && !line.contains("; panicking ") { 3 } else { 1 };
                 let insert = |_| batch.insert_machine(actor.clone(), machine.clone()).ok().expect("the same global");
@@ -280,7 +323,7 @@ impl Player {
                 Hosts::Batch(batch, keys)
             }
         };
-        Self { hosts, time, is_open, log: Vec::new() }
+        Self { hosts, time, is_open, squad, log: Vec::new() }
     }
 
     fn actors(&mut self) -> Vec<&mut Actor> {
@@ -299,24 +342,31 @@ impl Player {
     /// Takes a line of steps, or learns what a callback does. Returns what each owner has noted.
     fn take(&mut self, line: &'static str) -> Vec<Vec<String>> {
         if let Some((callback, acts)) = line.split_once(": ").filter(|(callback, _)| callback.contains('.')) {
-            self.learn(callback, acts);
+            self.with_chosen(callback, |player, callback| player.learn(callback, acts));
         } else {
             let is_one = line.trim_start_matches("panicking ").starts_with("with ");
             for step in if is_one { vec![line] } else { line.split("; ").collect() } {
                 let mut log = log_lines(|| match step.strip_prefix("panicking ") {
                     Some(step) => self.panic_in(step),
-                    None => self.step(step),
+                    None => self.with_chosen(step, Self::step),
                 });
                 self.log.append(&mut log);
                 if matches!(step, "log" | "warnings") {
-                    self.actors().into_iter().for_each(|actor| _ = actor.take_trace());
+                    self.take_traces();
                     let mut lines = std::mem::take(&mut self.log);
                     lines.retain(|line| step == "log" || !line.starts_with("DEBUG"));
-                    return vec![self.of_one_owner(lines)];
+                    return vec![if self.squad.is_some() { lines } else { self.of_one_owner(lines) }];
                 }
             }
         }
-        self.actors().into_iter().map(|actor| actor.take_trace().0).collect()
+        self.take_traces()
+    }
+
+    fn take_traces(&mut self) -> Vec<Vec<String>> {
+        match &self.squad {
+            Some(trace) => vec![std::mem::take(&mut *trace.lock().expect("no note panics"))],
+            None => self.actors().into_iter().map(|actor| actor.take_trace().0).collect(),
+        }
     }
 
     /// The lines of each owner, which are the same, once.
@@ -328,6 +378,25 @@ impl Player {
         }
         let is_first = |nth: &usize| count(&lines[..*nth], &lines[*nth]) % owners == 0;
         (0..lines.len()).filter(is_first).map(|nth| lines[nth].clone()).collect()
+    }
+
+    /// Does something with one owner if a number says so, with some in a row if `0-2` does, or with all.
+    fn with_chosen(&mut self, text: &'static str, act: impl FnOnce(&mut Self, &'static str)) {
+        #[cfg(feature = "std")]
+        if let (true, Hosts::Batch(_, keys)) = (text.starts_with(char::is_numeric), &mut self.hosts) {
+            let (chosen, text) = split(text);
+            let (first, last) = chosen.split_once('-').unwrap_or((chosen, chosen));
+            if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
+                let chosen = keys[first..=last].to_vec();
+                let all = std::mem::replace(keys, chosen);
+                act(self, text);
+                if let Hosts::Batch(_, keys) = &mut self.hosts {
+                    *keys = all;
+                }
+                return;
+            }
+        }
+        act(self, text);
     }
 
     fn learn(&mut self, callback: &'static str, acts: &'static str) {
@@ -352,15 +421,17 @@ impl Player {
 
     /// A step that panics, once, in the callback that was named in the row's first line.
     fn panic_in(&mut self, step: &'static str) {
-        let payload = catch_unwind(AssertUnwindSafe(|| self.step(step))).expect_err("it should panic");
-        for actor in self.actors() {
-            let told = actor.stop_panicking().expect("only a callback that was told to panics");
-            assert_eq!(
-                payload.downcast_ref::<String>().map(String::as_str),
-                Some(told),
-                "the panic reaches the caller"
-            );
+        #[cfg(feature = "std")]
+        let all = if let Hosts::Batch(_, keys) = &self.hosts { keys.clone() } else { Vec::new() };
+        let step = AssertUnwindSafe(|| self.with_chosen(step, Self::step));
+        let payload = catch_unwind(step).expect_err("it should panic");
+        #[cfg(feature = "std")]
+        if let Hosts::Batch(_, keys) = &mut self.hosts {
+            *keys = all;
         }
+        let told: Vec<_> = self.actors().into_iter().filter_map(Actor::stop_panicking).collect();
+        let reached = payload.downcast_ref::<String>().expect("a callback that was told to panics");
+        assert_eq!(told, [reached], "the panic reaches the caller");
     }
 
     fn step(&mut self, step: &'static str) {
@@ -379,8 +450,17 @@ impl Player {
                 Hosts::Machine(actor, machine) => machine.update(actor, &mut self.time),
                 Hosts::Agent(agent) => agent.update(&mut self.time),
                 #[cfg(feature = "std")]
+                Hosts::Batch(batch, _) if rest == "in key order" => batch.update_in_key_order(&mut self.time),
+                #[cfg(feature = "std")]
+                Hosts::Batch(batch, _) if rest.starts_with("part ") => {
+                    let (k, n) = split(split(rest).1);
+                    batch.update_part(k.parse().expect("a part"), n.parse().expect("parts"), &mut self.time);
+                }
+                #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => batch.update(&mut self.time),
             },
+            #[cfg(feature = "std")]
+            "where" | "rows" | "awake" | "remove" => self.step_of_batch(verb, rest),
             "with" => {
                 let act = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
                     rest.split("; ").for_each(|act| perform(act, is_open, actor, fsm, time));
@@ -422,7 +502,7 @@ impl Player {
                 #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => batch.set_global(to()),
             },
-            "handling" | "refusing" | "guards" => self.with_stages(|stage| having(stage, step)),
+            "handling" | "refusing" | "guards" | "panics" => self.with_stages(|stage| having(stage, step)),
             "back" => self.time = GameTime::new(),
             "current" => set!(self, set_current(to())),
             "previous" => set!(self, set_previous(to())),
@@ -439,6 +519,29 @@ impl Player {
             "log" | "warnings" => {}
             _ => panic!("`{step}` is no step"),
         }
+    }
+
+    /// What concerns all owners of a batch.
+    #[cfg(feature = "std")]
+    fn step_of_batch(&mut self, verb: &str, rest: &'static str) {
+        let Hosts::Batch(batch, keys) = &mut self.hosts else { panic!("only a batch has several owners") };
+        let shown = match verb {
+            "remove" => {
+                let (actor, machine) = batch.remove(keys[0]).expect("it is there");
+                actor.note(format!("removed from {}", view(machine.current(), machine.previous(), machine.path())));
+                return;
+            }
+            "where" => {
+                let path = |key: &Key| batch.path(*key).map(|path| path.map(ToString::to_string).collect::<Vec<_>>());
+                keys.iter().map(|key| path(key).map_or("gone".to_owned(), |path| path.join("/"))).collect::<Vec<_>>()
+            }
+            "rows" => {
+                let number = |actor: &Actor| actor.in_squad.as_ref().expect("one of several").0.to_string();
+                batch.owners_in(named(rest, self.is_open)).iter().map(number).collect()
+            }
+            _ => vec![batch.awake().to_string()],
+        };
+        self.squad.as_ref().expect("several owners").lock().expect("no note panics").push(shown.join(" "));
     }
 
     /// What each owner's machine shows.

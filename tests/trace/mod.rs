@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub(crate) use log::Trace;
@@ -38,6 +38,8 @@ pub(crate) type Question = fn(&Actor, &Fsm<'_, Actor>, &GameTime) -> bool;
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that is recorded or not")]
 pub(crate) struct Actor {
     trace: RefCell<Vec<String>>,
+    /// Of several actors, the number of this one and the trace of all.
+    pub(crate) in_squad: Option<(usize, Arc<Mutex<Vec<String>>>)>,
     script: Vec<ScriptLine>,
     questions: Vec<(&'static str, Question)>,
     handles: Vec<&'static str>,
@@ -53,7 +55,10 @@ pub(crate) struct Actor {
 
 impl Actor {
     pub(crate) fn note(&self, line: impl Into<String>) {
-        self.trace.borrow_mut().push(line.into());
+        match &self.in_squad {
+            Some((number, trace)) => trace.lock().expect("no note panics").push(format!("{} {number}", line.into())),
+            None => self.trace.borrow_mut().push(line.into()),
+        }
     }
 
     pub(crate) fn take_trace(&mut self) -> Trace {

@@ -32,6 +32,13 @@ pub(crate) static YARD: Place = Place::new("Yard").passive();
 pub(crate) static SHED: Place = Place::new("Shed").inside(&YARD);
 pub(crate) static BENCH: Place = Place::new("Bench").inside(&SHED).passive();
 
+/// Two composites that open on their first child.
+pub(crate) static X: Place = Place::new("X").opening_on(&X1);
+pub(crate) static X1: Place = Place::new("X1").inside(&X);
+pub(crate) static X2: Place = Place::new("X2").inside(&X);
+pub(crate) static Y: Place = Place::new("Y").opening_on(&Y1);
+pub(crate) static Y1: Place = Place::new("Y1").inside(&Y);
+
 /// A state whose initial child belongs elsewhere.
 pub(crate) static LOST: Place = Place::new("Lost").opening_on(&STOVE);
 
@@ -41,9 +48,9 @@ pub(crate) static LONE: Place = Place::new("Lone").keeping_history();
 /// The place of a name, in the open house if `is_open`.
 pub(crate) fn named(name: &str, is_open: bool) -> &'static Place {
     static OPEN: [&Place; 6] = [&open::HOUSE, &open::KITCHEN, &open::STOVE, &open::TABLE, &open::HALL, &open::STAIRS];
-    static ALL: [&Place; 23] = [
+    static ALL: [&Place; 28] = [
         &A, &B, &C, &D, &ALWAYS, &HOUSE, &KITCHEN, &STOVE, &TABLE, &HALL, &STAIRS, &STEP, &DUNGEON, &GATE, &CELLS,
-        &CORRIDOR, &CELL, &STATUE, &YARD, &SHED, &BENCH, &LOST, &LONE,
+        &CORRIDOR, &CELL, &STATUE, &YARD, &SHED, &BENCH, &LOST, &LONE, &X, &X1, &X2, &Y, &Y1,
     ];
     let open = OPEN.iter().filter(|_| is_open);
     open.chain(&ALL).find(|place| place.name == name).unwrap_or_else(|| panic!("there is no place {name}"))
