@@ -3,12 +3,14 @@
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+#[path = "../machine/play.rs"]
+mod play;
 #[path = "../trace/mod.rs"]
 mod trace;
 
 mod by_key;
 mod container;
-mod many_nested_owners;
+mod few_owners;
 mod many_owners;
 mod many_timers;
 mod memory;
@@ -18,4 +20,3 @@ mod parallel_broadcast;
 mod parallel_order;
 mod rules;
 mod waiting;
-mod waiting_together;

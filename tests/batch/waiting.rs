@@ -4,9 +4,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
+#[cfg(feature = "parallel")]
+use crate::trace::log::Log;
 use crate::trace::{Act, Actor, Place, Stage, Trace, due};
 use allocation_counter::measure;
-use demeanor::{Batch, Fsm, GameTime, Key, NextWake, Owner, State, StateMachine};
+use demeanor::{Batch, Fsm, FsmSlice, GameTime, Key, NextWake, Owner, State, StateMachine};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
@@ -545,4 +547,90 @@ fn those_who_sleep_come_and_go_as_others_do() {
     assert!(batch.iter().all(|(_, bear)| bear.looks == 1));
     let machine = StateMachine::<Bear>::new(&Meadow);
     assert_eq!(machine.next_wake(), NextWake::EveryTick);
+}
+
+/// Its `update_all` asks for one thing after the other, each for all owners.
+struct Muster;
+impl State<Actor> for Muster {
+    fn update_all(&self, actors: &mut [Actor], fsm: &mut FsmSlice<'_, Actor>, _: &mut GameTime) {
+        for at in 0..actors.len() {
+            fsm.at(at).sleep_for(5.0);
+        }
+        for at in (0..actors.len()).rev() {
+            fsm.at(at).change_state_after(1.0, &B);
+        }
+        for (at, _) in actors.iter().enumerate().filter(|(_, actor)| actor.count > 0) {
+            fsm.at(at).change_state(&C);
+        }
+    }
+}
+
+/// Rule 19.
+#[test]
+fn an_override_may_ask_for_its_owners_in_any_order() {
+    let mut batch = Batch::new();
+    let mut time = GameTime::new();
+    let keys = [0, 1, 0].map(|count| {
+        let mut actor = Actor::default();
+        actor.count = count;
+        batch.insert(actor, &Muster)
+    });
+    advance(&mut time, 1);
+    batch.update(&mut time);
+    assert_eq!(batch.awake(), 1);
+    assert!(batch.is_in_state(keys[1], &C));
+    assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
+    for key in [keys[0], keys[2]] {
+        assert_eq!(batch.next_wake(key), Some(NextWake::At(due(1.0, 1.0))));
+    }
+    advance(&mut time, 1);
+    batch.update(&mut time);
+    assert_eq!(batch.owners_in(&B).len(), 2);
+}
+
+/// Rules 21 and 25.
+#[cfg(feature = "parallel")]
+#[test]
+fn in_a_parallel_tick_what_is_due_has_the_first_context() {
+    struct Guard;
+    impl Owner for Guard {
+        type Context<'a> = Log;
+        type Message = ();
+
+        fn now(log: &Log) -> f64 {
+            log.now
+        }
+    }
+    struct Nap;
+    impl State<Guard> for Nap {
+        fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Log) {
+            fsm.change_state_after(2.0, &Up);
+            fsm.sleep();
+        }
+
+        fn exit(&self, _: &mut Guard, _: &mut Fsm<'_, Guard>, log: &mut Log) {
+            log.note("rise");
+        }
+    }
+    struct Up;
+    impl State<Guard> for Up {
+        fn enter(&self, _: &mut Guard, _: &mut Fsm<'_, Guard>, log: &mut Log) {
+            log.note("up");
+        }
+
+        fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, log: &mut Log) {
+            log.note("stretch");
+            fsm.change_state(&Nap);
+        }
+    }
+
+    let mut batch = Batch::new();
+    for _ in 0..5000 {
+        batch.spawn(Guard, &Nap, &mut Log::default());
+    }
+    let logs = batch.par_update(|_| Log::at(2.0));
+    let steps = |log: &Log, step| log.lines.iter().filter(|call| *call == step).count();
+    assert_eq!((steps(&logs[0], "rise"), steps(&logs[0], "up")), (5000, 5000));
+    assert_eq!(logs.iter().map(|log| steps(log, "stretch")).sum::<usize>(), 5000);
+    assert!(logs.len() > 1);
 }

@@ -46,16 +46,8 @@ fn what_is_posted_arrives_when_the_outermost_turn_is_over_in_the_order_of_postin
     stage.update_one(&"Ann");
     assert_eq!(
         happened(&mut stage),
-        [
-            "Ann Idle.update",
-            "Ben Idle: hello",
-            "Ann is done",
-            "Ann Idle: put off",
-            "Cat Idle: first",
-            "Cat Idle: second",
-            "Ann Idle: third",
-            "Ben Idle: fourth",
-        ]
+        "Ann Idle.update; Ben Idle: hello; Ann is done; Ann Idle: put off; Cat Idle: first
+         Cat Idle: second; Ann Idle: third; Ben Idle: fourth"
     );
 }
 
@@ -67,14 +59,14 @@ fn in_an_update_of_all_what_a_member_posts_arrives_before_the_next_has_its_turn(
         ("Cat", &[]),
     ]);
     stage.update();
-    assert_eq!(happened(&mut stage), ["Ann Idle.update", "Cat Idle: hello", "Ben Idle.update", "Cat Idle.update"]);
+    assert_eq!(happened(&mut stage), "Ann Idle.update; Cat Idle: hello; Ben Idle.update; Cat Idle.update");
 }
 
 #[test]
 fn what_is_posted_outside_of_any_turn_arrives_at_once() {
     let mut stage = stage([("Ann", &[("Idle: hello", |_, _, stage| stage.post("Ann", "Ann", "and again"))])]);
     stage.post("Eve", "Ann", "hello");
-    assert_eq!(happened(&mut stage), ["Ann Idle: hello", "Ann Idle: and again"]);
+    assert_eq!(happened(&mut stage), "Ann Idle: hello; Ann Idle: and again");
 }
 
 #[test]
@@ -134,14 +126,14 @@ fn what_is_sent_while_what_is_due_is_delivered_waits_for_the_next_call() {
     stage.send_after(1.0, "Ann", "Ben", "last");
     stage.advance(Duration::from_secs(1));
     stage.deliver_due();
-    assert_eq!(happened(&mut stage), ["Ann Idle: tick", "Ann Idle: tick", "Ben Idle: last"]);
+    assert_eq!(happened(&mut stage), "Ann Idle: tick; Ann Idle: tick; Ben Idle: last");
     stage.deliver_due();
     let sent_meanwhile =
         ["Ben Idle: long overdue", "Ben Idle: long overdue", "Ben Idle: just due", "Ben Idle: just due"];
     assert_eq!(happened(&mut stage), sent_meanwhile, "the clock stands still");
     stage.advance(Duration::from_secs(1));
     stage.deliver_due();
-    assert_eq!(happened(&mut stage), ["Ann Idle: tick", "Ann Idle: tick"]);
+    assert_eq!(happened(&mut stage), "Ann Idle: tick; Ann Idle: tick");
     assert_eq!(stage.dispatcher().len(), 6);
 }
 
@@ -156,7 +148,7 @@ fn a_handler_can_take_back_what_is_due_and_not_delivered_yet() {
     }
     stage.advance(Duration::from_secs(1));
     stage.deliver_due();
-    assert_eq!(happened(&mut stage), ["Ann Idle: first", "Ann Idle: third"]);
+    assert_eq!(happened(&mut stage), "Ann Idle: first; Ann Idle: third");
 }
 
 #[test]
@@ -190,7 +182,7 @@ fn gossip(names: [&'static str; 3]) -> Stage {
             }
         }
     };
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(crate::trace::Trace::default());
     for name in names {
         stage.add(name, crate::players::idle(name, &[("Idle: rumor", pass_on)])).unwrap();
     }

@@ -2,6 +2,8 @@
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+#[path = "../trace/mod.rs"]
+mod trace;
 
 mod cost;
 mod dispatcher;

@@ -7,9 +7,10 @@ use std::time::Duration;
 use demeanor::{Agent, Cast, Delivery, Dispatcher, Fsm, Owner, State, StateMachine, Telegram, Unavailable};
 
 use crate::captured_log::log_lines;
+use crate::trace::Trace;
 
 /// The world is a record of what has happened.
-type Stage = Cast<Name, Script, Vec<String>>;
+type Stage = Cast<Name, Script, Trace>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
@@ -145,7 +146,7 @@ fn player_of<const KIND: u8>(name: Name, on_update: Script) -> Agent<Player<KIND
 
 /// Ann and Ben, who are of different types, and Cat, who is of Ann's. Nobody does anything in an update.
 fn stage() -> Stage {
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(Trace::default());
     stage.add(Ann, player_of::<0>(Ann, vec![])).unwrap();
     stage.add(Ben, player_of::<1>(Ben, vec![])).unwrap();
     stage.add(Cat, player_of::<0>(Cat, vec![])).unwrap();
@@ -169,7 +170,7 @@ fn a_telegram_is_delivered_within_the_call_depth_first() {
     assert_eq!(delivery, Delivery::Handled);
     assert_eq!(
         stage.world,
-        ["Ann: one", "Ben: two", "Cat: three", "Ben to Cat: Handled", "Ben: four", "Ann to Ben: Handled", "Ann: five",]
+        "Ann: one; Ben: two; Cat: three; Ben to Cat: Handled; Ben: four; Ann to Ben: Handled; Ann: five"
     );
 }
 
@@ -189,7 +190,7 @@ fn a_telegram_to_a_member_who_is_acting_is_put_off_until_its_turn_is_over() {
     ]);
     assert_eq!(
         stage.world,
-        ["Ben to Ann: PutOff", "Ben: has answered", "Ann to Ben: Handled", "Ann: is done", "Ann: the answer"]
+        "Ben to Ann: PutOff; Ben: has answered; Ann to Ben: Handled; Ann: is done; Ann: the answer"
     );
 }
 
@@ -201,7 +202,7 @@ fn a_member_can_send_to_itself() {
     ]);
     assert_eq!(
         stage.world,
-        ["Ann to Ann: PutOff", "Ann to Ann: PutOff", "Ann: first", "Ann to Ann: PutOff", "Ann: second", "Ann: third"]
+        "Ann to Ann: PutOff; Ann to Ann: PutOff; Ann: first; Ann to Ann: PutOff; Ann: second; Ann: third"
     );
 }
 
@@ -210,14 +211,8 @@ fn the_changes_a_turn_asked_for_are_made_before_what_was_put_off_arrives() {
     let (stage, _) = performed_by_ann(vec![Move, Send(Ben, vec![Send(Ann, vec![Say("hello")])])]);
     assert_eq!(
         stage.world,
-        [
-            "Ben to Ann: PutOff",
-            "Ann to Ben: Handled",
-            "Ann leaves",
-            "Ann has moved",
-            "Ann is told after its move",
-            "Ann: hello"
-        ]
+        "Ben to Ann: PutOff; Ann to Ben: Handled; Ann leaves; Ann has moved; Ann is told after its move
+         Ann: hello"
     );
 }
 
@@ -230,15 +225,8 @@ fn a_telegram_put_off_for_an_inner_member_arrives_before_the_outer_one_goes_on()
     ]);
     assert_eq!(
         stage.world,
-        [
-            "Cat to Ben: PutOff",
-            "Cat to Ann: PutOff",
-            "Ben to Cat: Handled",
-            "Ben: to Ben",
-            "Ann to Ben: Handled",
-            "Ann: is done",
-            "Ann: to Ann",
-        ]
+        "Cat to Ben: PutOff; Cat to Ann: PutOff; Ben to Cat: Handled; Ben: to Ben; Ann to Ben: Handled
+         Ann: is done; Ann: to Ann"
     );
 }
 
@@ -250,7 +238,7 @@ fn an_unknown_receiver_is_an_error_with_the_telegram_in_it() {
     assert_eq!(unknown.telegram, Telegram::new(Ann, Eve, vec![Say("hello")]));
 
     let (stage, _) = performed_by_ann(vec![Send(Eve, vec![]), Say("goes on")]);
-    assert_eq!(stage.world, ["Ann to Eve: UnknownReceiver", "Ann: goes on"]);
+    assert_eq!(stage.world, "Ann to Eve: UnknownReceiver; Ann: goes on");
 }
 
 #[test]
@@ -286,15 +274,8 @@ fn delayed_telegrams_arrive_in_order_once_they_are_due() {
     );
     assert_eq!(
         stage.world,
-        [
-            "Ann to Ben: Delayed",
-            "Ann to Cat: Delayed",
-            "Ann to Cat: Delayed",
-            "Ben: at once",
-            "Ann to Ben: Handled",
-            "Ann to Ann: PutOff",
-            "Ann: when Ann is done"
-        ]
+        "Ann to Ben: Delayed; Ann to Cat: Delayed; Ann to Cat: Delayed; Ben: at once; Ann to Ben: Handled
+         Ann to Ann: PutOff; Ann: when Ann is done"
     );
     stage.world.clear();
     stage.advance(Duration::from_millis(999));
@@ -302,7 +283,7 @@ fn delayed_telegrams_arrive_in_order_once_they_are_due() {
     assert_eq!(stage.world, [] as [&str; 0]);
     stage.advance(Duration::from_millis(1001));
     assert_eq!(stage.deliver_due(), []);
-    assert_eq!(stage.world, ["Cat: early", "Cat to Ann: Delayed", "Cat: early, too", "Ben: late"]);
+    assert_eq!(stage.world, "Cat: early; Cat to Ann: Delayed; Cat: early, too; Ben: late");
     stage.advance(Duration::from_secs(1));
     stage.deliver_due();
     assert_eq!(stage.world.last().unwrap(), "Ann: later still");
@@ -334,7 +315,7 @@ fn a_caller_can_deliver_what_is_due_one_by_one() {
         let delivery = stage.deliver(telegram).unwrap();
         stage.world.push(format!("{delivery:?}"));
     }
-    assert_eq!(stage.world, ["for Ann", "Ann: here", "Handled", "for Ben", "Declined"]);
+    assert_eq!(stage.world, "for Ann; Ann: here; Handled; for Ben; Declined");
 }
 
 #[test]
@@ -350,7 +331,7 @@ fn a_dispatcher_that_merges_can_be_given_to_a_cast() {
 
 #[test]
 fn members_are_started_updated_and_stopped_in_the_order_in_which_they_joined() {
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(Trace::default());
     for name in [Cat, Ann, Ben] {
         stage.add(name, player_of::<0>(name, vec![Say("acts")])).unwrap();
     }
@@ -359,28 +340,19 @@ fn members_are_started_updated_and_stopped_in_the_order_in_which_they_joined() {
     stage.stop();
     assert_eq!(
         stage.world,
-        [
-            "Cat enters",
-            "Ann enters",
-            "Ben enters",
-            "Cat: acts",
-            "Ann: acts",
-            "Ben: acts",
-            "Cat leaves",
-            "Ann leaves",
-            "Ben leaves"
-        ]
+        "Cat enters; Ann enters; Ben enters; Cat: acts; Ann: acts; Ben: acts; Cat leaves; Ann leaves
+         Ben leaves"
     );
     assert_eq!(stage.keys().copied().collect::<Vec<_>>(), [Cat, Ann, Ben]);
 }
 
 #[test]
 fn who_joins_in_a_callback_can_be_sent_to_at_once_and_is_updated_from_the_next_tick() {
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(Trace::default());
     let script = vec![Enlist(Eve), Send(Eve, vec![Say("hello")]), Move];
     stage.add(Ann, player_of::<0>(Ann, script)).unwrap();
     stage.update();
-    assert_eq!(stage.world, ["Eve enters", "Eve: hello", "Ann to Eve: Handled", "Ann leaves", "Ann has moved"]);
+    assert_eq!(stage.world, "Eve enters; Eve: hello; Ann to Eve: Handled; Ann leaves; Ann has moved");
     stage.world.clear();
     stage.update();
     assert_eq!(stage.world, ["Eve: new here"]);
@@ -444,29 +416,29 @@ fn a_turn_with_a_member_delivers_what_it_was_sent_meanwhile() {
         delivery
     });
     assert_eq!(delivery, Ok(Delivery::PutOff));
-    assert_eq!(stage.world, ["Ann leaves", "Ann has moved", "Ann is told after its move", "Ann: hello"]);
+    assert_eq!(stage.world, "Ann leaves; Ann has moved; Ann is told after its move; Ann: hello");
 }
 
 #[test]
 fn a_member_can_dismiss_itself_and_others_in_its_callback() {
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(Trace::default());
     let script = vec![Dismiss(Cat), Dismiss(Ann), Send(Ann, vec![]), Say("goes on to the end of its turn")];
     stage.add(Ann, player_of::<0>(Ann, script)).unwrap();
     stage.add(Cat, player_of::<0>(Cat, vec![Say("never gets here")])).unwrap();
     stage.add(Ben, player_of::<1>(Ben, vec![Say("acts")])).unwrap();
     stage.update();
-    assert_eq!(stage.world, ["Ann to Ann: UnknownReceiver", "Ann: goes on to the end of its turn", "Ben: acts"]);
+    assert_eq!(stage.world, "Ann to Ann: UnknownReceiver; Ann: goes on to the end of its turn; Ben: acts");
     assert_eq!(stage.keys().collect::<Vec<_>>(), [&Ben]);
 }
 
 #[test]
 fn who_takes_the_key_of_a_member_dismissed_in_its_own_turn_is_not_lost() {
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(Trace::default());
     let script = vec![Dismiss(Ann), Enlist(Ann), Send(Ann, vec![Say("I am the new Ann")])];
     stage.add(Ann, player_of::<0>(Ann, script)).unwrap();
     stage.update();
     stage.update();
-    assert_eq!(stage.world, ["Ann enters", "Ann: I am the new Ann", "Ann to Ann: Handled", "Ann: new here"]);
+    assert_eq!(stage.world, "Ann enters; Ann: I am the new Ann; Ann to Ann: Handled; Ann: new here");
     assert!(stage.get::<Player<2>>(&Ann).is_ok());
 }
 
@@ -474,18 +446,18 @@ fn who_takes_the_key_of_a_member_dismissed_in_its_own_turn_is_not_lost() {
 fn what_was_put_off_for_a_member_that_dismisses_itself_is_not_delivered() {
     let (mut stage, _) =
         performed_by_ann(vec![Send(Ann, vec![Say("too late")]), Dismiss(Ann), Send(Ben, vec![Say("hello")])]);
-    assert_eq!(stage.world, ["Ann to Ann: PutOff", "Ben: hello", "Ann to Ben: Handled"]);
+    assert_eq!(stage.world, "Ann to Ann: PutOff; Ben: hello; Ann to Ben: Handled");
     stage.update();
     assert_eq!(stage.len(), 2);
 }
 
 #[test]
 fn an_update_of_all_from_within_a_callback_leaves_out_who_is_acting() {
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(Trace::default());
     stage.add(Ann, player_of::<0>(Ann, vec![Say("acts"), UpdateAll])).unwrap();
     stage.add(Ben, player_of::<1>(Ben, vec![Say("acts")])).unwrap();
     stage.update();
-    assert_eq!(stage.world, ["Ann: acts", "Ben: acts", "Ben: acts"]);
+    assert_eq!(stage.world, "Ann: acts; Ben: acts; Ben: acts");
 }
 
 #[test]
@@ -506,14 +478,14 @@ fn a_panic_in_a_callback_loses_neither_members_nor_telegrams() {
 #[test]
 fn a_long_chain_of_telegrams_reaches_its_end() {
     const LINKS: u32 = 10_000;
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(Trace::default());
     for n in 0..LINKS {
         stage.add(Link(n), player_of::<0>(Link(n), vec![])).unwrap();
     }
     stage.send(Eve, Link(0), vec![PassOn]);
     // 64 deep, then all the way back out, before the next 64.
     let expected = (0..LINKS).step_by(64).flat_map(|first| (first..LINKS.min(first + 64)).rev());
-    assert_eq!(stage.world, expected.map(|n| n.to_string()).collect::<Vec<_>>());
+    assert_eq!(*stage.world, expected.map(|n| n.to_string()).collect::<Vec<_>>());
 }
 
 #[test]

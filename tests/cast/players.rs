@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use crate::trace::Trace;
 use demeanor::{Agent, Cast, Change, Fsm, Owner, State, StateMachine, StateRef, Telegram};
 
 /// The world is a record of what has happened.
-pub(crate) type Stage = Cast<&'static str, &'static str, Vec<String>>;
+pub(crate) type Stage = Cast<&'static str, &'static str, Trace>;
 
 /// What a player does in a callback.
 pub(crate) type Act = fn(&mut Player, &mut Fsm<'_, Player>, &mut Stage);
@@ -106,7 +107,7 @@ states! {
 
 /// A stage with players who are idle, in this order.
 pub(crate) fn stage<const N: usize>(players: [(&'static str, &[(&'static str, Act)]); N]) -> Stage {
-    let mut stage = Stage::new(vec![]);
+    let mut stage = Stage::new(Trace::default());
     for (name, script) in players {
         stage.add(name, idle(name, script)).unwrap();
     }
@@ -118,6 +119,6 @@ pub(crate) fn idle(name: &'static str, script: &[(&'static str, Act)]) -> Agent<
 }
 
 /// What has happened since the last time.
-pub(crate) fn happened(stage: &mut Stage) -> Vec<String> {
+pub(crate) fn happened(stage: &mut Stage) -> Trace {
     std::mem::take(&mut stage.world)
 }

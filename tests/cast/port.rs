@@ -5,6 +5,7 @@
 //! `HandleMessage`, within the asker's own `Execute`. `ChangeState` in there leaves `SupportAttacker` and enters `ReceiveBall`
 //! at once. Then the passer looks for support, which tells a third player, and only then everything returns.
 
+use crate::trace::Trace;
 use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +29,7 @@ enum Msg {
 struct Pitch {
     controlling: Option<Id>,
     supporting: Option<Id>,
-    trace: Vec<String>,
+    trace: Trace,
 }
 
 type Match = Cast<Id, Msg, Pitch>;
@@ -174,21 +175,10 @@ fn a_pass_that_is_asked_for_is_made_and_supported_before_the_asker_goes_on() {
     game.update_one(&Id::Asker);
     assert_eq!(
         game.world.trace,
-        [
-            "Asker asks for a pass",
-            "Passer is told PassToMe",
-            "Passer kicks",
-            "Asker is told ReceiveBall",
-            "Asker exits SupportAttacker",
-            "Asker enters ReceiveBall",
-            "Passer exits KickBall",
-            "Passer enters Wait",
-            "the team sees Wait ReceiveBall Wait, and supports Some(Asker)",
-            "Third is told SupportAttacker",
-            "Third enters SupportAttacker",
-            "Passer has passed",
-            "Asker goes on, in ReceiveBall",
-        ]
+        "Asker asks for a pass; Passer is told PassToMe; Passer kicks; Asker is told ReceiveBall
+         Asker exits SupportAttacker; Asker enters ReceiveBall; Passer exits KickBall; Passer enters Wait
+         the team sees Wait ReceiveBall Wait, and supports Some(Asker); Third is told SupportAttacker
+         Third enters SupportAttacker; Passer has passed; Asker goes on, in ReceiveBall"
     );
 
     game.world.trace.clear();

@@ -1,83 +1,98 @@
 //! The chapter "Change": guards, rule 8.
 
-use crate::captured_log::log_lines;
-use crate::trace::places::open::{HALL, HOUSE, KITCHEN, STAIRS, STOVE, TABLE};
+use crate::play::{EVERYWHERE, play};
+use crate::trace::places::open::{HALL, HOUSE, KITCHEN, STOVE, TABLE};
 use crate::trace::places::{A, ALWAYS, B, C};
 use crate::trace::{Actor, Place, Stage};
 use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
 
-/// Rule 8.
 #[test]
-fn guards_are_asked_once_each_before_anything_runs() {
-    let mut stage = Stage::new(&STOVE).recording_guards();
-    assert_eq!(
-        stage.change_state(&STAIRS),
-        "Stove.can_exit?; Kitchen.can_exit?; Hall.can_enter?; Stairs.can_enter?
-         Stove.exit; Kitchen.exit; Stove -> Stairs (change); Hall.enter; Stairs.enter; done"
-    );
-}
+fn guards() {
+    play(
+        EVERYWHERE,
+        r"
+        # guards_are_asked_once_each_before_anything_runs (rule 8)
+        in Stove; open; guards
+        change Stairs => Stove.can_exit?; Kitchen.can_exit?; Hall.can_enter?; Stairs.can_enter?
+            Stove.exit; Kitchen.exit; Stove -> Stairs (change); Hall.enter; Stairs.enter; done
 
-/// Rules 6 and 8.
-#[test]
-fn initial_states_are_resolved_before_the_guards() {
-    let mut stage = Stage::new(&STAIRS).recording_guards();
-    assert_eq!(
-        stage.change_state(&KITCHEN),
-        "Stairs.can_exit?; Hall.can_exit?; Kitchen.can_enter?; Stove.can_enter?
-         Stairs.exit; Hall.exit; Stairs -> Stove (change); Kitchen.enter; Stove.enter; done"
-    );
-}
+        # initial_states_are_resolved_before_the_guards (rules 6 and 8)
+        in Stairs; open; guards
+        change Kitchen => Stairs.can_exit?; Hall.can_exit?; Kitchen.can_enter?; Stove.can_enter?
+            Stairs.exit; Hall.exit; Stairs -> Stove (change); Kitchen.enter; Stove.enter; done
 
-/// Rules 7 and 8.
-#[test]
-fn a_change_to_the_current_state_asks_both_its_guards() {
-    let mut stage = Stage::new(&A).recording_guards();
-    assert_eq!(stage.change_state(&A), "A.can_exit?; A.can_enter?; A.exit; A -> A (change); A.enter; done");
-}
+        # a_change_to_the_current_state_asks_both_its_guards (rules 7 and 8)
+        in A; guards
+        change A => A.can_exit?; A.can_enter?; A.exit; A -> A (change); A.enter; done
 
-/// Rule 8.
-#[test]
-fn the_first_guard_that_refuses_is_the_last_that_is_asked() {
-    let mut stage = Stage::new(&STOVE).recording_guards().refusing("Kitchen.can_exit").refusing("Hall.can_enter");
-    assert_eq!(
-        stage.change_state(&STAIRS),
-        "Stove.can_exit?; Kitchen.can_exit?; Stove -> Stairs (change), refused by Kitchen.can_exit; not done"
-    );
-    assert_eq!(stage.view(), "House/Kitchen/Stove");
-}
+        # the_first_guard_that_refuses_is_the_last_that_is_asked (rule 8)
+        in Stove; open; guards; refusing Kitchen.can_exit; refusing Hall.can_enter
+        change Stairs =>
+            Stove.can_exit?; Kitchen.can_exit?; Stove -> Stairs (change), refused by Kitchen.can_exit; not done
+        view => House/Kitchen/Stove
 
-/// Rule 8.
-#[test]
-fn a_state_that_may_not_be_entered_changes_nothing() {
-    let mut stage = Stage::new(&A).refusing("Stove.can_enter");
-    stage.change_state(&B);
-    assert_eq!(stage.change_state(&HOUSE), "B -> Stove (change), refused by Stove.can_enter; not done");
-    assert_eq!(stage.view(), "B, was A");
-    assert_eq!(stage.revert_state(), "B.exit; B -> A (revert); A.enter; done");
-}
+        # a_state_that_may_not_be_entered_changes_nothing (rule 8)
+        in A; open; refusing Stove.can_enter
+        change B
+        change House => B -> Stove (change), refused by Stove.can_enter; not done
+        view => B, was A
+        revert => B.exit; B -> A (revert); A.enter; done
 
-/// Rules 8 and 23.
-#[test]
-fn a_guards_refusal_is_logged_at_debug() {
-    let mut stage = Stage::new(&A).refusing("B.can_enter");
-    let lines = log_lines(|| {
-        stage.change_state(&B);
-    });
-    assert_eq!(lines, ["DEBUG demeanor: Elsa: A -> B (change), refused by B.can_enter"]);
-}
+        # a_guards_refusal_is_logged_at_debug (rules 8 and 23)
+        in A; refusing B.can_enter
+        change B
+        log => DEBUG demeanor: Elsa: A -> B (change), refused by B.can_enter
 
-/// Rule 8.
-#[test]
-fn guards_see_the_machine_as_the_change_finds_it() {
-    let mut stage = Stage::new(&STOVE).recording_guards().recording_view();
-    stage.machine.set_previous(&B);
-    assert_eq!(
-        stage.change_state(&STAIRS),
-        "Stove.can_exit? (House/Kitchen/Stove, was B); Kitchen.can_exit? (House/Kitchen/Stove, was B)
-         Hall.can_enter? (House/Kitchen/Stove, was B); Stairs.can_enter? (House/Kitchen/Stove, was B)
-         Stove.exit (House/Kitchen/Stove, was Stove); Kitchen.exit (House/Kitchen/Stove, was Stove)
-         Stove -> Stairs (change); Hall.enter (House/Hall, was Stove); Stairs.enter (House/Hall/Stairs, was Stove)
-         done"
+        # guards_see_the_machine_as_the_change_finds_it (rule 8)
+        in Stove; open; guards; view
+        previous B
+        change Stairs => Stove.can_exit? (House/Kitchen/Stove, was B); Kitchen.can_exit? (House/Kitchen/Stove, was B)
+            Hall.can_enter? (House/Kitchen/Stove, was B); Stairs.can_enter? (House/Kitchen/Stove, was B)
+            Stove.exit (House/Kitchen/Stove, was Stove); Kitchen.exit (House/Kitchen/Stove, was Stove)
+            Stove -> Stairs (change); Hall.enter (House/Hall, was Stove); Stairs.enter (House/Hall/Stairs, was Stove)
+            done
+
+        # the_target_is_told_in_every_guard_and_callback_of_a_change_and_in_no_other (rule 8)
+        in Hall; open; global Always; guards; target
+        start => House.enter; Hall.enter
+        update => Always.update; House.update; Hall.update
+        send hit => Hall.hit; House.hit; Always.hit; not handled
+        change Kitchen => Hall.can_exit? [to Stove]; Kitchen.can_enter? [to Stove]; Stove.can_enter? [to Stove]
+            Hall.exit [to Stove]; Hall -> Stove (change); Kitchen.enter [to Stove]; Stove.enter [to Stove]; done
+        update => Always.update; House.update; Kitchen.update; Stove.update
+        push A =>
+            A.can_enter? [to A]; Stove.suspend [to A]; Kitchen.suspend [to A]; House.suspend [to A]; Stove -> A (push)
+            A.enter [to A]; done
+        pop => A.can_exit? [to Stove]; A.exit [to Stove]; A -> Stove (pop)
+            House.resume [to Stove]; Kitchen.resume [to Stove]; Stove.resume [to Stove]; done
+        stop => Stove.exit; Kitchen.exit; House.exit
+
+        # a_pop_to_no_state_has_no_target (rules 8 and 15)
+        in no state; guards; target
+        push A
+        pop => A.can_exit?; A.exit; A -> (no state) (pop); done
+
+        # after_a_change_now_in_an_enter_the_change_under_way_has_no_target_any_more (rules 8 and 11)
+        in A; open; target
+        House.enter: now B is done; target
+        change Table => A.exit [to Table]; A -> Table (change); House.enter [to Table]
+            House.exit [to B]; House -> B (change); B.enter [to B]; to nowhere; done
+
+        # after_a_change_now_that_is_refused_the_target_is_that_of_the_change_under_way_again (rules 8 and 11)
+        in A; open; guards; target; refusing B.can_enter
+        House.enter: now B is refused; target
+        change Hall => A.can_exit? [to Hall]; House.can_enter? [to Hall]; Hall.can_enter? [to Hall]
+            A.exit [to Hall]; A -> Hall (change); House.enter [to Hall]
+            House.can_exit? [to B]; B.can_enter? [to B]; House -> B (change), refused by B.can_enter; to Hall
+            Hall.enter [to Hall]; done
+
+        # a_handler_of_a_message_sent_in_an_enter_sees_no_target (rules 8 and 24)
+        // Who hears a message is no part of the change in one of whose enters it is sent.
+        in A; open; target; handling House
+        House.enter: hear hit is done; target
+        change Hall =>
+            A.exit [to Hall]; A -> Hall (change); House.enter [to Hall]; House.hit; to Hall; Hall.enter [to Hall]; done
+        ",
     );
 }
 
@@ -150,89 +165,9 @@ fn a_guard_can_refuse_by_where_the_change_leads_to() {
     );
 }
 
-/// Rule 8.
-#[test]
-fn the_target_is_told_in_every_guard_and_callback_of_a_change_and_in_no_other() {
-    let mut stage = Stage::new(&HALL).global(&ALWAYS).recording_guards().recording_target();
-    assert_eq!(stage.start(), "House.enter; Hall.enter");
-    assert_eq!(stage.update(), "Always.update; House.update; Hall.update");
-    assert_eq!(stage.send("hit"), "Hall.hit; House.hit; Always.hit; not handled");
-    assert_eq!(
-        stage.change_state(&KITCHEN),
-        "Hall.can_exit? [to Stove]; Kitchen.can_enter? [to Stove]; Stove.can_enter? [to Stove]
-         Hall.exit [to Stove]; Hall -> Stove (change); Kitchen.enter [to Stove]; Stove.enter [to Stove]; done"
-    );
-    assert_eq!(stage.update(), "Always.update; House.update; Kitchen.update; Stove.update");
-    assert_eq!(
-        stage.push_state(&A),
-        "A.can_enter? [to A]; Stove.suspend [to A]; Kitchen.suspend [to A]; House.suspend [to A]; Stove -> A (push)
-         A.enter [to A]; done"
-    );
-    assert_eq!(
-        stage.pop_state(),
-        "A.can_exit? [to Stove]; A.exit [to Stove]; A -> Stove (pop)
-         House.resume [to Stove]; Kitchen.resume [to Stove]; Stove.resume [to Stove]; done"
-    );
-    assert_eq!(stage.stop(), "Stove.exit; Kitchen.exit; House.exit");
-}
-
-/// Rules 8 and 15.
-#[test]
-fn a_pop_to_no_state_has_no_target() {
-    let mut stage = Stage::idle().recording_guards().recording_target();
-    stage.push_state(&A);
-    assert_eq!(stage.pop_state(), "A.can_exit?; A.exit; A -> (no state) (pop); done");
-}
-
 /// Notes where the change under way leads to.
 fn note_target(actor: &Actor, fsm: &Fsm<'_, Actor>) {
     actor.note(fsm.target().map_or("to nowhere".to_owned(), |target| format!("to {target}")));
-}
-
-/// Rules 8 and 11.
-#[test]
-fn after_a_change_now_in_an_enter_the_change_under_way_has_no_target_any_more() {
-    let mut stage = Stage::new(&A).recording_target().when("House.enter", |actor, fsm, time| {
-        assert!(fsm.change_state_now(actor, &B, time));
-        note_target(actor, fsm);
-    });
-    assert_eq!(
-        stage.change_state(&TABLE),
-        "A.exit [to Table]; A -> Table (change); House.enter [to Table]
-         House.exit [to B]; House -> B (change); B.enter [to B]; to nowhere; done"
-    );
-}
-
-/// Rules 8 and 11.
-#[test]
-fn after_a_change_now_that_is_refused_the_target_is_that_of_the_change_under_way_again() {
-    let mut stage = Stage::new(&A).recording_guards().recording_target().refusing("B.can_enter").when(
-        "House.enter",
-        |actor, fsm, time| {
-            assert!(!fsm.change_state_now(actor, &B, time));
-            note_target(actor, fsm);
-        },
-    );
-    assert_eq!(
-        stage.change_state(&HALL),
-        "A.can_exit? [to Hall]; House.can_enter? [to Hall]; Hall.can_enter? [to Hall]
-         A.exit [to Hall]; A -> Hall (change); House.enter [to Hall]
-         House.can_exit? [to B]; B.can_enter? [to B]; House -> B (change), refused by B.can_enter; to Hall
-         Hall.enter [to Hall]; done"
-    );
-}
-
-/// Rules 8 and 24: who hears a message is no part of the change in one of whose enters it is sent.
-#[test]
-fn a_handler_of_a_message_sent_in_an_enter_sees_no_target() {
-    let mut stage = Stage::new(&A).recording_target().handling("House").when("House.enter", |actor, fsm, time| {
-        assert!(fsm.send_now(actor, &"hit", time));
-        note_target(actor, fsm);
-    });
-    assert_eq!(
-        stage.change_state(&HALL),
-        "A.exit [to Hall]; A -> Hall (change); House.enter [to Hall]; House.hit; to Hall; Hall.enter [to Hall]; done"
-    );
 }
 
 /// Rules 8 and 22.

@@ -1,89 +1,180 @@
 //! The chapter "Life of a machine": rules 1 to 3.
 
-use crate::logged;
+use crate::play::{EVERYWHERE, play};
 use crate::trace::places::open::{HOUSE, KITCHEN, STOVE};
 use crate::trace::places::{A, ALWAYS, B};
 use crate::trace::{Place, Stage};
 use demeanor::{Owner, State, StateMachine, Step};
 
-static ELSEWHERE: Place = Place::new("Elsewhere");
-
-const NOTHING: [&str; 0] = [];
-
-/// Rule 1.
 #[test]
-fn a_new_machine_is_in_its_initial_state_and_has_called_nothing() {
-    let mut stage = Stage::new(&STOVE);
-    assert_eq!(stage.view(), "House/Kitchen/Stove");
-    assert!(stage.machine.previous().is_none());
-    assert_eq!(stage.with(|_, _, _| {}), "");
-}
+fn the_life_of_a_machine() {
+    play(
+        EVERYWHERE,
+        r"
+        # a_new_machine_is_in_its_initial_state_and_has_called_nothing (rule 1)
+        in Stove; open
+        view => House/Kitchen/Stove
+        with nothing =>
 
-/// Rule 1.
-#[test]
-fn starting_enters_the_path_from_the_outermost() {
-    let mut stage = Stage::new(&STOVE).recording_view();
-    assert_eq!(stage.start(), "House.enter (House); Kitchen.enter (House/Kitchen); Stove.enter (House/Kitchen/Stove)");
-    assert_eq!(stage.view(), "House/Kitchen/Stove");
-}
+        # starting_enters_the_path_from_the_outermost (rule 1)
+        in Stove; open; view
+        start => House.enter (House); Kitchen.enter (House/Kitchen); Stove.enter (House/Kitchen/Stove)
+        view => House/Kitchen/Stove
 
-/// Rule 1.
-#[test]
-fn starting_goes_on_down_to_the_innermost_initial_child() {
-    let mut stage = Stage::new(&HOUSE).recording_view();
-    assert_eq!(stage.view(), "House");
-    assert_eq!(stage.start(), "House.enter (House); Kitchen.enter (House/Kitchen); Stove.enter (House/Kitchen/Stove)");
-    assert_eq!(stage.view(), "House/Kitchen/Stove");
-    let mut stage = Stage::new(&KITCHEN);
-    assert_eq!(stage.start(), "House.enter; Kitchen.enter; Stove.enter");
-}
+        # starting_goes_on_down_to_the_innermost_initial_child (rule 1)
+        in House; open; view
+        view => House
+        start => House.enter (House); Kitchen.enter (House/Kitchen); Stove.enter (House/Kitchen/Stove)
+        view => House/Kitchen/Stove
+        in Kitchen; open
+        start => House.enter; Kitchen.enter; Stove.enter
 
-/// Rules 1 and 6.
-#[test]
-fn a_machine_whose_initial_child_belongs_elsewhere_is_not_started() {
-    static LOST: Place = Place::new("Lost").opening_on(&STOVE);
-    let mut stage = Stage::new(&LOST);
-    let (trace, lines) = logged(|| stage.start());
-    assert_eq!(trace, "");
-    assert_eq!(
-        lines,
-        ["WARN demeanor: Elsa: start refused in state Lost: the state that its `initial` returns has another parent"]
+        # a_machine_whose_initial_child_belongs_elsewhere_is_not_started (rules 1 and 6)
+        in Lost
+        start =>
+        log => WARN demeanor: Elsa: start refused in state Lost: the state that its `initial` returns has another parent
+        view => Lost
+
+        # a_second_start_is_refused_with_a_warning (rules 1 and 23)
+        in House; open
+        start
+        start =>
+        log => WARN demeanor: Elsa: start refused in state Stove: it has been entered already
+        view => House/Kitchen/Stove
+
+        # a_machine_that_has_entered_its_state_by_a_change_refuses_to_start (rule 1)
+        in A
+        change B
+        start =>
+        stop
+        // there is no state to enter
+        start =>
+        current A
+        // it has been stopped
+        start => A.enter
+        start =>
+
+        # a_started_machine_that_is_set_to_another_state_counts_as_started (rules 1 and 18)
+        in A
+        start; current B
+        start =>
+        view => B
+
+        # a_start_that_panicked_is_not_made_again (rules 1 and 22)
+        // So its callbacks run once.
+        in Stove; open; panicking Kitchen.enter
+        panicking start
+        start =>
+        view => House/Kitchen
+
+        # the_owner_is_told_of_no_change_by_start_and_stop (rules 1 and 5)
+        in House; open; completion
+        start => House.enter; Kitchen.enter; Stove.enter
+        stop => Stove.exit; Kitchen.exit; House.exit
+        log =>
+
+        # a_request_made_while_starting_waits_until_the_whole_path_is_entered (rules 1 and 12)
+        in Stove; open
+        House.enter: change A
+        start => House.enter; Kitchen.enter; Stove.enter
+            Stove.exit; Kitchen.exit; House.exit; Stove -> A (change); A.enter
+
+        # a_change_now_while_starting_abandons_the_rest_of_the_start (rules 1 and 5)
+        in Stove; open
+        Kitchen.enter: now A is done; note rest of Kitchen.enter
+        start => House.enter; Kitchen.enter
+            Kitchen.exit; House.exit; Kitchen -> A (change); A.enter; rest of Kitchen.enter
+        view => A, was Kitchen
+
+        # stopping_exits_the_path_from_the_innermost_and_leaves_no_current (rule 1)
+        in Stove; open; view
+        stop => Stove.exit (House/Kitchen/Stove, was Stove); Kitchen.exit (House/Kitchen/Stove, was Stove)
+            House.exit (House/Kitchen/Stove, was Stove)
+        view => nowhere, was Stove
+
+        # what_is_asked_for_while_stopping_is_refused (rules 1 and 12)
+        in A
+        A.exit: change B; now B is refused
+        stop => A.exit
+        view => nowhere, was A
+        update =>
+
+        # stopping_clears_the_stack (rule 1)
+        in A
+        push B
+        stop => B.exit
+        pop => not done
+        view => nowhere, was B
+
+        # stopping_when_stopped_does_nothing (rule 1)
+        in A
+        stop
+        stop =>
+        view => nowhere, was A
+
+        # a_change_from_no_state_only_enters_and_keeps_previous (rule 1)
+        in A; open; view
+        stop
+        change Stove => (no state) -> Stove (change)
+            House.enter (House, was A); Kitchen.enter (House/Kitchen, was A); Stove.enter (House/Kitchen/Stove, was A)
+            done
+        view => House/Kitchen/Stove, was A
+
+        # a_stopped_machine_reverts_to_the_state_it_left (rules 1 and 9)
+        in A
+        stop
+        revert => (no state) -> A (revert); A.enter; done
+        view => A, was A
+
+        # starting_and_stopping_ask_no_guard (rules 1 and 15)
+        in A; guards; refusing A.can_enter; refusing A.can_exit
+        start => A.enter
+        stop => A.exit
+
+        # an_idle_machine_updates_its_global_only (rule 2)
+        in no state; global Always
+        start =>
+        update => Always.update
+        view => nowhere
+
+        # an_idle_machine_offers_messages_to_its_global_only (rule 2)
+        in no state; global Always
+        send hit => Always.hit; not handled
+        handling Always
+        send hit => Always.hit; handled
+
+        # a_state_that_the_global_of_an_idle_machine_asks_for_is_updated_in_the_same_tick (rules 2 and 4)
+        in no state; global Always
+        Always.update, 1x: change A
+        update => Always.update; (no state) -> A (change); A.enter; A.update
+
+        # the_global_is_never_entered_or_exited (rule 3)
+        in A; global Always
+        start => A.enter
+        change B => A.exit; A -> B (change); B.enter; done
+        push A => B.suspend; B -> A (push); A.enter; done
+        pop => A.exit; A -> B (pop); B.resume; done
+        stop => B.exit
+
+        # setting_the_global_calls_nothing (rule 3)
+        in A; global Always
+        global D =>
+        update => D.update; A.update
+
+        # setting_current_and_previous_calls_nothing (rule 1)
+        // `set_current` and `set_previous` are Buckland's, and call nothing.
+        in no state; open
+        current Stove
+        view => House/Kitchen/Stove
+        previous B
+        view => House/Kitchen/Stove, was B
+        current A
+        view => A, was B
+        update => A.update
+        revert => A.exit; A -> B (revert); B.enter; done
+        view => B, was A
+        ",
     );
-    assert_eq!(stage.view(), "Lost");
-}
-
-/// Rules 1 and 23.
-#[test]
-fn a_second_start_is_refused_with_a_warning() {
-    let mut stage = Stage::new(&HOUSE);
-    stage.start();
-    let (trace, lines) = logged(|| stage.start());
-    assert_eq!(trace, "");
-    assert_eq!(lines, ["WARN demeanor: Elsa: start refused in state Stove: it has been entered already"]);
-    assert_eq!(stage.view(), "House/Kitchen/Stove");
-}
-
-/// Rule 1.
-#[test]
-fn a_machine_that_has_entered_its_state_by_a_change_refuses_to_start() {
-    let mut stage = Stage::new(&A);
-    stage.change_state(&B);
-    assert_eq!(stage.start(), "");
-    stage.stop();
-    assert_eq!(stage.start(), "", "there is no state to enter");
-    stage.machine.set_current(&A);
-    assert_eq!(stage.start(), "A.enter", "it has been stopped");
-    assert_eq!(stage.start(), "");
-}
-
-/// Rules 1 and 18.
-#[test]
-fn a_started_machine_that_is_set_to_another_state_counts_as_started() {
-    let mut stage = Stage::new(&A);
-    stage.start();
-    stage.machine.set_current(&B);
-    assert_eq!(stage.start(), "");
-    assert_eq!(stage.view(), "B");
 }
 
 /// Rule 1.
@@ -127,65 +218,6 @@ fn a_machine_without_a_state_has_none_that_counts_as_entered() {
     assert_eq!(stage.start(), "A.enter");
 }
 
-/// Rules 1 and 22: so its callbacks run once.
-#[test]
-fn a_start_that_panicked_is_not_made_again() {
-    let mut stage = Stage::new(&STOVE).panicking_in("Kitchen.enter");
-    stage.catch(Stage::start);
-    assert_eq!(stage.start(), "");
-    assert_eq!(stage.view(), "House/Kitchen");
-}
-
-/// Rules 1 and 5.
-#[test]
-fn the_owner_is_told_of_no_change_by_start_and_stop() {
-    let mut stage = Stage::new(&HOUSE).recording_completion();
-    let ((started, stopped), lines) = logged(|| (stage.start(), stage.stop()));
-    assert_eq!(started, "House.enter; Kitchen.enter; Stove.enter");
-    assert_eq!(stopped, "Stove.exit; Kitchen.exit; House.exit");
-    assert_eq!(lines, NOTHING);
-}
-
-/// Rules 1 and 12.
-#[test]
-fn a_request_made_while_starting_waits_until_the_whole_path_is_entered() {
-    let mut stage = Stage::new(&STOVE).when("House.enter", |_, fsm, _| fsm.change_state(&A));
-    assert_eq!(
-        stage.start(),
-        "House.enter; Kitchen.enter; Stove.enter
-         Stove.exit; Kitchen.exit; House.exit; Stove -> A (change); A.enter"
-    );
-}
-
-/// Rules 1 and 5.
-#[test]
-fn a_change_now_while_starting_abandons_the_rest_of_the_start() {
-    let mut stage = Stage::new(&STOVE).when("Kitchen.enter", |actor, fsm, time| {
-        assert!(fsm.change_state_now(actor, &A, time));
-        actor.note("rest of Kitchen.enter");
-    });
-    assert_eq!(
-        stage.start(),
-        "House.enter; Kitchen.enter
-         Kitchen.exit; House.exit; Kitchen -> A (change); A.enter; rest of Kitchen.enter"
-    );
-    assert_eq!(stage.view(), "A, was Kitchen");
-}
-
-/// Rule 1.
-#[test]
-fn stopping_exits_the_path_from_the_innermost_and_leaves_no_current() {
-    let mut stage = Stage::new(&STOVE).recording_view();
-    assert_eq!(
-        stage.stop(),
-        "Stove.exit (House/Kitchen/Stove, was Stove); Kitchen.exit (House/Kitchen/Stove, was Stove)
-         House.exit (House/Kitchen/Stove, was Stove)"
-    );
-    assert!(stage.machine.current().is_none());
-    assert_eq!(stage.machine.path().count(), 0);
-    assert_eq!(stage.view(), "nowhere, was Stove");
-}
-
 /// Rule 1, for who has a machine's steps recorded.
 #[test]
 fn a_start_is_recorded_as_a_change_from_no_state_and_a_stop_as_one_to_none() {
@@ -214,86 +246,6 @@ fn a_start_is_recorded_as_a_change_from_no_state_and_a_stop_as_one_to_none() {
             "Changed { from: Some(Closed), to: None, cause: Stop }"
         ]
     );
-}
-
-/// Rules 1 and 12.
-#[test]
-fn what_is_asked_for_while_stopping_is_refused() {
-    let mut stage = Stage::new(&A).when("A.exit", |actor, fsm, time| {
-        fsm.change_state(&B);
-        assert!(!fsm.change_state_now(actor, &B, time));
-    });
-    assert_eq!(stage.stop(), "A.exit");
-    assert_eq!(stage.view(), "nowhere, was A");
-    assert_eq!(stage.update(), "");
-}
-
-/// Rule 1.
-#[test]
-fn stopping_clears_the_stack() {
-    let mut stage = Stage::new(&A);
-    stage.push_state(&B);
-    assert_eq!(stage.stop(), "B.exit");
-    assert_eq!(stage.pop_state(), "not done");
-    assert_eq!(stage.view(), "nowhere, was B");
-}
-
-/// Rule 1.
-#[test]
-fn stopping_when_stopped_does_nothing() {
-    let mut stage = Stage::new(&A);
-    stage.stop();
-    assert_eq!(stage.stop(), "");
-    assert_eq!(stage.view(), "nowhere, was A");
-}
-
-/// Rule 1.
-#[test]
-fn a_change_from_no_state_only_enters_and_keeps_previous() {
-    let mut stage = Stage::new(&A).recording_view();
-    stage.stop();
-    assert_eq!(
-        stage.change_state(&STOVE),
-        "(no state) -> Stove (change)
-         House.enter (House, was A); Kitchen.enter (House/Kitchen, was A); Stove.enter (House/Kitchen/Stove, was A)
-         done"
-    );
-    assert_eq!(stage.view(), "House/Kitchen/Stove, was A");
-}
-
-/// Rules 1 and 9.
-#[test]
-fn a_stopped_machine_reverts_to_the_state_it_left() {
-    let mut stage = Stage::new(&A);
-    stage.stop();
-    assert_eq!(stage.revert_state(), "(no state) -> A (revert); A.enter; done");
-    assert_eq!(stage.view(), "A, was A");
-}
-
-/// Rules 1 and 15.
-#[test]
-fn starting_and_stopping_ask_no_guard() {
-    let mut stage = Stage::new(&A).recording_guards().refusing("A.can_enter").refusing("A.can_exit");
-    assert_eq!(stage.start(), "A.enter");
-    assert_eq!(stage.stop(), "A.exit");
-}
-
-/// Rule 2.
-#[test]
-fn an_idle_machine_updates_its_global_only() {
-    let mut stage = Stage::idle().global(&ALWAYS);
-    assert_eq!(stage.start(), "");
-    assert_eq!(stage.update(), "Always.update");
-    assert_eq!(stage.view(), "nowhere");
-}
-
-/// Rule 2.
-#[test]
-fn an_idle_machine_offers_messages_to_its_global_only() {
-    let mut stage = Stage::idle().global(&ALWAYS);
-    assert_eq!(stage.send("hit"), "Always.hit; not handled");
-    let mut stage = stage.handling("Always");
-    assert_eq!(stage.send("hit"), "Always.hit; handled");
 }
 
 /// Rule 2.
@@ -326,58 +278,12 @@ fn nothing_panics_in_a_machine_without_any_state() {
     assert_eq!(stage.view(), "A");
 }
 
-/// Rules 2 and 4.
-#[test]
-fn a_state_that_the_global_of_an_idle_machine_asks_for_is_updated_in_the_same_tick() {
-    let mut stage = Stage::idle().global(&ALWAYS).when("Always.update", |_, fsm, _| {
-        if fsm.current().is_none() {
-            fsm.change_state(&A);
-        }
-    });
-    assert_eq!(stage.update(), "Always.update; (no state) -> A (change); A.enter; A.update");
-}
-
-/// Rule 3.
-#[test]
-fn the_global_is_never_entered_or_exited() {
-    let mut stage = Stage::new(&A).global(&ALWAYS);
-    assert_eq!(stage.start(), "A.enter");
-    assert_eq!(stage.change_state(&B), "A.exit; A -> B (change); B.enter; done");
-    assert_eq!(stage.push_state(&A), "B.suspend; B -> A (push); A.enter; done");
-    assert_eq!(stage.pop_state(), "A.exit; A -> B (pop); B.resume; done");
-    assert_eq!(stage.stop(), "B.exit");
-}
-
-/// Rule 3.
-#[test]
-fn setting_the_global_calls_nothing() {
-    let mut stage = Stage::new(&A).global(&ALWAYS);
-    stage.machine.set_global(&ELSEWHERE);
-    assert_eq!(stage.update(), "Elsewhere.update; A.update");
-    assert_eq!(stage.machine.global().unwrap().name(), "Elsewhere");
-}
-
 /// Rule 3.
 #[test]
 fn the_global_is_asked_no_guard_and_is_on_no_path() {
     let mut stage = Stage::new(&A).global(&ALWAYS).recording_guards();
     assert_eq!(stage.change_state(&B), "A.can_exit?; B.can_enter?; A.exit; A -> B (change); B.enter; done");
     assert!(!stage.machine.is_in_state(&ALWAYS));
-    assert_eq!(stage.view(), "B, was A");
-}
-
-/// Rule 1: `set_current` and `set_previous` are Buckland's, and call nothing.
-#[test]
-fn setting_current_and_previous_calls_nothing() {
-    let mut stage = Stage::idle();
-    stage.machine.set_current(&STOVE);
-    assert_eq!(stage.view(), "House/Kitchen/Stove");
-    stage.machine.set_previous(&B);
-    assert_eq!(stage.view(), "House/Kitchen/Stove, was B");
-    stage.machine.set_current(&A);
-    assert_eq!(stage.view(), "A, was B");
-    assert_eq!(stage.update(), "A.update");
-    assert_eq!(stage.revert_state(), "A.exit; A -> B (revert); B.enter; done");
     assert_eq!(stage.view(), "B, was A");
 }
 

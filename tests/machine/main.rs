@@ -5,7 +5,6 @@ mod captured_log;
 #[path = "../trace/mod.rs"]
 mod trace;
 
-mod agent;
 mod allocations;
 mod change;
 mod cycles;
@@ -19,6 +18,7 @@ mod messages_to_oneself;
 mod mock;
 mod panics;
 mod paths;
+mod play;
 mod report;
 mod requests;
 mod sleep;
@@ -26,10 +26,3 @@ mod stack_and_history;
 mod time;
 mod timers;
 mod update;
-
-/// What an act returns, and the lines that are logged meanwhile.
-fn logged<R>(act: impl FnOnce() -> R) -> (R, Vec<String>) {
-    let mut returned = None;
-    let lines = captured_log::log_lines(|| returned = Some(act()));
-    (returned.unwrap(), lines)
-}

@@ -3,56 +3,45 @@
 use std::borrow::Cow;
 
 use crate::captured_log::log_lines;
-use crate::trace::places::A;
-use crate::trace::places::open::{HALL, HOUSE, KITCHEN, STAIRS, STOVE, TABLE};
-use crate::trace::{Place, Stage};
+use crate::play::{EVERYWHERE, play};
 use demeanor::{Change, Fsm, Owner, State, StateMachine, StateRef};
 
-/// Rule 6.
 #[test]
-fn exits_stop_below_the_deepest_common_ancestor_and_enters_start_there() {
-    let mut stage = Stage::new(&STOVE);
-    assert_eq!(stage.change_state(&TABLE), "Stove.exit; Stove -> Table (change); Table.enter; done");
-    assert_eq!(
-        stage.change_state(&STAIRS),
-        "Table.exit; Kitchen.exit; Table -> Stairs (change); Hall.enter; Stairs.enter; done"
-    );
-    assert_eq!(stage.view(), "House/Hall/Stairs, was Table");
-}
+fn paths() {
+    play(
+        EVERYWHERE,
+        r"
+        # exits_stop_below_the_deepest_common_ancestor_and_enters_start_there (rule 6)
+        in Stove; open
+        change Table => Stove.exit; Stove -> Table (change); Table.enter; done
+        change Stairs => Table.exit; Kitchen.exit; Table -> Stairs (change); Hall.enter; Stairs.enter; done
+        view => House/Hall/Stairs, was Table
 
-/// Rule 6.
-#[test]
-fn a_change_to_a_child_of_current_exits_nothing() {
-    let mut stage = Stage::new(&HALL);
-    assert_eq!(stage.change_state(&STAIRS), "Hall -> Stairs (change); Stairs.enter; done");
-    assert_eq!(stage.view(), "House/Hall/Stairs, was Hall");
-}
+        # a_change_to_a_child_of_current_exits_nothing (rule 6)
+        in Hall; open
+        change Stairs => Hall -> Stairs (change); Stairs.enter; done
+        view => House/Hall/Stairs, was Hall
 
-/// Rule 6.
-#[test]
-fn a_change_to_a_composite_goes_down_to_its_initial_states() {
-    let mut stage = Stage::new(&A);
-    assert_eq!(
-        stage.change_state(&HOUSE),
-        "A.exit; A -> Stove (change); House.enter; Kitchen.enter; Stove.enter; done"
-    );
-    assert_eq!(stage.view(), "House/Kitchen/Stove, was A");
-}
+        # a_change_to_a_composite_goes_down_to_its_initial_states (rule 6)
+        in A; open
+        change House => A.exit; A -> Stove (change); House.enter; Kitchen.enter; Stove.enter; done
+        view => House/Kitchen/Stove, was A
 
-/// Rule 6.
-#[test]
-fn a_target_on_the_active_path_is_left_and_entered_again() {
-    let mut stage = Stage::new(&STAIRS);
-    assert_eq!(stage.change_state(&HALL), "Stairs.exit; Hall.exit; Stairs -> Hall (change); Hall.enter; done");
-    let mut stage = Stage::new(&TABLE);
-    assert_eq!(
-        stage.change_state(&KITCHEN),
-        "Table.exit; Kitchen.exit; Table -> Stove (change); Kitchen.enter; Stove.enter; done"
-    );
-    let mut stage = Stage::new(&STOVE);
-    assert_eq!(
-        stage.change_state(&HOUSE),
-        "Stove.exit; Kitchen.exit; House.exit; Stove -> Stove (change); House.enter; Kitchen.enter; Stove.enter; done"
+        # a_target_on_the_active_path_is_left_and_entered_again (rule 6)
+        in Stairs; open
+        change Hall => Stairs.exit; Hall.exit; Stairs -> Hall (change); Hall.enter; done
+        in Table; open
+        change Kitchen => Table.exit; Kitchen.exit; Table -> Stove (change); Kitchen.enter; Stove.enter; done
+        in Stove; open
+        change House =>
+            Stove.exit; Kitchen.exit; House.exit; Stove -> Stove (change); House.enter; Kitchen.enter; Stove.enter; done
+
+        # an_initial_state_that_belongs_elsewhere_is_refused (rule 6)
+        in A
+        change Lost => not done
+        log => WARN demeanor: Elsa: change to Lost refused in state A: the state that its `initial` returns has another parent
+        view => A
+        ",
     );
 }
 
@@ -196,21 +185,6 @@ fn a_machine_that_is_put_into_a_closed_chain_does_not_hang() {
     machine.set_current(&Tail);
     machine.change_state(&mut diver, &CHAIN[0], &mut ());
     assert!(machine.is_in_state(&CHAIN[0]));
-}
-
-/// Rule 6.
-#[test]
-fn an_initial_state_that_belongs_elsewhere_is_refused() {
-    static LOST: Place = Place::new("Lost").opening_on(&STOVE);
-    let mut stage = Stage::new(&A);
-    let lines = log_lines(|| assert_eq!(stage.change_state(&LOST), "not done"));
-    assert_eq!(
-        lines,
-        [
-            "WARN demeanor: Elsa: change to Lost refused in state A: the state that its `initial` returns has another parent"
-        ]
-    );
-    assert_eq!(stage.view(), "A");
 }
 
 /// Rule 6.

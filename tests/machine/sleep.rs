@@ -1,270 +1,178 @@
 //! The chapter "Waiting": sleep, rule 26.
 
 use crate::captured_log::log_lines;
-use crate::trace::places::{A, ALWAYS, B, C, KITCHEN};
-use crate::trace::{Act, Stage, due};
+use crate::play::{EVERYWHERE, play};
+use crate::trace::Stage;
+use crate::trace::places::A;
 use demeanor::NextWake;
 
-/// A stage in state A, asleep.
-fn asleep() -> Stage {
-    let mut stage = Stage::new(&A);
-    stage.machine.sleep();
-    stage
-}
-
-fn is_asleep(stage: &Stage) -> bool {
-    stage.machine.next_wake() != NextWake::EveryTick
-}
-
-/// Rule 26.
 #[test]
-fn a_state_that_sleeps_is_not_updated() {
-    let mut stage = Stage::new(&KITCHEN).when("Kitchen.update", |_, fsm, _| fsm.sleep());
-    assert_eq!(stage.update(), "House.update; Kitchen.update");
-    for _ in 0..3 {
-        assert!(stage.update().is_empty());
-    }
-    // Neither are those inside it, in the same tick.
-    let mut stage = Stage::new(&KITCHEN).when("House.update", |_, fsm, _| fsm.sleep());
-    assert_eq!(stage.update(), "House.update");
-    assert!(stage.update().is_empty());
-}
+fn sleep() {
+    play(
+        EVERYWHERE,
+        r"
+        # a_state_that_sleeps_is_not_updated (rule 26)
+        in Kitchen
+        Kitchen.update: sleep
+        update => House.update; Kitchen.update
+        3x update =>
+        // Neither are those inside it, in the same tick.
+        in Kitchen
+        House.update: sleep
+        update => House.update
+        update =>
 
-/// Rule 26.
-#[test]
-fn the_global_of_a_sleeper_is_updated_and_can_change_it() {
-    let mut stage = Stage::new(&A).global(&ALWAYS).when("A.update", |_, fsm, _| fsm.sleep());
-    assert_eq!(stage.update(), "Always.update; A.update");
-    assert_eq!(stage.update(), "Always.update");
-    stage = stage.when("Always.update", |actor, fsm, _| {
-        actor.count += 1;
-        if actor.count == 1 {
-            fsm.change_state(&B);
-        }
-    });
-    assert_eq!(stage.update(), "Always.update; A.exit; A -> B (change); B.enter; B.update");
-    assert_eq!(stage.update(), "Always.update; B.update");
-    // The global can send it to sleep, too.
-    let mut stage = Stage::new(&A).global(&ALWAYS).when("Always.update", |_, fsm, _| fsm.sleep());
-    assert_eq!(stage.update(), "Always.update");
-    assert_eq!(stage.update(), "Always.update");
-}
+        # the_global_of_a_sleeper_is_updated_and_can_change_it (rule 26)
+        in A; global Always
+        A.update: sleep
+        update => Always.update; A.update
+        update => Always.update
+        Always.update, 1x: change B
+        update => Always.update; A.exit; A -> B (change); B.enter; B.update
+        update => Always.update; B.update
+        // The global can send it to sleep, too.
+        in A; global Always
+        Always.update: sleep
+        update => Always.update
+        update => Always.update
 
-/// Rule 26.
-#[test]
-fn a_sleeper_wakes_by_itself_after_a_while() {
-    let mut stage = Stage::new(&A).when("A.update", |_, fsm, _| fsm.sleep_for(3.0));
-    let updated: Vec<_> = (0..10)
-        .filter(|_| {
-            stage.advance(1);
-            !stage.update().is_empty()
-        })
-        .collect();
-    assert_eq!(updated, [0, 3, 6, 9]);
-}
+        # a_sleeper_wakes_by_itself_after_a_while (rule 26)
+        in A
+        A.update: sleep 3
+        advance 1; update => A.update
+        advance 1; update =>
+        advance 1; update =>
+        advance 1; update => A.update
+        advance 1; update; advance 1; update =>
+        advance 1; update => A.update
+        advance 1; update; advance 1; update =>
+        advance 1; update => A.update
 
-/// Rule 26.
-#[test]
-fn a_timer_that_comes_due_wakes_its_owner_even_if_it_is_refused() {
-    let mut stage = Stage::new(&A).refusing("B.can_enter").when("A.enter", |_, fsm, _| {
-        fsm.change_state_after(2.0, &B);
-        fsm.sleep();
-    });
-    stage.start();
-    assert_eq!(stage.machine.next_wake(), NextWake::At(due(2.0, 0.0)));
-    stage.advance(1);
-    assert!(stage.update().is_empty());
-    stage.advance(1);
-    assert_eq!(stage.update(), "A -> B (change), refused by B.can_enter; A.update");
-    assert_eq!(stage.update(), "A.update");
-}
+        # a_timer_that_comes_due_wakes_its_owner_even_if_it_is_refused (rule 26)
+        in A; refusing B.can_enter
+        A.enter: after 2 change B; sleep
+        start
+        next => at 1.999997
+        advance 1
+        update =>
+        advance 1
+        update => A -> B (change), refused by B.can_enter; A.update
+        update => A.update
 
-/// Rule 26.
-#[test]
-fn every_change_wakes() {
-    type Verb = fn(&mut Stage);
-    let verbs: [Verb; 6] = [
-        |stage| drop(stage.change_state(&B)),
-        |stage| drop(stage.force_state(&B)),
-        |stage| drop(stage.push_state(&B)),
-        |stage| drop(stage.ensure_state(&B)),
-        |stage| stage.machine.set_current(&B),
-        |stage| drop(stage.change_state(&A)),
-    ];
-    for verb in verbs {
-        let mut stage = asleep();
-        assert!(is_asleep(&stage));
-        verb(&mut stage);
-        assert!(!is_asleep(&stage));
-    }
-    let mut stage = asleep().refusing("B.can_enter");
-    stage.change_state(&B);
-    assert!(is_asleep(&stage), "what is refused is no change");
-    stage.ensure_state(&A);
-    assert!(is_asleep(&stage), "nor is what is ensured already");
-}
+        # every_change_wakes (rule 26)
+        in A
+        sleep; asleep; change B; asleep => yes; A.exit; A -> B (change); B.enter; done; no
+        sleep; asleep; force A; asleep => yes; B.exit; B -> A (force); A.enter; done; no
+        sleep; asleep; push B; asleep => yes; A.suspend; A -> B (push); B.enter; done; no
+        sleep; asleep; ensure A; asleep => yes; B.exit; B -> A (change); A.enter; done; no
+        sleep; asleep; current B; asleep => yes; no
+        sleep; asleep; change B; asleep => yes; B.exit; B -> B (change); B.enter; done; no
+        // What is refused is no change, nor is what is ensured already.
+        in A; refusing B.can_enter
+        sleep; change B; asleep => A -> B (change), refused by B.can_enter; not done; yes
+        ensure A; asleep => done; yes
 
-/// Rule 26.
-#[test]
-fn a_message_wakes_if_a_state_handles_it() {
-    let mut stage = asleep();
-    stage.send("rain");
-    assert!(is_asleep(&stage));
-    let mut stage = asleep().handling("A");
-    assert_eq!(stage.send("knock"), "A.knock; handled");
-    assert!(!is_asleep(&stage));
-    let mut stage = asleep().global(&ALWAYS).handling("Always");
-    stage.send("knock");
-    assert_eq!(stage.update(), "Always.update; A.update");
-    // The handler may go back to sleep.
-    let mut stage = asleep().handling("A").when("A.knock", |_, fsm, _| fsm.sleep());
-    stage.send("knock");
-    assert!(is_asleep(&stage));
-}
+        # a_message_wakes_if_a_state_handles_it (rule 26)
+        in A
+        sleep; send rain
+        asleep => yes
+        in A; handling A
+        sleep
+        send knock => A.knock; handled
+        asleep => no
+        in A; global Always; handling Always
+        sleep; send knock
+        update => Always.update; A.update
+        // The handler may go back to sleep.
+        in A; handling A
+        A.knock: sleep
+        sleep; send knock
+        asleep => yes
 
-/// Rule 26.
-#[test]
-fn the_game_wakes_a_sleeper() {
-    let mut stage = asleep();
-    assert!(stage.machine.wake());
-    assert!(!stage.machine.wake(), "it is awake already");
-    assert_eq!(stage.update(), "A.update");
-}
+        # the_game_wakes_a_sleeper (rule 26)
+        // The second time it is awake already.
+        in A
+        sleep; wake; wake => done; not done
+        update => A.update
 
-/// Rule 26.
-#[test]
-fn a_change_that_the_callback_asks_for_makes_its_sleep_void() {
-    let in_update: [Act; 3] = [
-        |_, fsm, _| {
-            fsm.sleep();
-            fsm.change_state(&B);
-        },
-        |_, fsm, _| {
-            fsm.change_state(&B);
-            fsm.sleep();
-        },
-        |actor, fsm, time| {
-            fsm.sleep();
-            fsm.change_state_now(actor, &B, time);
-        },
-    ];
-    for act in in_update {
-        let mut stage = Stage::new(&A).when("A.update", act);
-        stage.update();
-        assert!(!is_asleep(&stage));
-        assert_eq!(stage.update(), "B.update");
-    }
-    // A refused one does not.
-    let mut stage = Stage::new(&A).refusing("B.can_enter").when("A.update", |_, fsm, _| {
-        fsm.sleep();
-        fsm.change_state(&B);
-    });
-    stage.update();
-    assert!(is_asleep(&stage));
-}
+        # a_change_that_the_callback_asks_for_makes_its_sleep_void (rule 26)
+        in A
+        A.update: sleep; change B
+        update; asleep; update => A.update; A.exit; A -> B (change); B.enter; no; B.update
+        in A
+        A.update: change B; sleep
+        update; asleep; update => A.update; A.exit; A -> B (change); B.enter; no; B.update
+        in A
+        A.update: sleep; now B
+        update; asleep; update => A.update; A.exit; A -> B (change); B.enter; no; B.update
+        // A refused one does not.
+        in A; refusing B.can_enter
+        A.update: sleep; change B
+        update; asleep => A.update; A -> B (change), refused by B.can_enter; yes
 
-/// Rules 11 and 26.
-#[test]
-fn sleep_asked_for_behind_a_change_now_is_that_of_the_new_state() {
-    let mut stage = Stage::new(&A).when("A.update", |actor, fsm, time| {
-        fsm.change_state_now(actor, &B, time);
-        fsm.sleep();
-    });
-    stage.update();
-    assert!(is_asleep(&stage));
-    // One that is refused within the call makes no difference.
-    let mut stage = Stage::new(&A).refusing("B.can_enter").when("A.update", |actor, fsm, time| {
-        fsm.sleep();
-        fsm.change_state_now(actor, &B, time);
-    });
-    stage.update();
-    assert!(is_asleep(&stage));
-}
+        # sleep_asked_for_behind_a_change_now_is_that_of_the_new_state (rules 11 and 26)
+        in A
+        A.update: now B; sleep
+        update
+        asleep => yes
+        // One that is refused within the call makes no difference.
+        in A; refusing B.can_enter
+        A.update: sleep; now B
+        update
+        asleep => yes
 
-/// Rule 26.
-#[test]
-fn of_several_requests_to_sleep_the_last_one_counts() {
-    let mut stage = Stage::new(&A).when("A.update", |_, fsm, _| {
-        fsm.sleep();
-        fsm.sleep_for(3.0);
-    });
-    stage.update();
-    assert_eq!(stage.machine.next_wake(), NextWake::At(due(3.0, 0.0)));
-}
+        # of_several_requests_to_sleep_the_last_one_counts (rule 26)
+        in A
+        A.update: sleep; sleep 3
+        update
+        next => at 2.999996
 
-/// Rules 22 and 26.
-#[test]
-fn a_callback_that_panics_does_not_fall_asleep_later() {
-    let mut stage = Stage::new(&A).panicking_in("A.update").when("A.update", |actor, fsm, _| {
-        actor.count += 1;
-        if actor.count == 1 {
-            fsm.sleep();
-        }
-    });
-    assert_eq!(stage.catch(Stage::update), "A.update");
-    stage = stage.refusing("B.can_enter").when("A.update", |_, fsm, _| fsm.change_state(&B));
-    stage.update();
-    assert!(!is_asleep(&stage));
-}
+        # a_callback_that_panics_does_not_fall_asleep_later (rules 22 and 26)
+        in A; panicking A.update
+        A.update, 1x: sleep
+        panicking update => A.update
+        refusing B.can_enter
+        A.update: change B
+        update; asleep => A.update; A -> B (change), refused by B.can_enter; no
 
-/// Rules 13 and 26.
-#[test]
-fn a_cycle_drops_the_request_to_sleep() {
-    let mut stage = Stage::new(&A).when("A.update", |_, fsm, _| {
-        fsm.sleep();
-        fsm.send("again");
-    });
-    stage = stage.when("A.again", |_, fsm, _| fsm.send("again"));
-    assert_eq!(stage.update().len(), 65, "the update, and 64 messages");
-    assert!(!is_asleep(&stage));
-}
+        # a_cycle_drops_the_request_to_sleep (rules 13 and 26)
+        in A
+        A.update: sleep; send again
+        A.again: send again
+        update; asleep => A.update; 64x A.again; no
 
-/// Rules 13 and 26.
-#[test]
-fn a_request_to_sleep_is_none_of_the_sixty_four() {
-    let mut stage = Stage::new(&A).handling("A").when("A.update", |_, fsm, _| {
-        fsm.sleep();
-        (0..64).for_each(|_| fsm.send("knock"));
-    });
-    assert_eq!(stage.update().len(), 65, "the update, and 64 messages");
-    assert!(is_asleep(&stage));
-}
+        # a_request_to_sleep_is_none_of_the_sixty_four (rules 13 and 26)
+        in A; handling A
+        A.update: sleep; 64x send knock
+        update; asleep => A.update; 64x A.knock; yes
 
-/// Rule 26.
-#[test]
-fn a_state_may_sleep_from_its_enter_on() {
-    let mut stage = Stage::new(&A).when("B.enter", |_, fsm, _| fsm.sleep());
-    stage.change_state(&B);
-    assert!(is_asleep(&stage));
-    let mut stage = Stage::new(&A).when("A.update", |_, fsm, _| fsm.change_state(&B));
-    stage = stage.when("B.enter", |_, fsm, _| fsm.sleep());
-    stage.update();
-    assert!(stage.update().is_empty());
-    let mut stage = Stage::new(&KITCHEN).when("House.enter", |_, fsm, _| fsm.sleep());
-    stage.start();
-    assert!(is_asleep(&stage));
-}
+        # a_state_may_sleep_from_its_enter_on (rule 26)
+        in A
+        B.enter: sleep
+        change B; asleep => A.exit; A -> B (change); B.enter; done; yes
+        in A
+        A.update: change B
+        B.enter: sleep
+        update; update => A.update; A.exit; A -> B (change); B.enter
+        in Kitchen
+        House.enter: sleep
+        start; asleep => House.enter; Kitchen.enter; yes
 
-/// Rules 12 and 26.
-#[test]
-fn sleep_in_exit_is_refused_with_a_warning() {
-    let mut stage = Stage::new(&A).when("A.exit", |_, fsm, _| fsm.sleep());
-    let lines = log_lines(|| drop(stage.change_state(&B)));
-    assert!(
-        lines.contains(&"WARN demeanor: Elsa: sleep refused in state A: the state is being left".to_owned()),
-        "{lines:?}"
+        # sleep_in_exit_is_refused_with_a_warning (rules 12 and 26)
+        in A
+        A.exit: sleep
+        change B; asleep => A.exit; A -> B (change); B.enter; done; no
+        warnings => WARN demeanor: Elsa: sleep refused in state A: the state is being left
+
+        # a_sleeper_that_was_pushed_over_is_awake_afterwards (rule 26)
+        // A path that another state was pushed over is awake when it is resumed.
+        in A
+        sleep; push C
+        update => C.update
+        pop
+        update => A.update
+        ",
     );
-    assert!(!is_asleep(&stage));
-}
-
-/// Rule 26: a path that another state was pushed over is awake when it is resumed.
-#[test]
-fn a_sleeper_that_was_pushed_over_is_awake_afterwards() {
-    let mut stage = asleep();
-    stage.push_state(&C);
-    assert_eq!(stage.update(), "C.update");
-    stage.pop_state();
-    assert_eq!(stage.update(), "A.update");
 }
 
 /// Rule 26.

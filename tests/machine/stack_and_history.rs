@@ -2,193 +2,210 @@
 
 use std::sync::Arc;
 
-use crate::captured_log::log_lines;
-use crate::trace::places::open::{HOUSE, KITCHEN, STOVE, TABLE};
-use crate::trace::places::{A, B, C};
+use crate::play::{EVERYWHERE, play};
+use crate::trace::places::A;
 use crate::trace::{Actor, Place, Stage};
 use demeanor::{Fsm, GameTime, Owner, State, StateMachine, StateRef};
+
+#[test]
+fn the_stack_and_history() {
+    play(
+        EVERYWHERE,
+        r"
+        # a_push_suspends_current_and_a_pop_resumes_it (rule 15)
+        in A; view
+        push B => A.suspend (A, was A); A -> B (push); B.enter (B, was A); done
+        view => B, was A
+        pop => B.exit (B, was B); B -> A (pop); A.resume (A, was B); done
+        view => A, was B
+
+        # a_push_suspends_the_whole_path_from_the_innermost_and_a_pop_resumes_it_from_the_outermost (rule 15)
+        in Table; open; view
+        push A => Table.suspend (House/Kitchen/Table, was Table); Kitchen.suspend (House/Kitchen/Table, was Table)
+            House.suspend (House/Kitchen/Table, was Table); Table -> A (push); A.enter (A, was Table); done
+        pop => A.exit (A, was A); A -> Table (pop)
+            House.resume (House, was A); Kitchen.resume (House/Kitchen, was A)
+            Table.resume (House/Kitchen/Table, was A); done
+        view => House/Kitchen/Table, was A
+
+        # push_and_pop_take_whole_paths_with_no_common_ancestor (rule 15)
+        in Stove; open
+        push Table => Stove.suspend; Kitchen.suspend; House.suspend; Stove -> Table (push)
+            House.enter; Kitchen.enter; Table.enter; done
+        pop =>
+            Table.exit; Kitchen.exit; House.exit; Table -> Stove (pop); House.resume; Kitchen.resume; Stove.resume; done
+
+        # a_push_goes_down_to_initial_states (rule 15)
+        in A; open
+        push House => A.suspend; A -> Stove (push); House.enter; Kitchen.enter; Stove.enter; done
+        view => House/Kitchen/Stove, was A
+
+        # a_pop_goes_back_to_the_very_state_without_going_down_to_initial_states (rule 15)
+        in Kitchen; open
+        push A
+        pop => A.exit; A -> Kitchen (pop); House.resume; Kitchen.resume; done
+        view => House/Kitchen, was A
+
+        # a_change_replaces_the_top_of_the_stack (rule 15)
+        in A
+        push B
+        change C => B.exit; B -> C (change); C.enter; done
+        pop => C.exit; C -> A (pop); A.resume; done
+        view => A, was C
+
+        # pushes_stack_up (rule 15)
+        in A
+        push B; push C; push B
+        pop => B.exit; B -> C (pop); C.resume; done
+        pop => C.exit; C -> B (pop); B.resume; done
+        pop => B.exit; B -> A (pop); A.resume; done
+        pop => not done
+
+        # a_revert_after_a_push_changes_to_the_suspended_state_and_leaves_the_stack_alone (rules 9 and 15)
+        in A
+        push B
+        revert => B.exit; B -> A (revert); A.enter; done
+        pop => A.exit; A -> A (pop); A.resume; done
+
+        # a_push_from_no_state_is_popped_back_to_no_state (rule 15)
+        in no state
+        push A => (no state) -> A (push); A.enter; done
+        view => A
+        pop => A.exit; A -> (no state) (pop); done
+        view => nowhere, was A
+        pop => not done
+
+        # a_push_asks_who_is_entered_and_a_pop_who_is_left (rule 15)
+        in A; open; guards
+        push Table => House.can_enter?; Kitchen.can_enter?; Table.can_enter?; A.suspend; A -> Table (push)
+            House.enter; Kitchen.enter; Table.enter; done
+        pop =>
+            Table.can_exit?; Kitchen.can_exit?; House.can_exit?; Table.exit; Kitchen.exit; House.exit; Table -> A (pop)
+            A.resume; done
+
+        # a_refused_push_or_pop_changes_nothing (rules 8 and 15)
+        in A; refusing B.can_enter; refusing C.can_exit
+        push B => A -> B (push), refused by B.can_enter; not done
+        view => A
+        // nothing was stacked
+        pop => not done
+        push C
+        pop => C -> A (pop), refused by C.can_exit; not done
+        view => C, was A
+
+        # a_pop_of_an_empty_stack_is_refused_with_a_warning (rules 15 and 23)
+        in A; guards
+        pop => not done
+        log => WARN demeanor: Elsa: pop refused in state A: the stack is empty
+        view => A
+
+        # a_push_beyond_sixty_four_is_refused_with_a_warning (rules 15 and 23)
+        in A
+        64x push A => 64x A.suspend, A -> A (push), A.enter, done
+        guards; log
+        push B => not done
+        log => WARN demeanor: Elsa: push to B refused in state A: 64 paths of states are already suspended on the stack
+        64x pop => 64x A.can_exit?, A.exit, A -> A (pop), A.resume, done
+        pop => not done
+
+        # a_change_now_in_an_ancestors_resume_abandons_the_rest_of_the_pop (rules 5, 11 and 15)
+        in Table; open
+        House.resume: now B is done
+        push A
+        with pop => A.exit; A -> Table (pop); House.resume; House.exit; House -> B (change); B.enter
+        view => B, was House
+        pop => not done
+
+        # a_composite_is_resumed_where_it_was_left (rule 16)
+        in Cell
+        change A
+        resume Dungeon => A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done
+        view => Dungeon/Cells/Cell, was A
+
+        # a_composite_inside_another_has_a_history_of_its_own (rule 16)
+        in Cell
+        change Gate; change A
+        resume Cells => A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done
+        change Gate; change A
+        resume Dungeon => A.exit; A -> Gate (resume); Dungeon.enter; Gate.enter; done
+
+        # a_composite_without_a_history_yet_opens_on_its_initial_state (rule 16)
+        in A
+        resume Cells => A.exit; A -> Corridor (resume); Dungeon.enter; Cells.enter; Corridor.enter; done
+
+        # a_composite_that_keeps_no_history_opens_on_its_initial_state (rule 16)
+        in Table; open
+        change A
+        resume Kitchen => A.exit; A -> Stove (resume); House.enter; Kitchen.enter; Stove.enter; done
+
+        # a_state_with_nothing_inside_is_resumed_by_a_plain_change (rule 16)
+        in A
+        resume B => A.exit; A -> B (resume); B.enter; done
+
+        # a_composite_that_is_suspended_keeps_its_history_as_well (rules 15 and 16)
+        in Cell
+        push A
+        resume Dungeon => A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done
+
+        # a_composite_that_is_stopped_in_keeps_its_history_as_well (rules 1 and 16)
+        in Cell
+        stop
+        resume Dungeon => (no state) -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done
+
+        # a_change_to_the_composite_itself_does_not_ask_its_history (rule 16)
+        in Cell
+        change A
+        change Dungeon => A.exit; A -> Gate (change); Dungeon.enter; Gate.enter; done
+
+        # a_refused_change_leaves_the_history_alone (rules 8 and 16)
+        in Cell; refusing B.can_enter
+        change A; change Gate
+        change B => Gate -> B (change), refused by B.can_enter; not done
+        current A
+        resume Dungeon => A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done
+
+        # a_resume_asks_the_guards_of_any_change (rules 8 and 16)
+        in Cell; guards; refusing Cell.can_enter
+        change A
+        resume Dungeon => A.can_exit?; Dungeon.can_enter?; Cells.can_enter?; Cell.can_enter?
+            A -> Cell (resume), refused by Cell.can_enter; not done
+
+        # a_composite_resumed_from_within_is_left_and_entered_down_to_where_it_was (rule 16)
+        in Cell; view
+        resume Dungeon => Cell.exit (Dungeon/Cells/Cell, was Cell); Cells.exit (Dungeon/Cells/Cell, was Cell)
+            Dungeon.exit (Dungeon/Cells/Cell, was Cell); Cell -> Cell (resume)
+            Dungeon.enter (Dungeon, was Cell); Cells.enter (Dungeon/Cells, was Cell)
+            Cell.enter (Dungeon/Cells/Cell, was Cell); done
+        in Cell
+        resume Cells => Cell.exit; Cells.exit; Cell -> Cell (resume); Cells.enter; Cell.enter; done
+        view => Dungeon/Cells/Cell, was Cell
+
+        # a_composite_resumed_from_within_goes_to_no_older_memory (rule 16)
+        in Cell
+        change A; change Gate
+        resume Dungeon => Gate.exit; Dungeon.exit; Gate -> Gate (resume); Dungeon.enter; Gate.enter; done
+
+        # a_composite_without_history_resumed_from_within_opens_on_its_initial_state (rule 16)
+        in Table; open
+        resume Kitchen => Table.exit; Kitchen.exit; Table -> Stove (resume); Kitchen.enter; Stove.enter; done
+
+        # a_resume_of_the_current_state_leaves_and_enters_it (rules 7 and 16)
+        in Lone
+        resume Lone => Lone.exit; Lone -> Lone (resume); Lone.enter; done
+
+        # a_resume_from_within_asks_the_guards_of_all_it_leaves_and_enters (rules 8 and 16)
+        in Cell; guards; refusing Dungeon.can_exit
+        resume Dungeon => Cell.can_exit?; Cells.can_exit?; Dungeon.can_exit?
+            Cell -> Cell (resume), refused by Dungeon.can_exit; not done
+        ",
+    );
+}
 
 static DUNGEON: Place = Place::new("Dungeon").opening_on(&GATE).keeping_history();
 static GATE: Place = Place::new("Gate").inside(&DUNGEON);
 static CELLS: Place = Place::new("Cells").inside(&DUNGEON).opening_on(&CORRIDOR).keeping_history();
 static CORRIDOR: Place = Place::new("Corridor").inside(&CELLS);
 static CELL: Place = Place::new("Cell").inside(&CELLS);
-
-/// Rule 15.
-#[test]
-fn a_push_suspends_current_and_a_pop_resumes_it() {
-    let mut stage = Stage::new(&A).recording_view();
-    assert_eq!(stage.push_state(&B), "A.suspend (A, was A); A -> B (push); B.enter (B, was A); done");
-    assert_eq!(stage.view(), "B, was A");
-    assert_eq!(stage.pop_state(), "B.exit (B, was B); B -> A (pop); A.resume (A, was B); done");
-    assert_eq!(stage.view(), "A, was B");
-}
-
-/// Rule 15.
-#[test]
-fn a_push_suspends_the_whole_path_from_the_innermost_and_a_pop_resumes_it_from_the_outermost() {
-    let mut stage = Stage::new(&TABLE).recording_view();
-    assert_eq!(
-        stage.push_state(&A),
-        "Table.suspend (House/Kitchen/Table, was Table); Kitchen.suspend (House/Kitchen/Table, was Table)
-         House.suspend (House/Kitchen/Table, was Table); Table -> A (push); A.enter (A, was Table); done"
-    );
-    assert_eq!(
-        stage.pop_state(),
-        "A.exit (A, was A); A -> Table (pop)
-         House.resume (House, was A); Kitchen.resume (House/Kitchen, was A)
-         Table.resume (House/Kitchen/Table, was A); done"
-    );
-    assert_eq!(stage.view(), "House/Kitchen/Table, was A");
-}
-
-/// Rule 15.
-#[test]
-fn push_and_pop_take_whole_paths_with_no_common_ancestor() {
-    let mut stage = Stage::new(&STOVE);
-    assert_eq!(
-        stage.push_state(&TABLE),
-        "Stove.suspend; Kitchen.suspend; House.suspend; Stove -> Table (push)
-         House.enter; Kitchen.enter; Table.enter; done"
-    );
-    assert_eq!(
-        stage.pop_state(),
-        "Table.exit; Kitchen.exit; House.exit; Table -> Stove (pop); House.resume; Kitchen.resume; Stove.resume; done"
-    );
-}
-
-/// Rule 15.
-#[test]
-fn a_push_goes_down_to_initial_states() {
-    let mut stage = Stage::new(&A);
-    assert_eq!(stage.push_state(&HOUSE), "A.suspend; A -> Stove (push); House.enter; Kitchen.enter; Stove.enter; done");
-    assert_eq!(stage.view(), "House/Kitchen/Stove, was A");
-}
-
-/// Rule 15.
-#[test]
-fn a_pop_goes_back_to_the_very_state_without_going_down_to_initial_states() {
-    let mut stage = Stage::new(&KITCHEN);
-    stage.push_state(&A);
-    assert_eq!(stage.pop_state(), "A.exit; A -> Kitchen (pop); House.resume; Kitchen.resume; done");
-    assert_eq!(stage.view(), "House/Kitchen, was A");
-}
-
-/// Rule 15.
-#[test]
-fn a_change_replaces_the_top_of_the_stack() {
-    let mut stage = Stage::new(&A);
-    stage.push_state(&B);
-    assert_eq!(stage.change_state(&C), "B.exit; B -> C (change); C.enter; done");
-    assert_eq!(stage.pop_state(), "C.exit; C -> A (pop); A.resume; done");
-    assert_eq!(stage.view(), "A, was C");
-}
-
-/// Rule 15.
-#[test]
-fn pushes_stack_up() {
-    let mut stage = Stage::new(&A);
-    stage.push_state(&B);
-    stage.push_state(&C);
-    stage.push_state(&B);
-    assert_eq!(stage.pop_state(), "B.exit; B -> C (pop); C.resume; done");
-    assert_eq!(stage.pop_state(), "C.exit; C -> B (pop); B.resume; done");
-    assert_eq!(stage.pop_state(), "B.exit; B -> A (pop); A.resume; done");
-    assert_eq!(stage.pop_state(), "not done");
-}
-
-/// Rules 9 and 15.
-#[test]
-fn a_revert_after_a_push_changes_to_the_suspended_state_and_leaves_the_stack_alone() {
-    let mut stage = Stage::new(&A);
-    stage.push_state(&B);
-    assert_eq!(stage.revert_state(), "B.exit; B -> A (revert); A.enter; done");
-    assert_eq!(stage.pop_state(), "A.exit; A -> A (pop); A.resume; done");
-}
-
-/// Rule 15.
-#[test]
-fn a_push_from_no_state_is_popped_back_to_no_state() {
-    let mut stage = Stage::idle();
-    assert_eq!(stage.push_state(&A), "(no state) -> A (push); A.enter; done");
-    assert_eq!(stage.view(), "A");
-    assert_eq!(stage.pop_state(), "A.exit; A -> (no state) (pop); done");
-    assert_eq!(stage.view(), "nowhere, was A");
-    assert_eq!(stage.pop_state(), "not done");
-}
-
-/// Rule 15.
-#[test]
-fn a_push_asks_who_is_entered_and_a_pop_who_is_left() {
-    let mut stage = Stage::new(&A).recording_guards();
-    assert_eq!(
-        stage.push_state(&TABLE),
-        "House.can_enter?; Kitchen.can_enter?; Table.can_enter?; A.suspend; A -> Table (push)
-         House.enter; Kitchen.enter; Table.enter; done"
-    );
-    assert_eq!(
-        stage.pop_state(),
-        "Table.can_exit?; Kitchen.can_exit?; House.can_exit?; Table.exit; Kitchen.exit; House.exit; Table -> A (pop)
-         A.resume; done"
-    );
-}
-
-/// Rules 8 and 15.
-#[test]
-fn a_refused_push_or_pop_changes_nothing() {
-    let mut stage = Stage::new(&A).refusing("B.can_enter").refusing("C.can_exit");
-    assert_eq!(stage.push_state(&B), "A -> B (push), refused by B.can_enter; not done");
-    assert_eq!(stage.view(), "A");
-    assert_eq!(stage.pop_state(), "not done", "nothing was stacked");
-    stage.push_state(&C);
-    assert_eq!(stage.pop_state(), "C -> A (pop), refused by C.can_exit; not done");
-    assert_eq!(stage.view(), "C, was A");
-}
-
-/// Rules 15 and 23.
-#[test]
-fn a_pop_of_an_empty_stack_is_refused_with_a_warning() {
-    let mut stage = Stage::new(&A).recording_guards();
-    let lines = log_lines(|| assert_eq!(stage.pop_state(), "not done"));
-    assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
-    assert!(lines[0].contains('A'), "{lines:?}");
-    assert_eq!(stage.view(), "A");
-}
-
-/// Rules 15 and 23.
-#[test]
-fn a_push_beyond_sixty_four_is_refused_with_a_warning() {
-    let mut stage = Stage::new(&A);
-    for _ in 0..64 {
-        assert_eq!(stage.push_state(&A), "A.suspend; A -> A (push); A.enter; done");
-    }
-    let mut stage = stage.recording_guards();
-    let lines = log_lines(|| assert_eq!(stage.push_state(&B), "not done"));
-    assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
-    assert!(lines[0].contains('A') && lines[0].contains('B'), "{lines:?}");
-    for _ in 0..64 {
-        assert_eq!(stage.pop_state().last().unwrap(), "done");
-    }
-    assert_eq!(stage.pop_state(), "not done");
-}
-
-/// Rules 5, 11 and 15.
-#[test]
-fn a_change_now_in_an_ancestors_resume_abandons_the_rest_of_the_pop() {
-    let mut stage = Stage::new(&TABLE).when("House.resume", |actor, fsm, time| {
-        assert!(fsm.change_state_now(actor, &B, time));
-    });
-    stage.push_state(&A);
-    assert_eq!(
-        stage.with(|_, fsm, _| fsm.pop_state()),
-        "A.exit; A -> Table (pop); House.resume
-         House.exit; House -> B (change); B.enter"
-    );
-    assert_eq!(stage.view(), "B, was House");
-    assert_eq!(stage.pop_state(), "not done");
-}
 
 /// A state that knows nothing of stacks.
 struct Plain;
@@ -250,111 +267,6 @@ fn an_exit_called_as_suspend_may_ask_for_nothing_and_an_enter_called_as_resume_m
     assert_eq!(bob.0, ["leaves home", "enters home", "leaves home", "enters the saloon"]);
 }
 
-/// Rule 16.
-#[test]
-fn a_composite_is_resumed_where_it_was_left() {
-    let mut stage = Stage::new(&CELL);
-    stage.change_state(&A);
-    assert_eq!(
-        stage.resume_state(&DUNGEON),
-        "A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done"
-    );
-    assert_eq!(stage.view(), "Dungeon/Cells/Cell, was A");
-}
-
-/// Rule 16.
-#[test]
-fn a_composite_inside_another_has_a_history_of_its_own() {
-    let mut stage = Stage::new(&CELL);
-    stage.change_state(&GATE);
-    stage.change_state(&A);
-    assert_eq!(stage.resume_state(&CELLS), "A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done");
-    stage.change_state(&GATE);
-    stage.change_state(&A);
-    assert_eq!(stage.resume_state(&DUNGEON), "A.exit; A -> Gate (resume); Dungeon.enter; Gate.enter; done");
-}
-
-/// Rule 16.
-#[test]
-fn a_composite_without_a_history_yet_opens_on_its_initial_state() {
-    let mut stage = Stage::new(&A);
-    assert_eq!(
-        stage.resume_state(&CELLS),
-        "A.exit; A -> Corridor (resume); Dungeon.enter; Cells.enter; Corridor.enter; done"
-    );
-}
-
-/// Rule 16.
-#[test]
-fn a_composite_that_keeps_no_history_opens_on_its_initial_state() {
-    let mut stage = Stage::new(&TABLE);
-    stage.change_state(&A);
-    assert_eq!(
-        stage.resume_state(&KITCHEN),
-        "A.exit; A -> Stove (resume); House.enter; Kitchen.enter; Stove.enter; done"
-    );
-}
-
-/// Rule 16.
-#[test]
-fn a_state_with_nothing_inside_is_resumed_by_a_plain_change() {
-    let mut stage = Stage::new(&A);
-    assert_eq!(stage.resume_state(&B), "A.exit; A -> B (resume); B.enter; done");
-}
-
-/// Rules 15 and 16.
-#[test]
-fn a_composite_that_is_suspended_keeps_its_history_as_well() {
-    let mut stage = Stage::new(&CELL);
-    stage.push_state(&A);
-    assert_eq!(
-        stage.resume_state(&DUNGEON),
-        "A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done"
-    );
-}
-
-/// Rules 1 and 16.
-#[test]
-fn a_composite_that_is_stopped_in_keeps_its_history_as_well() {
-    let mut stage = Stage::new(&CELL);
-    stage.stop();
-    assert_eq!(
-        stage.resume_state(&DUNGEON),
-        "(no state) -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done"
-    );
-}
-
-/// Rule 16.
-#[test]
-fn a_change_to_the_composite_itself_does_not_ask_its_history() {
-    let mut stage = Stage::new(&CELL);
-    stage.change_state(&A);
-    assert_eq!(stage.change_state(&DUNGEON), "A.exit; A -> Gate (change); Dungeon.enter; Gate.enter; done");
-}
-
-/// Rules 8 and 16.
-#[test]
-fn a_refused_change_leaves_the_history_alone() {
-    let mut stage = Stage::new(&CELL).refusing("B.can_enter");
-    stage.change_state(&A);
-    stage.change_state(&GATE);
-    assert_eq!(stage.change_state(&B), "Gate -> B (change), refused by B.can_enter; not done");
-    stage.machine.set_current(&A);
-    assert_eq!(stage.resume_state(&DUNGEON)[1], "A -> Cell (resume)");
-}
-
-/// Rules 8 and 16.
-#[test]
-fn a_resume_asks_the_guards_of_any_change() {
-    let mut stage = Stage::new(&CELL).recording_guards().refusing("Cell.can_enter");
-    stage.change_state(&A);
-    assert_eq!(
-        stage.resume_state(&DUNGEON),
-        "A.can_exit?; Dungeon.can_enter?; Cells.can_enter?; Cell.can_enter?
-         A -> Cell (resume), refused by Cell.can_enter; not done"
-    );
-}
-
 /// Rule 16: for this owner.
 #[test]
 fn each_machine_has_its_own_history() {
@@ -376,66 +288,6 @@ fn each_machine_has_its_own_history() {
     assert_eq!(clone.view(), "Dungeon/Cells/Cell, was A");
     first.resume_state(&DUNGEON);
     assert_eq!(first.view(), "Dungeon/Gate, was A");
-}
-
-/// Rule 16.
-#[test]
-fn a_composite_resumed_from_within_is_left_and_entered_down_to_where_it_was() {
-    let mut stage = Stage::new(&CELL).recording_view();
-    assert_eq!(
-        stage.resume_state(&DUNGEON),
-        "Cell.exit (Dungeon/Cells/Cell, was Cell); Cells.exit (Dungeon/Cells/Cell, was Cell)
-         Dungeon.exit (Dungeon/Cells/Cell, was Cell); Cell -> Cell (resume)
-         Dungeon.enter (Dungeon, was Cell); Cells.enter (Dungeon/Cells, was Cell)
-         Cell.enter (Dungeon/Cells/Cell, was Cell); done"
-    );
-    let mut stage = Stage::new(&CELL);
-    assert_eq!(
-        stage.resume_state(&CELLS),
-        "Cell.exit; Cells.exit; Cell -> Cell (resume); Cells.enter; Cell.enter; done"
-    );
-    assert_eq!(stage.view(), "Dungeon/Cells/Cell, was Cell");
-}
-
-/// Rule 16.
-#[test]
-fn a_composite_resumed_from_within_goes_to_no_older_memory() {
-    let mut stage = Stage::new(&CELL);
-    stage.change_state(&A);
-    stage.change_state(&GATE);
-    assert_eq!(
-        stage.resume_state(&DUNGEON),
-        "Gate.exit; Dungeon.exit; Gate -> Gate (resume); Dungeon.enter; Gate.enter; done"
-    );
-}
-
-/// Rule 16.
-#[test]
-fn a_composite_without_history_resumed_from_within_opens_on_its_initial_state() {
-    let mut stage = Stage::new(&TABLE);
-    assert_eq!(
-        stage.resume_state(&KITCHEN),
-        "Table.exit; Kitchen.exit; Table -> Stove (resume); Kitchen.enter; Stove.enter; done"
-    );
-}
-
-/// Rules 7 and 16.
-#[test]
-fn a_resume_of_the_current_state_leaves_and_enters_it() {
-    static LONE: Place = Place::new("Lone").keeping_history();
-    let mut stage = Stage::new(&LONE);
-    assert_eq!(stage.resume_state(&LONE), "Lone.exit; Lone -> Lone (resume); Lone.enter; done");
-}
-
-/// Rules 8 and 16.
-#[test]
-fn a_resume_from_within_asks_the_guards_of_all_it_leaves_and_enters() {
-    let mut stage = Stage::new(&CELL).recording_guards().refusing("Dungeon.can_exit");
-    assert_eq!(
-        stage.resume_state(&DUNGEON),
-        "Cell.can_exit?; Cells.can_exit?; Dungeon.can_exit?
-         Cell -> Cell (resume), refused by Dungeon.can_exit; not done"
-    );
 }
 
 /// A composite made at run time, with one child.

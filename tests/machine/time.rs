@@ -2,115 +2,157 @@
 
 use std::time::Duration;
 
+use crate::play::{EVERYWHERE, play};
 use crate::trace::Stage;
-use crate::trace::places::{A, ALWAYS, B, HALL, HOUSE, KITCHEN};
+use crate::trace::places::{A, HALL, HOUSE, KITCHEN};
 use demeanor::{GameTime, Owner, State, StateMachine};
 
-fn time_in_state(stage: &Stage) -> Duration {
-    Duration::from_secs_f64(stage.machine.time_in_state(&stage.time))
-}
-
-/// How long the machine has been in the house, its kitchen and its hall, in seconds.
-fn times(stage: &Stage) -> [Option<u64>; 3] {
-    [&HOUSE, &KITCHEN, &HALL].map(|place| {
-        let time = stage.machine.time_in(place, &stage.time)?;
-        Some(Duration::from_secs_f64(time).as_secs())
-    })
-}
-
-const fn seconds(seconds: u64) -> Duration {
-    Duration::from_secs(seconds)
-}
-
-/// Rule 18.
 #[test]
-fn before_the_first_change_time_in_state_counts_from_zero() {
-    let mut stage = Stage::new(&A);
-    stage.advance(7);
-    assert_eq!(time_in_state(&stage), seconds(7));
-}
+fn the_times_of_states() {
+    play(
+        EVERYWHERE,
+        r"
+        # before_the_first_change_time_in_state_counts_from_zero (rule 18)
+        in A
+        advance 7
+        time => 7
 
-/// Rule 18.
-#[test]
-fn start_begins_the_count() {
-    let mut stage = Stage::new(&KITCHEN).when("House.enter", |actor, fsm, time| {
-        actor.note(format!("{:?}", (fsm.time_in(&HOUSE, time), fsm.time_in(&KITCHEN, time))));
-    });
-    stage.advance(7);
-    assert_eq!(stage.start(), "House.enter; (Some(0.0), None); Kitchen.enter");
-    stage.advance(2);
-    assert_eq!(times(&stage), [Some(2), Some(2), None]);
-    stage.start();
-    assert_eq!(times(&stage), [Some(2), Some(2), None], "a refused start does not touch it");
-}
+        # start_begins_the_count (rule 18)
+        // A refused start does not touch it.
+        in Kitchen
+        House.enter: times House Kitchen
+        advance 7
+        start => House.enter; 0 -; Kitchen.enter
+        advance 2
+        times House Kitchen Hall => 2 2 -
+        start
+        times House Kitchen Hall => 2 2 -
 
-/// Rule 18.
-#[test]
-fn each_change_begins_the_count_again() {
-    let mut stage = Stage::new(&A);
-    stage.advance(7);
-    stage.change_state(&B);
-    assert_eq!(time_in_state(&stage), seconds(0));
-    stage.advance(2);
-    stage.advance(3);
-    assert_eq!(time_in_state(&stage), seconds(5));
-    stage.revert_state();
-    assert_eq!(time_in_state(&stage), seconds(0));
-    stage.advance(1);
-    stage.push_state(&B);
-    assert_eq!(time_in_state(&stage), seconds(0));
-    stage.advance(1);
-    stage.resume_state(&A);
-    assert_eq!(time_in_state(&stage), seconds(0));
-    stage.advance(1);
-    stage.force_state(&B);
-    assert_eq!(time_in_state(&stage), seconds(0));
-    stage.advance(1);
-    stage.ensure_state(&A);
-    assert_eq!(time_in_state(&stage), seconds(0));
-    stage.advance(1);
-    stage.ensure_state(&A);
-    assert_eq!(time_in_state(&stage), seconds(1), "nothing was changed");
-}
+        # each_change_begins_the_count_again (rule 18)
+        in A
+        advance 7; change B
+        time => 0
+        advance 2; advance 3
+        time => 5
+        revert
+        time => 0
+        advance 1; push B
+        time => 0
+        advance 1; resume A
+        time => 0
+        advance 1; force B
+        time => 0
+        advance 1; ensure A
+        time => 0
+        advance 1; ensure A
+        time => 1
 
-/// Rule 18.
-#[test]
-fn the_time_of_a_parent_goes_on_while_its_children_change() {
-    let mut stage = Stage::new(&KITCHEN);
-    stage.advance(7);
-    stage.start();
-    stage.advance(2);
-    stage.change_state(&HALL);
-    stage.advance(3);
-    assert_eq!(times(&stage), [Some(5), None, Some(3)]);
-    assert_eq!(time_in_state(&stage), seconds(3), "that of current");
-    stage.change_state(&KITCHEN);
-    assert_eq!(times(&stage), [Some(5), Some(0), None]);
-    stage.change_state(&HOUSE);
-    stage.advance(1);
-    assert_eq!(times(&stage), [Some(1), None, None], "it was left and entered again");
-}
+        # the_time_of_a_parent_goes_on_while_its_children_change (rule 18)
+        in Kitchen
+        advance 7; start; advance 2; change Hall; advance 3
+        times House Kitchen Hall => 5 - 3
+        time => 3
+        change Kitchen
+        times House Kitchen Hall => 5 0 -
+        change House; advance 1
+        times House Kitchen Hall => 1 - -
 
-/// Rule 18.
-#[test]
-fn a_parent_that_is_entered_first_has_the_time_of_its_child() {
-    let mut stage = Stage::new(&A);
-    stage.advance(2);
-    stage.change_state(&KITCHEN);
-    stage.advance(3);
-    assert_eq!(times(&stage), [Some(3), Some(3), None]);
-}
+        # a_parent_that_is_entered_first_has_the_time_of_its_child (rule 18)
+        in A
+        advance 2; change Kitchen; advance 3
+        times House Kitchen Hall => 3 3 -
 
-/// Rule 18.
-#[test]
-fn a_child_entered_below_current_leaves_current_its_time() {
-    let mut stage = Stage::new(&HOUSE);
-    stage.advance(7);
-    stage.start();
-    stage.advance(2);
-    stage.change_state(&KITCHEN);
-    stage.advance(3);
-    assert_eq!(times(&stage), [Some(5), Some(3), None]);
+        # a_child_entered_below_current_leaves_current_its_time (rule 18)
+        in House
+        advance 7; start; advance 2; change Kitchen; advance 3
+        times House Kitchen Hall => 5 3 -
+
+        # time_stands_still_in_a_suspended_path (rules 15 and 18)
+        in Kitchen
+        House.resume: times House
+        Hall.resume: times Hall
+        advance 7; start; advance 2; change Hall; advance 3; push A; advance 100
+        times House Kitchen Hall => - - -
+        pop => A.exit; A -> Hall (pop); House.resume; 5; Hall.resume; 3; done
+        advance 1
+        times House Kitchen Hall => 6 - 4
+
+        # each_of_several_suspended_paths_keeps_its_own_time (rules 15 and 18)
+        in A
+        advance 7; start; advance 1; push B; advance 2; push A; advance 4; pop; advance 8
+        time => 10
+        pop; advance 16
+        time => 17
+
+        # a_state_that_is_suspended_without_having_been_entered_has_a_time_as_well (rules 15 and 18)
+        // It counts from 0, up to the push.
+        in A
+        advance 3; push B; advance 4; pop; advance 1
+        time => 4
+
+        # setting_current_leaves_the_times_as_they_are (rule 18)
+        in Kitchen
+        advance 7; start; advance 2; change Hall; advance 3; current Kitchen
+        times House Kitchen Hall => 5 3 -
+        current A
+        time => 3
+
+        # states_that_setting_current_makes_active_have_the_time_of_current (rule 18)
+        in A
+        advance 7; start; advance 2; current Kitchen
+        times House Kitchen Hall => 2 2 -
+        change Hall; advance 3
+        times House Kitchen Hall => 5 - 3
+
+        # a_stopped_machine_counts_from_zero_again (rules 1 and 18)
+        in Kitchen
+        start; advance 7; stop
+        times House Kitchen Hall => - - -
+        time => 7
+
+        # a_clone_has_the_times_of_its_original (rule 18)
+        in Kitchen
+        advance 7; start; advance 2; change Hall; clone
+        times House Kitchen Hall => 2 - 0
+        push A; advance 3; clone
+        time => 3
+        pop
+        times House Kitchen Hall => 2 - 0
+
+        # a_change_to_the_current_state_begins_the_count_again (rules 7 and 18)
+        in A
+        advance 7; change A; advance 1
+        time => 1
+
+        # a_refused_change_does_not_touch_the_count (rules 8 and 18)
+        in A; refusing B.can_enter
+        advance 7; change B; pop; revert
+        time => 7
+
+        # a_change_below_a_common_ancestor_begins_the_count_again (rule 18)
+        in Kitchen
+        advance 7; change Hall; advance 1
+        time => 1
+
+        # a_callback_can_ask_how_long_it_has_been_in_its_state (rule 18)
+        in A; global Always
+        Always.update: time
+        A.update: from 2 change B
+        B.enter: time
+        advance 1
+        update => Always.update; 1; A.update
+        advance 1
+        update => Always.update; 2; A.update; A.exit; A -> B (change); B.enter; 0
+        advance 1
+        update => Always.update; 1; B.update
+
+        # an_exit_still_sees_the_time_of_the_state_it_leaves (rules 5 and 18)
+        in A
+        A.exit: time
+        advance 7
+        change B => A.exit; 7; A -> B (change); B.enter; done
+        ",
+    );
 }
 
 /// Rules 5 and 18.
@@ -135,114 +177,6 @@ fn exits_and_guards_see_each_states_own_time() {
         "Hall.can_exit?; House.can_exit?; (Some(5.0), Some(3.0)); A.can_enter?
          Hall.exit; House.exit; (Some(5.0), Some(3.0)); Hall -> A (change); A.enter; done"
     );
-}
-
-/// Rules 15 and 18.
-#[test]
-fn time_stands_still_in_a_suspended_path() {
-    let mut stage = Stage::new(&KITCHEN)
-        .when("House.resume", |actor, fsm, time| actor.note(format!("{:?}", fsm.time_in(&HOUSE, time))))
-        .when("Hall.resume", |actor, fsm, time| actor.note(format!("{:?}", fsm.time_in(&HALL, time))));
-    stage.advance(7);
-    stage.start();
-    stage.advance(2);
-    stage.change_state(&HALL);
-    stage.advance(3);
-    stage.push_state(&A);
-    stage.advance(100);
-    assert_eq!(times(&stage), [None; 3]);
-    assert_eq!(stage.pop_state(), "A.exit; A -> Hall (pop); House.resume; Some(5.0); Hall.resume; Some(3.0); done");
-    stage.advance(1);
-    assert_eq!(times(&stage), [Some(6), None, Some(4)]);
-}
-
-/// Rules 15 and 18.
-#[test]
-fn each_of_several_suspended_paths_keeps_its_own_time() {
-    let mut stage = Stage::new(&A);
-    stage.advance(7);
-    stage.start();
-    stage.advance(1);
-    stage.push_state(&B);
-    stage.advance(2);
-    stage.push_state(&A);
-    stage.advance(4);
-    stage.pop_state();
-    stage.advance(8);
-    assert_eq!(time_in_state(&stage), seconds(10));
-    stage.pop_state();
-    stage.advance(16);
-    assert_eq!(time_in_state(&stage), seconds(17));
-}
-
-/// Rules 15 and 18: it counts from 0, up to the push.
-#[test]
-fn a_state_that_is_suspended_without_having_been_entered_has_a_time_as_well() {
-    let mut stage = Stage::new(&A);
-    stage.advance(3);
-    stage.push_state(&B);
-    stage.advance(4);
-    stage.pop_state();
-    stage.advance(1);
-    assert_eq!(time_in_state(&stage), seconds(4));
-}
-
-/// Rule 18.
-#[test]
-fn setting_current_leaves_the_times_as_they_are() {
-    let mut stage = Stage::new(&KITCHEN);
-    stage.advance(7);
-    stage.start();
-    stage.advance(2);
-    stage.change_state(&HALL);
-    stage.advance(3);
-    stage.machine.set_current(&KITCHEN);
-    assert_eq!(times(&stage), [Some(5), Some(3), None]);
-    stage.machine.set_current(&A);
-    assert_eq!(time_in_state(&stage), seconds(3));
-}
-
-/// Rule 18.
-#[test]
-fn states_that_setting_current_makes_active_have_the_time_of_current() {
-    let mut stage = Stage::new(&A);
-    stage.advance(7);
-    stage.start();
-    stage.advance(2);
-    stage.machine.set_current(&KITCHEN);
-    assert_eq!(times(&stage), [Some(2), Some(2), None]);
-    stage.change_state(&HALL);
-    stage.advance(3);
-    assert_eq!(times(&stage), [Some(5), None, Some(3)]);
-}
-
-/// Rules 1 and 18.
-#[test]
-fn a_stopped_machine_counts_from_zero_again() {
-    let mut stage = Stage::new(&KITCHEN);
-    stage.start();
-    stage.advance(7);
-    stage.stop();
-    assert_eq!(times(&stage), [None; 3]);
-    assert_eq!(time_in_state(&stage), seconds(7));
-}
-
-/// Rule 18.
-#[test]
-fn a_clone_has_the_times_of_its_original() {
-    let mut stage = Stage::new(&KITCHEN);
-    stage.advance(7);
-    stage.start();
-    stage.advance(2);
-    stage.change_state(&HALL);
-    stage.machine = stage.machine.clone();
-    assert_eq!(times(&stage), [Some(2), None, Some(0)]);
-    stage.push_state(&A);
-    stage.advance(3);
-    stage.machine = stage.machine.clone();
-    assert_eq!(time_in_state(&stage), seconds(3));
-    stage.pop_state();
-    assert_eq!(times(&stage), [Some(2), None, Some(0)]);
 }
 
 /// Rule 18.
@@ -271,65 +205,6 @@ fn a_clock_that_shows_no_number_stands_at_zero() {
     machine.push_state(&mut Door, &Closed, &mut broken);
     machine.pop_state(&mut Door, &mut 4.0);
     assert_eq!(machine.time_in(&Open, &5.0), Some(1.0));
-}
-
-/// Rules 7 and 18.
-#[test]
-fn a_change_to_the_current_state_begins_the_count_again() {
-    let mut stage = Stage::new(&A);
-    stage.advance(7);
-    stage.change_state(&A);
-    stage.advance(1);
-    assert_eq!(time_in_state(&stage), seconds(1));
-}
-
-/// Rules 8 and 18.
-#[test]
-fn a_refused_change_does_not_touch_the_count() {
-    let mut stage = Stage::new(&A).refusing("B.can_enter");
-    stage.advance(7);
-    stage.change_state(&B);
-    stage.pop_state();
-    stage.revert_state();
-    assert_eq!(time_in_state(&stage), seconds(7));
-}
-
-/// Rule 18.
-#[test]
-fn a_change_below_a_common_ancestor_begins_the_count_again() {
-    let mut stage = Stage::new(&KITCHEN);
-    stage.advance(7);
-    stage.change_state(&HALL);
-    stage.advance(1);
-    assert_eq!(time_in_state(&stage), seconds(1));
-}
-
-/// Rule 18.
-#[test]
-fn a_callback_can_ask_how_long_it_has_been_in_its_state() {
-    let mut stage = Stage::new(&A)
-        .global(&ALWAYS)
-        .when("Always.update", |actor, fsm, time| actor.note(fsm.time_in_state(time).to_string()))
-        .when("A.update", |_, fsm, time| {
-            if fsm.time_in_state(time) >= 2.0 {
-                fsm.change_state(&B);
-            }
-        })
-        .when("B.enter", |actor, fsm, time| actor.note(fsm.time_in_state(time).to_string()));
-    stage.advance(1);
-    assert_eq!(stage.update(), "Always.update; 1; A.update");
-    stage.advance(1);
-    assert_eq!(stage.update(), "Always.update; 2; A.update; A.exit; A -> B (change); B.enter; 0");
-    stage.advance(1);
-    assert_eq!(stage.update(), "Always.update; 1; B.update");
-}
-
-/// Rules 5 and 18.
-#[test]
-fn an_exit_still_sees_the_time_of_the_state_it_leaves() {
-    let mut stage = Stage::new(&A).when("A.exit", |actor, fsm, time| actor.note(fsm.time_in_state(time).to_string()));
-    stage.advance(7);
-    assert_eq!(stage.change_state(&B), "A.exit; 7; A -> B (change); B.enter; done");
 }
 
 /// Rule 18.

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub(crate) use log::Trace;
@@ -21,15 +22,25 @@ use demeanor::{Change, Fsm, GameTime, IntoState, Owner, State, StateMachine, Sta
 /// What a callback does besides being recorded.
 pub(crate) type Act = fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime);
 
+/// A line of an actor's script: what a callback does, and how many times it still does it.
+#[derive(Clone)]
+struct ScriptLine {
+    callback: &'static str,
+    left: u32,
+    act: Arc<dyn Fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime) + Send + Sync>,
+}
+
 /// What a guard answers, from what it can read.
 pub(crate) type Question = fn(&Actor, &Fsm<'_, Actor>, &GameTime) -> bool;
 
 /// The owner: its trace, and what the states do to it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that is recorded or not")]
 pub(crate) struct Actor {
     trace: RefCell<Vec<String>>,
-    script: Vec<(&'static str, Act)>,
+    /// Of several actors, the number of this one and the trace of all.
+    pub(crate) in_squad: Option<(usize, Arc<Mutex<Vec<String>>>)>,
+    script: Vec<ScriptLine>,
     questions: Vec<(&'static str, Question)>,
     handles: Vec<&'static str>,
     refuses: Vec<&'static str>,
@@ -44,7 +55,10 @@ pub(crate) struct Actor {
 
 impl Actor {
     pub(crate) fn note(&self, line: impl Into<String>) {
-        self.trace.borrow_mut().push(line.into());
+        match &self.in_squad {
+            Some((number, trace)) => trace.lock().expect("no note panics").push(format!("{} {number}", line.into())),
+            None => self.trace.borrow_mut().push(line.into()),
+        }
     }
 
     pub(crate) fn take_trace(&mut self) -> Trace {
@@ -56,16 +70,21 @@ impl Actor {
         self.trace.borrow().len()
     }
 
-    /// Has nothing panic any more.
-    pub(crate) fn stop_panicking(&mut self) {
-        self.panics = None;
+    /// Has nothing panic any more. Returns what did.
+    pub(crate) fn stop_panicking(&mut self) -> Option<&'static str> {
+        self.panics.take()
     }
 
     fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
         let key = format!("{state}.{callback}");
         self.note(self.line(&key, fsm));
-        for act in self.script.iter().filter(|(when, _)| *when == key).map(|(_, act)| *act).collect::<Vec<_>>() {
-            act(self, fsm, time);
+        for nth in 0..self.script.len() {
+            let line = &mut self.script[nth];
+            if line.callback == key && line.left > 0 {
+                line.left -= 1;
+                let act = Arc::clone(&line.act);
+                act(self, fsm, time);
+            }
         }
         self.panic_if_told(&key);
     }
@@ -131,7 +150,7 @@ pub(crate) fn due(seconds: f64, now: f64) -> f64 {
 }
 
 /// `A, was B` or, with ancestors, `P/A, was P/B`.
-fn view<'a>(
+pub(crate) fn view<'a>(
     current: Option<&StateRef<Actor>>,
     previous: Option<&StateRef<Actor>>,
     path: impl Iterator<Item = &'a StateRef<Actor>>,
@@ -268,8 +287,22 @@ impl Stage {
     }
 
     /// Has a callback, such as `A.update`, or `A.hit` for the message `hit`, do something each time.
-    pub(crate) fn when(mut self, callback: &'static str, act: Act) -> Self {
-        self.actor.script.push((callback, act));
+    pub(crate) fn when(
+        self,
+        callback: &'static str,
+        act: impl Fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime) + Send + Sync + 'static,
+    ) -> Self {
+        self.at_most(u32::MAX, callback, act)
+    }
+
+    /// Has a callback do something the first `times` times.
+    pub(crate) fn at_most(
+        mut self,
+        times: u32,
+        callback: &'static str,
+        act: impl Fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime) + Send + Sync + 'static,
+    ) -> Self {
+        self.actor.script.push(ScriptLine { callback, left: times, act: Arc::new(act) });
         self
     }
 

@@ -148,3 +148,38 @@ fn a_context_that_cannot_be_made_leaves_its_chunk_out() {
     assert!(left_out > 0 && left_out <= 2048, "{left_out}");
     assert_eq!(batch.keys().filter(|key| batch.get(*key).is_some()).count(), 7000);
 }
+
+/// Rules 19 and 21, where states have parents.
+#[test]
+fn in_parallel_they_end_as_in_an_ordinary_tick() {
+    let mut batch = Batch::new();
+    let mut log = Log::default();
+    // It has met all states.
+    for post in [&A, &X1, &X2, &Y1] {
+        let guide = batch.insert(Soldier::default(), post);
+        batch.remove(guide);
+    }
+    for number in 0..9000 {
+        let mut soldier = Soldier::new(number);
+        for _ in 0..4 {
+            let to = [&X2, &Y, &A, &X1, &Y1][number * 7 % 5];
+            soldier.orders.extend(["A", "X1", "X2", "Y1"].map(|from| (from, to)));
+        }
+        batch.spawn(soldier, &X1, &mut log);
+    }
+    let mut other = batch.clone();
+    for seconds in 5..9 {
+        let mut log = Log::at(f64::from(seconds));
+        batch.update(&mut log);
+        let logs = other.par_update(|_| Log::at(f64::from(seconds)));
+        assert_eq!(logs.into_iter().flat_map(|log| log.lines).collect::<Vec<_>>(), *log.lines);
+        let layout = |batch: &Batch<Soldier>| -> Vec<_> {
+            let one = |(key, soldier): (Key, &Soldier)| {
+                let path: Vec<_> = batch.path(key).into_iter().flatten().cloned().collect();
+                (soldier.number, path, batch.time_in_state(key, &log), batch.time_in(key, &X, &log))
+            };
+            batch.iter().map(one).collect()
+        };
+        assert_eq!(layout(&batch), layout(&other));
+    }
+}

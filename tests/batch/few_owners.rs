@@ -1,0 +1,383 @@
+//! What a few owners of a batch do in one tick: the chapters "Many owners" and "Waiting", and what other rules say of a batch.
+
+use crate::play::{IN_A_BATCH, play};
+
+#[test]
+fn ticks() {
+    play(
+        IN_A_BATCH,
+        r"
+        # updates_come_by_slot_then_exits_by_slot_then_enters_by_target (rule 19)
+        // The targets come in the order in which the batch first saw them; last come the owners that were there before.
+        in A, A, B, A, A, C
+        0 A.update: change C
+        1 A.update: change B
+        3 A.update: change C
+        update => A.update 0; A.update 1; A.update 3; A.update 4; A.exit 0; A.exit 1; A.exit 3; A -> B (change) 1
+            A -> C (change) 0; A -> C (change) 3; B.enter 1; C.enter 0; C.enter 3; B.update 2; C.update 5
+        // Those that came are updated in the next tick.
+        update => A.update 4; B.update 2; B.update 1; C.update 5; C.update 3; C.update 0
+
+        # a_state_that_the_globals_request_enters_is_updated_in_the_same_tick (rules 4 and 20)
+        // The first one finishes its tick alone.
+        in A, A, A; global Always
+        0 Always.update: change B
+        2 A.update: change B
+        update => Always.update 0; Always.update 1; Always.update 2; A.exit 0; A -> B (change) 0; B.enter 0; B.update 0
+            A.update 1; A.update 2; A.exit 2; A -> B (change) 2; B.enter 2
+
+        # states_with_a_parent_are_updated_from_the_outside_in (rules 4 and 6)
+        // The first one finishes its tick alone.
+        in Kitchen, Kitchen, Kitchen
+        0 House.update: change Kitchen
+        1 Kitchen.update: change A
+        update => House.update 0; House.update 1; House.update 2; Kitchen.exit 0; Kitchen -> Kitchen (change) 0
+            Kitchen.enter 0; Kitchen.update 0; Kitchen.update 1; Kitchen.update 2; Kitchen.exit 1; House.exit 1
+            Kitchen -> A (change) 1; A.enter 1
+        rows Kitchen => 0 2
+        rows House => 
+
+        # in_key_order_each_owner_has_its_whole_tick_before_the_next (rule 19)
+        in A, B, A; global Always
+        0 A.update: change B
+        update in key order => Always.update 0; A.update 0; A.exit 0; A -> B (change) 0; B.enter 0; Always.update 1
+            B.update 1; Always.update 2; A.update 2
+
+        # exits_come_level_by_level_and_enters_by_target_level_by_level (rules 5, 6 and 19)
+        // First the innermost states are left. Y, which is the outer one, is entered before Y1.
+        in X1, X1, X1, X1, X1, X1; knows A X1 X2 Y1
+        0 X1.update: change X2
+        1 X1.update: change Y
+        2 X1.update: change A
+        3 X1.update: change X1
+        4 X1.update: change X2
+        5 X1.update: change Y
+        update => X.update 0; X.update 1; X.update 2; X.update 3; X.update 4; X.update 5; X1.update 0; X1.update 1
+            X1.update 2; X1.update 3; X1.update 4; X1.update 5; X1.exit 0; X1.exit 1; X1.exit 2; X1.exit 3; X1.exit 4
+            X1.exit 5; X.exit 1; X.exit 2; X.exit 5; X1 -> A (change) 2; X1 -> X1 (change) 3; X1 -> X2 (change) 0
+            X1 -> X2 (change) 4; X1 -> Y1 (change) 1; X1 -> Y1 (change) 5; A.enter 2; X1.enter 3; X2.enter 0
+            X2.enter 4; Y.enter 1; Y.enter 5; Y1.enter 1; Y1.enter 5
+        where => X/X2 Y/Y1 A X/X1 X/X2 Y/Y1
+
+        # who_stays_in_a_parent_keeps_its_time (rule 18)
+        in X1, X1, X1, X1; knows A X1 X2 Y1
+        0 X1.update: change X2
+        1 X1.update: change Y
+        2 X1.update: change A
+        3 X1.update: change X2
+        start; advance 5; update; advance 2
+        0 times X X2; 1 times Y Y1; 2 times A X => 7 2 0; 2 2 1; 2 - 2
+        // One goes back, and one to the state that it is in.
+        0 X2.update: change X1
+        3 X2.update: change X2
+        update
+        0 times X X1; 3 times X X2 => 7 0 0; 7 0 3
+
+        # a_change_to_an_active_parent_leaves_and_enters_it (rule 6)
+        in X1, X1; knows A X1 X2 Y1
+        X1.update: change X
+        update => X.update 0; X.update 1; X1.update 0; X1.update 1; X1.exit 0; X.exit 0; X1 -> X1 (change) 0; X.enter 0
+            X1.enter 0; X1.exit 1; X.exit 1; X1 -> X1 (change) 1; X.enter 1; X1.enter 1
+        where => X/X1 X/X1
+
+        # the_owners_of_a_group_are_told_that_they_have_changed_after_its_enters (rules 5, 12 and 19)
+        in A, A, A, A; completion; knows B C
+        0 A.update: change B
+        1 A.update: change C
+        2 A.update: change B
+        3 A.update: change C
+        2 B.enter: change C
+        update => A.update 0; A.update 1; A.update 2; A.update 3; A.exit 0; A.exit 1; A.exit 2; A.exit 3
+            A -> B (change) 0; A -> B (change) 2; A -> C (change) 1; A -> C (change) 3; B.enter 0; B.enter 2
+            complete: A -> B (change) 0; complete: A -> B (change) 2; C.enter 1; C.enter 3; complete: A -> C (change) 1
+            complete: A -> C (change) 3; B.exit 2; B -> C (change) 2; C.enter 2; complete: B -> C (change) 2
+
+        # an_owner_of_a_group_whose_change_is_cut_short_is_not_told_that_it_is_complete (rules 5 and 19)
+        in A, A; completion; knows B
+        A.update: change B
+        1 B.enter: now C is done
+        update => A.update 0; A.update 1; A.exit 0; A.exit 1; A -> B (change) 0; A -> B (change) 1; B.enter 0
+            B.enter 1; B.exit 1; B -> C (change) 1; C.enter 1; complete: B -> C (change) 1; complete: A -> B (change) 0
+
+        # what_owners_that_leave_together_ask_for_in_exit_is_refused_with_a_warning_for_each (rule 12)
+        in A, A, A; completion; knows C
+        A.update: change C
+        0 A.exit: change B
+        1 A.exit: now D is refused
+        2 A.exit: push B
+        update => A.update 0; A.update 1; A.update 2; A.exit 0; A.exit 1; A.exit 2; A -> C (change) 0
+            A -> C (change) 1; A -> C (change) 2; C.enter 0; C.enter 1; C.enter 2; complete: A -> C (change) 0
+            complete: A -> C (change) 1; complete: A -> C (change) 2
+        warnings => WARN demeanor: Elsa: change to D refused in state A: the state is being left
+            WARN demeanor: Elsa: change to B refused in state A: the state is being left
+            WARN demeanor: Elsa: push to B refused in state A: the state is being left
+
+        # of_owners_that_ask_together_one_that_forces_is_not_asked_can_exit_and_one_that_ensures_its_state_stays (rules 8 and 24)
+        in A, A, A; completion; knows C
+        0 refusing A.can_exit
+        1 refusing A.can_exit
+        0 A.update: force C
+        1 A.update: change C
+        2 A.update: ensure A
+        update => A.update 0; A.update 1; A.update 2; A -> C (change), refused by A.can_exit 1; A.exit 0
+            A -> C (force) 0; C.enter 0; complete: A -> C (force) 0
+        ",
+    );
+}
+
+/// Rule 22. Four owners change from A to B or C, and one of them panics.
+#[test]
+fn panics_of_one_owner() {
+    play(
+        IN_A_BATCH,
+        r"
+        # after_a_panic_in_update_what_was_asked_for_before_is_carried_out_and_the_rest_waits
+        // The batch goes on. The request of the owner that panicked is dropped.
+        in A, A, A, A, B, C
+        0-2 A.update, 1x: change B
+        3 A.update, 1x: change C
+        1 panics A.update
+        panicking update => A.update 0; A.update 1; A.exit 0; A -> B (change) 0; B.enter 0
+        where => B A A A B C
+        update => A.update 3; A.update 1; A.update 2; A.exit 3; A.exit 2; A -> B (change) 2; A -> C (change) 3
+            B.enter 2; C.enter 3; B.update 4; B.update 0; C.update 5
+        where => B A B C B C
+
+        # after_a_panic_in_a_guard_only_that_owner_stays
+        in A, A, A, A, B, C
+        0-2 A.update: change B
+        3 A.update: change C
+        1 panics A.can_exit
+        panicking update => A.update 0; A.update 1; A.update 2; A.update 3; A.exit 0; A.exit 2; A.exit 3
+            A -> B (change) 0; A -> B (change) 2; A -> C (change) 3; B.enter 0; B.enter 2; C.enter 3
+        where => B A B C B C
+        1 view => A 1
+        in A, A, A, A, B, C
+        0-2 A.update: change B
+        3 A.update: change C
+        1 panics B.can_enter
+        panicking update => A.update 0; A.update 1; A.update 2; A.update 3; A.exit 0; A.exit 2; A.exit 3
+            A -> B (change) 0; A -> B (change) 2; A -> C (change) 3; B.enter 0; B.enter 2; C.enter 3
+        where => B A B C B C
+        1 view => A 1
+
+        # after_a_panic_in_exit_only_that_owner_stays
+        in A, A, A, A, B, C
+        0-2 A.update: change B
+        3 A.update: change C
+        1 panics A.exit
+        panicking update => A.update 0; A.update 1; A.update 2; A.update 3; A.exit 0; A.exit 1; A.exit 2; A.exit 3
+            A -> B (change) 0; A -> B (change) 2; A -> C (change) 3; B.enter 0; B.enter 2; C.enter 3
+        where => B A B C B C
+
+        # an_owner_whose_enter_panics_is_in_the_state_entered
+        in A, A, A, A, B, C
+        0-2 A.update: change B
+        3 A.update: change C
+        1 panics B.enter
+        panicking update => A.update 0; A.update 1; A.update 2; A.update 3; A.exit 0; A.exit 1; A.exit 2; A.exit 3
+            A -> B (change) 0; A -> B (change) 1; A -> B (change) 2; A -> C (change) 3; B.enter 0; B.enter 1; B.enter 2
+            C.enter 3
+        where => B B B C B C
+        rows B => 4 0 1 2
+        1 view => B, was A 1
+
+        # what_was_asked_for_in_an_enter_that_panicked_is_dropped
+        in A, A, A, A, B, C
+        0-2 A.update: change B
+        3 A.update: change C
+        B.enter: change Kitchen
+        1 panics B.enter
+        panicking update => A.update 0; A.update 1; A.update 2; A.update 3; A.exit 0; A.exit 1; A.exit 2; A.exit 3
+            A -> B (change) 0; A -> B (change) 1; A -> B (change) 2; A -> C (change) 3; B.enter 0; B.enter 1; B.enter 2
+            C.enter 3; B.exit 0; B -> Kitchen (change) 0; House.enter 0; Kitchen.enter 0; B.exit 2
+            B -> Kitchen (change) 2; House.enter 2; Kitchen.enter 2
+        where => House/Kitchen B House/Kitchen C B C
+
+        # an_owner_whose_on_change_panics_is_in_the_new_state_which_it_has_not_entered
+        in A, A, A, A, B, C
+        0-2 A.update: change B
+        3 A.update: change C
+        1 panics on_change
+        panicking update => A.update 0; A.update 1; A.update 2; A.update 3; A.exit 0; A.exit 1; A.exit 2; A.exit 3
+            A -> B (change) 0; A -> B (change) 1; A -> B (change) 2; A -> C (change) 3; B.enter 0; B.enter 2; C.enter 3
+        where => B B B C B C
+
+        # a_panic_by_key_leaves_all_others_alone
+        in A, A, A, A, B, C
+        1 panics B.enter
+        panicking 1 change B => A.exit 1; A -> B (change) 1; B.enter 1
+        where => A B A A B C
+        rows A; rows B => 0 3 2; 4 1
+        1 remove => removed from B, was A 1
+
+        # after_a_panic_what_was_asked_for_is_carried_out_and_nobody_is_updated_any_more
+        in Kitchen, Kitchen, Kitchen; completion
+        House.update: change Hall
+        1 panics House.update
+        panicking update => House.update 0; House.update 1; Kitchen.exit 0; Kitchen -> Hall (change) 0; Hall.enter 0
+            complete: Kitchen -> Hall (change) 0
+        rows Hall; rows Kitchen => 0; 2 1
+        ",
+    );
+}
+
+/// Rules 19, 22, 25 and 26. Who is in A sleeps, and changes to B two seconds after its enter; who is in B changes to A.
+#[test]
+fn waiting() {
+    play(
+        IN_A_BATCH,
+        r"
+        # changes_that_are_due_are_made_together_before_anybody_is_updated
+        // Who wakes lies in front of those awake.
+        in A, A, A, C; knows A B
+        A.enter: after 2 change B; sleep; requests
+        B.update: change A
+        C.update: sleep 9; sleep 1
+        0-2 start; advance 1
+        update => C.update 3
+        advance 1
+        update => A.exit 2; A.exit 1; A.exit 0; A -> B (change) 2; A -> B (change) 1; A -> B (change) 0; B.enter 2
+            B.enter 1; B.enter 0; B.update 2; B.update 1; B.update 0; B.exit 2; B.exit 1; B.exit 0; B -> A (change) 2
+            B -> A (change) 1; B -> A (change) 0; A.enter 2; some wait 2; A.enter 1; some wait 1; A.enter 0
+            some wait 0; C.update 3
+        awake => 0
+        next => at 3.999997 0; at 3.999997 1; at 3.999997 2; at 2.999998 3
+
+        # who_is_refused_a_change_that_is_due_is_awake_and_updated
+        // The timer is used up.
+        in A, A
+        A.enter: after 2 change B; sleep
+        B.update: change A
+        1 refusing A.can_exit
+        start; advance 2
+        update => A -> B (change), refused by A.can_exit 1; A.exit 0; A -> B (change) 0; B.enter 0; A.update 1
+            B.update 0; B.exit 0; B -> A (change) 0; A.enter 0
+        1 next => every tick 1
+        advance 1
+        update => A.update 1
+
+        # after_a_panic_in_a_change_that_is_due_the_others_have_changed_and_nobody_is_updated
+        // Owner 4 is in a state that comes after the one in which the panic happens.
+        in A, A, A, C, D
+        A.enter: after 2 change B; sleep
+        B.update: change A
+        C.update: sleep 1
+        D.enter: after 2 change B
+        0-2 start; 4 start; 1 panics A.exit; advance 2
+        panicking update => A.exit 2; A.exit 1; A.exit 0; A -> B (change) 2; A -> B (change) 0; B.enter 2; B.enter 0
+            D.exit 4; D -> B (change) 4; B.enter 4
+        update => A.update 1; C.update 3; B.update 2; B.update 0; B.update 4; B.exit 2; B.exit 0; B.exit 4
+            B -> A (change) 2; B -> A (change) 0; B -> A (change) 4; A.enter 2; A.enter 0; A.enter 4
+        in A, A, A, C, D
+        A.enter: after 2 change B; sleep
+        B.update: change A
+        C.update: sleep 1
+        D.enter: after 2 change B
+        0-2 start; 4 start; 1 panics B.enter; advance 2
+        panicking update => A.exit 2; A.exit 1; A.exit 0; A -> B (change) 2; A -> B (change) 1; A -> B (change) 0
+            B.enter 2; B.enter 1; B.enter 0; D.exit 4; D -> B (change) 4; B.enter 4
+        update => C.update 3; B.update 2; B.update 1; B.update 0; B.update 4; B.exit 2; B.exit 1; B.exit 0; B.exit 4
+            B -> A (change) 2; B -> A (change) 1; B -> A (change) 0; B -> A (change) 4; A.enter 2; A.enter 1; A.enter 0
+            A.enter 4
+
+        # a_panic_drops_what_the_callback_has_asked_to_wait_for
+        in C, C
+        C.update: sleep 9; sleep 1
+        1 panics C.update
+        advance 1
+        panicking update => C.update 0; C.update 1
+        next => at 1.9999980000000002 0; every tick 1
+
+        # a_panic_in_after_change_drops_what_enter_has_asked_to_wait_for
+        in B, B
+        A.enter: after 2 change B; sleep
+        B.update: change A
+        1 panics after_change
+        panicking update => B.update 0; B.update 1; B.exit 0; B -> A (change) 0; A.enter 0; B.exit 1; B -> A (change) 1
+            A.enter 1
+        where => A A
+        next => at 1.999997 0; every tick 1
+
+        # of_two_requests_to_sleep_the_last_counts
+        in C, C
+        C.update: sleep 9; sleep 1
+        advance 1; update; awake => C.update 0; C.update 1; 0
+        0 next => at 1.9999980000000002 0
+        advance 1
+        update => C.update 1; C.update 0
+        // Nor does the first one count where it is the shorter one.
+        in C, C
+        C.update: sleep 1; sleep 9
+        advance 1; update => C.update 0; C.update 1
+        0 next => at 9.99999 0
+        advance 1
+        update =>
+
+        # a_change_asked_for_after_sleep_ends_the_sleep_and_the_timer
+        in B, B
+        A.enter: after 2 change B; sleep
+        1 A.enter: change C
+        B.update: change A
+        C.update: sleep 9; sleep 1
+        start; advance 1
+        update => B.update 0; B.update 1; B.exit 0; B -> A (change) 0; A.enter 0; B.exit 1; B -> A (change) 1
+            A.enter 1; A.exit 1; A -> C (change) 1; C.enter 1
+        where; next => A C; at 2.999997 0; every tick 1
+        advance 2
+        update => A.exit 0; A -> B (change) 0; B.enter 0; B.update 0; B.exit 0; B -> A (change) 0; A.enter 0
+            C.update 1
+
+        # a_sleep_that_a_timer_ends_is_not_said_to_have_no_end (rule 26)
+        in B, B; knows A
+        A.enter: after 2 change B; sleep
+        B.update: change A
+        update
+        where; awake => A A; 0
+        log => DEBUG demeanor: Elsa: B -> A (change)
+            DEBUG demeanor: Elsa: B -> A (change)
+
+        # a_sleep_without_an_end_is_said_of_those_who_come_from_a_state_with_timers (rule 26)
+        // The timers of the state that was left do not count. Alone, then together: to a state that it has not met, a batch changes
+        // an owner in another way.
+        in A, D
+        A.enter: after 10 change C
+        A.update: change B
+        B.enter: sleep
+        start; advance 1; update
+        log => DEBUG demeanor: Elsa: A -> B (change)
+            DEBUG demeanor: Elsa: sleeps in state B until a message or `wake`
+        in A, A; knows B
+        A.enter: after 10 change C
+        A.update: change B
+        B.enter: sleep
+        start; advance 1; update
+        log => DEBUG demeanor: Elsa: A -> B (change)
+            DEBUG demeanor: Elsa: A -> B (change)
+            DEBUG demeanor: Elsa: sleeps in state B until a message or `wake`
+            DEBUG demeanor: Elsa: sleeps in state B until a message or `wake`
+
+        # seconds_that_are_no_time_are_said_of_each_owner_with_its_state (rules 25 and 26)
+        // Alone, one by one, and together.
+        in A, D
+        0 A.update: after -1 change B; sleep nan
+        update
+        warnings => WARN demeanor: Elsa: change to B after -1 s, asked for in state A, counts as 0 s
+            WARN demeanor: Elsa: sleep after NaN s, asked for in state A, counts as 0 s
+        in A, A
+        A.update: after -1 change B; sleep nan
+        update
+        warnings => WARN demeanor: Elsa: change to B after -1 s, asked for in state A, counts as 0 s
+            WARN demeanor: Elsa: sleep after NaN s, asked for in state A, counts as 0 s
+            WARN demeanor: Elsa: change to B after -1 s, asked for in state A, counts as 0 s
+            WARN demeanor: Elsa: sleep after NaN s, asked for in state A, counts as 0 s
+        in A, A; knows B
+        A.update: after -1 change B; sleep nan
+        update
+        warnings => WARN demeanor: Elsa: change to B after -1 s, asked for in state A, counts as 0 s
+            WARN demeanor: Elsa: sleep after NaN s, asked for in state A, counts as 0 s
+            WARN demeanor: Elsa: change to B after -1 s, asked for in state A, counts as 0 s
+            WARN demeanor: Elsa: sleep after NaN s, asked for in state A, counts as 0 s
+        ",
+    );
+}
