@@ -122,6 +122,85 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
+    /// Requests a change to `to` in place of the changes that wait: they are withdrawn, whether `change_state`,
+    /// `ensure_state`, `force_state`, `revert_state`, `push_state`, `pop_state` or `resume_state` requested them. So the
+    /// last of several calls counts, and no state in between is entered. Messages to oneself, timers and sleep stay
+    /// ([rule 37](crate::docs::semantics#rule-37)).
+    ///
+    /// Ports of engines that keep the next state in a variable (`nextState = ..`, `SetNextState(..)`) need this. In
+    /// `exit`, the request is refused with a warning, and nothing is withdrawn.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Unit { has_target: bool, entered: Vec<&'static str> }
+    /// impl Owner for Unit { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Idle;
+    /// struct Walk;
+    /// struct Attack;
+    /// impl State<Unit> for Idle {
+    ///     fn update(&self, unit: &mut Unit, fsm: &mut Fsm<'_, Unit>, _: &mut ()) {
+    ///         fsm.replace_state(&Walk);
+    ///         if unit.has_target {
+    ///             fsm.replace_state(&Attack);
+    ///         }
+    ///     }
+    /// }
+    /// impl State<Unit> for Walk {
+    ///     fn enter(&self, unit: &mut Unit, _: &mut Fsm<'_, Unit>, _: &mut ()) {
+    ///         unit.entered.push("Walk");
+    ///     }
+    /// }
+    /// impl State<Unit> for Attack {
+    ///     fn enter(&self, unit: &mut Unit, _: &mut Fsm<'_, Unit>, _: &mut ()) {
+    ///         unit.entered.push("Attack");
+    ///     }
+    /// }
+    ///
+    /// let mut unit = Unit { has_target: true, entered: vec![] };
+    /// StateMachine::new(&Idle).update(&mut unit, &mut ());
+    /// assert_eq!(unit.entered, ["Attack"]);
+    /// ```
+    #[inline]
+    pub fn replace_state(&mut self, to: impl IntoState<T>) {
+        self.machines.withdraw_changes(self.nth);
+        self.change_state(to);
+    }
+
+    /// Withdraws all requests that wait: changes, messages to oneself, timers that are not running yet, and sleep
+    /// ([rule 37](crate::docs::semantics#rule-37)). Running timers go on. In `exit`, nothing is withdrawn.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Door { is_locked: bool }
+    /// impl Owner for Door { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Closed;
+    /// struct Open;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Closed {
+    ///     fn update(&self, door: &mut Door, fsm: &mut Fsm<'_, Door>, _: &mut ()) {
+    ///         fsm.change_state(&Open);
+    ///         if door.is_locked {
+    ///             fsm.clear_requests();
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Closed);
+    /// machine.update(&mut Door { is_locked: true }, &mut ());
+    /// assert!(machine.is_in_state(&Closed));
+    /// ```
+    pub fn clear_requests(&mut self) {
+        self.machines.withdraw_all(self.nth);
+    }
+
     /// Requests a change to `to`. If `to` is already active when the request is carried out, nothing happens, and nothing
     /// is refused ([rule 24](crate::docs::semantics#rule-24)). So a global state can make this request in every tick.
     ///
@@ -496,8 +575,49 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(bob.0, ["in the mine", "still in Home's update"]);
     /// ```
     pub fn change_state_now(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.entered_at = &[];
-        self.machines.execute_now(self.nth, &Request::change(to.into_state()), owner, cx)
+        self.execute_now(Order::Behind, to.into_state(), owner, cx)
+    }
+
+    /// Changes state within the call, as [`change_state_now`](Self::change_state_now) does, but ahead of the requests that
+    /// wait: these are carried out next, before the call returns ([rule 11](crate::docs::semantics#rule-11)).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Bob(Vec<&'static str>);
+    /// impl Owner for Bob {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// struct Home;
+    /// struct Mine;
+    /// struct Bank;
+    /// impl State<Bob> for Home {
+    ///     fn update(&self, bob: &mut Bob, fsm: &mut Fsm<'_, Bob>, cx: &mut ()) {
+    ///         fsm.change_state(&Bank);
+    ///         fsm.change_state_ahead(bob, &Mine, cx);
+    ///     }
+    /// }
+    /// impl State<Bob> for Mine {
+    ///     fn enter(&self, bob: &mut Bob, _: &mut Fsm<'_, Bob>, _: &mut ()) {
+    ///         bob.0.push("mine");
+    ///     }
+    /// }
+    /// impl State<Bob> for Bank {
+    ///     fn enter(&self, bob: &mut Bob, _: &mut Fsm<'_, Bob>, _: &mut ()) {
+    ///         bob.0.push("bank");
+    ///     }
+    /// }
+    ///
+    /// let mut bob = Bob(vec![]);
+    /// StateMachine::new(&Home).update(&mut bob, &mut ());
+    /// assert_eq!(bob.0, ["mine", "bank"]);
+    /// ```
+    pub fn change_state_ahead(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute_now(Order::Ahead, to.into_state(), owner, cx)
     }
 
     /// Sends a message to the owner itself within the call. First the requests made before are carried out. Then the
@@ -535,7 +655,52 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn send_now(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
         self.entered_at = &[];
-        self.machines.send_now(self.nth, owner, message, cx)
+        self.machines.send_now(self.nth, Order::Behind, owner, message, cx)
+    }
+
+    /// Sends a message to the owner itself within the call, as [`send_now`](Self::send_now) does, but ahead of the requests
+    /// that wait: the state that requested them hears the message. Then they are carried out, before the requests of its
+    /// handler and before the call returns ([rule 24](crate::docs::semantics#rule-24)). A handler can withdraw them, with
+    /// [`replace_state`](Self::replace_state) for example.
+    ///
+    /// # Examples
+    ///
+    /// A unit that has finished its order, and gets the next one within the call:
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Unit;
+    /// enum Order { Attack }
+    /// impl Owner for Unit { type Context<'a> = (); type Message = Order; }
+    ///
+    /// struct Walk;
+    /// struct Idle;
+    /// struct Attack;
+    /// impl State<Unit> for Idle {}
+    /// impl State<Unit> for Attack {}
+    /// impl State<Unit> for Walk {
+    ///     fn update(&self, unit: &mut Unit, fsm: &mut Fsm<'_, Unit>, cx: &mut ()) {
+    ///         fsm.change_state(&Idle); // unless the order leads elsewhere
+    ///         fsm.send_ahead(unit, &Order::Attack, cx);
+    ///     }
+    ///
+    ///     fn on_message(&self, _: &mut Unit, order: &Order, fsm: &mut Fsm<'_, Unit>, _: &mut ()) -> bool {
+    ///         match order {
+    ///             Order::Attack => fsm.replace_state(&Attack),
+    ///         }
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Walk);
+    /// machine.update(&mut Unit, &mut ());
+    /// assert!(machine.is_in_state(&Attack));
+    /// assert_eq!(machine.previous().unwrap().name(), "Walk"); // `Idle` was never entered
+    /// ```
+    pub fn send_ahead(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.entered_at = &[];
+        self.machines.send_now(self.nth, Order::Ahead, owner, message, cx)
     }
 
     /// Returns the innermost active state. `None` when the machine has no state.
@@ -746,6 +911,11 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.be_quiet(self.nth, seconds, revision);
     }
 
+    fn execute_now(&mut self, order: Order, to: StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.entered_at = &[];
+        self.machines.execute_now(self.nth, order, &Request::change(to), owner, cx)
+    }
+
     #[inline]
     fn ask_singleton(&mut self, state: &'static dyn State<T>) {
         self.machines.ask_singleton(self.nth, state);
@@ -772,10 +942,28 @@ pub(crate) trait Machines<T: Owner> {
     fn wait(&mut self, _nth: usize, _seconds: f64, _for: Awaited<T>) -> bool {
         false
     }
+    /// Withdraws the changes that wait (rule 37).
+    fn withdraw_changes(&mut self, nth: usize);
+    /// Withdraws all requests that wait (rule 37).
+    fn withdraw_all(&mut self, nth: usize);
     /// Rule 11.
-    fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool;
+    fn execute_now(
+        &mut self,
+        nth: usize,
+        order: Order,
+        request: &Request<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool;
     /// Rule 24.
-    fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool;
+    fn send_now(
+        &mut self,
+        nth: usize,
+        order: Order,
+        owner: &mut T,
+        message: &T::Message,
+        cx: &mut T::Context<'_>,
+    ) -> bool;
     /// The seat that the machine lies in, if it has one of its own.
     fn seat(&self, _nth: usize) -> Option<&Seat<T>> {
         None
@@ -814,6 +1002,15 @@ pub(crate) trait Machines<T: Owner> {
     fn ask_number(&mut self, _nth: usize, _to: u32) -> bool {
         false
     }
+}
+
+/// When a request within the call is carried out.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Order {
+    /// Behind the requests that wait.
+    Behind,
+    /// Ahead of them.
+    Ahead,
 }
 
 /// When machines that stand side by side entered a state.
@@ -926,6 +1123,16 @@ impl<T: Owner> Request<T> {
             after.scope = scope;
         }
         self
+    }
+
+    /// Whether it asks for a change, and no timer stands behind it.
+    pub(crate) fn is_change(&self) -> bool {
+        !matches!(self, Self::Send(_) | Self::After(_) | Self::Due(_) | Self::Sleep(_))
+    }
+
+    /// Whether it keeps a number, which a state from a file does by itself.
+    pub(crate) fn is_note(&self) -> bool {
+        matches!(self, Self::After(after) if after.then.is_note())
     }
 
     /// Whether it is about a timer that ends with a change that leaves all but the outermost `kept` active states.

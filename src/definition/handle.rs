@@ -1,6 +1,6 @@
 //! What definitions ask of the machine's handle, beyond what a state may ask of it.
 
-use crate::fsm::{Fsm, Machines, Request, View, time_or_zero};
+use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::machine::seat::Seat;
 use crate::machine::state_machine::StateMachine;
 use crate::owner::{Owner, now};
@@ -70,11 +70,15 @@ impl<T: Owner> Machines<T> for Toward<'_, T> {
 
     fn ask(&mut self, _: usize, _: Request<T>) {}
 
-    fn execute_now(&mut self, _: usize, _: &Request<T>, _: &mut T, _: &mut T::Context<'_>) -> bool {
+    fn withdraw_changes(&mut self, _: usize) {}
+
+    fn withdraw_all(&mut self, _: usize) {}
+
+    fn execute_now(&mut self, _: usize, _: Order, _: &Request<T>, _: &mut T, _: &mut T::Context<'_>) -> bool {
         false
     }
 
-    fn send_now(&mut self, _: usize, _: &mut T, _: &T::Message, _: &mut T::Context<'_>) -> bool {
+    fn send_now(&mut self, _: usize, _: Order, _: &mut T, _: &T::Message, _: &mut T::Context<'_>) -> bool {
         false
     }
 

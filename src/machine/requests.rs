@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::mem;
 
+use super::seat::Seat;
+use super::single::ASKED_TO_SLEEP;
 use super::waiting::{Scope, Timer, Timers};
 use crate::fsm::Request;
 use crate::owner::Owner;
@@ -74,6 +76,30 @@ impl<T: Owner> Requests<T> {
         request
     }
 
+    /// Takes out the requests of a kind, and returns them.
+    pub(crate) fn withdraw(&mut self, is_one: impl Fn(&Request<T>) -> bool) -> Requests<T> {
+        let mut withdrawn = Self::new();
+        if !self.any(&is_one) {
+            return withdrawn;
+        }
+        let mut left = Self::new();
+        while let Some(request) = self.pop() {
+            if is_one(&request) { &mut withdrawn } else { &mut left }.push(request);
+        }
+        *self = left;
+        withdrawn
+    }
+
+    /// Takes out all that a callback of the machine in a seat has asked for, sleep that is counted already among it. Numbers that
+    /// states keep stay.
+    pub(crate) fn withdraw_all(&mut self, count: &mut u32, seat: &mut Seat<T>) {
+        *count &= !ASKED_TO_SLEEP;
+        if let Some(rare) = &mut seat.rare {
+            rare.waiting.take_wanted();
+        }
+        self.withdraw(|request| !request.is_note());
+    }
+
     #[inline]
     fn move_up(&mut self) {
         if self.second.is_some() {
@@ -97,16 +123,7 @@ impl<T: Owner> Requests<T> {
 impl<T: Owner> Requests<T> {
     /// Ends the requests of the states that a change leaves, all but the outermost `kept`. Returns them.
     pub(crate) fn end_timers(&mut self, kept: usize) -> Requests<T> {
-        let mut ended = Self::new();
-        if !self.any(|request| request.ends_with(kept)) {
-            return ended;
-        }
-        let mut left = Self::new();
-        while let Some(request) = self.pop() {
-            if request.ends_with(kept) { &mut ended } else { &mut left }.push(request);
-        }
-        *self = left;
-        ended
+        self.withdraw(|request| request.ends_with(kept))
     }
 
     /// Adds the timers of states that have not been left, each with what remains of it, in seconds.

@@ -7,7 +7,7 @@ use super::observer::Observer;
 use super::requests::Requests;
 use super::seat::{Seat, SeatLoan};
 use super::waiting::Scope;
-use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
+use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
@@ -176,16 +176,42 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         self.requests.push(request);
     }
 
-    fn execute_now(&mut self, _: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn withdraw_changes(&mut self, _: usize) {
+        if !self.exiting {
+            self.requests.withdraw(Request::is_change);
+        }
+    }
+
+    fn withdraw_all(&mut self, _: usize) {
+        if !self.exiting {
+            self.requests.withdraw_all(&mut self.count, self.seat);
+        }
+    }
+
+    fn execute_now(
+        &mut self,
+        _: usize,
+        order: Order,
+        request: &Request<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         let now = WithinCallback::new(self);
-        let is_done = now.single.execute_now(request, owner, cx);
+        let is_done = now.single.execute_now(order, request, owner, cx);
         now.end();
         is_done
     }
 
-    fn send_now(&mut self, _: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+    fn send_now(
+        &mut self,
+        _: usize,
+        order: Order,
+        owner: &mut T,
+        message: &T::Message,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         let now = WithinCallback::new(self);
-        let is_handled = now.single.send_now(owner, message, cx);
+        let is_handled = now.single.send_now(order, owner, message, cx);
         now.end();
         is_handled
     }

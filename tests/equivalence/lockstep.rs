@@ -642,12 +642,10 @@ pub(crate) fn act_on_machine(
                     machine.sleep_for(puppet, wait.seconds(), table);
                     None
                 }
-                Verb::ChangeNow(_)
-                | Verb::TryChangeNow(_)
-                | Verb::Send
-                | Verb::SendNow
-                | Verb::TrySendNow
-                | Verb::Panic => None,
+                verb => {
+                    assert!(verb.is_of_a_handle(), "a machine has it");
+                    None
+                }
             };
         }
         Act::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {
@@ -698,12 +696,10 @@ fn act_on_batch(
                     assert!(batch.sleep_for(key, wait.seconds(), table), "the key is not stale");
                     None
                 }
-                Verb::ChangeNow(_)
-                | Verb::TryChangeNow(_)
-                | Verb::Send
-                | Verb::SendNow
-                | Verb::TrySendNow
-                | Verb::Panic => None,
+                verb => {
+                    assert!(verb.is_of_a_handle(), "a machine has it");
+                    None
+                }
             };
         }
         Act::With(verbs) => {

@@ -315,6 +315,16 @@ impl Puppet {
         }
         match verb {
             Verb::Change(to) => fsm.change_state(forms.reference(to)),
+            Verb::Replace(to) => fsm.replace_state(forms.reference(to)),
+            Verb::Clear => fsm.clear_requests(),
+            Verb::ChangeAhead(to) => {
+                let done = fsm.change_state_ahead(self, forms.reference(to), table);
+                self.record(Event::Now(done, fsm.target().map(mark)), table);
+            }
+            Verb::SendAhead => {
+                let handled = fsm.send_ahead(self, &Origin::Own, table);
+                self.record(Event::Now(handled, fsm.target().map(mark)), table);
+            }
             Verb::ChangeNow(to) => {
                 let done = fsm.change_state_now(self, forms.reference(to), table);
                 self.record(Event::Now(done, fsm.target().map(mark)), table);
@@ -501,8 +511,7 @@ impl<const KIND: u8> Node<KIND> {
                 continue;
             }
             if among_many && puppet.fuel > 0 {
-                let is_now = verb.is_of_a_handle() && !matches!(verb, Verb::Send | Verb::Panic);
-                table.reached(if is_now { Corner::NowInEnterAmongMany } else { Corner::AskedInEnterAmongMany });
+                table.reached(if verb.is_now() { Corner::NowInEnterAmongMany } else { Corner::AskedInEnterAmongMany });
             }
             puppet.use_verb(verb, asker, self.forms, fsm, table);
         }

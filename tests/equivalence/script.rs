@@ -15,6 +15,19 @@ pub(crate) struct Script {
     pub(crate) deeds: Vec<Deed>,
 }
 
+impl Script {
+    /// Changes verbs wherever the script has some.
+    pub(crate) fn map_verbs(mut self, change: impl Fn(Verb) -> Verb) -> Self {
+        let lines = self.program.lines.iter_mut().flat_map(|line| &mut line.verbs);
+        let deeds = self.deeds.iter_mut().flat_map(|deed| match deed {
+            Deed::To(_, Act::With(verbs)) => &mut verbs[..],
+            _ => &mut [],
+        });
+        lines.chain(deeds).for_each(|verb| *verb = change(*verb));
+        self
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum Deed {
     Tick,

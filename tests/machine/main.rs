@@ -19,6 +19,7 @@ mod mock;
 mod panics;
 mod paths;
 mod play;
+mod replacing;
 mod report;
 mod requests;
 mod sleep;

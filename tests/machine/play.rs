@@ -132,7 +132,7 @@ fn number(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
 }
 
-/// What is asked for in a callback. `now` and `hear` are carried out within the call: `now B is refused` expects that the change
+/// What is asked for in a callback. `now`, `ahead`, `hear` and `hear-ahead` are carried out within the call: `now B is refused` expects that the change
 /// is not made, `hear boo is done` that the message is handled.
 fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
     let (verb, rest) = split(act);
@@ -152,7 +152,11 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "pop" => fsm.pop_state(),
         "resume" => fsm.resume_state(to()),
         "send" => fsm.send(rest),
+        "replace" => fsm.replace_state(to()),
+        "clear" => fsm.clear_requests(),
         "now" => expect(fsm.change_state_now(actor, to(), time)),
+        "ahead" => expect(fsm.change_state_ahead(actor, to(), time)),
+        "hear-ahead" => expect(fsm.send_ahead(actor, &what, time)),
         "hear" => expect(fsm.send_now(actor, &what, time)),
         "sleep" if rest.is_empty() => fsm.sleep(),
         "sleep" => fsm.sleep_for(number(rest)),

@@ -34,6 +34,12 @@ pub(crate) enum Corner {
     Cycle,
     CycleOfNow,
     CycleOfMessages,
+    /// Rules 11 and 24: something was done ahead of requests that waited.
+    Ahead,
+    /// Rule 37: changes that waited were withdrawn for another, and messages to oneself stayed; all that waited was.
+    Replaced,
+    ReplacedBesideAMessage,
+    Cleared,
     /// Rule 14: a state was not offered a message that it would have been.
     LeftBeforeItsTurn,
     /// Rule 15.
@@ -87,7 +93,7 @@ pub(crate) enum Corner {
 }
 
 impl Corner {
-    pub(crate) const ALL: [Self; 60] = [
+    pub(crate) const ALL: [Self; 64] = [
         Self::WentDownInStart,
         Self::StartRefused,
         Self::NotUpdated,
@@ -109,6 +115,10 @@ impl Corner {
         Self::Cycle,
         Self::CycleOfNow,
         Self::CycleOfMessages,
+        Self::Ahead,
+        Self::Replaced,
+        Self::ReplacedBesideAMessage,
+        Self::Cleared,
         Self::LeftBeforeItsTurn,
         Self::PopOfNothing,
         Self::PopToNoState,

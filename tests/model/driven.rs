@@ -79,6 +79,16 @@ impl Puppet {
         self.fuel -= 1;
         match verb {
             Verb::Change(to) => fsm.change_state(reference(to)),
+            Verb::Replace(to) => fsm.replace_state(reference(to)),
+            Verb::Clear => fsm.clear_requests(),
+            Verb::ChangeAhead(to) => {
+                let done = fsm.change_state_ahead(self, reference(to), table);
+                self.record_now(Ok(done), fsm);
+            }
+            Verb::SendAhead => {
+                let handled = fsm.send_ahead(self, &(), table);
+                self.record_now(Ok(handled), fsm);
+            }
             Verb::ChangeNow(to) => {
                 let done = fsm.change_state_now(self, reference(to), table);
                 self.record_now(Ok(done), fsm);
@@ -382,12 +392,10 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
                     }
                     None
                 }
-                Verb::ChangeNow(_)
-                | Verb::TryChangeNow(_)
-                | Verb::Send
-                | Verb::SendNow
-                | Verb::TrySendNow
-                | Verb::Panic => None,
+                verb => {
+                    assert!(verb.is_of_a_handle(), "a machine has it");
+                    None
+                }
             };
         }
         Step::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {

@@ -395,7 +395,7 @@ impl Model<'_> {
         }
         // Rule 13.
         if self.carried_out == 64 {
-            let is_message = matches!(request, Verb::Send | Verb::SendNow);
+            let is_message = matches!(request, Verb::Send | Verb::SendNow | Verb::SendAhead);
             self.corners.insert(if is_message { Corner::CycleOfMessages } else { Corner::Cycle });
             if self.requests.iter().any(|request| matches!(request, Request::Due(_))) {
                 self.corners.insert(Corner::DueInACycle);
@@ -405,7 +405,7 @@ impl Model<'_> {
             return Ok(false);
         }
         match request {
-            Verb::Change(target) | Verb::ChangeNow(target) | Verb::Ensure(target) => {
+            Verb::Change(target) | Verb::ChangeNow(target) | Verb::ChangeAhead(target) | Verb::Ensure(target) => {
                 self.change(target, target, "change")
             }
             Verb::Force(target) => self.change(target, target, "force"),
@@ -427,13 +427,15 @@ impl Model<'_> {
                 self.corners.insert(Corner::SentToOneself);
                 self.offer_to_oneself()
             }
-            Verb::SendNow => {
+            Verb::SendNow | Verb::SendAhead => {
                 self.corners.insert(Corner::SentNow);
                 self.offer_to_oneself()
             }
             Verb::Panic
             | Verb::TryChangeNow(_)
             | Verb::TrySendNow
+            | Verb::Replace(_)
+            | Verb::Clear
             | Verb::ChangeAfter(..)
             | Verb::SendAfter(_)
             | Verb::Sleep(_) => {
@@ -735,12 +737,34 @@ impl Model<'_> {
         self.fuel -= 1;
         match verb {
             Verb::Panic => return Err(Panicked),
-            Verb::ChangeNow(_) | Verb::SendNow => return self.carry_out_now(verb).map(Ok).map(Some),
+            Verb::ChangeNow(_) | Verb::ChangeAhead(_) | Verb::SendNow | Verb::SendAhead => {
+                return self.carry_out_now(verb).map(Ok).map(Some);
+            }
             Verb::TryChangeNow(to) => return Ok(Some(self.try_now(Verb::ChangeNow(to)))),
             Verb::TrySendNow => return Ok(Some(self.try_now(Verb::SendNow))),
             // Rule 12.
             _ if self.leaving => {
                 self.corners.insert(Corner::AskedInExit);
+            }
+            // Rule 37.
+            Verb::Clear => {
+                if !self.requests.is_empty() {
+                    self.corners.insert(Corner::Cleared);
+                }
+                self.requests.clear();
+                self.wanted = None;
+                self.is_due_to_sleep = false;
+            }
+            Verb::Replace(to) => {
+                let waiting = self.requests.len();
+                self.requests.retain(|request| !matches!(request, Request::Verb(verb) if verb.is_change()));
+                if self.requests.len() < waiting {
+                    self.corners.insert(Corner::Replaced);
+                    if self.requests.iter().any(|request| matches!(request, Request::Verb(Verb::Send))) {
+                        self.corners.insert(Corner::ReplacedBesideAMessage);
+                    }
+                }
+                self.requests.push_back(Request::Verb(Verb::Change(to)));
             }
             request => {
                 if let Verb::Sleep(wait) = request {
@@ -783,14 +807,20 @@ impl Model<'_> {
     /// Rules 11, 12 and 24.
     fn carry_out_now(&mut self, request: Verb) -> Outcome<bool> {
         if self.leaving {
-            let is_message = request == Verb::SendNow;
+            let is_message = matches!(request, Verb::SendNow | Verb::SendAhead);
             self.corners.insert(if is_message { Corner::SentNowInExit } else { Corner::NowInExit });
             return Ok(false);
         }
-        if !self.requests.is_empty() {
-            self.corners.insert(Corner::NowAfterRequests);
+        if matches!(request, Verb::ChangeAhead(_) | Verb::SendAhead) {
+            if !self.requests.is_empty() {
+                self.corners.insert(Corner::Ahead);
+            }
+        } else {
+            if !self.requests.is_empty() {
+                self.corners.insert(Corner::NowAfterRequests);
+            }
+            self.carry_out_all()?;
         }
-        self.carry_out_all()?;
         if self.carried_out == 64 {
             self.corners.insert(Corner::CycleOfNow);
         }

@@ -92,7 +92,10 @@ pub(crate) enum Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Change(Id),
+    /// In place of the changes that wait.
+    Replace(Id),
     ChangeNow(Id),
+    ChangeAhead(Id),
     Ensure(Id),
     Force(Id),
     Revert,
@@ -101,6 +104,9 @@ pub(crate) enum Verb {
     Resume(Id),
     Send,
     SendNow,
+    SendAhead,
+    /// Takes out all that waits.
+    Clear,
     /// Within the call, and the callback goes on if that panics.
     TryChangeNow(Id),
     TrySendNow,
@@ -113,9 +119,33 @@ pub(crate) enum Verb {
 impl Verb {
     /// Whether only a handle has it.
     pub(crate) fn is_of_a_handle(self) -> bool {
+        matches!(self, Self::Send | Self::Replace(_) | Self::Clear | Self::Panic) || self.is_now()
+    }
+
+    /// Whether it acts within the call.
+    pub(crate) fn is_now(self) -> bool {
         matches!(
             self,
-            Self::ChangeNow(_) | Self::Send | Self::SendNow | Self::TryChangeNow(_) | Self::TrySendNow | Self::Panic
+            Self::ChangeNow(_)
+                | Self::ChangeAhead(_)
+                | Self::SendNow
+                | Self::SendAhead
+                | Self::TryChangeNow(_)
+                | Self::TrySendNow
+        )
+    }
+
+    /// Whether it asks for a change of which the machine knows no more than that (rule 37).
+    pub(crate) fn is_change(self) -> bool {
+        matches!(
+            self,
+            Self::Change(_)
+                | Self::Ensure(_)
+                | Self::Force(_)
+                | Self::Revert
+                | Self::Push(_)
+                | Self::Pop
+                | Self::Resume(_)
         )
     }
 }
@@ -250,7 +280,9 @@ fn wait() -> impl Strategy<Value = Wait> {
 pub(crate) fn verb() -> impl Strategy<Value = Verb> {
     prop_oneof![
         12 => id().prop_map(Verb::Change),
+        6 => id().prop_map(Verb::Replace),
         8 => id().prop_map(Verb::ChangeNow),
+        3 => id().prop_map(Verb::ChangeAhead),
         6 => id().prop_map(Verb::Ensure),
         4 => id().prop_map(Verb::Force),
         6 => Just(Verb::Revert),
@@ -259,6 +291,8 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         6 => id().prop_map(Verb::Resume),
         4 => Just(Verb::Send),
         3 => Just(Verb::SendNow),
+        2 => Just(Verb::SendAhead),
+        1 => Just(Verb::Clear),
         3 => id().prop_map(Verb::TryChangeNow),
         2 => Just(Verb::TrySendNow),
         8 => (wait(), id()).prop_map(|(wait, to)| Verb::ChangeAfter(wait, to)),

@@ -127,6 +127,15 @@ impl<T: Owner> Asked<T> {
         mover
     }
 
+    /// Strikes out the mover of an owner. If it was the last, its owner may be a mover again.
+    pub(crate) fn withdraw_mover(&mut self, slot: usize) {
+        let Some(at) = movers::position(&self.movers, slot) else { return };
+        self.movers.remove(at);
+        if self.open_from == slot + 1 {
+            self.open_from = slot;
+        }
+    }
+
     /// The mover of an owner.
     pub(crate) fn mover_of(&self, slot: usize) -> Option<Mover> {
         let last = self.movers.last().filter(|last| last.slot() >= slot)?;
@@ -150,8 +159,6 @@ impl<T: Owner> Asked<T> {
     /// Drops what an owner that is no individual has asked for.
     pub(crate) fn forget(&mut self, slot: usize) {
         self.waits.forget(slot);
-        if let Some(at) = movers::position(&self.movers, slot) {
-            self.movers.remove(at);
-        }
+        self.withdraw_mover(slot);
     }
 }

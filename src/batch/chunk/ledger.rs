@@ -7,6 +7,7 @@ use crate::batch::known::panics::FirstPanic;
 use crate::batch::rows::individuals::{Individual, Individuals};
 use crate::batch::rows::notes::Notes;
 use crate::batch::rows::range::Rows;
+use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
@@ -78,6 +79,25 @@ impl<T: Owner> Ledger<'_, T> {
             }
         }
         individuals.get_mut(slot).expect("it is one now")
+    }
+
+    /// Withdraws the changes that the owner at a slot has asked for.
+    pub(crate) fn withdraw_changes(&mut self, slot: usize) {
+        match self.individuals.get_mut(slot) {
+            Some(individual) => drop(individual.requests.withdraw(Request::is_change)),
+            None => self.asked.withdraw_mover(slot),
+        }
+    }
+
+    /// Withdraws all that the owner at a slot has asked for in the callback that is running.
+    pub(crate) fn withdraw_all(&mut self, slot: usize) {
+        match self.individuals.get_mut(slot) {
+            Some(Individual { requests, count, seat, .. }) => requests.withdraw_all(count, seat),
+            None => {
+                self.asked.withdraw_mover(slot);
+                self.asked.waits.withdraw(slot);
+            }
+        }
     }
 
     /// Leaves the owner at a slot in the state `from`, where it was, though its `exit` has run.

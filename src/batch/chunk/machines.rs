@@ -14,7 +14,7 @@ use crate::batch::rows::notes::AsObserver;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
-use crate::fsm::{Entries, Machines, Request, View};
+use crate::fsm::{Entries, Machines, Order, Request, View};
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
 use crate::machine::waiting::{Awaited, Scope};
@@ -241,20 +241,47 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         true
     }
 
-    fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn withdraw_changes(&mut self, nth: usize) {
+        // What an exit asks for is refused.
+        if let (Some(slot), false) = (self.slot(nth), matches!(self.phase, Phase::Exit(_))) {
+            self.ledger.withdraw_changes(slot);
+        }
+    }
+
+    fn withdraw_all(&mut self, nth: usize) {
+        if let (Some(slot), false) = (self.slot(nth), matches!(self.phase, Phase::Exit(_))) {
+            self.ledger.withdraw_all(slot);
+        }
+    }
+
+    fn execute_now(
+        &mut self,
+        nth: usize,
+        order: Order,
+        request: &Request<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         let Some(slot) = self.slot(nth) else { return false };
         if self.is_misused(request, owner) {
             return false;
         }
-        self.run(slot, |single| single.execute_now(request, owner, cx))
+        self.run(slot, |single| single.execute_now(order, request, owner, cx))
     }
 
-    fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+    fn send_now(
+        &mut self,
+        nth: usize,
+        order: Order,
+        owner: &mut T,
+        message: &T::Message,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         let Some(slot) = self.slot(nth) else { return false };
         if self.is_misused(&"message to oneself", owner) {
             return false;
         }
-        self.run(slot, |single| single.send_now(owner, message, cx))
+        self.run(slot, |single| single.send_now(order, owner, message, cx))
     }
 
     fn view(&self, nth: usize) -> View<'_, T> {

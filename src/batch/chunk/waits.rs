@@ -140,6 +140,11 @@ impl Waits {
         taken.into_iter()
     }
 
+    /// Drops what the owner at a slot has asked for in callbacks that may still go on. Numbers that states keep stay.
+    pub(crate) fn withdraw(&mut self, slot: usize) {
+        self.end(slot, self.open_from, |wait| wait.until.note().is_none());
+    }
+
     /// Drops what the owner at a slot has asked for in a callback that has panicked.
     pub(crate) fn forget(&mut self, slot: usize) {
         self.end(slot, self.open_from, |_| true);

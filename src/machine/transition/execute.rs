@@ -8,7 +8,7 @@ use log::{error, log};
 use super::change::{LoneChange, OneChange};
 use super::{BEING_LEFT, MOST_CHANGES, Misuse, Plan, carry_out, descent};
 use crate::change::NameOf;
-use crate::fsm::Request;
+use crate::fsm::{Order, Request};
 use crate::machine::seat::{MOST_PUSHED, Path, Suspended};
 use crate::machine::single::{ASKED_TO_SLEEP, Single};
 use crate::owner::{Label, Owner};
@@ -16,24 +16,40 @@ use crate::state::{State, StateRef};
 
 impl<T: Owner> Single<'_, T> {
     /// Rule 11.
-    pub(crate) fn execute_now(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_now(
+        &mut self,
+        order: Order,
+        request: &Request<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         if self.exiting {
             self.refused(request, owner, &BEING_LEFT.into());
             return false;
         }
-        self.settle(owner, cx);
+        if order == Order::Behind {
+            self.settle(owner, cx);
+        }
         let is_done = self.execute(request, owner, cx);
         self.settle(owner, cx);
         is_done
     }
 
     /// Rule 24.
-    pub(crate) fn send_now(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn send_now(
+        &mut self,
+        order: Order,
+        owner: &mut T,
+        message: &T::Message,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         if self.exiting {
             self.refused(&"message to oneself", owner, &BEING_LEFT.into());
             return false;
         }
-        self.settle(owner, cx);
+        if order == Order::Behind {
+            self.settle(owner, cx);
+        }
         let is_handled = self.offer_to_oneself(message, owner, cx);
         self.settle(owner, cx);
         is_handled

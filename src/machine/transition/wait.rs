@@ -6,7 +6,7 @@ use core::{fmt, mem};
 use log::debug;
 
 use super::{tell_endless_sleep, tell_no_time};
-use crate::fsm::Request;
+use crate::fsm::{Order, Request};
 use crate::machine::single::{ASKED_TO_SLEEP, Single};
 use crate::machine::waiting::{After, NextWake, Scope, Then, Timer};
 use crate::owner::{Label, Owner, now};
@@ -76,7 +76,7 @@ impl<T: Owner> Single<'_, T> {
 
     /// Carries out a request from outside. Returns whether it was done.
     pub(crate) fn execute_alone(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let is_done = self.execute_now(request, owner, cx);
+        let is_done = self.execute_now(Order::Behind, request, owner, cx);
         self.fall_asleep(owner, cx);
         is_done
     }

@@ -1,0 +1,103 @@
+//! The chapter "Replacing requests": rule 37, and the requests of rules 11 and 24 that go ahead of those that wait.
+
+use crate::play::{EVERYWHERE, play};
+
+#[test]
+fn replacing() {
+    play(
+        EVERYWHERE,
+        r"
+        # of_several_replacements_the_last_one_counts (rule 37)
+        in A
+        A.update: replace B; replace C; note rest of A.update
+        update => A.update; rest of A.update; A.exit; A -> C (change); C.enter
+        view => C, was A
+
+        # a_replacement_alone_is_a_change (rule 37)
+        in A; guards
+        A.update: replace B
+        update => A.update; A.can_exit?; B.can_enter?; A.exit; A -> B (change); B.enter
+
+        # a_replacement_takes_the_place_of_every_kind_of_change (rule 37)
+        in A
+        A.update: change B; revert; push C; pop; resume D; ensure B; force D; replace C; requests
+        update => A.update; some wait; A.exit; A -> C (change); C.enter
+
+        # what_is_asked_for_after_a_replacement_comes_behind_it (rules 10 and 37)
+        in A
+        A.update: change B; replace C; change D
+        update => A.update; A.exit; A -> C (change); C.enter; C.exit; C -> D (change); D.enter
+
+        # messages_and_timers_and_sleep_stay_when_a_change_is_replaced (rule 37)
+        in A; handling A; refusing B.can_enter
+        A.update: send hit; change C; after 2 send late; sleep; replace B
+        update => A.update; A.hit; A -> B (change), refused by B.can_enter
+        update =>
+        advance 2
+        update => A.late; A.update; A.hit; A -> B (change), refused by B.can_enter
+
+        # a_handler_replaces_what_its_caller_asked_for (rules 24 and 37)
+        in A; handling A
+        A.update: replace B; hear-ahead hit is done; note rest of A.update
+        A.hit: replace C
+        update => A.update; A.hit; A.exit; A -> C (change); C.enter; rest of A.update
+
+        # a_replacement_in_enter_replaces_what_was_asked_for_before (rules 12 and 37)
+        in A
+        A.update: change B; change C; send hit
+        B.enter: replace D
+        update => A.update; A.exit; A -> B (change); B.enter; B.hit; B.exit; B -> D (change); D.enter
+
+        # in_exit_nothing_is_replaced_and_nothing_cleared (rules 12 and 37)
+        in A
+        A.update: change B; change C
+        A.exit: replace D; clear
+        update => A.update; A.exit; A -> B (change); B.enter; B.exit; B -> C (change); C.enter
+
+        # a_replacement_in_exit_is_refused_with_a_warning (rules 12, 23 and 37)
+        in A
+        A.exit: replace C
+        change B => A.exit; A -> B (change); B.enter; done
+        warnings => WARN demeanor: Elsa: change to C refused in state A: the state is being left
+
+        # a_change_that_is_due_is_not_replaced (rules 25 and 37)
+        in A; handling A
+        A.update: after 1 send hit; after 1 change B; nothing
+        A.hit: replace C
+        update; advance 1
+        update => A.hit; A.exit; A -> B (change); B.enter; B.exit; B -> C (change); C.enter; C.update
+
+        # all_that_waits_can_be_cleared (rule 37)
+        in A
+        A.update: change B; send hit; sleep; after 1 change C; clear; requests
+        update => A.update; none waits
+        advance 1
+        update => A.update; none waits
+
+        # running_timers_are_not_cleared (rules 25 and 37)
+        in A
+        A.enter: after 2 change B
+        A.update: clear
+        start
+        update => A.update
+        advance 2
+        update => A.exit; A -> B (change); B.enter; B.update
+
+        # a_change_ahead_is_made_before_the_requests_that_wait (rule 11)
+        in A
+        A.update: change B; ahead C is done; note rest of A.update
+        C.enter: change D
+        update => A.update
+            A.exit; A -> C (change); C.enter
+            C.exit; C -> B (change); B.enter
+            B.exit; B -> D (change); D.enter
+            rest of A.update
+
+        # a_message_ahead_is_heard_by_the_state_that_asked_for_the_change (rule 24)
+        in A; handling A
+        A.update: change B; hear-ahead hit is done; note rest of A.update
+        A.hit: send boo
+        update => A.update; A.hit; A.exit; A -> B (change); B.enter; B.boo; rest of A.update
+        ",
+    );
+}
