@@ -1,4 +1,4 @@
-//! The derives of `bevy_demeanor`, where they are documented and exported from.
+//! The derives of `bevy_demeanor`, which exports and documents them.
 
 mod lifetimes;
 mod owner;
@@ -9,8 +9,8 @@ use syn::{DeriveInput, parse_macro_input};
 
 /// Implements `Owner` and `EntityOwner` for a component.
 ///
-/// All that it writes can be said in `#[owner(..)]`, and is optional. Lifetimes may be left out of references and of Bevy's own
-/// parameters; of others they are written `'_`.
+/// All settings are in `#[owner(..)]`, and are optional. You can omit the lifetimes of references and of Bevy's own parameters;
+/// write other lifetimes as `'_`.
 ///
 /// | key | says | without it |
 /// |---|---|---|
