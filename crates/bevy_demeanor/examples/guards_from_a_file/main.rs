@@ -26,7 +26,7 @@ fn print(line: Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-// ---- What the game offers to the file ------------------------------------------------------------------------------
+// ---- The words that the game offers to the file --------------------------------------------------------------------
 
 #[derive(Component, Owner)]
 #[owner(body = &mut Place, param = Res<Thief>, message = Noise)]
