@@ -8,7 +8,7 @@
 //! ├─ Moving                      lever: snaps back, whether it opens or closes
 //! │  ├─ Opening                  after 2 seconds: Open
 //! │  └─ Closing                  after 2 seconds: Shut
-//! └─ Open                        lever: Closing, unless somebody stands in it
+//! └─ Open                        lever: Closing, unless the doorway is blocked
 //! ```
 //!
 //! The menu shows the stack: a screen waits while other screens are pushed onto it, and continues when they are popped.

@@ -13,13 +13,13 @@
 //!
 //! | table | shows |
 //! |---|---|
-//! | `machines` | one machine per owner, beside peers and an `enum` |
-//! | `batch` | many owners in a batch, beside loops by hand and peers |
-//! | `definitions` | a machine with conditions, in Rust and from a file; a table of many states, beside an interpreter |
-//! | `corners` | what a batch cannot do in its usual way, beside one machine per owner (`corners/`) |
-//! | `waiting` | owners most of whom sleep, each until a time of its own (`waiting/`) |
-//! | `cast` | members that send each other telegrams, beside agents in a `Vec` (`casts/`) |
-//! | `save` | a batch written and read, and cloned into room that is there, beside its owners alone in a `Vec` (`saving.rs`, `rolling_back.rs`) |
+//! | `machines` | one machine per owner, compared with other crates and an `enum` |
+//! | `batch` | many owners in a batch, compared with hand-written loops and other crates |
+//! | `definitions` | a machine with conditions, in Rust and from a file; a table of many states, compared with an interpreter |
+//! | `corners` | tasks that a batch cannot do in its usual way, compared with one machine per owner (`corners/`) |
+//! | `waiting` | owners that mostly sleep, each until a different time (`waiting/`) |
+//! | `cast` | members that send each other telegrams, compared with agents in a `Vec` (`casts/`) |
+//! | `save` | a batch that is saved and loaded, or cloned into an existing batch, compared with its owners alone in a `Vec` (`saving.rs`, `rolling_back.rs`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
 //!
 //! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must have the

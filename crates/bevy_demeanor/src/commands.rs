@@ -57,12 +57,12 @@ use crate::reach::reach;
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Alert));
 ///
-/// // `Idle` is a state of no other owner, so the type of the machine follows from it.
+/// // `Idle` is a state of only one type of owner, so the compiler infers the type of the machine.
 /// world.commands().entity(enemy).change_state(&Idle).revert_state::<Enemy>();
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Alert));
 ///
-/// // `Stagger` refuses to be left; `force_state` does not ask it, and `ensure_state` has nothing left to do.
+/// // `can_exit` of `Stagger` refuses changes, but `force_state` does not call it; then `ensure_state` has nothing to do.
 /// world.commands().entity(enemy).change_state(&Stagger).change_state(&Idle);
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Stagger));

@@ -217,7 +217,7 @@ impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
 /// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
 ///
-/// // What the states see, wherever they run.
+/// // The context of the states, in Bevy and outside of it.
 /// struct Surroundings<'a> {
 ///     place: &'a mut f32,
 ///     gravity: f32,

@@ -37,11 +37,11 @@ use crate::saved::SavedBy;
 ///
 /// It follows the machine as a marker does, and can be reflected. The machine also follows the component:
 ///
-/// | a name is inserted on, or edited on | then |
+/// | the entity on which a name is inserted or edited | effect |
 /// |---|---|
-/// | an entity without a machine, as from a scene | it is given one that is in the state of that name already: nothing is entered |
-/// | one whose machine has not been started, as from `#[require(Machine<Guard>)]` | the machine is put in that state likewise |
-/// | one whose machine runs, as in an inspector | the state is [forced](crate::MachineCommands::force_state): no `can_exit` is asked, `can_enter` is, and `exit` and `enter` run; without a name, the machine is stopped |
+/// | an entity without a machine, as from a scene | it gets a machine that is already in the state with this name: `enter` does not run |
+/// | an entity whose machine has not been started, as from `#[require(Machine<Guard>)]` | the machine is set to this state; `enter` does not run |
+/// | an entity whose machine runs, as in an inspector | the state is [forced](crate::MachineCommands::force_state): `can_exit` is not called, but `can_enter`, `exit` and `enter` are; if the name is empty, the machine is stopped |
 ///
 /// An inserted name takes effect at once. A name that is edited in place takes effect before the next pass. The same holds for
 /// a name that a scene writes over an entity whose machine runs, if scenes contain whole machines, by a

@@ -107,7 +107,7 @@
 //! app.update();
 //! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_in_state(&Patrol));
 //!
-//! // From outside: on patrol again after a minute, asleep until then.
+//! // From outside: the guard sleeps, and goes on patrol again after a minute.
 //! app.world_mut().commands().entity(guard).sleep::<Guard>().change_state_after(60.0, &Patrol);
 //! app.world_mut().flush();
 //! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_asleep());

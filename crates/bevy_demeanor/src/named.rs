@@ -24,7 +24,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// #[derive(Component, Owner)]
     /// struct Guard;
     ///
-    /// // States of one type, told apart by their names, as those of a file are.
+    /// // States of one type, distinguished by their names like states from a file.
     /// struct Named(&'static str);
     /// impl State<Guard> for Named {
     ///     fn name(&self) -> std::borrow::Cow<'_, str> {
@@ -34,7 +34,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// static PATROL: Named = Named("patrol");
     /// static CHASE: Named = Named("chase");
     ///
-    /// /// Stands for the state `chase`.
+    /// /// The marker type for the state `chase`.
     /// struct Chase;
     ///
     /// let mut app = App::new();

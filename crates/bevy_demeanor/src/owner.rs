@@ -176,7 +176,7 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
 /// for _ in 0..3 {
 ///     app.update();
 /// }
-/// // Spawned, hit, and only bored.
+/// // First spawned, then hit, then only updated.
 /// assert_eq!(app.world().resource::<Seen>().0, [1, 1, 0]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

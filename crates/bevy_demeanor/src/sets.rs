@@ -10,11 +10,11 @@ use demeanor::Owner;
 
 /// The parts of a tick, in this order. Commands in one part are applied before the next part.
 ///
-/// | set | what is there | what to add |
+/// | set | the plugin's systems | systems to add |
 /// |---|---|---|
-/// | `Enter` | nothing of the plugin's | what the states are to find: senses, timers, orders. A `change_state` or `send` given here is carried out before this tick's updates |
-/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<InState<Patrol>>`, which run beside the pass where they touch other things |
-/// | `Exit` | nothing of the plugin's | what reacts to this tick's changes: markers are true, messages can be read, observers have run |
+/// | `Enter` | none | systems whose results the states need: senses, timers, orders. A `change_state` or `send` here is carried out before this tick's updates |
+/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<InState<Patrol>>`, which run in parallel to the pass if they access other data |
+/// | `Exit` | none | systems that react to this tick's changes: markers are up to date, messages can be read, observers have run |
 ///
 /// All plugins in a schedule share the sets. To pause machines, add a run condition to a set: on `Update` it also pauses the
 /// user's systems in the set; on [`Machines<T>`] it pauses only the pass.

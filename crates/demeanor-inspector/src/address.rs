@@ -12,7 +12,7 @@ pub enum BindError {
     NoAddress {
         /// The given text.
         address: String,
-        /// What is wrong with it.
+        /// The error.
         why: Option<io::Error>,
     },
     /// Other computers could reach the address.

@@ -34,7 +34,7 @@ use crate::saved::SavedBy;
 /// #[derive(Component, Owner)]
 /// struct Guard;
 ///
-/// /// Has everybody change to the state `alarm` of the own file.
+/// /// Makes all guards change to the state `alarm` of their files.
 /// fn raise_alarm(guards: Query<(Entity, &DefinedMachine<Guard>)>, loaded: Res<LoadedDefinitions<Guard>>, mut commands: Commands)
 /// {     for (guard, machine) in &guards {         if let Some(alarm) = loaded.get(machine.file()).and_then(|definition|
 /// definition.state("alarm")) {             commands.entity(guard).change_state(alarm);         }     } }

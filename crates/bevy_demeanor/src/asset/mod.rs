@@ -63,7 +63,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     ///     .flag("locked", |door: &Door, _| door.is_locked)
     ///     .message("push", |_: &Push| true);
     ///
-    /// /// Stands for the state `open`.
+    /// /// The marker type for the state `open`.
     /// struct Open;
     ///
     /// let mut app = App::new();

@@ -130,7 +130,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// app.world_mut().commands().entity(guard).push_state(&Alarm);
     /// app.update();
     ///
-    /// // What a scene does.
+    /// // A scene does the same.
     /// let registry = app.world().resource::<AppTypeRegistry>().clone();
     /// let registry = registry.read();
     /// let machine = app.world().get::<Machine<Guard>>(guard).unwrap();

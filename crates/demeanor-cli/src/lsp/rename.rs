@@ -92,7 +92,7 @@ fn all_that_are_one(sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> B
     }
 }
 
-/// Checks that no other state has the name.
+/// Checks that no other state has this name.
 fn is_free(new: &str, sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> Result<(), String> {
     for (file, read) in related {
         for outline in read.survey.outlines() {

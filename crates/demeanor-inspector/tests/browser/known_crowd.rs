@@ -5,7 +5,7 @@
 //! quit
 //! ```
 //!
-//! Its first argument is the address. It prints the page's, and after each line what it has done.
+//! Its first argument is the address. It prints the address of the page, and after each input line what it has done.
 
 use std::error::Error;
 use std::fmt;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::write::failed;
 use crate::error::WorldError;
 
-/// Returns the file that shows the other processes that this process has the folder.
+/// Returns the file with which a process shows the others that it has the folder.
 fn sign_of(folder: &Path, process: u32) -> PathBuf {
     folder.join(format!("process-{process:05}"))
 }
