@@ -49,7 +49,7 @@ pub(crate) fn read_kinds(file: &Path, vocabulary: &Vocabulary<Creature>) -> Resu
 /// Returns the kind of each creature. The first creature has the first kind, and common kinds are more frequent.
 pub(crate) fn deal(kinds: &[Kind], creatures: usize) -> Vec<usize> {
     let hand = (0..kinds.len()).flat_map(|kind| vec![kind; kinds[kind].common as usize]);
-    // There is at least one of each kind; a file without kinds has no creatures.
+    // `common` is at least 1, so this is only true if the file has no kinds.
     if kinds.iter().all(|kind| kind.common == 0) { vec![] } else { hand.cycle().take(creatures).collect() }
 }
 

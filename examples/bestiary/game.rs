@@ -42,8 +42,8 @@ impl Game {
         let mut dice = Rand64::new(seed.into());
         let halls = u64::try_from(world.halls.count()).unwrap_or(u64::MAX);
         let born = kind_of.iter().enumerate().map(|(id, kind)| {
-            // The better of two random halls, so that most of the abbey's creatures are in the first rows, and most of the
-            // brood in the last.
+            // The abbey gets the first of two random halls, and the brood the last. So most of the abbey's creatures are in the
+            // first rows, and most of the brood in the last.
             let two = [0, 1].map(|_| usize::try_from(dice.rand_range(0..halls)).unwrap_or(0));
             let [first, last] = [two[0].min(two[1]), two[0].max(two[1])];
             let hall = if kinds[*kind].side == Side::Abbey { first } else { last };

@@ -42,10 +42,10 @@ impl State<Villager> for Life {
             }
         }
         let mut random = day.post.random(villager);
-        // A message to a villager that is gone is lost, except for an order.
+        // A message to a villager that is gone is lost. The next order goes to another villager.
         for &gone in &*day.post.returned(villager).to_vec() {
             if let Some(nth) = villager.sellers.iter().position(|seller| *seller == gone) {
-                // The next seller may have the goods now.
+                // Another acquaintance may sell the goods, or know a seller.
                 villager.sellers[nth] = villager.sellers[(nth + 1) % 3];
             }
         }

@@ -103,7 +103,7 @@ where
     }
 }
 
-/// Returns the number of callbacks in a tick: each member has one, and a few members have many.
+/// Returns the number of callbacks in a tick. Each member has one; if there are few members, each has many.
 pub(super) fn calls(members: usize) -> usize {
     members * passes(members)
 }
