@@ -120,8 +120,8 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
         self.reading.now()
     }
 
-    /// Writes the description of an owner, for [`Owner::label`]: its type and the entity whose callback runs, such as `Guard
-    /// 4v0`, and the entity's `Name`, such as `Guard 4v0 (Anna)`. So the log lines of a machine name the entity.
+    /// Writes the description of an owner, for [`Owner::label`]: its type and the entity whose callback runs, such as
+    /// `Guard 4v0`, and the entity's `Name`, such as `Guard 4v0 (Anna)`. So the log lines of a machine name the entity.
     ///
     /// # Errors
     ///

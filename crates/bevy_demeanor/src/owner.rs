@@ -111,9 +111,9 @@ use crate::shared::SharedParam;
 /// }
 /// ```
 pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Component<Mutability = Mutable> {
-    /// The components of its own entity that a callback gets, as a query names them: `()`, `&'static mut Transform`, `(&'static
-    /// mut Transform, &'static Name)`, a struct that derives [`QueryData`]. Use an `Option` for a component that may be
-    /// missing.
+    /// The components of its own entity that a callback gets, as a query names them: `()`, `&'static mut Transform`,
+    /// `(&'static mut Transform, &'static Name)`, a struct that derives [`QueryData`]. Use an `Option` for a component that may
+    /// be missing.
     type Body: IterQueryData + 'static;
 
     /// The other data of the world that a callback gets: `()`, `Res<'static, Alarm>`, a tuple, a struct that derives

@@ -28,8 +28,8 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Keeps a list of the entities in a state of type `S`, [`StateIndex<S>`](crate::StateIndex), for [`QueryInState<S,
-    /// ..>`](crate::QueryInState): for states that change often, because a change moves no component.
+    /// Keeps a list of the entities in a state of type `S`, [`StateIndex<S>`](crate::StateIndex), for
+    /// [`QueryInState<S, ..>`](crate::QueryInState): for states that change often, because a change moves no component.
     ///
     /// There can be at most 64 for one type of owner.
     #[must_use]
