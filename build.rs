@@ -1,5 +1,5 @@
-//! Prepares the pages of `docs/` for `cargo doc`: their links to each other become links between modules, drawings become part of
-//! the page, and what leads out of the pages, to tests and examples, becomes plain text.
+//! Prepares the pages of `docs/` for `cargo doc`: links between pages become links between modules, drawings become part of the
+//! page, and links to other files, such as tests and examples, become plain text.
 
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
@@ -11,7 +11,7 @@ fn main() -> io::Result<()> {
     prepare(Path::new("docs"), &out)
 }
 
-/// Prepares the pages of a folder, and of those in it.
+/// Prepares the pages of a folder and its subfolders.
 fn prepare(folder: &Path, out: &Path) -> io::Result<()> {
     fs::create_dir_all(out.join(folder))?;
     for entry in fs::read_dir(folder)? {
@@ -25,15 +25,15 @@ fn prepare(folder: &Path, out: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a page of a folder as rustdoc is given it.
+/// Returns a page of a folder in the form for rustdoc.
 fn prepared(page: &str, folder: &Path) -> String {
-    // What stands between fences is code.
+    // Text between fences is code.
     let parts = page.split("```").enumerate();
     let parts = parts.map(|(part, text)| if part % 2 == 0 { with_links(text, folder) } else { text.to_owned() });
     parts.collect::<Vec<_>>().join("```")
 }
 
-/// Exchanges the links of a text: `[words](target)`, and `![words](target)` for pictures.
+/// Replaces the links in a text: `[words](target)`, and `![words](target)` for pictures.
 fn with_links(text: &str, folder: &Path) -> String {
     let Some((before, rest)) = text.split_once("](") else { return text.to_owned() };
     let (Some((before, words)), Some((target, after))) = (before.rsplit_once('['), rest.split_once(')')) else {
@@ -52,7 +52,7 @@ fn with_links(text: &str, folder: &Path) -> String {
     }
 }
 
-/// Returns the module of a page, and the heading that is meant: for `docs/porting/../why.md#words`, `crate::docs::why#words`.
+/// Returns the path of a page's module, with the heading: for `docs/porting/../why.md#words`, `crate::docs::why#words`.
 fn module(target: &Path) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for component in target.components() {
@@ -70,7 +70,7 @@ fn module(target: &Path) -> Option<String> {
     module.starts_with("docs::").then(|| format!("crate::{module}{hash}{heading}"))
 }
 
-/// Returns a drawing as a part of the page, which no blank line may end.
+/// Returns a drawing as HTML in the page. It has no blank lines, which would end the HTML.
 fn drawing(file: &Path) -> Option<String> {
     let svg = file.extension().is_some_and(|extension| extension == "svg").then(|| fs::read_to_string(file))?.ok()?;
     Some(svg.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n"))

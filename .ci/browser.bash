@@ -1,6 +1,6 @@
-# Has a real browser look at the inspector's page: Chromium from Debian, driven by puppeteer-core from npm.
+# Tests the inspector's page in a real browser: Chromium from Debian, controlled by puppeteer-core from npm.
 
-# browser GAME: with the example that the test knows. Left out where the browser cannot be had.
+# browser GAME: runs the test with this example game. Skipped if the browser cannot be installed.
 browser() {
     local game=$1 place=$PWD/target/browser chromium
     mkdir -p "$place"
@@ -22,7 +22,7 @@ find_chromium() {
     command -v chromium
 }
 
-# has_puppeteer PLACE: without the browser that its bigger sister brings along.
+# has_puppeteer PLACE: installs puppeteer-core, which does not download a browser.
 has_puppeteer() {
     command -v node npm > /dev/null || return 1
     [ -d "$1/node_modules/puppeteer-core" ] && return

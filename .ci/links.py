@@ -1,7 +1,7 @@
-"""Checks links, without the network: that the file is there, and the place in it.
+"""Checks links without using the network: the file must exist, and the place in it.
 
     links.py pages            the relative links of all Markdown pages of the repository
-    links.py html FOLDER..    those of the HTML pages below some folders that rustdoc has written
+    links.py html FOLDER..    the links of the HTML pages in folders that rustdoc has written
 """
 
 import re
@@ -13,19 +13,19 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 
-# What rustdoc takes over from `tracing` and from Bevy's reflection, whose own pages it is relative to; the hidden modules of
-# `mockall`; and a script that there is only where a trait has impls outside of its module.
+# Links that rustdoc copies from the docs of `tracing` and of Bevy's reflection, and that are relative to these; the hidden
+# modules of `mockall`; and a script that exists only for traits with impls outside of their module.
 FOREIGN = re.compile(r"dispatcher#|__mock_\w+/|.*/trait\.impl/|(Reflect|TypeInfo|TypePath)(#|$)")
 
 
 class Page(HTMLParser):
-    """The places of an HTML page, and where it links to."""
+    """The places of an HTML page, and its links."""
 
     def __init__(self):
         super().__init__()
         self.places = set()
         self.links = []
-        # Where the page sends the reader on to, if it does.
+        # The page to which this page redirects, if any.
         self.sends_to = None
 
     def handle_starttag(self, tag, attributes):
@@ -42,7 +42,7 @@ def without_code(text):
 
 
 def slug(heading):
-    """How a heading is called in a link."""
+    """Returns the name of a heading in a link."""
     heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
@@ -77,7 +77,7 @@ def read(path):
 
 
 def broken(path):
-    """What is wrong with the links of a page."""
+    """Returns the problems with the links of a page."""
     for link in read(path).links:
         parts = urlsplit(link)
         if parts.scheme or parts.netloc or FOREIGN.match(link):
@@ -87,7 +87,7 @@ def broken(path):
             target /= "index.html"
         if not target.exists():
             yield f"{path}: {link}: there is no {target}"
-        # rustdoc's own scripts make sense of lines of a source file, and of what stands in its search.
+        # Anchors of source lines and of the search are handled by rustdoc's own scripts.
         elif parts.fragment and target.suffix in (".md", ".html") and "src" not in target.parts:
             while read(target).sends_to:
                 target = (target.parent / unquote(read(target).sends_to)).resolve()

@@ -1,8 +1,8 @@
-// Reads state diagrams as Mermaid does: mermaid.mjs FILE..
+// Parses state diagrams with Mermaid: mermaid.mjs FILE..
 import { readFileSync } from "node:fs";
 import { JSDOM } from "jsdom";
 
-// It asks for a document when it is loaded.
+// Mermaid needs a document when it is loaded.
 const { window } = new JSDOM("");
 globalThis.window = window;
 globalThis.document = window.document;

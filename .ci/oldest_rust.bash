@@ -1,8 +1,8 @@
-# Finds the oldest Rust that the crate promises to compile with.
-# rustup's is taken if it is installed. Else Debian's packages rustc-web and cargo-web are unpacked into target/, which needs
-# no installation and leaves rustup's alone.
+# Finds the oldest Rust that the crate supports.
+# If rustup has it, this is used. Otherwise Debian's packages rustc-web and cargo-web are unpacked into target/; this needs no
+# installation, and does not affect rustup.
 
-# oldest_rust VERSION: sets OLDEST_RUSTC and OLDEST_CARGO. Fails if there is none.
+# oldest_rust VERSION: sets OLDEST_RUSTC and OLDEST_CARGO. Fails if this version is not available.
 oldest_rust() {
     local version=$1
     if rustup toolchain list | grep -q "^$version-"; then
@@ -42,7 +42,7 @@ unpack_debian_rust() {
     done
 }
 
-# debian_version VERSION: the version of rustc-web that holds it, if there is one.
+# debian_version VERSION: prints the version of the package rustc-web that contains this Rust, if there is one.
 debian_version() {
     apt-cache madison rustc-web 2> /dev/null | awk -v wanted="$1." 'index($3, wanted) == 1 { print $3; exit }'
 }

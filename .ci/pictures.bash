@@ -1,17 +1,17 @@
-# Has Graphviz, Mermaid and an XML parser read what the tool draws: Graphviz from Debian, Mermaid from npm.
+# Checks that Graphviz, Mermaid and an XML parser can read the tool's pictures. Graphviz is from Debian, and Mermaid from npm.
 
-# pictures TOOL: draws every definition there is, and has both read it. Where one cannot be had, it is left out.
+# pictures TOOL: draws every definition, and parses the pictures with each program. A program that cannot be installed is skipped.
 pictures() {
     local tool=$1 place=$PWD/target/pictures file name
     rm -rf "$place/drawn"
     mkdir -p "$place/drawn"
     for file in examples/*/*.toml crates/demeanor-cli/tests/files/*.toml .ci/pictures.toml fuzz/seeds/definition/*.toml; do
         name=$place/drawn/$(basename "$file" .toml)
-        # Some of the seeds are wrong on purpose.
+        # Some of the seeds contain mistakes on purpose.
         "$tool" graph "$file" --format mermaid --output "$name.mmd" 2> /dev/null || continue
         "$tool" graph "$file" --format dot --output "$name.dot"
         "$tool" graph "$file" --format svg --output "$name.svg"
-        # And with what a run of it has seen; the states and exits that it did not come to are drawn as such.
+        # Also with the flow of a run. States and exits that the run did not reach are drawn differently.
         "$tool" run "$file" --seconds 20 --flow "$name.json" > /dev/null 2>&1 || continue
         draw_observed "$tool" "$name.observed" "$file" --observed "$name.json"
         draw_observed "$tool" "$name.alone" --observed "$name.json"
@@ -23,7 +23,7 @@ for file in sys.argv[1:]:
 print("XML parsers read", len(sys.argv) - 1, "files")' "$place"/drawn/*.svg || return 1
     if has_graphviz; then
         for file in "$place"/drawn/*.dot; do
-            # A warning, that an arrow cannot be cut off at a cluster, is a failure, too.
+            # A warning counts as a failure, too: for example, that an arrow cannot end at the border of a cluster.
             dot -Tsvg -o /dev/null "$file" 2> "$place/complaints.txt" || { cat "$place/complaints.txt"; return 1; }
             if [ -s "$place/complaints.txt" ]; then
                 echo "$file:"
@@ -59,7 +59,7 @@ has_graphviz() {
         { apt-get update -qq && apt-get install -qq --yes --no-install-recommends graphviz; } > /dev/null 2>&1
 }
 
-# has_mermaid PLACE: its parser needs no browser, only a document.
+# has_mermaid PLACE: Mermaid's parser needs no browser, only a document.
 has_mermaid() {
     command -v node npm > /dev/null || return 1
     [ -d "$1/node_modules/mermaid" ] && [ -d "$1/node_modules/jsdom" ] && return

@@ -1,4 +1,4 @@
-# The unit file, the job script and the manifests in docs/world.md are checked with the tools that read them.
+# Checks the unit file, the job script and the manifests in docs/world.md with the programs that read such files.
 
 # world_files FOLDER: writes the files to a folder, and checks them.
 world_files() {
@@ -16,7 +16,7 @@ for language, name in names.items():
 PYTHON
     bash -n "$folder/nation.sbatch"
     if command -v systemd-analyze > /dev/null; then
-        # The program need not be installed here.
+        # The program of the unit need not be installed here.
         sed -i 's#/usr/local/bin/nation#/bin/true#' "$folder/nation@.service"
         systemd-analyze verify --recursive-errors=no "$folder/nation@.service"
     else

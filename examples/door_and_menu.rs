@@ -1,4 +1,4 @@
-//! State machines that are not characters: a door of a level with its lever, and the flow of a game's screens.
+//! State machines that are not characters: a door with its lever, and the screens of a game.
 //!
 //! The door shows messages, a guard, nested states, and time in a state:
 //!
@@ -8,10 +8,10 @@
 //! ├─ Moving                      lever: snaps back, whether it opens or closes
 //! │  ├─ Opening                  after 2 seconds: Open
 //! │  └─ Closing                  after 2 seconds: Shut
-//! └─ Open                        lever: Closing, unless somebody stands in it
+//! └─ Open                        lever: Closing, unless the doorway is blocked
 //! ```
 //!
-//! The menu shows the stack: a screen waits while others are pushed on top of it, and goes on when they are popped.
+//! The menu shows the stack: a screen waits while other screens are pushed onto it, and continues when they are popped.
 //!
 //! ```text
 //! Screens
@@ -25,7 +25,7 @@
 //! cargo run --example door_and_menu
 //! ```
 //!
-//! It prints each event, and below it what the event causes:
+//! It prints each event, and its consequences below it:
 //!
 //! ```text
 //! the lever is pulled
@@ -47,14 +47,14 @@ fn main() -> ExitCode {
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("door_and_menu", USAGE, parse(arguments), out, err, |(), out, _| {
         write!(out, "{}\n{}", door::play(), menu::play())
     })
 }
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<()>, lexopt::Error> {
     match lexopt::Parser::from_args(arguments).next()? {
         None => Ok(Some(())),
@@ -69,7 +69,7 @@ fn happens(page: &mut String, what: &str) {
     page.push('\n');
 }
 
-/// Prints what the event causes.
+/// Prints a consequence of the event.
 fn note(page: &mut String, what: &str) {
     page.push_str("    ");
     happens(page, what);
@@ -82,21 +82,21 @@ mod door {
 
     use super::{happens, note};
 
-    /// How long the door takes to open or to close, in seconds.
+    /// The time that the door takes to open or to close, in seconds.
     const TRAVEL: f64 = 2.0;
 
     struct Door {
         is_occupied: bool,
     }
 
-    /// What the callbacks need: the clock, and a page to write on.
+    /// The context of the callbacks: the clock, and a page for the output.
     #[derive(Default)]
     struct Level {
         time: GameTime,
         page: String,
     }
 
-    /// The message that somebody has pulled the lever.
+    /// The message that the lever has been pulled.
     struct Lever;
 
     impl Owner for Door {
@@ -140,7 +140,7 @@ mod door {
         }
     }
 
-    /// The parent of `Opening` and `Closing`: what both have in common.
+    /// The parent of `Opening` and `Closing`, with the behavior that both have in common.
     struct Moving;
 
     impl State<Door> for Moving {
@@ -237,7 +237,7 @@ mod menu {
 
     use super::{happens, note};
 
-    /// What the screens share.
+    /// The data that the screens share.
     #[derive(Default)]
     struct Screens {
         score: u32,
@@ -253,7 +253,7 @@ mod menu {
     }
 
     impl Owner for Screens {
-        /// A page to write on.
+        /// The page for the output.
         type Context<'a> = String;
         type Message = Key;
     }
@@ -288,7 +288,7 @@ mod menu {
             note(page, &format!("score {}", screens.score));
         }
 
-        // By default these call `exit` and `enter`: a pause would end the game and begin another.
+        // The defaults call `exit` and `enter`: a pause would end the game and begin another.
         fn suspend(&self, _: &mut Screens, _: &mut Fsm<'_, Screens>, page: &mut String) {
             note(page, "the game stands still");
         }
@@ -336,7 +336,7 @@ mod menu {
         }
     }
 
-    /// Works on top of any screen: it does not know which one it was pushed on.
+    /// Works on top of any screen: it does not know which screen is below it.
     struct Options;
 
     impl State<Screens> for Options {

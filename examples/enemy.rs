@@ -23,8 +23,7 @@
 //! 12.0 s  Chase  |               E    @                   |
 //! ```
 //!
-//! The changes are logged by the crate itself. This example shows the log on standard error, unless `RUST_LOG` says
-//! otherwise.
+//! The library logs the changes. This example shows the log on standard error, unless `RUST_LOG` has another setting.
 
 #[path = "command_line/mod.rs"]
 mod command_line;
@@ -42,19 +41,19 @@ const USAGE: &str = "usage: enemy [--seconds N] [--seed N]";
 const TICK: Duration = Duration::from_millis(100);
 const TICKS_PER_LINE: u64 = 5;
 
-/// How long the corridor is, in steps.
+/// The length of the corridor, in steps.
 const CORRIDOR: u32 = 40;
 
 struct Enemy {
-    /// In steps from the left end of the corridor.
+    /// The place in steps from the left end of the corridor.
     position: f64,
-    /// Where it wanders to: -1 is left, 1 is right.
+    /// The direction in which it wanders: -1 is left, 1 is right.
     heading: f64,
-    /// How long until it thinks again.
+    /// The time until it thinks again.
     rethink: Duration,
 }
 
-/// What the callbacks need: the clock, a coin to flip, and where the player is.
+/// The context of the callbacks: the clock, a coin to flip, and the player's place.
 struct Level {
     time: GameTime,
     coin: oorandom::Rand32,
@@ -70,13 +69,13 @@ impl Owner for Enemy {
 }
 
 impl Level {
-    /// Returns where the player is. Every 25 seconds it comes from the right, waits at the other end, and runs back.
+    /// Returns the player's place. Every 25 seconds the player comes from the right, waits at the other end, and runs back.
     fn player(&self) -> f64 {
         let seconds = self.time.total().as_secs_f64() % 25.0;
         if seconds < 17.0 { (68.0 - 4.0 * seconds).clamp(8.0, 60.0) } else { (8.0 + 7.0 * (seconds - 17.0)).min(60.0) }
     }
 
-    /// Flips the coin.
+    /// Flips the coin. Returns whether it shows heads.
     fn heads(&mut self) -> bool {
         self.coin.rand_u32() % 2 == 0
     }
@@ -85,9 +84,9 @@ impl Level {
 impl Enemy {
     /// How far it sees, in steps.
     const SIGHT: f64 = 10.0;
-    /// In steps per second.
+    /// The speed of walking, in steps per second.
     const STROLL: f64 = 2.0;
-    /// In steps per second.
+    /// The speed of running, in steps per second.
     const RUN: f64 = 5.0;
 
     fn distance_to_player(&self, level: &Level) -> f64 {
@@ -109,7 +108,7 @@ impl Enemy {
     }
 }
 
-/// The global state: runs beside all others.
+/// The global state, which runs beside all others.
 struct Awareness;
 
 impl State<Enemy> for Awareness {
@@ -178,13 +177,13 @@ impl State<Enemy> for Chase {
 }
 
 fn main() -> ExitCode {
-    // Only what the library logs, not what other crates do.
+    // The filter shows only the library's log lines, not those of other crates.
     let filter = env_logger::Env::default().default_filter_or("demeanor=debug");
     env_logger::Builder::from_env(filter).format_timestamp(None).init();
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("enemy", USAGE, parse(arguments), out, err, |options, out, _| play(options, out))
 }
@@ -194,7 +193,7 @@ struct Options {
     seed: u64,
 }
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
     use lexopt::{Arg, Parser, ValueExt};
 

@@ -1,4 +1,4 @@
-//! The same state with and without a bulk update: when overriding `State::update_all` pays off.
+//! The same state with and without a bulk update: it shows when overriding `State::update_all` pays off.
 //!
 //! ```text
 //! Bird
@@ -7,11 +7,11 @@
 //! └─ Roost      (passive)                 skipped by the batch
 //! ```
 //!
-//! Thermals attract every bird, each by the inverse square of its distance. For one bird that is a chain of additions,
-//! whose order the compiler must keep, and after it the bird may ask for a change. So the loop that a batch runs by
-//! default, with `update` inlined, handles one bird at a time. `Together` copies the coordinates of 64 birds into arrays
-//! and does each step for all of them, without branches. The compiler turns that into SIMD instructions, without any unsafe
-//! code. The sum of each bird is still added up in the same order. So both flocks end in exactly the same places, which the
+//! Thermals attract every bird, each by the inverse square of its distance. For one bird this is a chain of additions, whose
+//! order the compiler must keep, and after it the bird may request a change. So the default loop of a batch, in which `update`
+//! is inlined, handles one bird at a time. `Together` copies the coordinates of 64 birds into arrays and does each step for all
+//! of them, without branches. The compiler turns this into SIMD instructions, without any unsafe code. The sum of each bird is
+//! still added up in the same order. So both flocks end in exactly the same places, which the example asserts.
 //! example asserts.
 //!
 //! ```text
@@ -46,7 +46,7 @@ pub(crate) struct Bird {
     has_arrived: bool,
 }
 
-/// What the callbacks need.
+/// The context of the callbacks.
 pub(crate) struct Sky {
     thermals: Vec<[f32; 3]>,
 }
@@ -69,15 +69,16 @@ impl Bird {
 
 /// How strongly a thermal attracts.
 const PULL: f32 = 0.000_02;
-/// How much of its speed a bird keeps from one tick to the next.
+/// The share of its speed that a bird keeps from one tick to the next.
 const DRAG: f32 = 0.98;
 /// The square of the radius of a thermal's center.
 const CENTER: f32 = 0.000_4;
 
-/// How many birds `Together` handles at once: a few registers full, so that the sums stay in the fastest cache.
+/// The number of birds that `Together` handles at the same time: some full registers, so that the sums stay in the fastest
+/// cache.
 const LANES: usize = 64;
 
-/// One bird at a time: the update as you would write it first.
+/// One bird at a time: the obvious way to write the update.
 pub(crate) struct OneByOne;
 
 impl State<Bird> for OneByOne {
@@ -113,7 +114,7 @@ impl State<Bird> for Together {
     }
 }
 
-/// Stays where it is.
+/// A bird that stays in its place.
 pub(crate) struct Roost;
 
 impl State<Bird> for Roost {
@@ -138,9 +139,9 @@ fn soar(bird: &mut Bird, sky: &Sky) {
     bird.glide(pull, nearest);
 }
 
-/// What [`soar`] does, for a block of birds: the same steps in the same order.
+/// Does the same as [`soar`] for a block of birds, with the same steps in the same order.
 fn soar_together(birds: &mut [Bird], sky: &Sky) {
-    // One array for each axis, so that a register holds the same coordinate of several birds.
+    // There is one array per axis, so that a register contains the same coordinate of several birds.
     let [mut xs, mut ys, mut zs] = [[0.0; LANES]; 3];
     for (lane, bird) in birds.iter().enumerate() {
         [xs[lane], ys[lane], zs[lane]] = bird.position;
@@ -168,7 +169,7 @@ fn main() -> ExitCode {
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("flock", USAGE, parse(arguments), out, err, |options, out, _| compare(options, out))
 }
@@ -178,7 +179,7 @@ struct Options {
     ticks: u32,
 }
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
     use lexopt::{Arg, Parser, ValueExt};
 
@@ -195,7 +196,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options
     Ok(Some(options))
 }
 
-/// Flies two flocks that differ only in `update_all`, with more and more thermals.
+/// Compares two flocks that differ only in `update_all`, with more and more thermals.
 fn compare(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} birds, {} ticks; ns per bird and tick\n", options.birds, options.ticks)?;
     writeln!(out, "{:>8}{:>14}{:>14}{:>10}{:>10}", "thermals", "one by one", "together", "ratio", "roosting")?;
@@ -206,7 +207,7 @@ fn compare(options: &Options, out: &mut dyn Write) -> io::Result<()> {
         let mut together = flock(options.birds, &Together);
         let (mut times_apart, mut times_together) = (vec![], vec![]);
         for tick in 0..options.ticks {
-            // They take turns at going first, so that neither always has the warmer caches.
+            // The flocks take turns at going first, so that neither always has the warmer caches.
             if tick % 2 == 0 {
                 times_apart.push(time_update(&mut apart, &mut sky));
             }
@@ -236,7 +237,7 @@ fn flock(birds: u32, state: &'static impl State<Bird>) -> Batch<Bird> {
     flock
 }
 
-/// A random place in a cube with sides of 1.
+/// Returns a random place in a cube with sides of 1.
 fn place(dice: &mut oorandom::Rand32) -> [f32; 3] {
     [(); 3].map(|()| dice.rand_float())
 }
@@ -247,7 +248,7 @@ fn time_update(flock: &mut Batch<Bird>, sky: &mut Sky) -> Duration {
     start.elapsed()
 }
 
-/// In nanoseconds; 0 if there are none.
+/// Returns the median in nanoseconds; 0 if there are no times.
 #[expect(clippy::cast_precision_loss, reason = "a tick is far shorter than 2^53 ns")]
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort_unstable();

@@ -2,20 +2,20 @@
 
 use demeanor::{Fsm, Owner, State, StateMachine};
 
-/// The owner of the machine: whoever has states.
+/// The owner of the machine: a character with states.
 struct Guard {
     place: i32,
     step: i32,
 }
 
-/// The context: what each callback is given besides the guard.
+/// The context: the data that each callback gets besides the guard.
 struct World {
     thief: i32,
 }
 
 impl Owner for Guard {
     type Context<'a> = World;
-    type Message = (); // guards are sent no messages
+    type Message = (); // guards get no messages
 }
 
 struct Patrol;
@@ -42,7 +42,7 @@ impl State<Guard> for Chase {
         let way = world.thief - guard.place;
         guard.place += way.signum();
         if way.abs() > 4 {
-            fsm.revert_state(); // back to the state before, whichever it was
+            fsm.revert_state(); // back to the previous state
         }
     }
 

@@ -17,8 +17,8 @@
 //! cargo run --example arena --features watch -- --watch
 //! ```
 //!
-//! The first simulates 60 seconds. After 30 seconds it reloads the grunts' file, changed so that they run away later. The
-//! second runs in real time until you stop it, and reloads the files whenever you save them.
+//! The first command simulates 60 seconds. After 30 seconds it reloads the grunts' file, changed so that they run away later.
+//! The second command runs in real time until you stop it, and reloads the files whenever you save them.
 
 #![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "an arena is small")]
 
@@ -43,7 +43,7 @@ const USAGE: &str = "usage: arena [--watch]";
 const TICK: f32 = 0.1;
 const COVERS: [[f32; 2]; 3] = [[-20.0, 0.0], [20.0, 10.0], [0.0, -25.0]];
 
-/// What everybody can see: the hero, who walks in circles, and the time. Also counts what happens.
+/// The context of all enemies: the hero, who walks in circles, and the time. It also counts events.
 pub(crate) struct Arena {
     hero: [f32; 2],
     seconds: f64,
@@ -93,7 +93,7 @@ impl Owner for Enemy {
     }
 
     fn on_change(&mut self, change: &Change<'_, Self>, arena: &mut Arena) {
-        // A guard may have refused the change: then nobody has died.
+        // A guard may have refused the change: in this case, the enemy has not died.
         let has_died = change.is_taken() && arena.is_dead(change.to) && !arena.is_dead(change.from);
         arena.deaths += usize::from(has_died);
     }
@@ -118,14 +118,14 @@ impl Enemy {
         self.at = [self.at[0] + (to[0] - self.at[0]) * step, self.at[1] + (to[1] - self.at[1]) * step];
     }
 
-    /// Is hit by the hero when close to him.
+    /// The hero hits the enemy if it is close to him.
     fn face(&mut self, arena: &Arena) {
         if self.distance(arena.hero) < 7.0 {
             self.health -= 25.0 * TICK;
         }
     }
 
-    /// Returns a number of at least 0 and less than 1. Each enemy has its own generator, so that a run can be repeated.
+    /// Returns a random number from 0 to 1, without 1. Each enemy has its own generator, so that a run can be repeated.
     fn random(&mut self) -> f32 {
         self.rng = self.rng.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.rng >> 8) as f32 / 16_777_216.0
@@ -218,9 +218,9 @@ pub(crate) fn vocabulary() -> Vocabulary<Enemy> {
         .random(|enemy: &mut Enemy, _| enemy.random().into())
 }
 
-/// All enemies of one kind, and the file that says how they behave.
+/// All enemies of one kind, and the file with their behavior.
 ///
-/// A batch for each kind, because each file has a global state of its own.
+/// Each kind has its own batch, because each file has its own global state.
 struct Side {
     file: PathBuf,
     definition: Definition<Enemy>,
@@ -257,17 +257,17 @@ fn main() -> ExitCode {
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("arena", USAGE, parse(arguments), out, err, play)
 }
 
 struct Options {
-    /// Goes on until it is stopped, and reloads the files when they are saved.
+    /// Runs until it is stopped, and reloads the files when they are saved.
     watch: bool,
 }
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
     use lexopt::{Arg, Parser};
 
@@ -293,7 +293,7 @@ fn play(options: &Options, out: &mut dyn Write, err: &mut dyn Write) -> io::Resu
     if options.watch { watch(&mut sides, &mut arena, out, err) } else { run(&mut sides, &mut arena, out) }
 }
 
-/// Runs 60 seconds, as fast as it can.
+/// Simulates 60 seconds, as fast as it can.
 fn run(sides: &mut [Side; 2], arena: &mut Arena, out: &mut dyn Write) -> io::Result<()> {
     for tick in 0..=600 {
         let [grunts, snipers] = &*sides;

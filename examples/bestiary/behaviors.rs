@@ -1,6 +1,6 @@
-//! What creatures do: the behaviors of the file, with their parameters.
+//! The behaviors of the file, with their parameters.
 //!
-//! What is said of speed and power is a part of the creature's own: a pace of 1 is its speed, a share of 1 its power.
+//! Speeds and powers in the file are factors: a pace of 1 is the creature's own speed, a share of 1 is its own power.
 
 use demeanor::definition::{FileState, FileStates, StateName};
 use demeanor::{Fsm, State};
@@ -17,7 +17,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// How many steps a creature goes in a tick.
+/// Returns the number of steps that a creature walks in a tick.
 fn steps(creature: &Creature, pace: f64) -> f64 {
     creature.body.speed * pace / f64::from(TICKS_PER_SECOND)
 }
@@ -33,7 +33,7 @@ impl State<Creature> for BeBorn {
     }
 }
 
-/// Looks around: when the state is entered, and at each of its turns.
+/// Looks around when the state is entered, and at each of the state's turns.
 pub(crate) struct Look;
 
 impl State<Creature> for Look {
@@ -46,27 +46,27 @@ impl State<Creature> for Look {
     }
 }
 
-/// Where to go.
+/// The place to walk to.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Toward {
-    /// To the enemy, as long as it is seen, and then to where it was.
+    /// Toward the enemy while it is visible, and then to the place where it was last seen.
     Enemy,
-    /// Away from the enemy, or from where it was.
+    /// Away from the enemy, or from the place where it was last seen.
     Away,
     /// To the left of the enemy.
     Around,
-    /// To where the last noise came from, or where the enemy was last seen.
+    /// To the place of the last noise, or to the place where the enemy was last seen.
     Trail,
     Home,
-    /// To the closest of its own side's dead.
+    /// To the closest corpse of its own side.
     Corpse,
-    /// To some place in this hall or in one beside it.
+    /// To a random place in this hall or a neighboring one.
     Anywhere,
 }
 
 impl Toward {
-    /// Says where that is when the state is entered.
+    /// Chooses the place when the state is entered.
     fn begin(self, creature: &mut Creature, world: &World) {
         if let Self::Anywhere = self {
             let around: Vec<usize> = world.halls.around(world.halls.hall_at(creature.at)).collect();
@@ -79,7 +79,7 @@ impl Toward {
         }
     }
 
-    /// Says where that is by now.
+    /// Returns the current place to walk to.
     fn goal(self, creature: &Creature, world: &World) -> Point {
         let enemy = creature.enemy_seen(world).map_or(creature.trail, |enemy| enemy.at);
         let [x, y] = [creature.at[0] - enemy[0], creature.at[1] - enemy[1]];
@@ -116,13 +116,13 @@ impl State<Creature> for Walk {
         let Way { toward, pace } = self.0;
         creature.goal = toward.goal(creature, view.world);
         if creature.walk(creature.goal, steps(creature, pace), view.world) && matches!(toward, Toward::Anywhere) {
-            // There is no way on: this is far enough.
+            // The way is blocked: this is far enough.
             creature.goal = creature.at;
         }
     }
 }
 
-/// Goes one stride when the state is entered, as far as one walks in the time that it takes.
+/// Walks one stride when the state is entered, as far as the creature walks in the time of a stride.
 pub(crate) struct Stride(pub(crate) Way);
 
 impl State<Creature> for Stride {
@@ -137,7 +137,7 @@ impl State<Creature> for Stride {
 pub(crate) struct StrikeParams {
     #[serde(default = "one")]
     share: f64,
-    /// How far it reaches. Without it, as far as the creature does.
+    /// How far the attack reaches. By default, the creature's own reach.
     reach: Option<f64>,
 }
 
@@ -156,7 +156,7 @@ impl State<Creature> for Strike {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ShootParams {
-    /// How many of the shots at the greatest distance miss: 0 is none, 1 is all.
+    /// The share of the shots at the greatest distance that miss: 0 is none, 1 is all.
     spread: f64,
 }
 
@@ -183,7 +183,7 @@ pub(crate) struct BlastParams {
     is_fire: bool,
 }
 
-/// Hits all enemies around when the state is entered, and the dead. Uses ammo, if the creature has any.
+/// Hits all enemies nearby when the state is entered, and also corpses. Uses ammo, if the creature has any.
 pub(crate) struct Blast(pub(crate) BlastParams);
 
 impl State<Creature> for Blast {
@@ -201,7 +201,7 @@ pub(crate) struct ChargeParams {
     meets_wall: StateName,
 }
 
-/// Runs straight ahead, through where the enemy was, until an enemy or a wall is in the way.
+/// Runs straight ahead, through the place where the enemy was, until an enemy or a wall is in the way.
 pub(crate) struct Charge {
     pace: f64,
     meets_enemy: FileState<Creature>,
@@ -217,7 +217,7 @@ impl Charge {
 
 impl State<Creature> for Charge {
     fn enter(&self, creature: &mut Creature, _: &mut Handle<'_>, _: &mut View<'_>) {
-        // Far behind the enemy.
+        // A place far behind the enemy.
         let [x, y] = [creature.trail[0] - creature.at[0], creature.trail[1] - creature.at[1]];
         let far = 30.0 / distance(creature.trail, creature.at).max(0.01);
         creature.goal = [creature.at[0] + x * far, creature.at[1] + y * far];
@@ -244,7 +244,7 @@ pub(crate) struct CryParams {
     loudness: f64,
 }
 
-/// Can be heard when the state is entered.
+/// Makes a noise when the state is entered.
 pub(crate) struct Cry(pub(crate) CryParams);
 
 impl State<Creature> for Cry {
@@ -259,7 +259,7 @@ pub(crate) struct FrightenParams {
     radius: f64,
 }
 
-/// Frightens the enemies around when the state is entered.
+/// Frightens the enemies nearby when the state is entered.
 pub(crate) struct Frighten(pub(crate) FrightenParams);
 
 impl State<Creature> for Frighten {
@@ -274,7 +274,7 @@ pub(crate) struct BraceParams {
     armor: f64,
 }
 
-/// Has more armor, or less, as long as the state is active.
+/// Has more or less armor as long as the state is active.
 pub(crate) struct Brace(pub(crate) BraceParams);
 
 impl State<Creature> for Brace {
@@ -287,7 +287,7 @@ impl State<Creature> for Brace {
     }
 }
 
-/// Cannot be seen as long as the state is active.
+/// Is invisible as long as the state is active.
 pub(crate) struct Hide;
 
 impl State<Creature> for Hide {
@@ -302,7 +302,7 @@ impl State<Creature> for Hide {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct MendParams {
-    /// How much health it gains. Below 0, it loses some, but not the last.
+    /// The health that it gains. If negative, it loses health, but never the last point.
     per_second: f64,
 }
 
@@ -323,7 +323,7 @@ impl State<Creature> for Mend {
     }
 }
 
-/// Has all its ammo again.
+/// Refills its ammo.
 pub(crate) struct Reload;
 
 impl State<Creature> for Reload {
@@ -337,7 +337,7 @@ pub(crate) struct RaiseParams {
     reach: f64,
 }
 
-/// Raises the closest of its own side's dead when the state is entered.
+/// Raises the closest corpse of its own side when the state is entered.
 pub(crate) struct Raise(pub(crate) RaiseParams);
 
 impl State<Creature> for Raise {
@@ -351,11 +351,11 @@ impl State<Creature> for Raise {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ReviveParams {
-    /// Of its full health.
+    /// The share of its full health.
     share: f64,
 }
 
-/// Lives again.
+/// Comes back to life.
 pub(crate) struct Revive(pub(crate) ReviveParams);
 
 impl State<Creature> for Revive {
@@ -366,7 +366,7 @@ impl State<Creature> for Revive {
     }
 }
 
-/// Nothing is left of it.
+/// Removes the corpse.
 pub(crate) struct Vanish;
 
 impl State<Creature> for Vanish {

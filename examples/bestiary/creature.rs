@@ -1,4 +1,4 @@
-//! A creature: its body, where it is, and what it knows of others.
+//! A creature: its body, its place, and its knowledge of others.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::world::{Deed, Sighting, View, World};
 /// The number of a creature, from 0 on.
 pub(crate) type Id = usize;
 
-/// Who fights together.
+/// The side of a creature. Creatures of one side fight together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Side {
@@ -22,41 +22,41 @@ pub(crate) enum Side {
     Brood,
 }
 
-/// What the file says of a kind, in the behavior `body`. Distances are in steps, times in seconds.
+/// The properties of a kind of creature, from the behavior `body` in the file. Distances are in steps, times in seconds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Body {
     pub(crate) side: Side,
-    /// How many of this kind there are, beside the numbers of the other kinds.
+    /// How common this kind is, relative to the other kinds.
     #[serde(default = "one")]
     pub(crate) common: u32,
     pub(crate) health: f64,
-    /// How much of each hit does no damage.
+    /// The part of each hit that does no damage.
     #[serde(default)]
     pub(crate) armor: f64,
     /// The damage of an attack.
     pub(crate) power: f64,
-    /// In steps per second.
+    /// The speed in steps per second.
     pub(crate) speed: f64,
     pub(crate) sight: f64,
     #[serde(default = "usual_hearing")]
     pub(crate) hearing: f64,
-    /// How far its attack reaches.
+    /// The reach of its attack.
     #[serde(default = "usual_reach")]
     pub(crate) reach: f64,
     pub(crate) courage: f64,
-    /// How much damage at once it takes without flinching.
+    /// The largest damage of a hit that does not make it flinch.
     #[serde(default = "usual_toughness")]
     pub(crate) toughness: f64,
-    /// How long it needs to believe what it sees. Some are quicker than others.
+    /// The time that it needs to react to an enemy. Some creatures are quicker than others.
     #[serde(default = "usual_reaction")]
     pub(crate) reaction: f64,
-    /// How long one of its strides takes.
+    /// The time of one of its strides.
     #[serde(default = "usual_stride")]
     pub(crate) stride: f64,
     #[serde(default)]
     pub(crate) ammo: u32,
-    /// How long it needs to get new ammo.
+    /// The time that it needs to get new ammo.
     #[serde(default = "usual_reload")]
     pub(crate) reload: f64,
 }
@@ -83,7 +83,7 @@ fn usual_reload() -> f64 {
     2.0
 }
 
-/// The body of who has not been given one by its file.
+/// The body of a creature that has not got one from its file yet.
 impl Default for Body {
     fn default() -> Self {
         Self {
@@ -111,43 +111,43 @@ pub(crate) struct Creature {
     pub(crate) id: Id,
     pub(crate) body: Body,
     pub(crate) at: Point,
-    /// Its post: where it began.
+    /// Its post: the place where it started.
     pub(crate) home: Point,
-    /// Where it is walking to.
+    /// The place to which it is walking.
     pub(crate) goal: Point,
-    /// Where the last noise came from, or where the enemy was last seen.
+    /// The place of the last noise, or the place where the enemy was last seen.
     pub(crate) trail: Point,
     pub(crate) health: f64,
-    /// Until when its wounds have been tended, in seconds.
+    /// The time until which its wounds have been tended, in seconds.
     pub(crate) mended_at: f64,
     pub(crate) ammo: u32,
-    /// What a shield or a posture adds to the armor.
+    /// The additional armor of a shield or a posture.
     pub(crate) brace: f64,
     pub(crate) is_hidden: bool,
-    /// Nothing is left of it.
+    /// Whether its corpse is gone.
     pub(crate) is_gone: bool,
     pub(crate) enemy: Option<Id>,
-    /// The closest of its own side's dead.
+    /// The closest corpse of its own side.
     pub(crate) corpse: Option<Id>,
     pub(crate) enemies_near: u32,
     pub(crate) friends_near: u32,
     pub(crate) kills: u32,
     pub(crate) raised: u32,
-    /// How slow it is beside the others of its kind.
+    /// How slow it is, relative to the others of its kind.
     pub(crate) slowness: f64,
-    /// Each creature has its own, so that it does the same in whatever order they are updated.
+    /// Each creature has its own generator, so that its random numbers do not depend on the order of the updates.
     dice: Rand64,
 }
 
-/// What a creature can be told.
+/// The messages of a creature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Told {
-    /// It was hit, and lives, or was dead already.
+    /// It was hit, and still lives; or it was already dead.
     Hit {
         damage: f64,
         is_fire: bool,
     },
-    /// The hit took the last of its health.
+    /// The hit took the rest of its health.
     Killed {
         damage: f64,
     },
@@ -159,7 +159,7 @@ pub(crate) enum Told {
         strength: f64,
         distance: f64,
     },
-    /// Somebody raises the dead.
+    /// Another creature raises the dead.
     Raise {
         distance: f64,
     },
@@ -170,10 +170,10 @@ pub(crate) enum Told {
 }
 
 impl Told {
-    /// The names of what can be told, as the file and the report have them.
+    /// The names of the messages, for the file and the report.
     pub(crate) const NAMES: [&str; 6] = ["hit", "killed", "noise", "dread", "raise", "bell"];
 
-    /// Which of the names is its own.
+    /// Returns the index of the message's name.
     pub(crate) fn index(&self) -> usize {
         match self {
             Self::Hit { .. } => 0,
@@ -200,7 +200,7 @@ impl Owner for Creature {
 }
 
 impl Creature {
-    /// Creates a creature at a place. Its file gives it a body as soon as its machine is started.
+    /// Creates a creature at a place. It gets its body from the file when its machine is started.
     pub(crate) fn new(id: Id, at: Point, seed: u64) -> Self {
         let mut dice = Rand64::new(u128::from(seed) << 64 | id as u128);
         let slowness = 0.7 + 0.6 * dice.rand_float();
@@ -228,7 +228,7 @@ impl Creature {
         }
     }
 
-    /// Returns a number of at least 0 and less than 1.
+    /// Returns a random number from 0 to 1, without 1.
     pub(crate) fn random(&mut self) -> f64 {
         self.dice.rand_float()
     }
@@ -237,7 +237,7 @@ impl Creature {
         self.health > 0.0
     }
 
-    /// What others see of it.
+    /// Returns the data that other creatures see.
     pub(crate) fn sighting(&self, world: &World) -> Sighting {
         Sighting {
             at: self.at,
@@ -249,25 +249,25 @@ impl Creature {
         }
     }
 
-    /// Returns its enemy, as long as it can be seen.
+    /// Returns its enemy, while it is visible.
     pub(crate) fn enemy_seen<'w>(&self, world: &'w World) -> Option<&'w Sighting> {
         let enemy = world.seen.get(self.enemy?)?;
         let is_seen = enemy.is_alive && !enemy.is_hidden && enemy.hall == world.halls.hall_at(self.at);
         (is_seen && distance(enemy.at, self.at) <= self.body.sight).then_some(enemy)
     }
 
-    /// Returns how far the enemy is away. The distance to nobody is no number.
+    /// Returns the distance to the enemy; NaN without an enemy.
     pub(crate) fn enemy_distance(&self, world: &World) -> f64 {
         self.enemy_seen(world).map_or(f64::NAN, |enemy| distance(enemy.at, self.at))
     }
 
-    /// Returns how far the corpse is away that it has seen last, while it lies there.
+    /// Returns the distance to the last corpse that it has seen, while the corpse is there.
     pub(crate) fn corpse_distance(&self, world: &World) -> f64 {
         let corpse = self.corpse.and_then(|corpse| world.seen.get(corpse)).filter(|corpse| corpse.is_corpse());
         corpse.map_or(f64::NAN, |corpse| distance(corpse.at, self.at))
     }
 
-    /// Looks around: who is the closest enemy, how many are near, and where there are dead.
+    /// Looks around for the closest enemy, the number of enemies nearby, and the closest corpse.
     pub(crate) fn look(&mut self, world: &World) {
         const NEAR: f64 = 6.0;
 
@@ -301,14 +301,14 @@ impl Creature {
         }
     }
 
-    /// Walks toward a place, by so many steps at most. Returns whether a wall was in the way.
+    /// Walks toward a place, at most `steps` steps. Returns whether a wall was in the way.
     pub(crate) fn walk(&mut self, to: Point, steps: f64, world: &World) -> bool {
         let (at, is_blocked) = world.halls.walk(self.at, to, steps);
         self.at = at;
         is_blocked
     }
 
-    /// Does something to others, which happens when all have had their tick.
+    /// Adds an action on other creatures, which happens after the tick of all creatures.
     pub(crate) fn act(&self, deed: Deed, view: &mut View<'_>) {
         view.deeds.push((self.id, deed));
     }

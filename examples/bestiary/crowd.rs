@@ -1,4 +1,4 @@
-//! All creatures with their machines: in a batch for each kind, or each with a machine of its own. Both give the same result.
+//! All creatures with their machines: in one batch per kind, or with one machine per creature. Both give the same result.
 
 use demeanor::definition::Definitions;
 use demeanor::definition::{Definition, LoadError, Vocabulary};
@@ -14,20 +14,20 @@ pub(crate) struct Kind {
     pub(crate) name: String,
     pub(crate) definition: Definition<Creature>,
     pub(crate) side: Side,
-    /// How many of this kind there are, beside the numbers of the other kinds.
+    /// How common this kind is, relative to the other kinds.
     common: u32,
 }
 
-/// The states in which a kind begins.
+/// The first state of each kind.
 const SPAWN: &str = "spawn";
 /// The behavior that gives a creature its body.
 const BODY: &str = "body";
 
-/// Reads the kinds of creature from a file. Its other machines are templates, and parts of these.
+/// Reads the kinds of creature from a file. The file's other machines are templates, and parts of the kinds.
 ///
 /// # Errors
 ///
-/// When the file cannot be read, or with all that is wrong with it.
+/// When the file cannot be read, or has mistakes.
 pub(crate) fn read_kinds(file: &Path, vocabulary: &Vocabulary<Creature>) -> Result<Vec<Kind>, LoadError> {
     let definitions = Definitions::load(file, vocabulary)?;
     let has_body = |definition: &Definition<Creature>| {
@@ -36,7 +36,7 @@ pub(crate) fn read_kinds(file: &Path, vocabulary: &Vocabulary<Creature>) -> Resu
         spawn.is_some_and(|spawn| spawn.behaviors().any(|behavior| behavior == BODY))
     };
     let kinds = definitions.iter().filter(|(_, definition)| has_body(definition)).map(|(name, definition)| {
-        // One is born to see what the file says of its body.
+        // One creature is created to read its body from the file.
         let world = World::new(Halls::for_creatures(1));
         let mut first = Creature::new(0, [1.0; 2], 0);
         definition.machine().start(&mut first, &mut View::new(&world));
@@ -46,10 +46,10 @@ pub(crate) fn read_kinds(file: &Path, vocabulary: &Vocabulary<Creature>) -> Resu
     Ok(kinds.collect())
 }
 
-/// Returns the kind of each of so many creatures: the first has the first one. Common kinds come more often.
+/// Returns the kind of each creature. The first creature has the first kind, and common kinds are more frequent.
 pub(crate) fn deal(kinds: &[Kind], creatures: usize) -> Vec<usize> {
     let hand = (0..kinds.len()).flat_map(|kind| vec![kind; kinds[kind].common as usize]);
-    // Each has at least one: a file without a kind has no creatures.
+    // `common` is at least 1, so this is only true if the file has no kinds.
     if kinds.iter().all(|kind| kind.common == 0) { vec![] } else { hand.cycle().take(creatures).collect() }
 }
 
@@ -59,14 +59,14 @@ pub(crate) enum Crowd {
 }
 
 pub(crate) struct Batches {
-    /// By kind, because each kind has a global state of its own.
+    /// One batch per kind, because each kind has its own global state.
     batches: Vec<Batch<Creature>>,
-    /// By the ids of creatures.
+    /// The kind and the key of each creature, by its id.
     places: Vec<(usize, Key)>,
 }
 
 impl Crowd {
-    /// Starts the machines of all creatures, each of the kind beside it.
+    /// Starts the machines of all creatures. Each creature comes with its kind.
     pub(crate) fn new(
         creatures: Vec<(Creature, usize)>,
         kinds: &[Kind],
@@ -89,7 +89,7 @@ impl Crowd {
         Self::Batches(Batches { batches, places })
     }
 
-    /// Runs a tick of all creatures. Returns what they do to others: what one does is in the order in which it does it.
+    /// Runs a tick of all creatures. Returns their actions on others; the actions of one creature are in order.
     pub(crate) fn update(&mut self, world: &World) -> Vec<(Id, Deed)> {
         match self {
             Self::Batches(Batches { batches, .. }) => {
@@ -105,7 +105,7 @@ impl Crowd {
         }
     }
 
-    /// Tells a creature something. Returns whether it did anything about it.
+    /// Sends a message to a creature. Returns whether a state handled it.
     pub(crate) fn send(&mut self, to: Id, told: &Told, view: &mut View<'_>) -> bool {
         match self {
             Self::Batches(Batches { batches, places }) => {

@@ -1,4 +1,4 @@
-//! The game: a tick of all creatures, then what they do to each other.
+//! The game: a tick of all creatures, then their actions on each other.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -10,39 +10,40 @@ use super::crowd::{Crowd, Kind, deal};
 use super::halls::{Halls, distance};
 use super::world::{Deed, Sighting, TICKS_PER_SECOND, View, World};
 
-/// How often the bell of the abbey strikes, in ticks.
+/// The ticks between two strikes of the abbey's bell.
 const HOUR: u32 = 50 * TICKS_PER_SECOND;
 
 pub(crate) struct Game {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) world: World,
     pub(crate) crowd: Crowd,
-    /// By the ids of creatures.
+    /// The kind of each creature, by its id.
     pub(crate) kind_of: Vec<usize>,
-    /// What those do whom a message has made do something: it happens after the next tick.
+    /// The actions that messages have caused. They happen after the next tick.
     reactions: Vec<(Id, Deed)>,
-    /// By kind.
+    /// The counts of each kind.
     pub(crate) counts: Vec<Counts>,
 }
 
-/// What has happened to a kind.
+/// Counts of the events of a kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
-    /// How often each thing was told, in the order of [`Told::NAMES`], and how often something was done about it.
+    /// How often each message was sent, in the order of [`Told::NAMES`], and how often it was handled.
     pub(crate) told: [(u32, u32); Told::NAMES.len()],
-    /// In how many seconds of the game a creature was in which state.
+    /// The seconds that the creatures have spent in each state.
     pub(crate) seconds: BTreeMap<String, u32>,
 }
 
 impl Game {
-    /// Puts so many creatures of all kinds into the halls.
+    /// Creates the creatures of all kinds, and distributes them among the halls.
     pub(crate) fn new(kinds: Vec<Kind>, creatures: usize, seed: u64, is_batched: bool) -> Self {
         let kind_of = deal(&kinds, creatures);
         let world = World::new(Halls::for_creatures(kind_of.len()));
         let mut dice = Rand64::new(seed.into());
         let halls = u64::try_from(world.halls.count()).unwrap_or(u64::MAX);
         let born = kind_of.iter().enumerate().map(|(id, kind)| {
-            // Of two halls, so that most of the abbey's are in the first rows, and most of the brood in the last.
+            // The abbey gets the first of two random halls, and the brood the last. So most of the abbey's creatures are in the
+            // first rows, and most of the brood in the last.
             let two = [0, 1].map(|_| usize::try_from(dice.rand_range(0..halls)).unwrap_or(0));
             let [first, last] = [two[0].min(two[1]), two[0].max(two[1])];
             let hall = if kinds[*kind].side == Side::Abbey { first } else { last };
@@ -64,7 +65,7 @@ impl Game {
 
         let mut deeds = mem::take(&mut self.reactions);
         deeds.extend(self.crowd.update(&self.world));
-        // Who does several things does them in this order.
+        // The sort is stable: the actions of one creature stay in order.
         deeds.sort_by_key(|(by, _)| *by);
         for (by, deed) in deeds {
             self.carry_out(by, deed);
@@ -119,7 +120,7 @@ impl Game {
         }
     }
 
-    /// Returns who is in one of the halls and no farther away than `radius`, but for who asks.
+    /// Returns the other creatures in these halls that are within `radius` of a creature.
     fn near(&self, by: Id, halls: impl IntoIterator<Item = usize>, radius: f64) -> Vec<Id> {
         let seen = &self.world.seen;
         let all = halls.into_iter().flat_map(|hall| self.world.in_hall(hall)).copied();
@@ -162,7 +163,7 @@ impl Game {
     }
 }
 
-/// The state around all others, of one whose name says in which states it is: `hunt` of `hunt.left foot`.
+/// Returns the outermost state of a state's name: `hunt` of `hunt.left foot`.
 pub(crate) fn outermost(name: &str) -> &str {
     name.split_once('.').map_or(name, |(outermost, _)| outermost)
 }

@@ -1,20 +1,20 @@
-//! The halls of the abbey: a square of rooms, with a door in the middle of each wall between two of them.
+//! The halls of the abbey: a square of rooms, with a door in the middle of each wall between two rooms.
 //!
-//! It is computed without sines and the like, which differ between systems, so that a run is the same everywhere.
+//! The code uses no functions such as sines, which differ between systems, so that a run is the same everywhere.
 
-/// In steps, from the corner of the first hall.
+/// A place in steps from the corner of the first hall.
 pub(crate) type Point = [f64; 2];
 
-/// How wide and long a hall is, in steps.
+/// The width and length of a hall, in steps.
 pub(crate) const WIDTH: f64 = 24.0;
-/// How wide a door is.
+/// The width of a door.
 const DOOR: f64 = 6.0;
-/// How close to a wall one can stand.
+/// The smallest distance to a wall.
 const MARGIN: f64 = 0.5;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Halls {
-    /// How many there are in a row, and how many rows.
+    /// The number of halls in a row, and the number of rows.
     side: usize,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn distance(a: Point, b: Point) -> f64 {
     reason = "there are few halls, and nobody is outside of them"
 )]
 impl Halls {
-    /// Creates as many halls as so many creatures need.
+    /// Creates enough halls for this number of creatures.
     pub(crate) fn for_creatures(creatures: usize) -> Self {
         const IN_A_HALL: usize = 12;
 
@@ -51,7 +51,7 @@ impl Halls {
         row * self.side + column
     }
 
-    /// Returns the halls around one, with itself.
+    /// Returns the halls around a hall, with the hall itself.
     pub(crate) fn around(self, hall: usize) -> impl Iterator<Item = usize> {
         let (column, row, side) = (hall % self.side, hall / self.side, self.side);
         let columns = move || column.saturating_sub(1)..(column + 2).min(side);
@@ -59,15 +59,15 @@ impl Halls {
         rows.flat_map(move |row| columns().map(move |column| row * side + column))
     }
 
-    /// Returns a place in a hall: `x` and `y` are from 0, at one wall, to 1, at the other.
+    /// Returns a place in a hall: `x` and `y` go from 0 at one wall to 1 at the other.
     pub(crate) fn place_in(self, hall: usize, x: f64, y: f64) -> Point {
         let corner = [(hall % self.side) as f64 * WIDTH, (hall / self.side) as f64 * WIDTH];
         let room = WIDTH - 2.0 * MARGIN;
         [corner[0] + MARGIN + x * room, corner[1] + MARGIN + y * room]
     }
 
-    /// Goes from a place toward another one, by so many steps at most, through doors. Returns where that leads, and whether a
-    /// wall was in the way.
+    /// Walks from a place toward another one, at most `steps` steps, through doors. Returns the new place, and whether a wall
+    /// was in the way.
     pub(crate) fn walk(self, from: Point, to: Point, steps: f64) -> (Point, bool) {
         let way = self.way(from, to);
         let far = distance(from, way);
@@ -80,7 +80,7 @@ impl Halls {
         (at, distance(at, aim) > 0.0)
     }
 
-    /// Returns where to go first on the way to a place: there, if it is in the same hall, or else to a door.
+    /// Returns the first goal on the way to a place: the place itself, if it is in the same hall, or else a door.
     fn way(self, from: Point, to: Point) -> Point {
         let (here, there) = (self.cell(from), self.cell(to));
         let Some(axis) = (0..2).find(|axis| here[*axis] != there[*axis]) else { return to };
@@ -89,13 +89,13 @@ impl Halls {
         let middle = (here[1 - axis] as f64 + 0.5) * WIDTH;
         let is_at_door = (from[1 - axis] - middle).abs() < DOOR / 2.0 - MARGIN;
         let mut way = [middle; 2];
-        // First before the door, then through it.
+        // First to the place before the door, then through it.
         let is_behind = is_at_door == is_forward;
         way[axis] = if is_behind { wall + 2.0 * MARGIN } else { wall - 2.0 * MARGIN };
         way
     }
 
-    /// Returns where one comes to who goes straight from a place to another one that is close.
+    /// Returns the end of a straight walk to a close place, which ends at a wall.
     fn stop_at_walls(self, from: Point, mut to: Point) -> Point {
         let here = self.cell(from);
         for axis in 0..2 {

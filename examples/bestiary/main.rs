@@ -1,7 +1,7 @@
 //! The bestiary of a game: ten kinds of creature in one file, with hundreds of states, run as a crowd.
 //!
-//! Two sides fight for the halls of a drowned abbey. Read `bestiary.fsm.toml` first: all that the creatures do is there. The
-//! program only says what the words of the file mean.
+//! Two sides fight for the halls of a drowned abbey. Read `bestiary.fsm.toml` first: it has the whole behavior of the
+//! creatures. The program only defines the words of the file.
 //!
 //! ```text
 //! words.rs        the words that the file can use
@@ -20,11 +20,11 @@
 //! cargo run --release --example bestiary --features script,watch -- --watch
 //! ```
 //!
-//! The second one runs each kind on all cores, with the same result. `--machines` runs one machine for each creature instead,
-//! with the same result again. The third one runs in real time until you stop it, prints the tables every ten seconds, and
-//! reloads the file when you save it. What is changed in a `body` counts for those who are born later.
+//! The second command runs each kind on all cores, with the same result. `--machines` runs one machine per creature instead,
+//! also with the same result. The third command runs in real time until you stop it, prints the tables every ten seconds, and
+//! reloads the file when you save it. Changes in a `body` apply to creatures that are created later.
 //!
-//! A designer checks the file and draws a creature without the game, with the words that `--words` has printed:
+//! A designer checks the file and draws a creature without the game, with the words from `--words`:
 //!
 //! ```text
 //! cd examples/bestiary
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("bestiary", USAGE, options::parse(arguments), out, err, play)
 }
@@ -98,7 +98,7 @@ fn watch(game: &mut Game, options: &Options, out: &mut dyn Write, err: &mut dyn 
     let watches = game.kinds.iter().map(|kind| Watch::new(&kind.definition, &options.file).map_err(io::Error::other));
     let mut watches = watches.collect::<io::Result<Vec<_>>>()?;
     loop {
-        // All kinds are from the same file: one report is enough.
+        // All kinds are from the same file, so one report is enough.
         let failed: Vec<_> = watches.iter_mut().filter_map(|watch| watch.poll().err()).collect();
         if let Some(problems) = failed.first() {
             let _ = writeln!(err, "{problems}");

@@ -21,11 +21,11 @@ pub(crate) struct Options {
     pub(crate) creatures: usize,
     pub(crate) ticks: u32,
     pub(crate) seed: u64,
-    /// A machine for each creature, instead of a batch for each kind.
+    /// Whether to use one machine per creature, instead of one batch per kind.
     pub(crate) machines: bool,
-    /// Goes on until it is stopped, and reloads the file when it is saved.
+    /// Whether to run until it is stopped, and to reload the file when it is saved.
     pub(crate) watch: bool,
-    /// Prints the words that a file can use, for the tool, and nothing else.
+    /// Whether to print only the words that a file can use, for the tool.
     pub(crate) words: bool,
 }
 
@@ -36,7 +36,7 @@ impl Default for Options {
     }
 }
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
     const MOST: usize = 1_000_000;
 

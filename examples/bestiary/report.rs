@@ -1,4 +1,4 @@
-//! The tables at the end: what has become of each kind, and what its creatures have done with their time.
+//! The tables at the end: the fates of each kind, and how its creatures have spent their time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use super::creature::{Creature, Side, Told};
 use super::game::Game;
 use super::world::TICKS_PER_SECOND;
 
-/// How wide the column of kinds is.
+/// The width of the column of kinds.
 const NAME: usize = 13;
 
 pub(crate) fn write(game: &Game, seed: u64, out: &mut dyn Write) -> io::Result<()> {
@@ -24,7 +24,7 @@ pub(crate) fn write(game: &Game, seed: u64, out: &mut dyn Write) -> io::Result<(
     writeln!(out, "\nchecksum {:016x}", checksum(game))
 }
 
-/// How many live, lie dead, and are gone; whom they have killed.
+/// Writes how many creatures live, lie dead, and are gone; and how many they have killed.
 fn write_fates(game: &Game, out: &mut dyn Write) -> io::Result<()> {
     let titles =
         ["side", "began", "live", "dead", "gone", "kills", "raised"].map(|title| format!("{title:>8}")).concat();
@@ -41,7 +41,7 @@ fn write_fates(game: &Game, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// How often each event came, and how often a creature did something about it.
+/// Writes how often each message was sent, and how often it was handled.
 fn write_events(game: &Game, out: &mut dyn Write) -> io::Result<()> {
     let titles = Told::NAMES.map(|name| format!("{name:>16}")).concat();
     writeln!(out, "\n{:NAME$}{titles}", "heeded/told")?;
@@ -52,7 +52,7 @@ fn write_events(game: &Game, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What they have done with their time, in percent.
+/// Writes how the creatures have spent their time, in percent.
 fn write_shares(game: &Game, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nwhat they did with their time, in percent")?;
     for (kind, counts) in game.kinds.iter().zip(&game.counts) {
@@ -64,7 +64,7 @@ fn write_shares(game: &Game, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// In which states they are in the end, each counted by itself.
+/// Writes the states at the end, each counted separately.
 fn write_states(game: &Game, out: &mut dyn Write) -> io::Result<()> {
     const MOST: usize = 5;
 
@@ -98,13 +98,13 @@ fn rows(game: &Game) -> impl Iterator<Item = (&str, Row<'_>)> {
     })
 }
 
-/// Lists names with numbers, the greatest first.
+/// Returns names with numbers, the largest first.
 fn listed(mut numbers: Vec<(String, u32)>) -> String {
     numbers.sort_by_key(|(_, number)| Reverse(*number));
     numbers.iter().map(|(name, number)| format!("{name} {number}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a number that differs if anything differs: where somebody is, in which state, how healthy, what they draw next.
+/// Returns a checksum of the places, states, health and random numbers of all creatures.
 pub(crate) fn checksum(game: &Game) -> u64 {
     // FNV-1a, which is the same everywhere.
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;

@@ -65,7 +65,7 @@ fn messages(mut vocabulary: Vocabulary<Creature>) -> Vocabulary<Creature> {
     for (index, name) in Told::NAMES.into_iter().enumerate() {
         vocabulary = vocabulary.message(name, move |told| told.index() == index);
     }
-    // A field is only asked of a message that has it.
+    // A field is only read from messages that have it.
     let vocabulary = vocabulary.message_flag("hit", "is_fire", |told| matches!(told, Told::Hit { is_fire: true, .. }));
     macro_rules! with_numbers {
         ($($name:literal: $field:ident of $kind:ident,)*) => {

@@ -1,21 +1,22 @@
-//! What all creatures share during a tick: the time, the halls, and who is where. Nobody changes it before the tick is over.
+//! The data that all creatures share during a tick: the time, the halls, and the places of the creatures. It does not change
+//! before the end of the tick.
 
 use super::creature::{Id, Side};
 use super::halls::{Halls, Point};
 
-/// How often the game updates its creatures, in a second.
+/// How many times per second the game updates its creatures.
 pub(crate) const TICKS_PER_SECOND: u32 = 30;
 
 pub(crate) struct World {
     pub(crate) tick: u32,
     pub(crate) halls: Halls,
-    /// All creatures, by their ids, as they were when the tick began.
+    /// All creatures by id, as they were at the beginning of the tick.
     pub(crate) seen: Vec<Sighting>,
-    /// The ids of those in each hall.
+    /// The ids of the creatures in each hall.
     in_halls: Vec<Vec<Id>>,
 }
 
-/// What others see of a creature.
+/// The data of a creature that others see.
 #[derive(Clone, Debug)]
 pub(crate) struct Sighting {
     pub(crate) at: Point,
@@ -23,7 +24,7 @@ pub(crate) struct Sighting {
     pub(crate) side: Side,
     pub(crate) is_alive: bool,
     pub(crate) is_hidden: bool,
-    /// Nothing is left of it.
+    /// Whether its corpse is gone.
     pub(crate) is_gone: bool,
 }
 
@@ -33,15 +34,15 @@ impl Sighting {
     }
 }
 
-/// Something that a creature does to others. It happens when all have had their tick, in the order of those who do it; so it
-/// does not depend on who is updated first.
+/// An action of a creature on others. It happens after the tick of all creatures, in the order of the acting creatures' ids; so
+/// it does not depend on the order of the updates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Deed {
     Blow {
         to: Id,
         damage: f64,
     },
-    /// All enemies in a radius, and the dead.
+    /// Hits all enemies within a radius, and corpses.
     Blast {
         radius: f64,
         damage: f64,
@@ -62,7 +63,7 @@ pub(crate) enum Deed {
 /// The context of the callbacks.
 pub(crate) struct View<'w> {
     pub(crate) world: &'w World,
-    /// What those do who are updated with this context.
+    /// The actions of the creatures that are updated with this context.
     pub(crate) deeds: Vec<(Id, Deed)>,
 }
 
@@ -81,12 +82,12 @@ impl World {
         f64::from(self.tick) / f64::from(TICKS_PER_SECOND)
     }
 
-    /// Returns the ids of those in a hall, in order.
+    /// Returns the ids of the creatures in a hall, in order.
     pub(crate) fn in_hall(&self, hall: usize) -> &[Id] {
         &self.in_halls[hall]
     }
 
-    /// Looks at all creatures, in the order of their ids.
+    /// Stores the data of all creatures, in the order of their ids.
     pub(crate) fn see(&mut self, seen: Vec<Sighting>) {
         self.in_halls.iter_mut().for_each(Vec::clear);
         for (id, sighting) in seen.iter().enumerate().filter(|(_, sighting)| !sighting.is_gone) {

@@ -1,13 +1,13 @@
-//! What the examples' command lines have in common: exit codes, complaints, and a reader who stops early.
+//! The shared parts of the examples' command lines: exit codes, error messages, and a reader that closes the pipe early.
 //!
 //! Each example parses its own options.
 
 use std::io::{self, ErrorKind, Write};
 
-/// Plays an example with the options that were parsed from its command line. `None` asks for help: prints `usage`.
+/// Runs an example with the options from its command line. `None` asks for help: this prints `usage`.
 ///
-/// `play` is given the options, the output, and where to complain. Returns the exit code: 0 if all is well, 1 if `play`
-/// fails, 2 if the command line is wrong. A reader who closes the pipe early, as `head` does, has seen enough: that is 0.
+/// `play` gets the options, the output, and the error output. Returns the exit code: 0 for success, 1 if `play` fails, 2 if the
+/// command line is wrong. If the reader closes the pipe early, as `head` does, the exit code is 0.
 pub(crate) fn answer<O>(
     name: &str,
     usage: &str,

@@ -1,7 +1,7 @@
-//! The enemy, and the six states it is in.
+//! The enemy and its six states.
 //!
 //! In most ticks an enemy only walks, tires and loses patience. When its patience runs out, it looks around and may change
-//! state. One that rests when it is dark sleeps until dawn: a tick then goes over the others only.
+//! state. An enemy that rests in the dark sleeps until dawn, so that a tick visits only the others.
 
 use demeanor::{Batch, Change, Fsm, Owner, State};
 use oorandom::Rand32;
@@ -11,17 +11,17 @@ use super::world::{REACH, World};
 #[derive(Clone, Debug)]
 pub(crate) struct Enemy {
     position: [f32; 2],
-    /// How far it walks in a tick.
+    /// The distance that it walks in a tick.
     step: [f32; 2],
     /// From 0, exhausted, to 1, rested.
     strength: f32,
-    /// How many ticks until it looks around, at a pace of 1.
+    /// The number of ticks until it looks around, at a pace of 1.
     patience: f32,
-    /// Each enemy has its own, so that it does the same in whatever order they are updated.
+    /// Each enemy has its own generator, so that its random numbers do not depend on the order of the updates.
     dice: Rand32,
 }
 
-/// What the callbacks need: the world, which all share, and a count of changes, which each chunk has for itself.
+/// The context of the callbacks: the world, which all share, and a count of changes, which each chunk has for itself.
 pub(crate) struct View<'a> {
     pub(crate) world: &'a World,
     pub(crate) changes: u64,
@@ -31,7 +31,7 @@ impl Owner for Enemy {
     type Context<'a> = View<'a>;
     type Message = ();
 
-    /// In ticks: the horde has no seconds.
+    /// Returns the time in ticks: the horde has no seconds.
     fn now(view: &View<'_>) -> f64 {
         view.world.tick.into()
     }
@@ -45,16 +45,16 @@ impl Owner for Enemy {
 const SIGHT: f32 = 0.5;
 /// How far the hero's sword reaches.
 const SWORD: f32 = 0.12;
-/// What a tick's rest gives.
+/// The strength that an enemy gains by resting for a tick.
 const REST: f32 = 0.02;
-/// How far an enemy walks, and runs, in a tick.
+/// The distances that an enemy walks and runs in a tick.
 const STROLL: f32 = 0.004;
 const RUN: f32 = 0.022;
 
 impl Enemy {
     pub(crate) fn new(seed: u64) -> Self {
         let mut dice = Rand32::new(seed);
-        // The sum of three: many in the middle of the plain, few at its edges.
+        // The sum of three random numbers: many enemies are in the middle of the plain, and few at its edges.
         let mut place = || REACH * (dice.rand_float() + dice.rand_float() + dice.rand_float() - 1.5) / 1.5;
         let position = [place(), place()];
         let strength = 0.5 + 0.5 * dice.rand_float();
@@ -68,7 +68,7 @@ impl Enemy {
         }
     }
 
-    /// Gains strength, or loses it when `gain` is negative.
+    /// Gains strength, or loses it if `gain` is negative.
     fn gain(&mut self, gain: f32) {
         self.strength = (self.strength + gain).clamp(0.0, 1.0);
     }
@@ -88,7 +88,7 @@ impl Enemy {
         self.dice.rand_float() < of
     }
 
-    /// Returns the way to the hero and its length, if he is closer than `sight`.
+    /// Returns the way to the hero and its length, if the hero is closer than `sight`.
     fn sees(&self, world: &World, sight: f32) -> Option<([f32; 2], f32)> {
         let hero = world.hero?;
         let way = [hero[0] - self.position[0], hero[1] - self.position[1]];
@@ -96,7 +96,7 @@ impl Enemy {
         (distance < sight).then_some((way, distance))
     }
 
-    /// Turns along `way`, whose length is `distance`; backwards when `speed` is negative.
+    /// Turns along `way`, whose length is `distance`; backward if `speed` is negative.
     fn turn(&mut self, way: [f32; 2], distance: f32, speed: f32) {
         self.step = way.map(|way| way / distance.max(f32::EPSILON) * speed);
     }
@@ -238,7 +238,7 @@ impl State<Enemy> for Flee {
     }
 }
 
-/// How many enemies are in each state.
+/// The number of enemies in each state.
 pub(crate) type Populations = [usize; 6];
 
 /// The names of the states, in the order of [`Populations`].

@@ -1,4 +1,4 @@
-//! A million enemies on a plain, for three days: a batch, what a tick costs, and a chart of who was in which state.
+//! A million enemies on a plain, for three days: a batch, the cost of a tick, and a chart of the enemies in each state.
 //!
 //! ```text
 //! Enemy
@@ -17,9 +17,9 @@
 //! cargo run --release --example horde -- --owners 100000 --ticks 2400 --churn 300 --output horde.png
 //! ```
 //!
-//! `--churn` says how often the enemies change, in percent of the usual: 0 is never, 10000 is in nearly every tick. Without
-//! the feature `parallel` there is one thread. At the end it prints a table of what a tick has cost, and draws how many
-//! enemies were in each state over time. Changes and picture do not depend on the number of threads.
+//! `--churn` sets how often the enemies change state, in percent of the usual: 0 is never, 10000 is in nearly every tick.
+//! Without the feature `parallel` there is one thread. At the end the program prints a table with the cost of a tick, and draws
+//! the number of enemies in each state over time. Changes and picture do not depend on the number of threads.
 
 #[path = "../command_line/mod.rs"]
 mod command_line;
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("horde", USAGE, options::parse(arguments), out, err, |options, out, err| {
         let threads = run::useful_threads(options.threads);

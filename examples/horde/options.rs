@@ -20,7 +20,7 @@ pub(crate) struct Options {
     pub(crate) threads: usize,
     /// How often the enemies change state, in percent of the usual.
     pub(crate) churn: u32,
-    /// Where the picture is written to.
+    /// The file of the picture.
     pub(crate) output: PathBuf,
 }
 
@@ -32,7 +32,7 @@ impl Default for Options {
     }
 }
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
     let mut parser = Parser::from_args(arguments);
     let mut options = Options::default();
@@ -61,7 +61,7 @@ fn threads(value: &str) -> Result<usize, String> {
     }
 }
 
-/// Checks that the file's extension is one of a picture: SVG or PNG.
+/// Checks that the file has the extension of a picture: SVG or PNG.
 fn picture(file: OsString) -> Result<PathBuf, Error> {
     let file = PathBuf::from(file);
     if is_png(&file) || file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {

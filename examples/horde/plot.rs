@@ -1,4 +1,4 @@
-//! The picture: how many enemies are in each state, over time.
+//! The picture: the number of enemies in each state over time.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use super::report::grouped;
 use super::run::Record;
 use super::world::{FIRST_HOUR, Phase, TICKS_PER_DAY, TICKS_PER_HOUR};
 
-/// In pixels: twice the size on a page, because the backends draw whole pixels only.
+/// The size in pixels: twice the size on a page, because the backends draw only whole pixels.
 const SIZE: (u32, u32) = (2000, 1060);
 
 /// The colors of the states, in the order of their names.
@@ -35,20 +35,20 @@ const NIGHT: RGBColor = RGBColor(0x1d, 0x25, 0x3d);
 const DAY: RGBColor = RGBColor(0xf6, 0xe7, 0xb4);
 const RAID: RGBColor = COLORS[4];
 
-/// The most points in time that are drawn.
+/// The largest number of points in time that are drawn.
 const MOST_COLUMNS: usize = 720;
-/// The most hours that are written below the chart.
+/// The largest number of hours that are written below the chart.
 const MOST_HOURS: usize = 16;
-/// How far apart the names of the states are written, in pixels.
+/// The distance between the names of the states, in pixels.
 const ROW: i32 = 48;
 
-/// Draws the record as an SVG or a PNG, by the file's extension. Makes the file's directory, if there is none.
+/// Draws the record as an SVG or a PNG, by the file's extension. Creates the file's directory if it does not exist.
 ///
 /// # Errors
 ///
 /// When the file cannot be written.
 pub(crate) fn draw(record: &Record, file: &Path) -> io::Result<()> {
-    // Used to measure letters, and to draw them in a PNG. An SVG is shown with whatever sans-serif font the viewer has.
+    // The fonts are used to measure letters, and to draw them in a PNG. An SVG is shown with the viewer's sans-serif font.
     let fonts = [(FontStyle::Normal, dejavu::sans::regular()), (FontStyle::Bold, dejavu::sans::bold())];
     for (style, font) in fonts {
         register_font("sans-serif", style, font).map_err(|_| io::Error::other("the font cannot be read"))?;
@@ -57,7 +57,8 @@ pub(crate) fn draw(record: &Record, file: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let failed = |error: &dyn Error| io::Error::other(format!("{}: {error}", file.display()));
     let suffix = if is_png(file) { ".png" } else { ".svg" };
-    // Drawn to a file beside it, which is deleted unless it is renamed: a failure leaves no half of a picture.
+    // The picture is drawn to a file beside the target, which is deleted unless it is renamed: after an error, no incomplete
+    // picture is left.
     let beside = tempfile::Builder::new().suffix(suffix).make_in(directory, |path| File::create_new(path));
     let beside = beside.map_err(|error| failed(&error))?;
     if is_png(file) {
@@ -74,7 +75,7 @@ pub(crate) fn draw(record: &Record, file: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the chart is on the page, in pixels from the left and the top, and what it shows.
+/// The position of the chart on the page, in pixels from the left and the top, and its content.
 struct Layout {
     left: i32,
     right: i32,
@@ -94,7 +95,7 @@ impl Layout {
     }
 }
 
-/// Returns how many of `pixels` are `part` of `whole`.
+/// Returns the share of `pixels` that corresponds to the share of `part` in `whole`.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "pixels are few")]
 fn scale(part: usize, whole: usize, pixels: i32) -> i32 {
     (part as f64 / whole.max(1) as f64 * f64::from(pixels)).round() as i32
@@ -130,7 +131,7 @@ fn draw_states<DB: DrawingBackend>(page: &Page<DB>, record: &Record, layout: &La
     let ticks: Vec<_> = record.ticks.iter().enumerate().step_by(stride).collect();
     let (Some((first, _)), Some((last, _))) = (ticks.first(), ticks.last()) else { return Ok(()) };
     let corners = [(layout.x(*last), layout.bottom), (layout.x(*first), layout.bottom)];
-    // From the top: each area reaches down to the bottom, and the next one covers its lower part.
+    // From the top: each area extends to the bottom, and the next one covers its lower part.
     for (state, color) in COLORS.iter().enumerate().rev() {
         let edge = ticks.iter().map(|(at, tick)| (layout.x(*at), layout.y(tick.populations[..=state].iter().sum())));
         page.draw(&Polygon::new(edge.chain(corners).collect::<Vec<_>>(), color))?;
@@ -193,13 +194,13 @@ fn draw_names<DB: DrawingBackend>(page: &Page<DB>, layout: &Layout) -> Drawn<DB>
     Ok(())
 }
 
-/// How a text is written.
+/// The style of a text.
 #[derive(Clone, Copy)]
 struct Letters {
     size: i32,
     color: RGBColor,
     style: FontStyle,
-    /// Which part of the text is at its position: the left end, the right end or the middle.
+    /// The part of the text that is at its position: the left end, the right end or the middle.
     side: HPos,
 }
 
@@ -210,7 +211,7 @@ impl Letters {
         FontDesc::new(FontFamily::SansSerif, self.size.into(), self.style)
     }
 
-    /// Returns how wide a text is, in pixels. Wider than any page if the font cannot tell.
+    /// Returns the width of a text in pixels. If the font cannot measure it, the result is larger than any page.
     fn width(&self, text: &str) -> i32 {
         self.font().box_size(text).map_or(i32::MAX / 2, |(width, _)| i32::try_from(width).unwrap_or(i32::MAX / 2))
     }

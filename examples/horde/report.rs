@@ -1,4 +1,4 @@
-//! The table at the end: what a tick costs.
+//! The table at the end: the cost of a tick.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ pub(crate) fn write(record: &Record, options: &Options, out: &mut dyn Write) -> 
     Ok(())
 }
 
-/// Writes what those ticks cost that `is_counted` picks, if there are any.
+/// Writes the cost of the ticks that `is_counted` accepts, if there are any.
 #[expect(clippy::cast_precision_loss, reason = "nobody reads that many digits")]
 fn write_costs(
     name: &str,

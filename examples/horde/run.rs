@@ -11,7 +11,7 @@ use super::enemy::{Enemy, Populations, Rest, View, populations};
 use super::options::Options;
 use super::world::{Phase, World};
 
-/// What has happened.
+/// The results of a run.
 pub(crate) struct Record {
     pub(crate) owners: u32,
     pub(crate) threads: usize,
@@ -22,17 +22,18 @@ pub(crate) struct Tick {
     pub(crate) phase: Phase,
     pub(crate) took: Duration,
     pub(crate) changes: u64,
-    /// After the tick.
+    /// The number of enemies in each state after the tick.
     pub(crate) populations: Populations,
 }
 
-/// The most threads for each core. More than one, to show that the result does not depend on their number.
+/// The largest number of threads per core. It is more than one, to show that the result does not depend on the number of
+/// threads.
 const MOST_PER_CORE: usize = 4;
 
 /// Returns how many of the requested threads are worth starting.
 ///
-/// A thread of rayon that has no work asks every other thread for some. So idle threads cost time by the square of their
-/// number: on two cores, 2000 of them took 7 seconds to start and stop, and 50 milliseconds for each tick.
+/// A thread of rayon that has no work asks all other threads for work. So the cost of idle threads grows with the square of
+/// their number: on two cores, 2000 of them took 7 seconds to start and stop, and 50 milliseconds for each tick.
 pub(crate) fn useful_threads(asked: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     asked.min(MOST_PER_CORE * cores)
@@ -49,7 +50,7 @@ pub(crate) fn run(options: &Options, threads: usize) -> io::Result<Record> {
         horde.insert(Enemy::new(seed.into()), &Rest);
     }
     let pool = Threads::new(threads)?;
-    // Hidden unless the standard error output is a terminal.
+    // The progress bar is hidden unless the standard error output is a terminal.
     let progress = ProgressBar::new(options.ticks.into());
     let template = "{bar:40} {pos} of {len} ticks, {eta} left";
     progress.set_style(ProgressStyle::with_template(template).map_err(io::Error::other)?);
@@ -67,7 +68,7 @@ pub(crate) fn run(options: &Options, threads: usize) -> io::Result<Record> {
     Ok(Record { owners: options.owners, threads, ticks })
 }
 
-/// What updates the batch: this thread, or a pool of several.
+/// The threads that update the batch: this thread, or a pool.
 struct Threads {
     #[cfg(feature = "parallel")]
     pool: Option<rayon::ThreadPool>,
@@ -91,7 +92,7 @@ impl Threads {
     fn update(&self, horde: &mut Batch<Enemy>, world: &World) -> u64 {
         #[cfg(feature = "parallel")]
         if let Some(pool) = &self.pool {
-            // Each chunk of the horde counts in a view of its own.
+            // Each chunk of the horde has its own view, in which it counts.
             let views = pool.install(|| horde.par_update(|_chunk| View { world, changes: 0 }));
             return views.iter().map(|view| view.changes).sum();
         }

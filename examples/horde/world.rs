@@ -1,24 +1,24 @@
-//! The plain: what time it is, and where the hero is.
+//! The plain: the time of day, and the hero's place.
 //!
-//! It is computed without sines and the like, which differ between systems, so that a run is the same everywhere.
+//! The code uses no functions such as sines, which differ between systems, so that a run is the same everywhere.
 
 pub(crate) const TICKS_PER_DAY: u32 = 240;
 pub(crate) const TICKS_PER_HOUR: u32 = TICKS_PER_DAY / 24;
-/// The hour in which the first tick is.
+/// The hour of the first tick.
 pub(crate) const FIRST_HOUR: u32 = 6;
 
 /// The hour in which it begins to get light.
 const DAWN: u16 = 5;
 
-/// How far the plain reaches from its middle, to each side.
+/// The distance from the middle of the plain to each side.
 pub(crate) const REACH: f32 = 1.2;
 
-/// The same for all enemies during a tick.
+/// The world during a tick. It is the same for all enemies.
 pub(crate) struct World {
     pub(crate) tick: u32,
     /// 0 in the dark, 1 in full light.
     pub(crate) light: f32,
-    /// Where the hero is, if he is on the plain.
+    /// The hero's place, if he is on the plain.
     pub(crate) hero: Option<[f32; 2]>,
     /// How much patience the enemies lose in a tick: 1, unless `--churn` says otherwise.
     pub(crate) pace: f32,
@@ -58,7 +58,7 @@ impl Phase {
 const HERO_COMES: f32 = WAY[0].0;
 const HERO_IS_GONE: f32 = WAY[WAY.len() - 1].0;
 
-/// Where the hero is at which hour: he comes from the west, goes once around the middle, and leaves to the east.
+/// The hero's place at each hour: he comes from the west, walks once around the middle, and leaves to the east.
 const WAY: [(f32, [f32; 2]); 7] = [
     (9.0, [-1.4, 0.0]),
     (11.0, [-0.4, 0.0]),
@@ -79,7 +79,7 @@ impl World {
         Self { tick, light, hero: hero_at(hour), pace }
     }
 
-    /// While it is dark, how long that lasts.
+    /// Returns the ticks until dawn while it is dark.
     pub(crate) fn ticks_until_dawn(&self) -> Option<u16> {
         let time = (self.tick + FIRST_HOUR * TICKS_PER_HOUR) % TICKS_PER_DAY;
         let ticks = (u32::from(DAWN) * TICKS_PER_HOUR + TICKS_PER_DAY - time) % TICKS_PER_DAY;

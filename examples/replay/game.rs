@@ -1,4 +1,4 @@
-//! The game: what it holds, what a player can do, and what is saved.
+//! The game: its data, the player's actions, and the saved data.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::guard::{CORRIDOR, Corridor, Guard, Patrol, Stunned, Whistle, book};
 
-/// All that a tick depends on, apart from what the player does in it.
+/// Everything that a tick depends on, except the player's actions in it.
 #[derive(Clone)]
 pub(crate) struct Game {
     tick: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Game {
     guards: Batch<Guard>,
 }
 
-/// The same as plain data.
+/// The same data in a form that can be saved.
 #[derive(Serialize, Deserialize)]
 #[serde(bound(deserialize = "O: Deserialize<'de>"))]
 pub(crate) struct SavedGame<O> {
@@ -26,16 +26,16 @@ pub(crate) struct SavedGame<O> {
     guards: SavedBatch<O>,
 }
 
-/// Something that the player does.
+/// An action of the player.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum Deed {
     Step(i32),
     Whistle,
-    /// Hits a guard with a stone.
+    /// Throws a stone at a guard.
     Throw(Key),
 }
 
-/// What a player does in a tick who does something now and then.
+/// Returns the actions of a random player in a tick.
 pub(crate) fn random_deeds(player: &mut Rand32, game: &Game) -> Vec<Deed> {
     match player.rand_range(0..20) {
         0..4 => vec![Deed::Step(1)],
@@ -66,7 +66,7 @@ impl Game {
         Self { tick: 0, player: CORRIDOR / 2, guards }
     }
 
-    /// Goes on by one tick.
+    /// Advances the game by one tick.
     pub(crate) fn advance(&mut self, deeds: &[Deed]) {
         self.tick += 1;
         let mut corridor = Corridor { tick: self.tick, player: self.player };
@@ -91,7 +91,7 @@ impl Game {
         Ok(Self { tick, player, guards })
     }
 
-    /// Prints who is where, and in which state.
+    /// Prints the place and the state of each guard.
     pub(crate) fn show(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "tick {} of the game, the player is at {}", self.tick, self.player)?;
         let mut guards: Vec<_> = self.guards.iter().collect();

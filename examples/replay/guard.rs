@@ -1,4 +1,4 @@
-//! A guard, and the five states it is in.
+//! A guard and its five states.
 
 use demeanor::{Fsm, Owner, State, StateBook};
 use serde::{Deserialize, Serialize};
@@ -6,36 +6,36 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Guard {
     pub(crate) number: u32,
-    /// In steps from the left end of the corridor.
+    /// The place in steps from the left end of the corridor.
     pub(crate) at: i32,
-    /// Where it walks to: -1 is left, 1 is right.
+    /// The direction in which it walks: -1 is left, 1 is right.
     heading: i32,
-    /// How many steps it can go before it is tired.
+    /// The number of steps until it is tired.
     strength: u32,
 }
 
-/// What the callbacks need.
+/// The context of the callbacks.
 pub(crate) struct Corridor {
     pub(crate) tick: u64,
-    /// Where the player is.
+    /// The player's place.
     pub(crate) player: i32,
 }
 
-/// What a guard hears.
+/// The message of a guard.
 pub(crate) struct Whistle;
 
 impl Owner for Guard {
     type Context<'a> = Corridor;
     type Message = Whistle;
 
-    /// In ticks.
+    /// Returns the time in ticks.
     #[expect(clippy::cast_precision_loss, reason = "no game lasts that long")]
     fn now(corridor: &Corridor) -> f64 {
         corridor.tick as f64
     }
 }
 
-/// How long the corridor is, in steps.
+/// The length of the corridor, in steps.
 pub(crate) const CORRIDOR: i32 = 60;
 /// How far a guard sees.
 const SIGHT: i32 = 5;

@@ -1,4 +1,4 @@
-//! A bug report that can be played: guards in a corridor, a player who does something random, and a replay of it.
+//! A bug report that can be played: guards in a corridor, a player with random actions, and a replay of them.
 //!
 //! ```text
 //! Guard
@@ -9,8 +9,8 @@
 //! └─ Stunned             hit by a stone; after 12 ticks: Patrol
 //! ```
 //!
-//! A first run plays, and writes a report: the guards as they were when it began, and what the player has done in which tick. A
-//! second run, on another machine if need be, reads it, plays to some tick, and shows who is in which state there:
+//! The first run plays, and writes a report: the guards as they were at its beginning, and the player's actions in each tick. A
+//! second run, maybe on another computer, reads the report, plays up to a tick, and shows the state of each guard in this tick:
 //!
 //! ```text
 //! cargo run --example replay --features serde -- --report target/replay.ron --seed 3
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("replay", USAGE, options::parse(arguments), out, err, |options, out, _| match options.to {
         None => play(options, out),
@@ -48,7 +48,7 @@ pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dy
     })
 }
 
-/// How long the game has been under way when the recording begins.
+/// The number of ticks before the recording begins.
 const BEFORE: u64 = 100;
 
 /// Plays a game, and writes the report.
@@ -72,7 +72,7 @@ fn play(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n{} ticks with {} actions: {}", options.ticks, replay.inputs().count(), options.report.display())
 }
 
-/// Reads a report, plays to a tick, and shows what is there.
+/// Reads a report, plays up to a tick, and shows the guards.
 fn look(report: &Path, tick: u64, out: &mut dyn Write) -> io::Result<()> {
     let mut replay = read(report)?;
     for (at, deed) in replay.inputs().filter(|(at, _)| (tick.saturating_sub(5)..tick).contains(at)) {

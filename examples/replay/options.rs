@@ -8,9 +8,9 @@ use lexopt::{Arg, Error, Parser, ValueExt};
 pub(crate) const USAGE: &str = "usage: replay [--report FILE] [--to TICK | [--guards N] [--ticks N] [--seed N]]";
 
 pub(crate) struct Options {
-    /// The file that is written, or read if a tick is asked for.
+    /// The file of the report. It is read if a tick is given, and otherwise written.
     pub(crate) report: PathBuf,
-    /// The tick that is asked for.
+    /// The tick up to which the report is played, if given.
     pub(crate) to: Option<u64>,
     pub(crate) guards: u32,
     pub(crate) ticks: u64,
@@ -23,7 +23,7 @@ impl Default for Options {
     }
 }
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
     let mut parser = Parser::from_args(arguments);
     let mut options = Options::default();

@@ -1,4 +1,4 @@
-//! How often each state was taken, and by whom.
+//! Counts how often each character has entered each state.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::game::Who;
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Census {
-    /// By the name of the state and by who took it.
+    /// By the name of the state, and by the character that entered it.
     taken: BTreeMap<String, BTreeMap<Who, u32>>,
 }
 
@@ -25,7 +25,7 @@ impl Census {
         }
     }
 
-    /// Returns how often a state was taken by somebody.
+    /// Returns how often a character has entered a state.
     pub(crate) fn taken(&self, state: &str, who: Who) -> u32 {
         self.taken.get(state).and_then(|by| by.get(&who)).copied().unwrap_or(0)
     }

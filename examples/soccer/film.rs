@@ -1,4 +1,4 @@
-//! The moving picture: the last seconds of a match, over and over, as an SVG whose viewer moves it.
+//! The animation: the last seconds of a match in a loop, as an animated SVG.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
@@ -7,9 +7,9 @@ use super::game::{Match, TICK, Who};
 use super::picture::{BALL, FAINT, INK, LEFT, MARK, PAGE, color, draw_mark, draw_pitch, on_page};
 use super::pitch::{Point, Shirt, Side};
 
-/// How many ticks lie between two frames. The viewer moves everybody evenly from one to the next.
+/// The number of ticks between two frames. The viewer interpolates the movement.
 const TICKS_PER_FRAME: u64 = 4;
-/// How many frames there are: twelve seconds.
+/// The number of frames: twelve seconds.
 const FRAMES: usize = 60;
 
 /// The last frames of a match.
@@ -18,23 +18,23 @@ pub(crate) struct Film {
     frames: VecDeque<Frame>,
 }
 
-/// How a match is at one moment.
+/// A match at one moment.
 struct Frame {
-    /// The ten players and, as the last, the ball.
+    /// The places of the ten players and, last, of the ball.
     places: [Point; 11],
-    /// What is written about each player and each team.
+    /// The texts for each player and each team.
     states: Vec<String>,
     score: [u32; 2],
 }
 
-/// Whose states are shown: all players, then both teams.
+/// Returns the characters whose states are shown: all players, then both teams.
 fn shown() -> impl Iterator<Item = Who> {
     let players = Side::BOTH.into_iter().flat_map(Side::players).map(Who::from);
     players.chain(Side::BOTH.map(Who::Team))
 }
 
 impl Film {
-    /// Is given the match after each tick.
+    /// Records the match after a tick.
     pub(crate) fn record(&mut self, game: &Match) {
         if game.ticks % TICKS_PER_FRAME != 0 {
             return;
@@ -47,14 +47,14 @@ impl Film {
         self.frames.push_back(Frame { places, states, score: game.score });
     }
 
-    /// Returns the picture.
+    /// Returns the animation as SVG.
     pub(crate) fn svg(&self) -> String {
         let mut page = String::new();
         self.draw(&mut page).expect("a string takes any text");
         page
     }
 
-    /// Returns how long the film is, in seconds.
+    /// Returns the length of the film, in seconds.
     fn seconds(&self) -> f64 {
         let ticks = u32::try_from(self.frames.len()).map_or(0.0, f64::from) * 4.0;
         ticks * TICK.as_secs_f64()
@@ -104,7 +104,8 @@ impl Film {
     fn draw_player(&self, page: &mut String, index: usize, shirt: Shirt) -> fmt::Result {
         writeln!(page, "<g>")?;
         draw_mark(page, shirt, Point::default())?;
-        // One side's above the mark and the other's below it: most who stand close to each other are opponents.
+        // The labels of one side are above the marks, and those of the other below: players who are close to each other are
+        // mostly opponents.
         let y = if shirt.side == Side::Orange { -MARK - 6.0 } else { MARK + 17.0 };
         let color = color(shirt.side);
         self.draw_texts(
@@ -121,7 +122,7 @@ impl Film {
         writeln!(page, "</g>")
     }
 
-    /// Writes how what it stands in moves.
+    /// Writes the movement of the surrounding element.
     fn move_along(&self, page: &mut String, index: usize) -> fmt::Result {
         write!(page, r#"<animateTransform attributeName="transform" type="translate" values=""#)?;
         for frame in &self.frames {
@@ -131,7 +132,7 @@ impl Film {
         writeln!(page, r#"" dur="{:.1}s" repeatCount="indefinite"/>"#, self.seconds())
     }
 
-    /// Writes one text after the other, each while it is true.
+    /// Writes the texts one after the other, each visible while it applies.
     fn draw_texts(
         &self,
         page: &mut String,

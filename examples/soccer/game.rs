@@ -1,4 +1,4 @@
-//! The match: the members with their telegrams, and all that they share. It is the context of their callbacks.
+//! The match: the members with their telegrams, and their shared data. It is the context of their callbacks.
 
 use std::array;
 use std::collections::VecDeque;
@@ -14,12 +14,12 @@ use super::census::Census;
 use super::pitch::{Point, Shirt, Side};
 use super::{field_player, keeper, team};
 
-/// How long a tick is.
+/// The length of a tick.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
-/// How many ticks the tracks go back: eight seconds.
+/// The length of the tracks in ticks: eight seconds.
 const TRACKED: usize = 160;
 
-/// Who can send and receive telegrams.
+/// The members, which send and receive telegrams.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Who {
     Team(Side),
@@ -32,7 +32,7 @@ impl From<Shirt> for Who {
     }
 }
 
-/// As in `Blue`, which is the team, and `Blue 4`.
+/// `Blue` is the team, and `Blue 4` is a player.
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -42,55 +42,55 @@ impl fmt::Display for Who {
     }
 }
 
-/// How the log names who sends and who receives.
+/// The names of senders and receivers in the log.
 impl fmt::Debug for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// What they tell each other.
+/// The content of telegrams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum News {
-    /// The match to both teams: there was a goal.
+    /// From the match to both teams: there was a goal.
     Goal,
-    /// The match to both teams: that side has the ball.
+    /// From the match to both teams: this side has the ball.
     Possession(Side),
-    /// A team to the other, and each team to its players: the ball is in play.
+    /// From a team to the other team, and from each team to its players: the ball is in play.
     KickOff,
-    /// A team to its players: to the places of the kick-off.
+    /// From a team to its players: go to your places for the kick-off.
     GoHome,
-    /// A team to a player: nobody is closer to the ball.
+    /// From a team to a player: you are closest to the ball.
     WinBall,
-    /// A team to a player: somebody else is closer.
+    /// From a team to a player: another player is closer.
     LeaveBall,
-    /// A team to a player: to that place, to be free for a pass.
+    /// From a team to a player: go to this place, to be free for a pass.
     Support(Point),
-    /// A team to a player: stay close to that opponent.
+    /// From a team to a player: stay close to this opponent.
     Mark(Shirt),
-    /// A team to a player: to the own position, forward if the team has the ball.
+    /// From a team to a player: go to your position, which is farther forward if the team has the ball.
     KeepPosition,
-    /// A player to the one of the same team who has the ball.
+    /// From a player to the teammate who has the ball.
     PassToMe,
-    /// A player to the one of the same team who is to get the ball: it comes to that place.
+    /// From a player to a teammate: the ball comes to this place.
     ReceiveBall(Point),
-    /// A player who has passed, to the team.
+    /// From a player who has passed, to the team.
     FindSupport,
-    /// A player to the opponent whose ball it was.
+    /// From a player to the opponent who had the ball.
     Tackled,
-    /// A player to himself.
+    /// From a player to himself.
     BallAtFeet,
-    /// A keeper to himself, when he has held the ball for a while.
+    /// From a keeper to himself, after he has held the ball for a while.
     ThrowOut,
 }
 
 pub(crate) type Told = Telegram<Who, News>;
 
-/// How often a player has asked for a pass.
+/// Counts of the requests for a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Questions {
     pub(crate) asked: u32,
-    /// How often the ball was passed before the call in which the player asked had returned.
+    /// How often the ball was passed before the call of the requesting player had returned.
     pub(crate) answered: u32,
 }
 
@@ -98,11 +98,11 @@ pub(crate) struct Match {
     members: Members<Who, News, Self>,
     pub(crate) ball: Ball,
     bodies: [Body; 10],
-    /// Who has the ball at the feet or in the hands.
+    /// The player who has the ball at his feet or in his hands.
     pub(crate) carrier: Option<Shirt>,
-    /// To whom a pass is on its way.
+    /// The player to whom a pass is on its way.
     pub(crate) receiver: Option<Shirt>,
-    /// The side that had the ball last.
+    /// The side that last had the ball.
     pub(crate) possession: Side,
     /// The side that has the next kick-off.
     pub(crate) kicks_off: Side,
@@ -111,7 +111,7 @@ pub(crate) struct Match {
     pub(crate) ticks: u64,
     pub(crate) questions: Questions,
     pub(crate) census: Census,
-    /// Where the ten players and, as the last, the ball have been lately.
+    /// The last places of the ten players and, last, of the ball.
     pub(crate) tracks: VecDeque<[Point; 11]>,
     random: Rand64,
 }
@@ -126,7 +126,7 @@ impl CastContext for Match {
 }
 
 impl Match {
-    /// Creates a match in which everybody is at home, before the kick-off.
+    /// Creates a match before the kick-off, with all players at home.
     pub(crate) fn new(seed: u64) -> Self {
         let players: Vec<Shirt> = Side::BOTH.into_iter().flat_map(Side::players).collect();
         let mut game = Self {
@@ -152,20 +152,20 @@ impl Match {
                 game.members.add(shirt.into(), field_player::agent(shirt)).expect(once);
             }
         }
-        // After the players, because a team that starts sends them home.
+        // The teams come after the players, because a team that starts sends its players home.
         for side in Side::BOTH {
             game.spawn(Who::Team(side), team::agent(side)).expect(once);
         }
         game
     }
 
-    /// Plays one tick: the teams think, then each player thinks and moves before the next one does.
+    /// Plays one tick: the teams think, then each player thinks and moves before the next player does.
     pub(crate) fn tick(&mut self) {
         self.members.advance(TICK);
         for side in Side::BOTH {
             self.update_one(&Who::Team(side));
         }
-        // In turns, so that no team is always the first.
+        // The teams take turns, so that none is always the first.
         let first = if self.ticks % 2 == 0 { Side::Orange } else { Side::Blue };
         for (one, other) in first.players().zip(first.other().players()) {
             for shirt in [one, other] {
@@ -199,7 +199,7 @@ impl Match {
         }
     }
 
-    /// A goal: the ball goes back to the center, and both teams are told.
+    /// Counts a goal: the ball goes back to the center, and both teams are told.
     fn score(&mut self, side: Side) {
         self.score[side.index()] += 1;
         self.kicks_off = side.other();
@@ -219,7 +219,7 @@ impl Match {
         }));
     }
 
-    /// Returns the members, to read.
+    /// Returns the members, read-only.
     pub(crate) fn members(&self) -> &Members<Who, News, Self> {
         &self.members
     }
@@ -237,19 +237,19 @@ impl Match {
         &mut self.bodies[shirt.index()]
     }
 
-    /// Returns whether something happens that does so with that probability.
+    /// Returns `true` with this probability.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.random.rand_float() < probability
     }
 
-    /// Kicks the ball, not quite where it is to go: the farther, the less.
+    /// Kicks the ball with an error, which grows with the distance.
     pub(crate) fn kick(&mut self, to: Point, speed: f64) {
         let miss = 0.12 * self.ball.place.distance(to);
         let [x, y] = [(); 2].map(|()| (self.random.rand_float() - 0.5) * miss);
         self.ball.kick(to + Point::new(x, y), speed);
     }
 
-    /// A player has the ball now. If it was the other side's before, both teams are told when the turn is over.
+    /// Gives the ball to a player. If the other side had it, both teams are told when the turn is over.
     pub(crate) fn gain_ball(&mut self, shirt: Shirt) {
         self.carrier = Some(shirt);
         if self.possession != shirt.side {
@@ -260,7 +260,7 @@ impl Match {
         }
     }
 
-    /// A player has the ball no longer. Somebody else may have it already.
+    /// Takes the ball from a player, unless another player already has it.
     pub(crate) fn give_up_ball(&mut self, shirt: Shirt) {
         self.carrier = self.carrier.filter(|carrier| *carrier != shirt);
     }
@@ -270,12 +270,12 @@ impl Match {
         self.carrier.filter(|carrier| carrier.side == side)
     }
 
-    /// Returns whether a player can play the ball: it is close, and in no keeper's hands.
+    /// Returns whether a player can play the ball: it is close, and no keeper has it in his hands.
     pub(crate) fn reaches_ball(&self, shirt: Shirt) -> bool {
         self.ball.held_by.is_none() && self.body(shirt).place.distance(self.ball.place) < Body::REACH
     }
 
-    /// Returns whether all ten stand where they stand at a kick-off.
+    /// Returns whether all ten players are in their places for the kick-off.
     pub(crate) fn is_everybody_home(&self) -> bool {
         let mut players = Side::BOTH.into_iter().flat_map(Side::players);
         players.all(|shirt| self.body(shirt).place.distance(shirt.home()) < 0.5)

@@ -1,4 +1,4 @@
-//! A goalkeeper: another type of owner, with states of its own, who is told the same telegrams.
+//! A goalkeeper: another type of owner, with its own states, that gets the same telegrams.
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ use super::view::PASS_ARRIVES_AT;
 
 pub(crate) const STATES: [&str; 4] = ["GoHome", "TendGoal", "Intercept", "HoldBall"];
 
-/// How far before the goal he goes for a ball that nobody has, in meters.
+/// How far from the goal he runs for a free ball, in meters.
 const AREA: f64 = 8.0;
-/// How far before the goal he goes for a ball that an opponent has, in meters.
+/// How far from the goal he runs for an opponent's ball, in meters.
 const CLOSE: f64 = 4.5;
-/// How long before it is in the goal he sees that a shot will be, in seconds.
+/// How early he sees that a shot will reach the goal, in seconds.
 const FORESIGHT: f64 = 1.5;
 
 pub(crate) struct Keeper {
     shirt: Shirt,
-    /// Until when he cannot catch, because a ball has slipped through his hands, in seconds.
+    /// The time until which he cannot catch, because a ball has slipped through his hands, in seconds.
     clumsy_until: f64,
 }
 
@@ -42,7 +42,7 @@ impl Owner for Keeper {
     }
 }
 
-/// Makes a keeper who is in no state until the team sends him home.
+/// Returns a keeper who is in no state until the team sends him home.
 pub(crate) fn agent(shirt: Shirt) -> Agent<Keeper> {
     Agent::new(Keeper { shirt, clumsy_until: 0.0 }, StateMachine::idle().with_global(&Orders))
 }
@@ -52,8 +52,8 @@ impl Keeper {
         self.shirt.side
     }
 
-    /// Returns whether the ball is his to go for: it comes into the goal, an opponent brings it there, or nobody has it and he
-    /// is the first to reach it.
+    /// Returns whether he should run for the ball: it is about to reach the goal, an opponent brings it there, or it is free
+    /// and he is the first to reach it.
     fn goes_for_ball(&self, game: &Match) -> bool {
         if game.ball.held_by.is_some() {
             return false;
@@ -84,7 +84,7 @@ impl Keeper {
     }
 }
 
-/// The global state: what the team and he himself tell him.
+/// The global state: telegrams from the team and from himself.
 struct Orders;
 
 impl State<Keeper> for Orders {
@@ -104,7 +104,7 @@ impl State<Keeper> for Orders {
     }
 }
 
-/// Goes to where he stands at the kick-off, and waits there for the team.
+/// Runs to his place at the kick-off, and waits there for the team.
 struct GoHome;
 
 impl State<Keeper> for GoHome {
@@ -126,7 +126,7 @@ impl State<Keeper> for TendGoal {
     }
 }
 
-/// Goes for the ball.
+/// Runs for the ball.
 struct Intercept;
 
 impl State<Keeper> for Intercept {
@@ -135,7 +135,7 @@ impl State<Keeper> for Intercept {
         let (_, meeting) = game.interception(me);
         game.body_mut(me).run(meeting, Body::RUN);
         if keeper.catches(game) {
-            // Put off until this callback has returned: nothing here depends on it.
+            // Delivered after this callback has returned: no code here depends on it.
             fsm.send(Telegram::new(me.into(), me.into(), News::BallAtFeet));
         } else if !keeper.goes_for_ball(game) {
             fsm.change_state(&TendGoal);
@@ -143,13 +143,13 @@ impl State<Keeper> for Intercept {
     }
 }
 
-/// Has the ball in his hands, and throws it to somebody a second later.
+/// Has the ball in his hands, and throws it to a teammate a second later.
 struct HoldBall;
 
 impl HoldBall {
-    /// In seconds.
+    /// The duration in seconds.
     const LASTS: f64 = 1.0;
-    /// How fast he kicks the ball up the pitch when nobody is free, in meters per second.
+    /// The speed with which he kicks the ball up the pitch if no teammate is free, in meters per second.
     const CLEARS_AT: f64 = 13.0;
 }
 

@@ -1,4 +1,4 @@
-//! Soccer, five a side: characters of several types who call each other in the middle of their own callbacks.
+//! Soccer, five a side: characters of several types that call each other in the middle of their own callbacks.
 //!
 //! ```text
 //! Team (team.rs)                 Keeper (keeper.rs)      FieldPlayer (field_player/)
@@ -18,18 +18,18 @@
 //!                                                        └─ Stumble         (not to be left before 0.7 seconds)
 //! ```
 //!
-//! What it shows:
+//! The example shows:
 //!
-//! - **A team's machine above its players'.** `Attacking` and `Defending` send the players: to the ball, to an opponent, to
-//!   where a pass can arrive. They ask in which states the players are, whoever is acting.
-//! - **Nested telegrams.** A player in `Support` asks for the ball within his own callback. The one who has it kicks, and
-//!   tells the asker to receive it, who is in `Receive` before he goes on: `rejoin` makes that possible. Then the passer
-//!   tells the team, which sends a third player.
-//! - **Telegrams to oneself.** Who gets to the ball tells himself: `send_now` where the rest of the tick depends on it,
-//!   `send` where it does not. A keeper tells himself when to throw, with `send_after`.
-//! - **`post`.** Both teams are told who has the ball when the turn in which it changed is over.
-//! - **A context of the game's own.** `Match` (game.rs) holds the members, the ball, and the bodies of all ten, so that
-//!   everybody sees everybody. What only a player's own states read lies in the owner. `Match` has methods of its own.
+//! - **A team's machine above its players' machines.** `Attacking` and `Defending` send the players: to the ball, to an
+//!   opponent, to a place where a pass can arrive. They read the states of the players, even of a player who is acting.
+//! - **Nested telegrams.** A player in `Support` asks for the ball within his own callback. The player with the ball kicks it,
+//!   and tells the first player to receive it; the first player is in `Receive` before his callback continues: `rejoin` makes
+//!   this possible. Then the passer tells the team, which sends a third player.
+//! - **Telegrams to oneself.** A player who gets to the ball sends himself a telegram: with `send_now` where the rest of the
+//!   tick depends on it, with `send` where it does not. A keeper tells himself when to throw, with `send_after`.
+//! - **`post`.** When the ball changes sides, both teams are told after the current turn.
+//! - **A context of the game's own.** `Match` (game.rs) holds the members, the ball, and the bodies of all ten players, so that
+//!   all players see each other. Data that only a player's own states read is in the owner. `Match` has its own methods.
 //!
 //! ```text
 //! cargo run --example soccer -- --watch
@@ -38,8 +38,9 @@
 //! RUST_LOG=demeanor=trace cargo run --release --example soccer -- --ticks 200
 //! ```
 //!
-//! With `--watch`, it shows 35 seconds of the match in a terminal of 80 by 24 letters or more; `--ticks` says how long it is, 20 to a
-//! second. Then it prints the score, and how often each state was taken, by whom. The first lines of the second command:
+//! With `--watch`, it shows 35 seconds of the match in a terminal of at least 80 by 24 characters; `--ticks` sets the length,
+//! with 20 ticks per second. Then it prints the score, and how often each character has entered each state. The first lines of
+//! the second command:
 //!
 //! ```text
 //! Orange 16 : 21 Blue, after 20000 ticks (1000 seconds), seed 1
@@ -47,8 +48,8 @@
 //! 107 times a player asked for a pass; 18 times he got it within the same call
 //! ```
 //!
-//! `--svg` draws the end of the match: the tracks of the last eight seconds, and the states in which the players are. `--film` draws
-//! the last twelve seconds, moving: a browser shows it. The same seed gives the same match.
+//! `--svg` draws the end of the match: the tracks of the last eight seconds, and the states of the players. `--film` draws the
+//! last twelve seconds as an animation, which a browser shows. The same seed gives the same match.
 
 mod ball;
 mod body;
@@ -82,7 +83,7 @@ fn main() -> ExitCode {
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("soccer", USAGE, options::parse(arguments), out, err, |options, out, _| {
         let mut game = Match::new(options.seed);

@@ -16,19 +16,19 @@ usage: soccer [--ticks N] [--seed N] [--svg FILE] [--film FILE] [--watch]
 pub(crate) struct Options {
     pub(crate) ticks: u64,
     pub(crate) seed: u64,
-    /// Where the picture is written to, if one is wanted.
+    /// The file of the picture, if requested.
     pub(crate) svg: Option<PathBuf>,
-    /// Where the moving picture is written to, if one is wanted.
+    /// The file of the animation, if requested.
     pub(crate) film: Option<PathBuf>,
-    /// Shows the match in the terminal, in real time: then it is short, unless its length is given.
+    /// Whether to show the match in the terminal, in real time. The match is then short, unless its length is given.
     pub(crate) watch: bool,
 }
 
 const TICKS: u64 = 20_000;
-/// 35 seconds: in the match with the first seed, there is a goal in them.
+/// 35 seconds. In the match with the first seed, they contain a goal.
 const WATCHED_TICKS: u64 = 700;
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
     let mut parser = Parser::from_args(arguments);
     let mut options = Options { ticks: TICKS, seed: 1, svg: None, film: None, watch: false };

@@ -1,4 +1,4 @@
-//! The picture: the pitch at the end of the match, with the tracks of the last seconds, and the states of the players.
+//! The picture: the pitch at the end of the match, the tracks of the last seconds, and the states of the players.
 
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -9,19 +9,19 @@ use std::process;
 use super::game::{Match, TICK, Who};
 use super::pitch::{CENTER, GOAL_WIDTH, LENGTH, Point, Shirt, Side, WIDTH};
 
-/// In pixels for each meter.
+/// Pixels per meter.
 const SCALE: f64 = 24.0;
-/// Where the pitch is on the page, in pixels.
+/// The position of the pitch on the page, in pixels.
 pub(crate) const LEFT: f64 = 50.0;
 pub(crate) const TOP: f64 = 104.0;
 pub(crate) const PAGE: (f64, f64) = (LENGTH * SCALE + 2.0 * LEFT, WIDTH * SCALE + TOP + 64.0);
 
 /// The size of a player's mark, in pixels from its middle.
 pub(crate) const MARK: f64 = 12.0;
-/// A letter of a label, in pixels.
+/// The size of a letter in a label, in pixels.
 const LETTER: (f64, f64) = (6.9, 15.0);
 
-/// Two colors that can be told apart without red and green; the marks differ in their shape, too.
+/// The two colors can be distinguished without red and green; the marks also differ in their shapes.
 const ORANGE: &str = "#d55e00";
 const BLUE: &str = "#0072b2";
 pub(crate) const BALL: &str = "#222222";
@@ -30,12 +30,12 @@ const LINES: &str = "#b4c2a6";
 pub(crate) const INK: &str = "#2b2f36";
 pub(crate) const FAINT: &str = "#6b7280";
 
-/// In how many pieces a track is drawn, each one darker than the one before.
+/// The number of pieces of a track. Each piece is darker than the previous one.
 const SHADES: u32 = 8;
-/// What moves farther in a tick was not moved by itself, in meters: the ball after a goal.
+/// A longer distance in one tick, in meters, is not a movement: the ball is put back after a goal.
 const JUMP: f64 = 3.0;
 
-/// Writes a picture into a file. Makes the file's directory, if there is none.
+/// Writes a picture to a file. Creates the file's directory if it does not exist.
 ///
 /// # Errors
 ///
@@ -44,7 +44,7 @@ pub(crate) fn write(svg: &str, file: &Path) -> io::Result<()> {
     let failed = |error: io::Error| io::Error::other(format!("{}: {error}", file.display()));
     let directory = file.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."));
     fs::create_dir_all(directory).map_err(failed)?;
-    // Written to a file beside it, which is then renamed: a failure leaves no half of a picture.
+    // The picture is written to a file beside the target, which is then renamed: after an error, no incomplete picture is left.
     let beside = file.with_extension(format!("{}.svg", process::id()));
     let written = fs::write(&beside, svg).and_then(|()| fs::rename(&beside, file));
     written.map_err(|error| {
@@ -53,7 +53,7 @@ pub(crate) fn write(svg: &str, file: &Path) -> io::Result<()> {
     })
 }
 
-/// Returns the picture.
+/// Returns the picture as SVG.
 pub(crate) fn svg(game: &Match) -> String {
     let mut page = String::new();
     draw(&mut page, game).expect("a string takes any text");
@@ -85,7 +85,7 @@ pub(crate) fn color(side: Side) -> &'static str {
     }
 }
 
-/// Returns where a place is on the page, in pixels.
+/// Returns the position of a place on the page, in pixels.
 pub(crate) fn on_page(place: Point) -> Point {
     Point::new(LEFT, TOP) + place * SCALE
 }
@@ -136,7 +136,7 @@ pub(crate) fn draw_pitch(page: &mut String) -> fmt::Result {
     writeln!(page, "</g>")
 }
 
-/// Draws where something has been, the older the fainter.
+/// Draws a track, whose older pieces are fainter.
 fn draw_track(page: &mut String, track: &[Point], color: &str) -> fmt::Result {
     if track.len() < 2 {
         return Ok(());
@@ -145,7 +145,7 @@ fn draw_track(page: &mut String, track: &[Point], color: &str) -> fmt::Result {
     writeln!(page, r#"<g fill="none" stroke="{color}" stroke-width="2.5"{dashes}>"#)?;
     let piece = track.len().div_ceil(SHADES as usize);
     for (shade, start) in (1..=SHADES).zip((0..track.len()).step_by(piece)) {
-        // With the first of the next piece, so that there is no gap.
+        // Includes the first point of the next piece, so that there is no gap.
         let end = (start + piece + 1).min(track.len());
         let opacity = 0.08 + 0.62 * f64::from(shade) / f64::from(SHADES);
         for part in track[start..end].chunk_by(|one, next| one.distance(*next) < JUMP) {
@@ -168,7 +168,7 @@ fn draw_players(page: &mut String, game: &Match) -> fmt::Result {
         draw_mark(page, *shirt, place)?;
         taken.push(Area::around(place, MARK, MARK));
     }
-    // After all marks, so that none covers a label.
+    // The labels come after all marks, so that no mark covers a label.
     for shirt in shirts {
         let state = game.members().state_of(&shirt.into()).unwrap_or_default();
         let label = place_label(on_page(game.body(shirt).place), &state, &taken);
@@ -211,7 +211,7 @@ impl Area {
         Self { middle, half_width, half_height }
     }
 
-    /// Returns how much of it another covers, in square pixels.
+    /// Returns the overlap with another area, in square pixels.
     fn overlap(&self, other: &Self) -> f64 {
         let way = other.middle - self.middle;
         let width = (self.half_width + other.half_width - way.x.abs()).max(0.0);
@@ -220,7 +220,7 @@ impl Area {
     }
 }
 
-/// Returns where a label is written at a mark: below, above or beside it, where it covers the least.
+/// Returns the area of a mark's label: below, above or beside the mark, where it covers the least.
 fn place_label(mark: Point, label: &str, taken: &[Area]) -> Area {
     let letters = u32::try_from(label.len()).map_or(0.0, f64::from);
     let (half_width, half_height) = (LETTER.0 * letters / 2.0, LETTER.1 / 2.0);

@@ -1,15 +1,15 @@
-//! The pitch: places on it, the two sides, and who plays there. Lengths are in meters.
+//! The pitch: its places, its two sides, and their players. Lengths are in meters.
 
 use std::fmt;
 use std::ops::{Add, Mul, Sub};
 
-/// From one goal to the other.
+/// The distance between the goals.
 pub(crate) const LENGTH: f64 = 40.0;
 pub(crate) const WIDTH: f64 = 24.0;
 pub(crate) const GOAL_WIDTH: f64 = 5.0;
 pub(crate) const CENTER: Point = Point { x: LENGTH / 2.0, y: WIDTH / 2.0 };
 
-/// A place on the pitch, or the way from one place to another. `x` goes from the goal of Orange to that of Blue.
+/// A place on the pitch, or a vector from one place to another. `x` goes from the goal of Orange to the goal of Blue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -21,7 +21,7 @@ impl Point {
         Self { x, y }
     }
 
-    /// Not `hypot`, whose last digit differs between systems: a seed is to give the same match on each of them.
+    /// `hypot` is not used, because its last digit differs between systems: a seed must give the same match on each of them.
     pub(crate) fn length(self) -> f64 {
         (self.x * self.x + self.y * self.y).sqrt()
     }
@@ -30,19 +30,19 @@ impl Point {
         (other - self).length()
     }
 
-    /// Returns the way of the given length into the same direction. Of no way, that is no way.
+    /// Returns the vector of the given length with the same direction; a zero vector stays zero.
     pub(crate) fn with_length(self, length: f64) -> Self {
         let own = self.length();
         if own > 0.0 { self * (length / own) } else { self }
     }
 
-    /// Returns the place `distance` meters from here on the way to another, at most that other place.
+    /// Returns the place that is `distance` meters from here on the way to another place, but not beyond it.
     pub(crate) fn toward(self, other: Self, distance: f64) -> Self {
         let way = other - self;
         if way.length() <= distance { other } else { self + way.with_length(distance) }
     }
 
-    /// Returns the place on the pitch that is the closest.
+    /// Returns the closest place on the pitch.
     pub(crate) fn on_pitch(self) -> Self {
         Self { x: self.x.clamp(0.0, LENGTH), y: self.y.clamp(0.0, WIDTH) }
     }
@@ -95,7 +95,7 @@ impl Side {
         usize::from(self == Self::Blue)
     }
 
-    /// Returns the place that is `depth` meters before the own goal line, and `y` meters from the side line.
+    /// Returns the place that is `depth` meters from the side's own goal line, and `y` meters from the side line.
     pub(crate) fn place(self, depth: f64, y: f64) -> Point {
         match self {
             Self::Orange => Point { x: depth, y },
@@ -103,7 +103,7 @@ impl Side {
         }
     }
 
-    /// Returns how many meters a place is before the own goal line.
+    /// Returns the distance of a place from the side's own goal line, in meters.
     pub(crate) fn depth(self, place: Point) -> f64 {
         match self {
             Self::Orange => place.x,
@@ -111,7 +111,7 @@ impl Side {
         }
     }
 
-    /// Returns the middle of the own goal.
+    /// Returns the middle of the side's own goal.
     pub(crate) fn goal(self) -> Point {
         self.place(0.0, WIDTH / 2.0)
     }
@@ -141,7 +141,7 @@ impl Default for Shirt {
 }
 
 impl Shirt {
-    /// Returns the place of the player among all ten.
+    /// Returns the index of the player among all ten.
     pub(crate) fn index(self) -> usize {
         self.side.index() * 5 + usize::from(self.number) - 1
     }
@@ -150,7 +150,7 @@ impl Shirt {
         self.number == 1
     }
 
-    /// Returns where the player stands at the kick-off.
+    /// Returns the player's place at the kick-off.
     pub(crate) fn home(self) -> Point {
         let (depth, y) = match self.number {
             1 => (1.0, 12.0),
@@ -163,7 +163,7 @@ impl Shirt {
     }
 }
 
-/// As in `Blue 4`.
+/// For example `Blue 4`.
 impl fmt::Display for Shirt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} {}", self.side, self.number)

@@ -1,4 +1,4 @@
-//! The table at the end: the score, and how often each state was taken, by whom.
+//! The table at the end: the score, and how often each character has entered each state.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub(crate) fn write(game: &Match, seed: u64, out: &mut dyn Write) -> io::Result<
     write_table("a field player", &field_player::STATES, game, &field_players, out)
 }
 
-/// Writes a table with a row for each state, and a column for each who can be in it, those of Orange first.
+/// Writes a table with a row for each state, and a column for each character that can be in it, Orange first.
 fn write_table(
     title: &str,
     states: &[&str],

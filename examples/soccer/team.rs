@@ -1,4 +1,4 @@
-//! A team: its machine stands above those of its players, and sends them where they have to go.
+//! A team: its machine is above the machines of its players, and tells them where to go.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use super::pitch::{Shirt, Side};
 
 pub(crate) const STATES: [&str; 3] = ["PrepareForKickOff", "Defending", "Attacking"];
 
-/// How much sooner another player has to be at the ball, in seconds, to be sent in the place of the one who runs.
+/// How much sooner another player must be at the ball, in seconds, to replace the player who runs to it.
 const SOONER: f64 = 0.3;
 
 pub(crate) struct Team {
     side: Side,
-    /// Who is sent to the ball.
+    /// The player who is sent to the ball.
     chaser: Option<Shirt>,
-    /// Who is sent to the place where a pass can arrive.
+    /// The player who is sent to a place where a pass can arrive.
     supporter: Option<Shirt>,
-    /// When the team looks at the pitch again, in seconds.
+    /// The time at which the team looks at the pitch again, in seconds.
     next_look: f64,
 }
 
@@ -60,13 +60,13 @@ impl Team {
         }
     }
 
-    /// Returns the field players who can be sent somewhere: by the state that their machines are in.
+    /// Returns the field players who can be sent elsewhere, by the states of their machines.
     fn free_players(&self, game: &Match) -> Vec<Shirt> {
         let is_free = |shirt: &Shirt| game.members().is_in_state(&(*shirt).into(), &OffTheBall);
         self.side.field_players().filter(is_free).collect()
     }
 
-    /// Returns whether it is time to look at the pitch again: twice a second.
+    /// Returns whether it is time to look at the pitch again, which is twice a second.
     fn looks(&mut self, game: &Match) -> bool {
         let looks = game.now() >= self.next_look;
         if looks {
@@ -75,7 +75,7 @@ impl Team {
         looks
     }
 
-    /// Sends the player who gets to the ball first, unless one of the team has it or is to receive it.
+    /// Sends the player who gets to the ball first, unless a teammate has it or will receive it.
     fn win_ball(&mut self, game: &mut Match) {
         let is_ours = |shirt: Option<Shirt>| shirt.is_some_and(|shirt| shirt.side == self.side);
         let chaser = if is_ours(game.carrier) || is_ours(game.receiver) || game.ball.held_by.is_some() {
@@ -101,7 +101,7 @@ impl Team {
         times.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, shirt)| shirt)
     }
 
-    /// Sends the closest free player to where the ball can be passed to. Who was on the way before, goes back.
+    /// Sends the closest free player to a place where he can get a pass. A player who was sent before goes back.
     fn find_support(&mut self, game: &mut Match) {
         let spot = game.support_spot(self.side);
         let free = self.free_players(game).into_iter();
@@ -119,7 +119,7 @@ impl Team {
         self.supporter = closest;
     }
 
-    /// Sends the free players to the opponents, the closest one to the opponent who is the most dangerous, and so on.
+    /// Sends the free players to the opponents: the closest player to the most dangerous opponent, and so on.
     fn mark_opponents(&self, game: &mut Match) {
         let mut free = self.free_players(game);
         let mut opponents: Vec<Shirt> = self.side.other().field_players().collect();
@@ -140,7 +140,7 @@ impl Team {
     }
 }
 
-/// The global state: what the match tells the team.
+/// The global state: telegrams from the match.
 struct Rules;
 
 impl State<Team> for Rules {
@@ -152,7 +152,7 @@ impl State<Team> for Rules {
     }
 }
 
-/// Everybody goes home. When all ten are there, the team that has the kick-off begins, and tells the other.
+/// All players go home. When all ten are there, the team that has the kick-off begins, and tells the other.
 struct PrepareForKickOff;
 
 impl State<Team> for PrepareForKickOff {

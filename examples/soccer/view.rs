@@ -1,24 +1,24 @@
-//! What a player or a team sees in a match: who gets to the ball first, whom a pass reaches, where there is room.
+//! A player's or team's view of a match: the first player at the ball, possible passes, free space.
 
 use super::ball::Ball;
 use super::body::Body;
 use super::game::Match;
 use super::pitch::{GOAL_WIDTH, Point, Shirt, Side, WIDTH};
 
-/// How fast the ball is to arrive, in meters per second.
+/// The speed at which the ball should arrive, in meters per second.
 pub(crate) const PASS_ARRIVES_AT: f64 = 5.0;
 pub(crate) const SHOT: f64 = 16.0;
 /// The longest pass, in meters.
 const LONGEST_PASS: f64 = 20.0;
-/// From how far a player shoots, in meters.
+/// The largest distance of a shot, in meters.
 const LONGEST_SHOT: f64 = 15.0;
-/// How long it takes an opponent to see where the ball goes, in seconds.
+/// The time that an opponent needs to see where the ball goes, in seconds.
 const REACTION: f64 = 0.3;
-/// How far ahead a player looks for the ball, in steps of a tenth of a second.
+/// How far ahead a player predicts the ball, in steps of a tenth of a second.
 const LOOK_AHEAD: u32 = 40;
 
 impl Match {
-    /// Returns where a player meets the ball, and in how many seconds.
+    /// Returns the number of seconds in which a player meets the ball, and the place.
     pub(crate) fn interception(&self, shirt: Shirt) -> (f64, Point) {
         let body = self.body(shirt);
         let steps = (0..LOOK_AHEAD).map(|step| f64::from(step) / 10.0);
@@ -29,7 +29,7 @@ impl Match {
         })
     }
 
-    /// Returns whether the ball gets from one place to another before an opponent of `side` is in its way.
+    /// Returns whether the ball gets from one place to another before an opponent of `side` can reach it.
     pub(crate) fn is_way_free(&self, side: Side, from: Point, to: Point, speed: f64) -> bool {
         let distance = from.distance(to);
         side.other().players().all(|opponent| {
@@ -49,7 +49,7 @@ impl Match {
         (3.0..LONGEST_PASS).contains(&distance) && self.is_way_free(side, self.ball.place, place, speed)
     }
 
-    /// Returns the pass that brings the ball the farthest forward: to whom, and where.
+    /// Returns the pass that brings the ball the farthest forward: the receiver, and the place.
     pub(crate) fn best_pass(&self, from: Shirt) -> Option<(Shirt, Point)> {
         let side = from.side;
         let mates = side.field_players().filter(|mate| *mate != from);
@@ -62,7 +62,7 @@ impl Match {
         safe.max_by(|(_, one), (_, other)| side.depth(*one).total_cmp(&side.depth(*other)))
     }
 
-    /// Returns where in the other goal a shot from a place would go in, past everybody.
+    /// Returns the point in the other goal at which a shot from a place would pass all opponents.
     pub(crate) fn best_shot(&self, side: Side, from: Point) -> Option<Point> {
         let goal = side.other().goal();
         if from.distance(goal) > LONGEST_SHOT {
@@ -73,7 +73,7 @@ impl Match {
         targets.into_iter().find(|target| self.is_way_free(side, from, *target, SHOT))
     }
 
-    /// Returns a corner of the other goal for a shot that may not get past everybody: now and then, by a player who is pressed.
+    /// Returns a corner of the other goal for an uncertain shot: sometimes, for a player under pressure.
     pub(crate) fn desperate_shot(&mut self, shirt: Shirt) -> Option<Point> {
         let goal = shirt.side.other().goal();
         let is_close = self.body(shirt).place.distance(goal) < LONGEST_SHOT - 3.0;
@@ -84,7 +84,7 @@ impl Match {
         Some(Point::new(goal.x, goal.y + part * GOAL_WIDTH))
     }
 
-    /// Returns how far the closest opponent of a side is from a place.
+    /// Returns the distance from a place to the closest opponent of a side.
     pub(crate) fn room_at(&self, side: Side, place: Point) -> f64 {
         let distances = side.other().players().map(|opponent| self.body(opponent).place.distance(place));
         distances.fold(f64::INFINITY, f64::min)
@@ -95,7 +95,7 @@ impl Match {
         self.room_at(shirt.side, self.body(shirt).place) < 2.5
     }
 
-    /// Returns the place in the other half at which a player would be of the most help.
+    /// Returns the place in the other half at which a player would be most useful.
     pub(crate) fn support_spot(&self, side: Side) -> Point {
         let columns = (0..6).map(|column| 21.0 + 3.0 * f64::from(column));
         let spots = columns.flat_map(|depth| (0..5).map(move |row| side.place(depth, 3.0 + 4.5 * f64::from(row))));
@@ -112,7 +112,7 @@ impl Match {
         can_arrive + can_score + room - distance
     }
 
-    /// Returns the place of a player in the formation: forward with the ball, back without it, and a bit to where it is.
+    /// Returns the place of a player in the formation: forward with the ball, back without it, and a bit toward the ball.
     pub(crate) fn position_of(&self, shirt: Shirt) -> Point {
         let home = shirt.home();
         let forward = if self.possession == shirt.side { 11.0 } else { -2.0 };
@@ -120,7 +120,7 @@ impl Match {
         shirt.side.place(shirt.side.depth(home) + forward, home.y + aside).on_pitch()
     }
 
-    /// Returns where to stand between an opponent and the own goal.
+    /// Returns the place between an opponent and the side's own goal.
     pub(crate) fn place_to_mark(&self, side: Side, opponent: Shirt) -> Point {
         self.body(opponent).place.toward(side.goal(), 2.0 * Body::REACH)
     }

@@ -1,4 +1,4 @@
-//! The match as text, for a terminal: the pitch, and the states that all are in.
+//! The match as text, for a terminal: the pitch, and the states of all players.
 
 use std::fmt::Write as _;
 use std::iter;
@@ -8,18 +8,18 @@ use anstyle::{AnsiColor, Style};
 use super::game::{Match, Who};
 use super::pitch::{GOAL_WIDTH, LENGTH, Point, Side, WIDTH};
 
-/// A row is 1.2 meters, a column half as much, because a letter is about twice as high as it is wide. With what is written around it,
-/// the pitch fits into 80 by 24 letters.
+/// A row is 1.2 meters, and a column half as much, because a character is about twice as high as wide. With the text around it,
+/// the pitch fits into 80 by 24 characters.
 const COLUMNS: u8 = 63;
 const ROWS: u8 = 21;
 
-/// What is written before the first frame: clears the screen.
+/// The text before the first frame: it clears the screen.
 pub(crate) const CLEAR: &str = "\x1b[2J";
-/// Moves to the upper left corner, instead of clearing the screen, which would flicker.
+/// Moves to the upper left corner. Clearing the screen would flicker.
 const HOME: &str = "\x1b[H";
-/// Clears what is right of the text.
+/// Clears the rest of the line.
 const END_OF_LINE: &str = "\x1b[K\n";
-/// Clears what is below the text.
+/// Clears the rest of the screen.
 const END_OF_SCREEN: &str = "\x1b[J";
 
 fn style(side: Side) -> Style {
@@ -29,7 +29,7 @@ fn style(side: Side) -> Style {
     }
 }
 
-/// Returns the text that shows the match as it is now.
+/// Returns the current match as text.
 pub(crate) fn frame(game: &Match) -> String {
     let mut rows = empty_pitch();
     for shirt in Side::BOTH.into_iter().flat_map(Side::players) {
@@ -61,7 +61,7 @@ fn state_of(game: &Match, who: Who) -> String {
     game.members().state_of(&who).unwrap_or_default().into_owned()
 }
 
-/// Returns what is written beside each row: in the middle, the states of all players.
+/// Returns the text beside each row: the states of all players, in the middle.
 fn states_of_players(game: &Match) -> impl Iterator<Item = String> {
     let players = Side::BOTH.map(|side| {
         side.players()
@@ -87,7 +87,7 @@ fn is_goal(row: u8) -> bool {
     (y - WIDTH / 2.0).abs() < GOAL_WIDTH / 2.0
 }
 
-/// Returns the cell of a place.
+/// Returns the cell for a place.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "places are on the pitch")]
 fn cell(rows: &mut [Vec<String>], place: Point) -> &mut String {
     let on = |part: f64, count: u8| ((part * f64::from(count - 1)).round() as u8).min(count - 1);

@@ -1,4 +1,4 @@
-//! What the example of a file with many creatures, `bestiary`, plays and answers.
+//! The output of the example `bestiary`.
 #![cfg(all(feature = "definition", feature = "script"))]
 
 use std::collections::BTreeSet;
@@ -15,14 +15,14 @@ use bestiary::words::vocabulary;
 #[path = "../bestiary/main.rs"]
 mod bestiary;
 
-/// Runs the example on a command line. Returns the exit code, what it printed, and what it complained of.
+/// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {
     let (mut out, mut err) = (vec![], vec![]);
     let code = bestiary::answer(arguments.split_whitespace().map(OsString::from), &mut out, &mut err);
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
-/// What it prints, but for the last line, which tells how fast it was.
+/// Returns the output without the last line, which contains the speed.
 #[track_caller]
 fn tables(arguments: &str) -> String {
     let (code, printed, complaints) = run(arguments);
@@ -44,7 +44,7 @@ fn game(creatures: usize, seed: u64, is_batched: bool) -> Game {
     Game::new(read_kinds(&file(), &vocabulary()).unwrap(), creatures, seed, is_batched)
 }
 
-/// A copy of the file and its scripts, changed, in a folder of a test's own.
+/// Returns a changed copy of the file and its scripts, in a folder for one test.
 fn changed(name: &str, change: impl FnOnce(String) -> String) -> PathBuf {
     let copy = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bestiary").join(name);
     fs::create_dir_all(&copy).unwrap();
@@ -119,7 +119,7 @@ fn the_words_for_the_tool_are_those_of_the_program() {
     assert!(words == include_str!("../bestiary/words.json"), "write words.json again, with --words");
 }
 
-/// Of a kind that nobody has heard of in the code.
+/// The code does not know this kind.
 #[test]
 fn a_new_kind_needs_nothing_but_the_file() {
     let file = changed("hound", |text| {

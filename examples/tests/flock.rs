@@ -1,4 +1,4 @@
-//! What the example of an update in bulk, `flock`, answers.
+//! The output of the example `flock`.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ mod flock;
 
 const USAGE: &str = "usage: flock [--birds N] [--ticks N]";
 
-/// Runs the example on a command line. Returns the exit code, what it printed, and what it complained of.
+/// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {
     let (mut out, mut err) = (vec![], vec![]);
     let code = flock::answer(arguments.split_whitespace().map(OsString::from), &mut out, &mut err);
@@ -21,7 +21,7 @@ fn run(arguments: &str) -> (u8, String, String) {
 
 #[test]
 fn a_bulk_update_ends_where_single_ones_do() {
-    // The comparison itself asserts it; 1000 birds are some blocks and a rest.
+    // The example itself compares the flocks; 1000 birds are some blocks and a remainder.
     let (code, printed, complaints) = run("--birds 1000 --ticks 40");
     assert_eq!((code, complaints.as_str()), (0, ""));
     let rows: Vec<Vec<&str>> = printed.lines().skip(3).map(|line| line.split_whitespace().collect()).collect();

@@ -1,10 +1,10 @@
-//! The program in the README is the one here, and prints what the README says.
+//! The program in the README is the same as `examples/readme.rs`, and its output is the one in the README.
 
 use std::process::Command;
 
 const README: &str = include_str!("../../README.md");
 
-/// Returns the README's blocks of a language, as they are written.
+/// Returns the README's code blocks of a language.
 fn blocks(language: &str) -> Vec<&'static str> {
     let begin = format!("```{language}\n");
     README.split(begin.as_str()).skip(1).filter_map(|rest| rest.split_once("```")).map(|(block, _)| block).collect()

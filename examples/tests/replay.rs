@@ -1,4 +1,4 @@
-//! What the example of a replay, `replay`, plays and answers.
+//! The output of the example `replay`.
 #![cfg(feature = "serde")]
 
 use std::ffi::OsString;
@@ -9,12 +9,12 @@ use std::path::PathBuf;
 #[path = "../replay/main.rs"]
 mod replay;
 
-/// A file of a test's own.
+/// Returns the path of a file for one test.
 fn report(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("replay").join(name)
 }
 
-/// Runs the example on a report and a command line. Returns the exit code, what it printed, and what it complained of.
+/// Runs the example with a report and a command line. Returns the exit code, the output, and the error output.
 fn run(name: &str, arguments: &str) -> (u8, String, String) {
     let (mut out, mut err) = (vec![], vec![]);
     let report = [OsString::from("--report"), report(name).into()];

@@ -1,4 +1,4 @@
-//! What the examples print, compared as a whole.
+//! The output of the small examples, compared as a whole.
 #![expect(clippy::duplicate_mod, reason = "each example is a program of its own and includes what they share")]
 
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ mod door_and_menu;
 #[path = "../enemy.rs"]
 mod enemy;
 
-/// Runs an example on a command line. Returns the exit code, what it printed, and what it complained of.
+/// Runs an example with a command line. Returns the exit code, the output, and the error output.
 macro_rules! run {
     ($example:ident, $arguments:expr) => {{
         let (mut out, mut err) = (vec![], vec![]);
@@ -53,7 +53,7 @@ fn the_door_and_the_menu_print_what_comes_of_each_thing_that_happens() {
     assert_eq!(run!(door_and_menu, ""), (0, include_str!("golden/door_and_menu.txt").to_owned(), String::new()));
 }
 
-/// Not all that it prints is compared: that depends on the system's sines.
+/// Only a part of the output is compared, because it depends on the system's sines.
 #[cfg(feature = "definition")]
 #[test]
 fn the_arena_counts_as_many_deaths_as_there_are_dead() {
@@ -88,7 +88,7 @@ fn the_arena_counts_no_death_that_a_guard_has_refused() {
         let definition = Definition::parse(&file, &arena::vocabulary()).unwrap();
         let mut world = arena::Arena::new(definition.state("dead"));
         let (mut enemy, mut machine) = (arena::Enemy::new([0.0; 2], 1), definition.machine());
-        // The second hit finds somebody alive, or leads from the dead to the dead.
+        // The second hit reaches a living enemy, or leads from a dead state to a dead state.
         for _ in 0..2 {
             machine.send(&mut enemy, &arena::Told::Hit(5.0), &mut world);
         }
@@ -137,7 +137,7 @@ fn help_is_the_usage() {
     assert_eq!(run!(arena, "--help"), (0, "usage: arena [--watch]\n".to_owned(), String::new()));
 }
 
-/// A reader that fails from the first line on.
+/// A writer that fails from the first line on.
 struct Broken(io::ErrorKind);
 
 impl Write for Broken {

@@ -1,4 +1,4 @@
-//! What the example of a cast, `soccer`, plays and answers.
+//! The output of the example `soccer`, and the match that it plays.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,14 +16,14 @@ mod closed;
 #[path = "../soccer/main.rs"]
 mod soccer;
 
-/// Runs the example on a command line. Returns the exit code, what it printed, and what it complained of.
+/// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {
     let (mut out, mut err) = (vec![], vec![]);
     let code = soccer::answer(arguments.split_whitespace().map(OsString::from), &mut out, &mut err);
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
-/// A file of a test's own.
+/// Returns the path of a file for one test.
 fn picture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("soccer").join(name)
 }
@@ -32,7 +32,7 @@ fn players() -> impl Iterator<Item = Shirt> {
     Side::BOTH.into_iter().flat_map(Side::players)
 }
 
-/// Plays a match, and looks at everybody after each tick.
+/// Plays a match, and checks all members after each tick.
 fn play(seed: u64, ticks: u64) -> Match {
     let is_on_pitch = |place: Point| (0.0..=LENGTH).contains(&place.x) && (0.0..=WIDTH).contains(&place.y);
     let mut game = Match::new(seed);
@@ -47,7 +47,7 @@ fn play(seed: u64, ticks: u64) -> Match {
     game
 }
 
-/// A match of a quarter of an hour, which several tests look at.
+/// A match of a quarter of an hour, which several tests check.
 static MATCH: LazyLock<Match> = LazyLock::new(|| play(1, 20_000));
 
 #[test]
@@ -98,7 +98,7 @@ fn the_same_seed_gives_the_same_match_and_another_seed_another() {
     assert_ne!(end(7), end(8));
 }
 
-/// The physics are sums, products and square roots, which are the same on every system.
+/// The physics consist of sums, products and square roots, which are the same on every system.
 #[test]
 fn the_match_of_the_first_seed_is_the_golden_one() {
     assert_eq!(run("--ticks 20000 --seed 1"), (0, include_str!("golden/soccer.txt").to_owned(), String::new()));
@@ -162,7 +162,7 @@ fn the_picture_has_the_score_a_track_of_everybody_and_the_state_of_each_player()
     assert_eq!(labels, states);
 }
 
-/// Written in place, it would change under its other name, too.
+/// If the file were written in place, it would also change under its other name.
 #[test]
 fn a_picture_takes_the_place_of_the_old_one_only_once_it_is_complete() {
     let (file, other_name) = (picture("again.svg"), picture("old-again.svg"));
@@ -218,7 +218,7 @@ fn what_is_watched_fits_into_80_by_24_letters() {
     }
 }
 
-/// The one in the README. Where it changes: `cargo run --example soccer -- --ticks 660 --film docs/images/soccer.svg`.
+/// The picture in the README. To draw it again: `cargo run --example soccer -- --ticks 660 --film docs/images/soccer.svg`.
 #[test]
 fn the_film_is_the_golden_one() {
     let file = picture("film.svg");
@@ -236,7 +236,7 @@ fn a_film_of_no_time_has_nobody_who_moves() {
     assert!(svg.ends_with("</svg>\n") && !svg.contains("animate"), "{svg}");
 }
 
-/// The text without what colors it and moves the cursor.
+/// Returns the text without the escapes for colors and cursor movement.
 fn without_escapes(text: &str) -> String {
     let (first, rest) = text.split_once('\x1b').unwrap();
     let rest = rest.split('\x1b').map(|part| part.trim_start_matches(|c: char| !c.is_ascii_alphabetic()));

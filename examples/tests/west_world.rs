@@ -1,5 +1,5 @@
-//! West World prints what the book's programs print: golden traces for the book's constants, and for other constants a
-//! model that is written without any state machine.
+//! West World prints the same as the book's programs. The tests compare golden traces for the book's constants, and use a model
+//! without state machines for other constants.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use std::io;
 #[path = "../west_world/main.rs"]
 mod west_world;
 
-/// Runs the example on a command line. Returns the exit code, what it printed, and what it complained of.
+/// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {
     let (mut out, mut err) = (vec![], vec![]);
     let arguments = arguments.split_whitespace().map(OsString::from);
@@ -60,7 +60,7 @@ fn no_ticks_print_nothing() {
 
 #[test]
 fn other_constants_print_what_the_model_prints() {
-    // Each must occur somewhere, or the constants do not reach far enough.
+    // Each of these lines must occur, or the constants do not vary enough.
     let mut odd = HashSet::from([
         "Msg is HiHoneyImHomeMessage not handled\n",
         "Goin' to the bank. Yes siree\nMiner Bob: Leavin' the bank\nMiner Bob: Boy, ah sure is thusty!",
@@ -171,7 +171,7 @@ fn a_reader_who_has_had_enough_is_no_error() {
     assert_eq!(err, b"west_world: no storage space\n");
 }
 
-/// The three programs as plain numbers and matches, changing state on the spot as the book's C++ does.
+/// The three programs as plain numbers and matches, with immediate changes, as in the book's C++.
 mod model {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Miner Bob, who digs for gold, banks it, drinks it away, and sleeps.
+//! Miner Bob, who digs for gold, brings it to the bank, drinks, and sleeps.
 
 use std::fmt;
 
@@ -17,17 +17,17 @@ pub(crate) struct Miner {
     fatigue: i64,
 }
 
-/// The book's constants, as options. With other values Bob does what he never does in the book: he leaves the mine for the
-/// bank and then the saloon in one tick.
+/// The book's constants, as options. With other values, Bob can do something that he never does in the book: leave the mine for
+/// the bank and then for the saloon in one tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits {
-    /// With this much money in the bank he goes home.
+    /// The amount of money in the bank with which he goes home.
     pub(crate) comfort: i64,
-    /// How many nuggets fill his pockets.
+    /// The number of nuggets that fill his pockets.
     pub(crate) pockets: i64,
-    /// At this thirst he goes to the saloon.
+    /// The thirst with which he goes to the saloon.
     pub(crate) thirst: i64,
-    /// Above this fatigue he goes on sleeping.
+    /// The fatigue above which he continues to sleep.
     pub(crate) tired: i64,
 }
 
@@ -75,7 +75,7 @@ impl Miner {
         self.fatigue > self.habits.tired
     }
 
-    /// Moves him. Returns whether he was somewhere else before.
+    /// Moves him to a location. Returns whether he was elsewhere before.
     fn go_to(&mut self, location: Location) -> bool {
         let was_elsewhere = self.location != location;
         self.location = location;
@@ -116,7 +116,7 @@ impl State<Miner> for EnterMineAndDigForNugget {
         if bob.has_full_pockets() {
             fsm.change_state(&VisitBankAndDepositGold);
         }
-        // Not `else if`: when both hold, both changes are made, and he leaves the bank without having deposited anything.
+        // This is not `else if`: if both conditions hold, both changes are made, and he leaves the bank without a deposit.
         if bob.is_thirsty() {
             fsm.change_state(&QuenchThirst);
         }

@@ -7,7 +7,7 @@ use demeanor::{Agent, Fsm, Owner, State, StateMachine, Telegram};
 use super::telegraph;
 use super::town::{Name, News, Town};
 
-/// How long a stew takes, in seconds.
+/// The cooking time of a stew, in seconds.
 const COOKING_TIME: f64 = 1.5;
 
 #[derive(Default)]
@@ -41,7 +41,7 @@ struct WifesGlobalState;
 
 impl State<Wife> for WifesGlobalState {
     fn update(&self, _: &mut Wife, fsm: &mut Fsm<'_, Wife>, town: &mut Town) {
-        // Draws a number even if she is in the bathroom: the numbers drawn later depend on it.
+        // Draws a number even if she is in the bathroom, because later numbers depend on it.
         if town.world.random.float() < 0.1 && !fsm.is_in_state(&VisitBathroom) {
             fsm.change_state(&VisitBathroom);
         }

@@ -1,5 +1,5 @@
-//! West World, the three programs of chapter 2 of Mat Buckland's *Programming Game AI by Example*: a port of characters
-//! that have state machines and send each other telegrams.
+//! West World, the three programs of chapter 2 of Mat Buckland's *Programming Game AI by Example*: a port of characters that
+//! have state machines and send each other telegrams.
 //!
 //! ```text
 //! Miner Bob (bob.rs)                         Elsa (elsa.rs)
@@ -23,7 +23,7 @@
 //! RUST_LOG=debug cargo run --release --example west_world -- west-world-1
 //! ```
 //!
-//! It prints exactly what the book's programs print. The first tick:
+//! Its output is the same as that of the book's programs. The first tick:
 //!
 //! ```text
 //! Miner Bob: All mah fatigue has drained away. Time to find more gold!
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     ExitCode::from(answer(env::args_os().skip(1), is_colored, &mut out, &mut io::stderr()))
 }
 
-/// Does what the command line asks for. Returns the exit code.
+/// Runs the program with these arguments. Returns the exit code.
 pub(crate) fn answer(
     arguments: impl IntoIterator<Item = OsString>,
     is_colored: bool,

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     pub(crate) ticks: u64,
     pub(crate) seed: u64,
     pub(crate) habits: Habits,
-    /// Runs in real time, for somebody who watches.
+    /// Whether to run in real time, for a human viewer.
     pub(crate) watch: bool,
 }
 
@@ -34,7 +34,7 @@ impl Default for Options {
     }
 }
 
-/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+/// Parses the arguments, without the program's name. Returns `None` if the user asks for help.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
     let mut parser = Parser::from_args(arguments);
     let mut options = Options::default();

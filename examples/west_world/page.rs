@@ -1,4 +1,4 @@
-//! The text that is printed, line by line.
+//! The output text, line by line.
 
 use std::fmt::{Arguments, Write as _};
 use std::mem;
@@ -11,12 +11,12 @@ pub(crate) const ELSA: Style = AnsiColor::BrightGreen.on_default();
 pub(crate) const TELEGRAM: Style = AnsiColor::White.on_default().bg_color(Some(Color::Ansi(AnsiColor::Red)));
 pub(crate) const PLAIN: Style = Style::new();
 
-/// A text whose last line stays open, so that more can be appended to it.
+/// A text with an open last line, to which more text can be appended.
 #[derive(Default)]
 pub(crate) struct Page {
     is_colored: bool,
     text: String,
-    /// How the open line is printed, if there is one.
+    /// The style of the open line, if there is one.
     open_line: Option<Style>,
 }
 
@@ -33,12 +33,12 @@ impl Page {
         write!(self.text, "{style}{line}").expect("a string takes any text");
     }
 
-    /// Appends to the line that was begun last.
+    /// Appends to the last line.
     pub(crate) fn append(&mut self, more: &str) {
         self.text.push_str(more);
     }
 
-    /// Closes the last line, and takes out the text since the last call.
+    /// Closes the last line, and returns the text since the last call.
     pub(crate) fn take(&mut self) -> String {
         self.close_line();
         mem::take(&mut self.text)

@@ -1,4 +1,4 @@
-//! The random number generator. It takes the place of C's `rand`, so that a seed gives the same output in every language.
+//! The random number generator. It replaces C's `rand`, so that a seed gives the same output in every language.
 
 pub(crate) struct Random {
     state: u64,
@@ -9,12 +9,12 @@ impl Random {
         Self { state: seed }
     }
 
-    /// Returns a number of at least 0 and less than 1.
+    /// Returns a random number from 0 to 1, without 1.
     pub(crate) fn float(&mut self) -> f64 {
         f64::from(self.next()) / 4_294_967_296.0
     }
 
-    /// Returns a number from `least` to `most`, both included.
+    /// Returns a random number from `least` to `most`, including both.
     pub(crate) fn integer(&mut self, least: u32, most: u32) -> u32 {
         least + self.next() % (most - least + 1)
     }

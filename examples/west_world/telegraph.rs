@@ -7,7 +7,7 @@ use demeanor::{Delivery, Telegram};
 use super::page::TELEGRAM;
 use super::town::{Name, News, Town};
 
-/// Of two telegrams with the same content that are due less than this apart, in seconds, only the first is kept.
+/// A telegram is dropped if another one with the same content is due at nearly the same time: less than this apart, in seconds.
 pub(crate) const WINDOW: f64 = 0.25;
 
 /// Sends a telegram that is delivered within the call.
@@ -42,7 +42,7 @@ pub(crate) fn deliver_due(town: &mut Town) {
     }
 }
 
-/// What a state prints when it handles a telegram. `verb` is "handled" or "received".
+/// Prints the lines for a telegram that a state handles. `verb` is "handled" or "received".
 pub(crate) fn acknowledge(town: &mut Town, verb: &str, by: Name) {
     let now = Seconds(town.now());
     town.world.page.line(TELEGRAM, format_args!("Message {verb} by {by} at time: {now}"));
@@ -65,7 +65,7 @@ fn printed_name(news: News) -> &'static str {
     }
 }
 
-/// A time as C's `%g` prints it: six significant digits, without zeros at the end.
+/// A time in the format of C's `%g`: six significant digits, without zeros at the end.
 struct Seconds(f64);
 
 impl fmt::Display for Seconds {

@@ -1,4 +1,4 @@
-//! The town: who lives there, what they share, and what happens in each tick.
+//! The town: its characters, their shared data, and the order of events in a tick.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use super::page::{self, Page};
 use super::random::Random;
 use super::telegraph;
 
-/// How long a tick is.
+/// The length of a tick.
 const TICK: Duration = Duration::from_millis(800);
 
 /// The cast is the context of all callbacks: the characters, their telegrams, the clock, and the world.
@@ -35,7 +35,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// What they can tell each other.
+/// The messages of the characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     HiHoneyImHome,
@@ -50,7 +50,7 @@ pub(crate) enum Program {
     WithMessaging,
 }
 
-/// What the characters share.
+/// The data that the characters share.
 pub(crate) struct World {
     pub(crate) program: Program,
     pub(crate) random: Random,
@@ -71,7 +71,7 @@ impl World {
     }
 }
 
-/// Runs the town for the given number of ticks, and prints what happens.
+/// Runs the town for the given number of ticks, and prints the events.
 pub(crate) fn run(options: &Options, is_colored: bool, out: &mut dyn Write) -> io::Result<()> {
     let mut town = settle(options, is_colored);
     for _ in 0..options.ticks {
@@ -87,7 +87,7 @@ pub(crate) fn run(options: &Options, is_colored: bool, out: &mut dyn Write) -> i
     out.flush()
 }
 
-/// Makes the town. No machine is started, because the book's machines do not enter their first states.
+/// Creates the town. No machine is started, because the book's machines do not enter their first states.
 fn settle(options: &Options, is_colored: bool) -> Town {
     let world = World { program: options.program, random: Random::new(options.seed), page: Page::new(is_colored) };
     let mut town = Town::new(world).with_dispatcher(Dispatcher::merging_within(telegraph::WINDOW));

@@ -1,4 +1,4 @@
-//! Any bytes for a definition: `cargo +nightly fuzz run definition fuzz/corpus/definition fuzz/seeds/definition`.
+//! Reads random bytes as a definition: `cargo +nightly fuzz run definition fuzz/corpus/definition fuzz/seeds/definition`.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ impl Owner for Guard {
     type Message = ();
 }
 
-/// Takes any parameters, and leaves by itself when they are an odd number.
+/// Accepts any parameters. If the number of parameters is odd, it requests a change.
 struct Do {
     odd: bool,
 }
@@ -34,7 +34,7 @@ impl State<Guard> for Do {
     }
 }
 
-/// The words of the seeds.
+/// The vocabulary of the seeds.
 static VOCABULARY: LazyLock<Vocabulary<Guard>> = LazyLock::new(|| {
     let mut vocabulary = Vocabulary::new()
         .value("health", |guard: &Guard, ()| guard.health)
@@ -60,7 +60,7 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    // Large files are bounded by work that would take a fuzzer too long.
+    // The proof of a large file has a limit, which a fuzzer would take too long to reach.
     if bytes.len() <= 20_000 {
         let outlines = Outline::parse_all("fuzz", text, Some(&WORDS)).expect("it has been read before");
         let _ = Proof::of(&outlines);
@@ -71,7 +71,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Runs a machine of it, and a batch, and reloads it under them.
+/// Runs a machine and a batch of the definition, and reloads it while they run.
 fn run(definition: &Definition<Guard>, text: &str) {
     let mut batch = Batch::new();
     for health in 0..10_u8 {
@@ -91,7 +91,7 @@ fn run(definition: &Definition<Guard>, text: &str) {
     batch.update(&mut ());
 }
 
-/// What is right; of what is wrong, a drawing.
+/// Returns the outline if it is valid, and draws the problems otherwise.
 fn draw(read: Result<Outline, Problems>) -> Option<Outline> {
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
     match read {

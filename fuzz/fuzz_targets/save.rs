@@ -1,4 +1,4 @@
-//! Any bytes for a saved batch, or for saved machines: `cargo +nightly fuzz run save fuzz/corpus/save fuzz/seeds/save`.
+//! Reads random bytes as a saved batch, or as saved machines: `cargo +nightly fuzz run save fuzz/corpus/save fuzz/seeds/save`.
 #![no_main]
 
 #[path = "../../tests/saving/barracks.rs"]
@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Whatever is loaded works.
+/// Checks that a loaded value works.
 fn use_batch(saved: SavedBatch<Guard>) {
     let Ok(mut batch) = Batch::load(saved, &BOOK, 4.9) else { return };
     let keys: Vec<_> = batch.keys().collect();

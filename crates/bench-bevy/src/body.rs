@@ -1,10 +1,10 @@
 //! The logic of the entities, the same functions for every row of the table.
 
-/// How many states there are.
+/// Number of states.
 pub const STATES: u8 = 6;
 
-/// A number that looks like chance (the end of MurmurHash3). With anything simpler, a processor learns which state comes next,
-/// and guesses right where in a game it could not.
+/// Returns a pseudorandom number (the finalizer of MurmurHash3). With a simpler function, the processor's branch predictor
+/// learns which state comes next, which it cannot do in a game.
 pub fn chance(i: u32) -> u32 {
     let mut hash = i;
     hash = (hash ^ (hash >> 16)).wrapping_mul(0x85EB_CA6B);
@@ -12,7 +12,7 @@ pub fn chance(i: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// What every row's entities have: 64 bytes.
+/// The data of each entity, the same in every row of the table: 64 bytes.
 #[derive(Clone, Copy)]
 pub struct Body {
     place: [f32; 4],
@@ -28,7 +28,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// The `i`-th body, of those that change every `period` ticks, each at a tick of its own.
+    /// Creates the `i`-th body. Bodies change state every `period` ticks, but not all in the same tick.
     pub fn new(i: u32, period: u32) -> Self {
         let at = (i % 97) as f32;
         Self {
@@ -43,13 +43,13 @@ impl Body {
         }
     }
 
-    /// The state of the `i`-th body at first: shuffled, as a game's are.
+    /// Returns the first state of the `i`-th body. The states are shuffled, as in a game.
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 256")]
     pub fn first_state(i: u32) -> u8 {
         (chance(i) % u32::from(STATES)) as u8
     }
 
-    /// One tick in state `N`: idle, patrol, chase, flee, fight, rest. Returns whether it is time for the next state.
+    /// Runs one tick in state `N`: idle, patrol, chase, flee, fight, rest. Returns whether it is time for the next state.
     #[inline]
     pub fn update<const N: u8>(&mut self) -> bool {
         match N {
@@ -108,13 +108,13 @@ impl Body {
         self.exited += 1 + u32::from(N);
     }
 
-    /// What a system does with an entity in one of the states.
+    /// The work of a system that visits the entities in one of the states.
     #[inline]
     pub fn visit(&mut self) {
         self.rest[1] += 1;
     }
 
-    /// A number that two rows agree in if they did the same.
+    /// Returns a checksum. It is the same in two rows that did the same work.
     pub fn checksum(&self) -> u64 {
         let floats = self.place.iter().chain(&self.speed).chain([&self.stamina]);
         let mix = |sum: u64, word: u32| sum.rotate_left(5) ^ u64::from(word).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,4 +1,4 @@
-//! What one writes without a crate: the state as an enum component, and as tag components.
+//! Code that a game writes without a crate: the state as an enum component, and as tag components.
 
 use bevy_app::{App, Update};
 use bevy_ecs::prelude::*;
@@ -51,7 +51,7 @@ pub fn with_enum(entities: u32, period: u32) -> App {
 #[derive(Component)]
 struct Tag<const N: u8>;
 
-/// As above with the tag in a sparse set.
+/// The same tag, stored in a sparse set.
 #[derive(Component)]
 #[component(storage = "SparseSet")]
 struct SparseTag<const N: u8>;
@@ -65,7 +65,7 @@ macro_rules! tags {
             ) {
                 for (entity, mut character) in &mut characters {
                     let body = &mut character.0;
-                    // What entered this state in this very tick is not yet updated in it.
+                    // An entity that entered this state in this tick is not updated in it until the next tick.
                     if body.update::<N>() {
                         body.exit::<N>();
                         commands.entity(entity).remove::<$tag<N>>().insert($tag::<M>);
@@ -85,7 +85,8 @@ macro_rules! tags {
                     _ => entity.insert($tag::<5>),
                 };
             }
-            // No order among them, so no sync point: all see the tags as they were.
+            // The systems have no order, so there is no sync point between them: all of them see the tags as they were before
+            // the tick.
             app.add_systems(
                 Update,
                 (tick::<0, 1>, tick::<1, 2>, tick::<2, 3>, tick::<3, 4>, tick::<4, 5>, tick::<5, 0>),

@@ -1,10 +1,10 @@
-//! What a tick costs an entity in Bevy: this project beside what is written by hand and beside other crates.
+//! Measures how long a tick takes per entity in Bevy: with this project, with code written by hand, and with other crates.
 //!
-//! `cargo run --release --features peers -- [waiting | visits] [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`. With
-//! `waiting`, some of the entities sleep, and the rows are those that poll and those that do not. With `visits`, a system goes through
-//! the entities in one of the six states. All rows run in turns in one process, as in `bench`. The medians of their rounds and of the
-//! rounds' ratios count, so that they hold on a machine that others use, too. A row is named by a part of its name; the first row is
-//! always there.
+//! `cargo run --release --features peers -- [waiting | visits] [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`.
+//! With `waiting`, some of the entities sleep; some rows poll, and the others use timers. With `visits`, a system goes through
+//! the entities in one of the six states. All rows run in turns in one process, as in `bench`. The tables show the medians of
+//! the times and of the ratios within a round, so that they are meaningful on a busy machine, too. `--only` takes a part of a
+//! row's name; the first row is always measured.
 
 mod body;
 mod by_hand;
@@ -22,8 +22,8 @@ use std::time::Instant;
 use bench_runner::{race, table};
 use cpu_time::ThreadTime;
 
-/// The largest number of entities that seldom_state is given: it needs more than a second for each tick of 100 000 that all
-/// change.
+/// The largest number of entities for seldom_state: with 100 000 entities that all change state, it needs more than a second
+/// for each tick.
 #[cfg(feature = "peers")]
 const SELDOM_BEARS: u32 = 5_000;
 
@@ -35,13 +35,13 @@ struct Row {
 }
 
 impl Row {
-    /// Returns how many nanoseconds a tick takes for each entity.
+    /// Returns the nanoseconds that a tick takes per entity.
     fn time(&mut self, ticks: u32) -> f64 {
         let begin = (Instant::now(), ThreadTime::now());
         for _ in 0..ticks {
             (self.tick)();
         }
-        // On many threads, the time of one says nothing.
+        // With several threads, the processor time of one thread is not the cost of the tick.
         let elapsed = if cfg!(feature = "parallel") { begin.0.elapsed() } else { begin.1.elapsed() };
         elapsed.as_secs_f64() * 1e9 / f64::from(ticks) / f64::from(self.entities)
     }
@@ -103,10 +103,10 @@ fn visiting_rows(entities: u32, period: u32) -> Vec<Row> {
     ]
 }
 
-/// How many of a hundred entities sleep, in the tables of waiting.
+/// The percentages of sleeping entities in the tables of waiting.
 const PERCENT_ASLEEP: [u32; 4] = [0, 50, 90, 99];
 
-/// How many seconds a nap lasts at least, in the tables of waiting.
+/// The shortest naps in the tables of waiting, in seconds.
 const LEAST_SECONDS: [f32; 2] = [1.0, 10.0];
 
 fn waiting_rows(crowd: waiting::Crowd) -> Vec<Row> {
@@ -118,13 +118,13 @@ fn waiting_rows(crowd: waiting::Crowd) -> Vec<Row> {
     ]
 }
 
-/// Measures rows, some ticks in each round.
+/// Measures the rows. A round of a row is `ticks` ticks.
 fn measure(heading: &str, mut rows: Vec<Row>, ticks: u32, rounds: usize, only: &[String]) {
     let mut is_first = true;
     rows.retain(|row| {
         std::mem::take(&mut is_first) || only.is_empty() || only.iter().any(|part| row.name.contains(part))
     });
-    // They warm up.
+    // Warm-up.
     for row in &mut rows {
         row.time(ticks);
     }
@@ -180,7 +180,7 @@ fn main() -> Result<(), lexopt::Error> {
         periods = if is_visiting { vec![10_000, 1_000, 100, 10, 1] } else { vec![100, 1] };
     }
     for period in periods {
-        // In each round, the same share of the entities changes state.
+        // The same share of the entities changes state in each round.
         let ticks = if period == 1 { 4 } else { 20 };
         let heading = format!("{} % of the entities change state in a tick", 100.0 / f64::from(period));
         let rows = if is_visiting { visiting_rows(entities, period) } else { rows(entities, period) };

@@ -1,5 +1,5 @@
-//! moonshine-behavior. What is to happen on entering and leaving runs in its observers, as its documentation has it; or
-//! inline, where the change is asked for, so that it is spared them and measured for what it keeps alone.
+//! moonshine-behavior. The rows run the work of entering and leaving either in its observers, as its documentation recommends,
+//! or inline, where the change is requested. The inline rows measure the crate without the cost of its observers.
 
 use bevy_app::{App, Update};
 use bevy_ecs::prelude::*;
@@ -23,7 +23,7 @@ enum Mode {
 }
 
 impl Behavior for Mode {
-    /// Nothing is to come back to, so its stack stays short.
+    /// No state is resumed, so the stack stays short.
     fn is_resumable(&self) -> bool {
         false
     }
@@ -33,7 +33,7 @@ pub fn checksum(app: &mut App) -> u64 {
     app.world_mut().query::<&Character>().iter(app.world()).map(|it| it.0.checksum()).fold(0, u64::wrapping_add)
 }
 
-/// Updates each body, and says what is to become of those that are due.
+/// Updates each body, and requests the next state for each body whose time has come.
 fn tick(
     characters: &mut Query<(&mut Character, BehaviorMut<Mode>)>,
     mut due: impl FnMut(&mut Body, fn(&mut Body), fn(&mut Body)),
@@ -67,7 +67,7 @@ fn on_stop(event: OnStop<Mode>, mut characters: Query<&mut Character>) {
 }
 
 fn on_start(event: OnStart<Mode>, mut characters: Query<(&mut Character, BehaviorRef<Mode>)>) {
-    // The other rows do not enter their first state either.
+    // The entities of the other rows do not enter their first state either.
     if event.initial {
         return;
     }

@@ -23,7 +23,7 @@ impl EntityOwner for Character {
 pub struct Mode<const N: u8>;
 
 impl Character {
-    /// What a system does with an entity in one of the states.
+    /// The work of a system that visits the entities in one of the states.
     #[inline]
     pub fn visit(&mut self) {
         self.0.visit();
@@ -51,7 +51,7 @@ macro_rules! states {
 }
 states! { 0 -> 1; 1 -> 2; 2 -> 3; 3 -> 4; 4 -> 5; 5 -> 0; }
 
-/// A character whose body is a component beside it, which its states are given.
+/// A character whose body is a separate component; its states get the body as a parameter.
 #[derive(Component)]
 pub struct Soul;
 
@@ -113,7 +113,7 @@ pub fn checksum_beside(app: &mut App) -> u64 {
     app.world_mut().query::<&Flesh>().iter(app.world()).map(|it| it.0.checksum()).fold(0, u64::wrapping_add)
 }
 
-/// The same machines without Bevy: what the core costs.
+/// The same machines without Bevy: the cost of the library alone.
 pub struct Machines(Vec<(Character, demeanor::StateMachine<Character>)>);
 
 impl Machines {
@@ -157,7 +157,7 @@ first_state!(first_way, Soul, Way);
 fn app(plugin: StateMachinePlugin<Character>, entities: u32, period: u32) -> App {
     let mut app = App::new();
     app.add_plugins(plugin);
-    // Started already: the other rows do not enter their first state either.
+    // The machine is already started, because the entities of the other rows do not enter their first state either.
     let machine = |i| Machine::started(demeanor::StateMachine::new(first_state(i)));
     app.world_mut().spawn_batch((0..entities).map(move |i| (Character(Body::new(i, period)), machine(i))));
     app.world_mut().flush();

@@ -1,6 +1,6 @@
-//! seldom_state, on its own version of Bevy. What is to happen on entering and leaving runs in `on_enter` and `on_exit`, as its
-//! documentation has it; or inline, where the change falls due, so that it is spared them and measured for what it keeps
-//! alone.
+//! seldom_state, on its own version of Bevy. The rows run the work of entering and leaving either in `on_enter` and `on_exit`,
+//! as its documentation recommends, or inline, where the change is requested. The inline rows measure the crate without the
+//! cost of these callbacks.
 
 use bevy_app_018::{App, Update};
 use bevy_ecs_018 as bevy_ecs;

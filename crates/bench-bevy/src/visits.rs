@@ -1,6 +1,7 @@
-//! A system that goes through the entities in one of six states, by what the plugin keeps of who is in which.
+//! A system that goes through the entities in one of six states. The rows find these entities by the plugin's markers or
+//! indexes.
 //!
-//! All six states are marked or indexed, so that each change costs what it costs where systems are written for all of them.
+//! All six states are marked or indexed, so that a change costs as much as in a game that has systems for all of them.
 
 use bevy_app::{App, Update};
 use bevy_demeanor::{InSparseSet, InState, Machine, MachineSet, QueryInState};
@@ -8,7 +9,7 @@ use bevy_ecs::prelude::*;
 
 use crate::ours::{self, Character, Mode};
 
-/// By no help of the plugin: each machine is asked for its state.
+/// Without markers and indexes: the system asks each machine for its state.
 pub fn asking(entities: u32, period: u32) -> App {
     let mut app = ours::plain(entities, period);
     let visit = |mut characters: Query<(&mut Character, &Machine<Character>)>| {

@@ -1,4 +1,5 @@
-//! The rows of waiting: some entities work in every tick; the others sleep for some seconds, are up for one tick, and sleep again.
+//! The rows of waiting: some entities work in every tick; the others sleep for some seconds, work for one tick, and sleep
+//! again.
 
 use bevy_app::{App, Update};
 use bevy_demeanor::{CallbackContext, EntityContext, EntityOwner, Machine, MachineCommands, StateMachinePlugin};
@@ -13,13 +14,13 @@ use crate::body::chance;
 pub struct Sleeper {
     place: [f32; 2],
     speed: [f32; 2],
-    /// When the nap is over, in seconds, where the machine polls that.
+    /// The end of the nap, in seconds, for machines that poll.
     until: f64,
     random: u32,
     worked: u32,
     naps: u32,
     stretched: u32,
-    /// How many seconds a nap lasts at least; at most, ten times as many.
+    /// The shortest nap, in seconds. The longest is ten times as long.
     least: f32,
     rest: [u32; 5],
 }
@@ -32,7 +33,7 @@ impl Sleeper {
         Self { place: [0.0; 2], speed, until: 0.0, random, worked: 0, naps: 0, stretched: 0, least, rest: [0; 5] }
     }
 
-    /// What somebody who is awake does in a tick.
+    /// The work of an awake entity in a tick.
     #[inline]
     fn work(&mut self) {
         self.worked += 1;
@@ -44,14 +45,14 @@ impl Sleeper {
         }
     }
 
-    /// What somebody does who has just woken up.
+    /// The work of an entity that has just woken up.
     #[inline]
     fn stretch(&mut self) {
         self.stretched += 1;
         self.place[0] += 0.001;
     }
 
-    /// Begins a nap. Returns how many seconds it lasts; the first one has begun already.
+    /// Starts a nap. Returns its length in seconds. The first nap has already started.
     #[inline]
     fn nap(&mut self) -> f64 {
         let whole = f64::from(self.least) * (1.0 + 9.0 * self.draw());
@@ -64,7 +65,7 @@ impl Sleeper {
         f64::from(self.random >> 8) / f64::from(1_u32 << 24)
     }
 
-    /// A number that two rows agree in if they did the same.
+    /// Returns a checksum. It is the same in two rows that did the same work.
     fn checksum(&self) -> u64 {
         let [x, y] = self.place.map(f32::to_bits);
         let words = [x, y, self.random, self.worked, self.naps, self.stretched];
@@ -76,13 +77,13 @@ pub fn checksum(app: &mut App) -> u64 {
     app.world_mut().query::<&Sleeper>().iter(app.world()).map(Sleeper::checksum).fold(0, u64::wrapping_add)
 }
 
-/// Who takes part.
+/// The entities of a row.
 #[derive(Clone, Copy)]
 pub struct Crowd {
     pub entities: u32,
-    /// How many of a hundred take naps. They lie among the others, as a game's do.
+    /// The percentage of entities that take naps. They are mixed with the others, as in a game.
     pub percent_asleep: u32,
-    /// How many seconds a nap lasts at least; at most, ten times as many.
+    /// The shortest nap, in seconds. The longest is ten times as long.
     pub least: f32,
 }
 
@@ -92,7 +93,7 @@ impl Crowd {
     }
 }
 
-/// The clock: 64 ticks a second, so that each time is exact.
+/// The clock: 64 ticks a second, so that each time is exact as a floating-point number.
 #[derive(Resource, Clone, Copy)]
 pub struct Clock {
     seconds: f64,
@@ -111,11 +112,11 @@ fn tick(mut clock: ResMut<Clock>) {
 #[derive(Component)]
 struct Works;
 
-/// When a nap is over, in seconds.
+/// The end of a nap, in seconds.
 #[derive(Component)]
 struct Timer(f64);
 
-/// By hand: one system for those who work, and one that asks each timer.
+/// By hand: one system updates the entities that work, and one checks each timer.
 pub fn with_timer_component(crowd: Crowd) -> App {
     let mut app = app();
     for i in 0..crowd.entities {
@@ -199,7 +200,8 @@ impl State<Sleeper> for PolledNap {
 
     fn update(&self, sleeper: &mut Sleeper, fsm: &mut Fsm<'_, Sleeper>, clock: &mut Clock) {
         if sleeper.until <= clock.seconds {
-            // One change less than with timers, where there is a state for being up.
+            // This row has one change less than the rows with timers, which have a separate state for the tick between two
+            // naps.
             sleeper.stretch();
             fsm.change_state(&PolledNap);
         }
@@ -212,7 +214,7 @@ fn with_machines(crowd: Crowd, nap: &'static dyn State<Sleeper>) -> App {
     for i in 0..crowd.entities {
         let state: &'static dyn State<Sleeper> = if crowd.takes_naps(i) { nap } else { &Work };
         let entity = app.world_mut().spawn((Sleeper::new(i, crowd), Machine::<Sleeper>::new(state))).id();
-        // Any command starts a machine. So the first naps begin at 0, as in the other rows.
+        // Any command starts a machine, so the first naps begin at 0, as in the other rows.
         app.world_mut().commands().entity(entity).ensure_state::<Sleeper>(state);
     }
     app.world_mut().flush();
@@ -220,12 +222,12 @@ fn with_machines(crowd: Crowd, nap: &'static dyn State<Sleeper>) -> App {
     app
 }
 
-/// Machines with timers, which sleep.
+/// Machines that sleep, with timers.
 pub fn asleep(crowd: Crowd) -> App {
     with_machines(crowd, &Nap)
 }
 
-/// Machines that ask in each tick whether it is time.
+/// Machines that check in each tick whether the nap is over.
 pub fn polling(crowd: Crowd) -> App {
     with_machines(crowd, &PolledNap)
 }

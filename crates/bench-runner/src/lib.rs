@@ -1,26 +1,28 @@
-//! Measures contenders in interleaved rounds, so that a noisy machine favors none, and writes tables of their times.
+//! Measures contenders in interleaved rounds, so that noise on the machine affects all of them alike, and writes tables of
+//! their times.
 //!
-//! It depends on nothing that is measured: `bench` is built without Bevy's plugin, and `bench-bevy` without the peers of
-//! `bench`.
+//! This crate does not depend on anything that is measured: `bench` is built without Bevy's plugin, and `bench-bevy` without
+//! the peers of `bench`.
 
 mod table;
 
 pub use table::table;
 
-/// What a contender took, in the unit in which it was timed.
+/// The time of a contender, in the unit in which it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
     /// The median of the rounds.
     pub median: f64,
     /// The fastest round.
     pub fastest: f64,
-    /// The median of the rounds' ratios to the first contender: what changes from one round to the next cancels out.
+    /// The median of the rounds' ratios to the first contender. A change of the machine's speed between two rounds cancels out.
     pub ratio: f64,
 }
 
 /// Times each contender once per round, and returns the times in the order of the contenders.
 ///
-/// In each round, another contender is the first: what one leaves in the caches does not always meet the same next one.
+/// Each round begins with a different contender, so that a contender does not always find the caches as the same other one left
+/// them.
 ///
 /// # Panics
 ///
@@ -51,7 +53,7 @@ pub fn race<C>(contenders: &mut [C], rounds: usize, mut time: impl FnMut(&mut C)
     times.collect()
 }
 
-/// Returns the value in the middle. Of an even number of values, it is the upper one of the two in the middle.
+/// Returns the median. For an even number of values, it is the upper one of the two in the middle.
 ///
 /// # Panics
 ///
@@ -66,7 +68,7 @@ pub fn median(of: impl IntoIterator<Item = f64>) -> f64 {
     quantile(0.5, of)
 }
 
-/// Returns the value that this share of the others is below: with 0.9, nine in ten.
+/// Returns the quantile for `share`: with 0.9, nine in ten values are below it.
 ///
 /// # Panics
 ///

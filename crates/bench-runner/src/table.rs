@@ -1,8 +1,8 @@
-//! The look of a table.
+//! The layout of the tables.
 
 use comfy_table::{CellAlignment, Table, presets};
 
-/// Makes a table whose first column has names, and the others numbers.
+/// Creates a table whose first column contains names and whose other columns contain numbers.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! The owners that are measured: 64 bytes each, in two states, of which one in a hundred changes in a tick.
+//! The owners that are measured. They have 64 bytes each and two states; in each tick, one owner in a hundred changes state.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,23 +14,23 @@ pub(crate) struct Body<const MOVES: bool> {
     rest: [u64; 6],
 }
 
-/// What owners do in a tick.
+/// The work of the owners in a tick.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Work {
     pub(crate) owners: u64,
     pub(crate) shards: u32,
-    /// Rounds of computing in each update; ten take about 10 ns.
+    /// Rounds of arithmetic in each update; ten take about 10 ns.
     pub(crate) heavy: u32,
     /// Whether each owner sends a telegram in each tick.
     pub(crate) writes: bool,
-    /// One in so many owners moves in a tick; 0 for none.
+    /// One owner in `moves` moves in each tick; 0 if owners do not move.
     pub(crate) moves: u64,
 }
 
 pub(crate) struct Turn<'a, const MOVES: bool> {
     pub(crate) work: Work,
     pub(crate) tick: u64,
-    /// A batch alone has none.
+    /// The post of a world; `None` in a plain batch.
     pub(crate) post: Option<&'a mut Post<Body<MOVES>>>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Walk;
 pub(crate) struct Rest;
 
 impl<const MOVES: bool> Body<MOVES> {
-    /// Who lives where: neighbors by number live in other shards.
+    /// Returns the owners of a shard. Owners with neighboring numbers are in different shards.
     pub(crate) fn first_of(shard: u32, work: Work) -> impl Iterator<Item = Self> {
         let ids = (u64::from(shard)..work.owners).step_by(work.shards as usize);
         ids.map(move |id| Self { id, home: shard, count: u32::try_from(id % 100).unwrap_or(0), rest: [0; 6] })

@@ -1,5 +1,5 @@
-//! What a world costs: per owner and tick beside a plain batch, per telegram, per citizen that moves, per checkpoint; and how much
-//! faster two processes are than one.
+//! Measures what a world costs: per owner and tick, compared with a plain batch; per telegram; per citizen that moves; per
+//! checkpoint. It also measures how much faster two processes are than one.
 //!
 //! ```text
 //! cargo run --release -p bench-world
@@ -7,8 +7,8 @@
 //! cargo run --release -p bench-world -- --only latency
 //! ```
 //!
-//! Each run is in processes of its own, which say how much processor time they have used for a tick. The runs of a table take turns,
-//! and a figure is the median over the rounds.
+//! Each run starts its own processes, which report how much processor time a tick has used. The runs of a table take turns, and
+//! each figure is the median over the rounds.
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded as they are shown")]
 
 mod crowd;
@@ -23,13 +23,13 @@ use clap::Parser;
 /// Measures a world.
 #[derive(Parser)]
 struct Options {
-    /// How many owners.
+    /// Number of owners.
     #[arg(long, default_value_t = 1_000_000)]
     owners: u64,
-    /// How often each run is repeated.
+    /// Number of rounds, in each of which each run is measured once.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
-    /// Only tables whose names begin so: owners, telegrams, moves, processes, checkpoints, latency.
+    /// Only the tables whose names begin like this: owners, telegrams, moves, processes, checkpoints, latency.
     #[arg(long, default_value = "")]
     only: String,
 }

@@ -1,4 +1,4 @@
-//! A run in processes of its own, and what they say it has cost.
+//! A run in its own processes, and the costs that they report.
 
 use std::env;
 use std::io::Read;
@@ -16,38 +16,38 @@ use crate::crowd::{Body, Turn, Walk, Work, book};
 use crate::slow::SlowNetwork;
 
 const TOLD: &str = "BENCH_WORLD";
-/// So many ticks are not measured: rooms grow in them.
+/// The number of ticks before the measurement, in which buffers grow.
 const WARM: u64 = 4;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) work: Work,
     pub(crate) ticks: u64,
-    /// 0 for a plain batch.
+    /// The number of processes; 0 for a plain batch.
     pub(crate) processes: usize,
     pub(crate) threads: usize,
-    /// Where a checkpoint is written after each tick.
+    /// The folder for checkpoints, which are written after each tick.
     pub(crate) checkpoints: Option<PathBuf>,
-    /// Whether the type of citizens says that they never move.
+    /// Whether the type of the citizens has `MOVES = false`.
     pub(crate) stays: bool,
-    /// How long each piece is on its way between two processes.
+    /// The simulated delay of the network between two processes.
     #[serde(skip)]
     pub(crate) latency: Duration,
 }
 
-/// What one tick has cost, of one process.
+/// The cost of one tick in one process.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Cost {
     /// Processor time, in nanoseconds.
     pub(crate) cpu: f64,
-    /// Time by the clock on the wall, in nanoseconds.
+    /// Wall-clock time, in nanoseconds.
     pub(crate) wall: f64,
-    /// Bytes that were sent to other processes.
+    /// Bytes sent to other processes.
     pub(crate) sent: f64,
 }
 
 impl Run {
-    /// Runs, and returns the cost of a tick for each process.
+    /// Runs the processes, and returns the cost of a tick for each of them.
     pub(crate) fn cost(&self) -> Result<Vec<Cost>, String> {
         let failed = |error: std::io::Error| format!("a run has failed: {error}");
         let told = serde_json::to_string(self).map_err(|error| error.to_string())?;
@@ -84,11 +84,11 @@ pub(crate) fn is_one() -> bool {
     env::var_os(TOLD).is_some()
 }
 
-/// When the ticks began that are measured, and when they ended.
+/// The times at which the measured ticks began and ended.
 static MARKS: Mutex<Vec<(ProcessTime, Instant)>> = Mutex::new(Vec::new());
 
 fn mark(tick: u64, ticks: u64) {
-    // The first worker of the process that begins the tick.
+    // Only the first worker of the process that begins the tick notes the time.
     let mut marks = MARKS.lock().expect("nobody panics with it");
     let nth = usize::from(tick >= WARM) + usize::from(tick + 1 == ticks);
     if nth > marks.len() {

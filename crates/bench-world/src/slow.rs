@@ -1,4 +1,4 @@
-//! A network that takes its time: what is between two processes arrives a little later, in the same order.
+//! A slow network: bytes between two processes arrive a little later, in the same order.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Connections that go by way of this process, if they are to be slow.
+/// Connections between processes that pass through this process if they are to be delayed.
 pub(crate) struct SlowNetwork {
     latency: Duration,
 }
@@ -16,7 +16,7 @@ impl SlowNetwork {
         Self { latency }
     }
 
-    /// The addresses that a process is told: its own, and for each other one a port here.
+    /// Returns the addresses that a process is given: its own address, and a local port for each other process.
     pub(crate) fn addresses_for(&self, process: usize, all: &[String]) -> Vec<String> {
         let of = |(nth, address): (usize, &String)| {
             if nth == process || self.latency.is_zero() { address.clone() } else { self.detour(address.clone()) }
@@ -44,7 +44,7 @@ impl SlowNetwork {
     }
 }
 
-/// Two threads: one reads, and notes when; the other one writes, when it is time.
+/// Two threads pass the bytes on: one reads them and notes the time, and the other writes them after the delay.
 fn pass_on(mut from: TcpStream, mut to: TcpStream, latency: Duration) {
     let (sender, pieces) = mpsc::channel::<(Instant, Vec<u8>)>();
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! What is measured.
+//! The tables of measurements.
 
 use std::time::Duration;
 
@@ -23,13 +23,13 @@ fn run(owners: u64) -> Run {
     Run { work, ticks: 44, processes: 1, threads: 1, checkpoints: None, stays: false, latency: Duration::ZERO }
 }
 
-/// A run's costs in each round: of all processes together, and of the busiest.
+/// The costs of a run in each round: the sum of all processes, and the busiest process.
 struct Costs {
     sum: Vec<Cost>,
     busiest: Vec<f64>,
 }
 
-/// Has runs take turns.
+/// Measures the runs in turns.
 fn measure(runs: &[Run], rounds: usize) -> Result<Vec<Costs>, String> {
     let mut all: Vec<_> = runs.iter().map(|_| Costs { sum: Vec::new(), busiest: Vec::new() }).collect();
     for _ in 0..rounds {

@@ -1,16 +1,16 @@
-//! What is measured: a way to keep owners and their machines.
+//! Contenders: different ways to store owners and their machines.
 
 use crate::workload::Context;
 
-/// Ticks in which every owner changes: they spread the owners over the states at random.
+/// The number of ticks in which every owner changes, so that the owners are spread randomly over the states.
 pub(crate) const SCATTERING_TICKS: usize = 4;
 
-/// One way to run the workload. It is made with its owners in `Idle`, which they have entered.
+/// One way to run the workload. A new contender has its owners in `Idle`, which they have already entered.
 pub(crate) trait Contender {
-    /// Updates every owner once, and carries out the changes they ask for.
+    /// Updates every owner once, and carries out the changes that the owners request.
     fn tick(&mut self, cx: &Context);
 
-    /// Spreads the owners over the states, before anything is measured.
+    /// Spreads the owners over the states before the measurement.
     fn scatter(&mut self) {
         let everybody_changes = Context::with_churn(1.0);
         for _ in 0..SCATTERING_TICKS {
@@ -18,17 +18,17 @@ pub(crate) trait Contender {
         }
     }
 
-    /// Sums up the owners, in any order.
+    /// Returns the sum over all owners; their order does not matter.
     fn checksum(&self) -> u64;
 }
 
-/// A contender in a race, under its name in the tables.
+/// A contender, with its name in the tables.
 pub(crate) struct Entrant {
     pub(crate) name: &'static str,
     pub(crate) contender: Box<dyn Contender>,
 }
 
-/// A contender's name in the tables, and how to make one for so many owners.
+/// The name of a contender in the tables, and a function that creates it with a given number of owners.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) make: fn(usize) -> Box<dyn Contender>,

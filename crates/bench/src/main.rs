@@ -13,17 +13,17 @@
 //!
 //! | table | shows |
 //! |---|---|
-//! | `machines` | one machine per owner, beside peers and an `enum` |
-//! | `batch` | many owners in a batch, beside loops by hand and peers |
-//! | `definitions` | a machine with conditions, in Rust and from a file; a table of many states, beside an interpreter |
-//! | `corners` | what a batch cannot do in its usual way, beside one machine per owner (`corners/`) |
-//! | `waiting` | owners most of whom sleep, each until a time of its own (`waiting/`) |
-//! | `cast` | members that send each other telegrams, beside agents in a `Vec` (`casts/`) |
-//! | `save` | a batch written and read, and cloned into room that is there, beside its owners alone in a `Vec` (`saving.rs`, `rolling_back.rs`) |
+//! | `machines` | one machine per owner, compared with other crates and an `enum` |
+//! | `batch` | many owners in a batch, compared with hand-written loops and other crates |
+//! | `definitions` | a machine with conditions, in Rust and from a file; a table of many states, compared with an interpreter |
+//! | `corners` | tasks that a batch cannot do in its usual way, compared with one machine per owner (`corners/`) |
+//! | `waiting` | owners that mostly sleep, each until a different time (`waiting/`) |
+//! | `cast` | members that send each other telegrams, compared with agents in a `Vec` (`casts/`) |
+//! | `save` | a batch that is saved and loaded, or cloned into an existing batch, compared with its owners alone in a `Vec` (`saving.rs`, `rolling_back.rs`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
 //!
-//! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must come to
-//! the same checksum. A time is the median over the rounds, in nanoseconds per owner and tick.
+//! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must have the
+//! same checksum. A time is the median over the rounds, in nanoseconds per owner and tick.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -107,7 +107,7 @@ fn definitions(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// The tables in which contenders do the same work.
+/// Measures the tables in which contenders do the same work.
 fn contests(options: &Options, entries: impl Fn(Size) -> &'static [Entry]) -> Result<(), String> {
     for &size in &options.size {
         let entries: Vec<&Entry> = entries(size).iter().filter(|entry| options.is_wanted(entry.name)).collect();
@@ -172,7 +172,7 @@ fn save(options: &Options) -> Result<(), String> {
         let (owners, rounds) = (owners as usize, options.rounds_for(owners as usize));
         println!("\n{owners} owners of 64 bytes, postcard, {rounds} rounds: milliseconds for all of them, medians.");
         println!("{}", saving::table(owners, rounds, |name| options.is_wanted(name))?);
-        // What a rollback game keeps in each tick is rather small.
+        // A rollback game usually has few owners to copy in each tick.
         for owners in [10_000, owners] {
             println!(
                 "\n{owners} owners of 64 bytes, clone_from into a batch with enough room, {rounds} rounds: microseconds, medians."

@@ -11,17 +11,17 @@ pub(crate) struct Options {
     /// The table to measure.
     #[arg(value_enum, default_value_t = Tables::Machines)]
     pub(crate) table: Tables,
-    /// How many owners. By default 10000,1000000; definitions also 100000; corners 2000,20000,1000000; threads 100000,1000000;
+    /// Number of owners. By default 10000,1000000; definitions also 100000; corners 2000,20000,1000000; threads 100000,1000000;
     /// waiting and save 1000000.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     owners: Vec<u32>,
-    /// How many of them change state in a tick, in percent. By default 1; threads 1,10,100. Corners have shares of their own.
+    /// The percentage of owners that change state in a tick. By default 1; threads 1,10,100. Corners have their own shares.
     #[arg(long, value_delimiter = ',')]
     churn: Vec<f64>,
-    /// How large an owner is, in bytes. The owners of corners always have 64.
+    /// The size of an owner, in bytes. The owners of corners always have 64.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "64")]
     pub(crate) size: Vec<Size>,
-    /// How often each contender is timed. Corners and threads do a third of that for 500 000 owners and more.
+    /// The number of rounds. Corners and threads run a third of them for 500 000 owners and more.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) rounds: u16,
     /// Measure only the contenders or rows whose names contain one of these.
@@ -38,10 +38,10 @@ pub(crate) enum Tables {
     Machines,
     /// Many owners, sorted by state or not.
     Batch,
-    /// What a batch has to do owner by owner, beside one machine per owner: refused changes, several requests, stacks,
-    /// nested and owned states, messages to all, and shared states that come and go.
+    /// Tasks that a batch does owner by owner, beside one machine per owner: refused changes, several requests, stacks, nested
+    /// and owned states, messages to all, and shared states that come and go.
     Corners,
-    /// Owners of which most sleep, each until a different time: with timers, and with polling.
+    /// Owners that mostly sleep, each until a different time: with timers, and with polling.
     Waiting,
     /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and the
     /// speed-up that this allows on 8, 16 and 64 cores.
@@ -75,7 +75,7 @@ impl Options {
         self.only.is_empty() || self.only.iter().any(|part| name.contains(part))
     }
 
-    /// The rounds of the tables that take long.
+    /// Returns the number of rounds for the tables that take long.
     pub(crate) fn rounds_for(&self, owners: usize) -> usize {
         let rounds = usize::from(self.rounds);
         if owners < 500_000 { rounds } else { rounds.div_ceil(3) }

@@ -1,6 +1,7 @@
-//! The table of rolling back: a batch cloned into one that has the room, beside its owners alone in a `Vec`.
+//! The table of rolling back: a batch is cloned into an existing batch with enough capacity, compared with its owners alone in
+//! a `Vec`.
 //!
-//! As in a game, each copy goes into the one of the last eight that is the oldest.
+//! Eight copies are kept, and each new copy replaces the oldest, as in a game.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -10,17 +11,17 @@ use demeanor::Batch;
 
 use crate::saving::{self, Body};
 
-/// How many owners are copied in a round, so that it takes long enough to be measured.
+/// The number of owners that are copied in a round, so that a round is long enough to measure.
 const OWNERS_PER_ROUND: usize = 2_000_000;
 
-/// How many copies are kept.
+/// Number of copies that are kept.
 const KEPT: usize = 8;
 
-/// Measures the rows whose names are wanted, in interleaved rounds.
+/// Measures the rows whose names `is_wanted` accepts, in interleaved rounds.
 ///
 /// # Errors
 ///
-/// When a copy is not the same.
+/// When a copy differs from the original.
 pub(crate) fn table(owners: usize, rounds: usize, is_wanted: impl Fn(&str) -> bool) -> Result<Table, String> {
     let bodies: Vec<_> = (0..owners).map(saving::body).collect();
     let wanted = saving::ROWS.into_iter().filter(|(name, _)| is_wanted(name));
@@ -42,7 +43,7 @@ pub(crate) fn table(owners: usize, rounds: usize, is_wanted: impl Fn(&str) -> bo
     {
         return Err(format!("{name}: the copy is another batch"));
     }
-    // The first round makes room.
+    // The first round allocates memory.
     let times: Vec<_> = times.iter().map(|times| Times::of(&times[1..], copies)).collect();
     let names = ["Vec<T>"].into_iter().chain(batches.iter().map(|(name, _)| *name));
     let rows = names.zip(&times).map(|(name, own)| own.row(name, &times[0]));
@@ -57,7 +58,7 @@ fn time(copies: usize, mut copy: impl FnMut(usize)) -> Duration {
     start.elapsed()
 }
 
-/// Of one copy, in microseconds.
+/// The times of one copy, in microseconds.
 struct Times {
     median: f64,
     fastest: f64,

@@ -1,4 +1,4 @@
-//! Measures contenders that must come to the same checksum, in the interleaved rounds of `bench_runner`.
+//! Measures contenders, which must have the same checksum, in the interleaved rounds of `bench_runner`.
 
 use std::time::Instant;
 
@@ -7,25 +7,25 @@ use bench_runner::{Time, race};
 use crate::contender::{Contender, Entrant};
 use crate::workload::Context;
 
-/// About how many updates of an owner one round times, unless a table says otherwise.
+/// The approximate number of owner updates in one round, unless a table has its own.
 pub(crate) const UPDATES_PER_ROUND: usize = 2_000_000;
 
-/// How contenders are measured.
+/// The parameters of a measurement.
 pub(crate) struct Race {
     pub(crate) owners: usize,
     pub(crate) churn: f64,
     pub(crate) rounds: usize,
-    /// About how many updates of an owner one round times.
+    /// The approximate number of owner updates in one round.
     pub(crate) updates: usize,
 }
 
 impl Race {
-    /// Runs the contenders, and returns their times in their order, in nanoseconds per owner and tick, with the sum they agreed
-    /// on.
+    /// Runs the contenders. Returns their times in the given order, in nanoseconds per owner and tick, and their common
+    /// checksum.
     ///
     /// # Errors
     ///
-    /// When they do not agree: then they have not done the same work, and their times mean nothing.
+    /// When the checksums differ: then the contenders have not done the same work, and their times are meaningless.
     pub(crate) fn run(&self, mut contenders: Vec<Entrant>) -> Result<(Vec<Time>, u64), String> {
         for entrant in &mut contenders {
             entrant.contender.scatter();
@@ -44,7 +44,7 @@ impl Race {
     /// Times one contender in one round, in nanoseconds.
     fn time(&self, contender: &mut dyn Contender) -> f64 {
         let cx = Context::with_churn(self.churn);
-        // The first tick brings back into the caches what the contenders before have driven out.
+        // The first tick loads the caches again after the other contenders.
         contender.tick(&cx);
         let start = Instant::now();
         for _ in 0..self.ticks() {

@@ -8,7 +8,7 @@ use demeanor::{Batch, Fsm, Owner, State, StateBook};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// An owner of 64 bytes, in memory as in a file.
+/// An owner of 64 bytes, both in memory and in a file.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Body {
     at: [f32; 3],
@@ -40,14 +40,14 @@ impl State<Body> for Sleep {
     }
 }
 
-/// What is measured: the share of owners that sleep until a timer comes due.
+/// The rows: name, and the percentage of owners that sleep until a timer is due.
 pub(crate) const ROWS: [(&str, usize); 3] = [("batch", 0), ("batch, a tenth asleep", 10), ("batch, all asleep", 1)];
 
-/// Measures the rows whose names are wanted.
+/// Measures the rows whose names `is_wanted` accepts.
 ///
 /// # Errors
 ///
-/// When something cannot be saved or loaded, or is not the same afterwards.
+/// When a batch cannot be saved or loaded, or differs afterwards.
 pub(crate) fn table(owners: usize, rounds: usize, is_wanted: impl Fn(&str) -> bool) -> Result<Table, String> {
     let header = ["", "bytes each", "save, ms", "fastest", "load, ms", "fastest", "bytes beside Vec<T>"];
     let bodies: Vec<_> = (0..owners).map(body).collect();
@@ -75,7 +75,7 @@ pub(crate) fn body(nth: usize) -> Body {
     Body { at: [at(1), at(3), at(7)], speed: [at(11), at(13), at(17)], rest: [at(19); 10] }
 }
 
-/// Owners in four states, each entered at a time of its own; some have come and gone.
+/// Creates a batch with owners in four states, each entered at a different time; some owners have been removed.
 pub(crate) fn batch(bodies: &[Body], asleep: usize) -> Batch<Body> {
     let mut batch = Batch::new();
     let keys: Vec<_> = bodies.iter().map(|body| batch.insert(body.clone(), &Graze)).collect();

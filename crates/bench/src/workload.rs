@@ -1,12 +1,12 @@
-//! The work that every contender does: an owner, six states, and what each state does to the owner.
+//! The work of every contender: an owner, six states, and the work of each state on the owner.
 //!
-//! A contender decides how owners are stored, how the current state is found and how a change is carried out. Everything
-//! else is here, and the same for all: so the sum over the owners must be the same too, in whatever order they were updated.
+//! A contender decides how owners are stored, how the current state is found and how a change is carried out. All other code is
+//! here and shared, so the sum over the owners must be the same for all contenders, in whatever order they update the owners.
 
 use bevy_ecs::component::Component;
 use bevy_ecs::resource::Resource;
 
-/// A character of 32 bytes and `PAD` more, which stand for all that states seldom touch.
+/// A character of 32 bytes, and `PAD` more bytes for the data that states seldom use.
 #[derive(Clone, Component)]
 #[repr(C)]
 pub(crate) struct Owner<const PAD: usize> {
@@ -19,16 +19,16 @@ pub(crate) struct Owner<const PAD: usize> {
     rest: [u8; PAD],
 }
 
-/// What a tick is told.
+/// The context of a tick.
 #[derive(Clone, Copy, Resource)]
 pub(crate) struct Context {
-    /// An owner changes state when its random number, of 32 bits, is below this.
+    /// An owner changes state when its random 32-bit number is below this.
     pub(crate) threshold: u64,
     pub(crate) seconds: f32,
 }
 
 impl Context {
-    /// A tick in which the given share of the owners changes state: 0.01 for one in a hundred.
+    /// Creates a tick in which the given share of the owners changes state: 0.01 is one in a hundred.
     pub(crate) fn with_churn(churn: f64) -> Self {
         let whole = f64::from(u32::MAX) + 1.0;
         Self { threshold: (churn.clamp(0.0, 1.0) * whole) as u64, seconds: 1.0 / 64.0 }
@@ -51,16 +51,16 @@ impl Name {
     pub(crate) const ALL: [Self; 6] = [Self::Idle, Self::Think, Self::Wander, Self::Chase, Self::Flee, Self::Rest];
 }
 
-/// What a state does: a little arithmetic, different for each.
+/// The work of a state: a little arithmetic, different for each.
 pub(crate) trait Behaviour: Send + Sync + 'static {
     const NAME: Name;
-    /// What `enter` sets the timer to.
+    /// The initial timer, which `enter` sets.
     const PATIENCE: u32;
     fn act<const PAD: usize>(owner: &mut Owner<PAD>, cx: &Context);
 }
 
 impl<const PAD: usize> Owner<PAD> {
-    /// The `number`-th owner.
+    /// Creates the `number`-th owner.
     pub(crate) fn new(number: usize) -> Self {
         let mut random = fastrand::Rng::with_seed(number as u64);
         Self {
@@ -74,7 +74,7 @@ impl<const PAD: usize> Owner<PAD> {
         }
     }
 
-    /// One tick in the state `B`. Returns the state to change to, which is never `B`.
+    /// Runs one tick in the state `B`. Returns the state to change to, which is never `B`.
     #[inline(always)]
     pub(crate) fn update<B: Behaviour>(&mut self, cx: &Context) -> Option<Name> {
         B::act(self, cx);
@@ -86,7 +86,7 @@ impl<const PAD: usize> Owner<PAD> {
         Some(Name::ALL[(B::NAME as usize + onward) % 6])
     }
 
-    /// A few hundred nanoseconds of arithmetic, each step of which waits for the one before.
+    /// Some hundred nanoseconds of arithmetic, in which each step waits for the previous one.
     pub(crate) fn ponder(&mut self, cx: &Context) {
         for _ in 0..32 {
             let [x, y] = self.position;
@@ -106,14 +106,14 @@ impl<const PAD: usize> Owner<PAD> {
         self.exited = self.exited.wrapping_add(self.timer ^ B::PATIENCE);
     }
 
-    /// Knuth's linear congruential generator: its high bits are good, and they decide.
+    /// Knuth's linear congruential generator. Its high bits are good, and only these decide.
     #[inline(always)]
     fn next_random(&mut self) -> u32 {
         self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         self.random
     }
 
-    /// As [`update`](Self::update), without asking for a change.
+    /// Like [`update`](Self::update), but never requests a change.
     #[inline(always)]
     pub(crate) fn act<B: Behaviour>(&mut self, cx: &Context) {
         B::act(self, cx);
@@ -121,13 +121,13 @@ impl<const PAD: usize> Owner<PAD> {
         self.next_random();
     }
 
-    /// The random number of this tick.
+    /// Returns the random number of this tick.
     #[inline(always)]
     pub(crate) fn luck(&self) -> u32 {
         self.random
     }
 
-    /// What this owner adds to the sum by which contenders are held to the same work.
+    /// Returns the owner's part of the checksum, which must be the same for all contenders.
     pub(crate) fn checksum(&self) -> u64 {
         let [x, y] = self.position.map(f32::to_bits);
         let [u, v] = self.velocity.map(f32::to_bits);
@@ -138,7 +138,7 @@ impl<const PAD: usize> Owner<PAD> {
     }
 }
 
-/// Sums the owners up, in no particular order.
+/// Returns the sum over the owners; their order does not matter.
 pub(crate) fn checksum<'a, const PAD: usize>(owners: impl IntoIterator<Item = &'a Owner<PAD>>) -> u64 {
     owners.into_iter().fold(0, |sum, owner| sum.wrapping_add(owner.checksum()))
 }
@@ -158,7 +158,7 @@ macro_rules! states {
     )*};
 }
 
-// No velocity dies out: arithmetic on numbers next to zero is slow on some processors, and would measure that.
+// No velocity approaches zero: arithmetic on denormal numbers is slow on some processors, and would be measured instead.
 states! {
     Idle, 100, |owner, cx| {
         owner.position[1] += owner.velocity[1] * cx.seconds;

@@ -1,8 +1,8 @@
 //! An enemy that is idle or on patrol, written both ways.
 //!
-//! As states: `Idle` and `Patrol` decide themselves when the enemy leaves them. As systems: what patrolling enemies do is a
-//! query over `With<InState<Patrol>>`, like every other system of the game. Both work on the same enemies: the states decide, the
-//! systems do most of the work.
+//! As states: `Idle` and `Patrol` themselves decide when the enemy leaves them. As systems: the work of patrolling enemies is a
+//! query over `With<InState<Patrol>>`, like every other system of the game. Both work on the same enemies: the states decide,
+//! and the systems do most of the work.
 //!
 //! `cargo run -p bevy_demeanor --example idle_patrol`
 
@@ -17,26 +17,26 @@ use bevy_app::prelude::*;
 use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
 
-/// The tick, which all that follows reads.
+/// The number of the tick, for all systems and states.
 #[derive(Resource, Default)]
 struct Tick(u32);
 
-/// Prints a line. Not `println!`, which panics when the reader closes the pipe early, as `head` does.
+/// Prints a line. `println!` would panic if the reader closes the pipe early, as `head` does.
 fn print(line: Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
 // ---- As states ----------------------------------------------------------------------------------------------------
 
-/// The states can read what it is called, and the tick.
+/// An enemy. Its states can read its name and the tick.
 #[derive(Component, Owner)]
 #[owner(body = &Name, param = Res<Tick>, message = Noise)]
 struct Enemy {
-    /// How many ticks it still rests or patrols.
+    /// Number of ticks for which it still rests or patrols.
     remaining: u32,
 }
 
-/// What an enemy can be told.
+/// The message of an enemy.
 struct Noise;
 
 struct Idle;

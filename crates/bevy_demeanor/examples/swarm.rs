@@ -1,4 +1,4 @@
-//! A hundred thousand insects, each with a machine of its own, without a window. Prints ticks per second.
+//! A hundred thousand insects without a window, each with its own machine. Prints ticks per second.
 //!
 //! `cargo run --release -p bevy_demeanor --features multi_threaded --example swarm [INSECTS]`
 
@@ -12,7 +12,7 @@ use bevy_app::prelude::*;
 use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
 
-/// Where the flowers are, and what time it is: all that an insect knows of the world.
+/// The places of the flowers and the time of day: everything that an insect knows of the world.
 #[derive(Resource, Clone, Copy)]
 struct Garden {
     flowers: [f32; 2],
@@ -33,7 +33,7 @@ impl Insect {
         Self { place: [around.cos() * 40.0, around.sin() * 40.0], velocity: [0.0, 0.0], nectar: 0.0 }
     }
 
-    /// Flies toward a place. Returns whether it is there.
+    /// Flies toward a place. Returns whether the insect has arrived.
     fn fly_to(&mut self, there: [f32; 2]) -> bool {
         let way = [there[0] - self.place[0], there[1] - self.place[1]];
         let far = way[0].hypot(way[1]);
@@ -45,7 +45,7 @@ impl Insect {
     }
 }
 
-/// Runs beside every other state: at night all insects go home.
+/// The global state: at night all insects go home.
 struct Daylight;
 struct Forage;
 struct Drink;
@@ -101,7 +101,7 @@ fn pass_time(mut garden: ResMut<Garden>) {
     garden.hour = (garden.hour + 0.02) % 24.0;
 }
 
-/// Reads the command line. `None` if it is wrong.
+/// Reads the command line. Returns `None` if it is wrong.
 fn parse(mut arguments: impl Iterator<Item = String>) -> Option<u32> {
     let insects = arguments.next().map_or(Some(100_000), |insects| insects.parse().ok());
     if arguments.next().is_some() { None } else { insects }
@@ -143,7 +143,7 @@ fn main() -> ExitCode {
     };
     match fly(insects, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader who closes the pipe early, as `head` does, has seen enough.
+        // If the reader closes the pipe early, as `head` does, this is not an error.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "swarm: {error}");

@@ -11,7 +11,7 @@ pub trait AppExtMachines {
     ///
     /// # Panics
     ///
-    /// When this was called for the same `T` already.
+    /// When a plugin for the same `T` has already been added.
     ///
     /// # Examples
     ///
@@ -42,12 +42,12 @@ pub trait AppExtMachines {
         self.add_state_machine_with(StateMachinePlugin::<T>::new())
     }
 
-    /// Does what [`add_state_machine`](AppExtMachines::add_state_machine) does, with what a plugin was asked for. The same as
-    /// [`App::add_plugins`].
+    /// Does the same as [`add_state_machine`](AppExtMachines::add_state_machine), with the settings of a plugin. It is the same
+    /// as [`App::add_plugins`].
     ///
     /// # Panics
     ///
-    /// When a plugin for the same `T` was added already.
+    /// When a plugin for the same `T` has already been added.
     ///
     /// # Examples
     ///

@@ -14,10 +14,10 @@ use crate::reach::reach_each;
 use crate::sets::Machines;
 
 impl<T: EntityOwner<Message: Send>> Machines<T> {
-    /// Returns a command that offers a message to all machines of `T`, in the order in which the pass updates them. Disabled
-    /// entities do not hear it.
+    /// Returns a command that offers a message to all machines of `T`, in the order in which the pass updates them. It leaves
+    /// out disabled entities.
     ///
-    /// What follows the changes that it leads to, such as markers and events, comes after the last machine.
+    /// The consequences of its changes, such as markers and events, follow after the last machine.
     ///
     /// # Examples
     ///
@@ -61,10 +61,10 @@ impl<T: EntityOwner<Message: Send>> Machines<T> {
         }
     }
 
-    /// Returns a command that offers a message to the machines of some entities, in this order: those of a query, for example.
-    /// Disabled entities hear it as well, since they are meant.
+    /// Returns a command that offers a message to the machines of some entities, in this order: the entities of a query, for
+    /// example. Disabled entities get it as well, because they are named.
     ///
-    /// For an entity that is gone, or has no machine of `T` or no owner, it does nothing; that is logged at debug.
+    /// It skips an entity that is gone, or that has no machine of `T` or no owner; this is logged at level debug.
     ///
     /// # Examples
     ///

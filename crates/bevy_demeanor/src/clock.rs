@@ -1,4 +1,4 @@
-//! The clock of the pass: Bevy's `Time`, if there is one.
+//! The clock of the pass: Bevy's `Time`, if the world has it.
 
 use core::any::type_name;
 use core::cell::Cell;
@@ -23,22 +23,22 @@ use log::warn;
 #[cfg(feature = "serialize")]
 use std::sync::Arc;
 
-/// The clock as a pass is given it.
+/// The clock as a parameter of the pass.
 #[cfg(feature = "time")]
 pub(crate) type Clock<'w> = Option<Res<'w, Time>>;
-/// There is none.
+/// Without the feature `time`, there is no clock.
 #[cfg(not(feature = "time"))]
 pub(crate) type Clock<'w> = PhantomData<&'w ()>;
 
-/// Which clock the commands go by, whenever they are applied: the one that the pass reads.
+/// The clock for commands, whenever they are applied. It is the same clock that the pass reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ClockOfCommands {
-    /// For a pass in one of Bevy's schedules of a frame.
+    /// The clock of a pass in one of Bevy's schedules that run once per frame.
     #[default]
     Virtual,
-    /// For a pass in one of Bevy's fixed schedules.
+    /// The clock of a pass in one of Bevy's fixed schedules.
     Fixed,
-    /// For a pass in a schedule of the game's, which may set the clock that is current in it.
+    /// The current clock of a pass in a schedule of the game, which the game may set.
     Current,
 }
 
@@ -46,13 +46,13 @@ pub(crate) enum ClockOfCommands {
 #[derive(Resource)]
 pub(crate) struct ClockOf<T> {
     kind: ClockOfCommands,
-    /// Whether it was logged that there is none.
+    /// Whether a warning about the missing clock has been logged.
     has_warned: AtomicBool,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T> ClockOf<T> {
-    /// The clock that is current in a schedule.
+    /// Returns the clock that is current in a schedule.
     pub(crate) fn schedule(schedule: Interned<dyn ScheduleLabel>) -> Self {
         let is_any = |labels: &[Interned<dyn ScheduleLabel>]| labels.contains(&schedule);
         let fixed = [
@@ -75,7 +75,7 @@ impl<T> ClockOf<T> {
         self.kind
     }
 
-    /// Logs, once, that a callback has asked for a time, and there is none.
+    /// Logs, once, that a callback has read the time although there is no clock.
     #[cold]
     pub(crate) fn warn_of_none(&self) {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
@@ -87,15 +87,15 @@ impl<T> ClockOf<T> {
     }
 }
 
-/// What a clock shows.
+/// The time of a clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
     #[cfg(feature = "time")]
     pub(crate) time: Time,
-    /// Whether there is a clock.
+    /// Whether the world has a clock.
     #[cfg(feature = "time")]
     is_there: bool,
-    /// Whether its time has been asked for while it was not there.
+    /// Whether the time was read although there is no clock.
     missed: Cell<bool>,
 }
 
@@ -148,14 +148,14 @@ impl Reading {
         0.0
     }
 
-    /// What the clock shows, if there is one.
+    /// The time of the clock, if there is one.
     #[cfg(feature = "serialize")]
     pub(crate) fn shown(&self) -> Option<f64> {
         let now = self.now();
         (!self.has_been_missed()).then_some(now)
     }
 
-    /// What the clock showed before it last advanced, if there is one.
+    /// The time of the clock before it last advanced, if there is one.
     #[cfg(feature = "serialize")]
     pub(crate) fn shown_before(&self) -> Option<f64> {
         #[cfg(feature = "time")]
@@ -168,22 +168,22 @@ impl Reading {
         self.missed.get()
     }
 
-    /// Goes back to whether it had been missed before: a machine that changes state reads the clock by itself.
+    /// Restores whether the time was missed before: a machine that changes state reads the clock itself.
     pub(crate) fn set_missed(&self, has_been_missed: bool) {
         self.missed.set(has_been_missed);
     }
 }
 
-/// Reads the clock that the commands for machines of `T` go by.
+/// Reads the clock for commands to machines of `T`.
 pub(crate) fn read_clock<T: Owner>(world: &World) -> Reading {
     Reading::for_command(world.get_resource().map(ClockOf::<T>::kind).unwrap_or_default(), world)
 }
 
-/// The last time that the clock of an owner has shown, in seconds: a machine is saved without its owner.
+/// The last time of an owner's clock, in seconds. It is stored here because a machine is saved without its owner.
 #[cfg(feature = "serialize")]
 #[derive(Resource)]
 pub(crate) struct LastTime<T> {
-    /// As bits; NaN before it is known.
+    /// The bits of the time; NaN before the first time is known.
     bits: Arc<AtomicU64>,
     of: PhantomData<fn() -> T>,
 }
@@ -198,7 +198,7 @@ impl<T> LastTime<T> {
         self.bits.store(now.to_bits(), Ordering::Relaxed);
     }
 
-    /// The last time that was noted; 0 before the first.
+    /// Returns the last noted time; 0 before the first.
     pub(crate) fn get(&self) -> f64 {
         let seconds = f64::from_bits(self.bits.load(Ordering::Relaxed));
         if seconds.is_nan() { 0.0 } else { seconds }

@@ -1,4 +1,4 @@
-//! Changes from outside: the methods of a machine, as commands.
+//! State changes from outside: the methods of a machine, as commands.
 
 use bevy_ecs::system::EntityCommands;
 use bevy_ecs::world::World;
@@ -9,10 +9,11 @@ use crate::reach::reach;
 
 /// The methods of a machine on `commands.entity(enemy)`.
 ///
-/// They act when the commands are applied, in the order given, and with all that a callback asks for. A machine whose current
-/// state has not been entered yet is started first. A disabled entity is reached as well, since it is meant.
+/// They take effect when the commands are applied, in the given order, including all requests of the callbacks. A machine whose
+/// current state has not been entered yet is started first. Disabled entities are reached as well, because they are named.
 ///
-/// A command for an entity that is gone, or has no machine of `T` or no owner, does nothing; that is logged at debug.
+/// A command for an entity that is gone, or that has no machine of `T` or no owner, has no effect; this is logged at level
+/// debug.
 ///
 /// # Examples
 ///
@@ -56,12 +57,12 @@ use crate::reach::reach;
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Alert));
 ///
-/// // `Idle` is a state of no other owner, so the type of the machine follows from it.
+/// // `Idle` is a state of only one type of owner, so the compiler infers the type of the machine.
 /// world.commands().entity(enemy).change_state(&Idle).revert_state::<Enemy>();
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Alert));
 ///
-/// // `Stagger` refuses to be left; `force_state` does not ask it, and `ensure_state` has nothing left to do.
+/// // `can_exit` of `Stagger` refuses changes, but `force_state` does not call it; then `ensure_state` has nothing to do.
 /// world.commands().entity(enemy).change_state(&Stagger).change_state(&Idle);
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Stagger));
@@ -72,25 +73,25 @@ use crate::reach::reach;
 /// assert_eq!(machine.previous().unwrap().name(), "Stagger");
 /// ```
 pub trait MachineCommands {
-    /// Changes to `to`. For a state of several owners, say whose: `change_state::<Legs>(&Idle)`.
+    /// Changes to `to`. For a state of several owners, name the owner: `change_state::<Legs>(&Idle)`.
     fn change_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self;
 
-    /// Changes to `to`, unless it is active already: then nothing happens, and no guard is asked.
+    /// Changes to `to`, unless it is active already: in this case, nothing happens, and no guard is called.
     fn ensure_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self;
 
-    /// Changes to `to` without asking any `can_exit`; `can_enter` is asked.
+    /// Changes to `to` without calling any `can_exit`; `can_enter` is called.
     fn force_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self;
 
     /// Changes to the previous state.
     fn revert_state<T: EntityOwner>(&mut self) -> &mut Self;
 
-    /// Suspends current and enters `over`.
+    /// Suspends the current state and enters `over`.
     fn push_state<T: EntityOwner>(&mut self, over: impl IntoState<T>) -> &mut Self;
 
     /// Leaves the current state and resumes the path below it.
     fn pop_state<T: EntityOwner>(&mut self) -> &mut Self;
 
-    /// Changes to the descendant last active in `composite`, or to its initial one.
+    /// Changes to the last active descendant of `composite`, or to its initial one.
     fn resume_state<T: EntityOwner>(&mut self, composite: impl IntoState<T>) -> &mut Self;
 
     /// Offers a message to the machine's states.
@@ -98,11 +99,11 @@ pub trait MachineCommands {
     where
         T::Message: 'static;
 
-    /// Sets a timer that lasts as long as the machine: asks for a change to `to` when the owner's clock has advanced by
-    /// `seconds`. The pass carries it out (rule 25).
+    /// Sets a timer of the machine: when the owner's clock has advanced by `seconds`, it requests a change to `to`. The pass
+    /// carries it out (rule 25).
     fn change_state_after<T: EntityOwner>(&mut self, seconds: f64, to: impl IntoState<T>) -> &mut Self;
 
-    /// Sets a timer that lasts as long as the machine: sends a message when the owner's clock has advanced by `seconds`.
+    /// Sets a timer of the machine: when the owner's clock has advanced by `seconds`, it sends a message.
     fn send_after<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self;
 
     /// Puts the machine to sleep: its states are not updated until it wakes (rule 26).
@@ -114,7 +115,7 @@ pub trait MachineCommands {
     /// Wakes the machine.
     fn wake<T: EntityOwner>(&mut self) -> &mut Self;
 
-    /// Exits the active states; the machine then has none. Removing the component instead calls nothing.
+    /// Exits the active states; the machine then has none. Removing the component instead calls no callback.
     fn stop_machine<T: EntityOwner>(&mut self) -> &mut Self;
 }
 
@@ -213,7 +214,7 @@ fn queue<'c, 'w, T: EntityOwner>(
     act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>) + Send + 'static,
 ) -> &'c mut EntityCommands<'w> {
     let entity = commands.id();
-    // Not queued on the entity: what to do if it is gone is decided here.
+    // Not queued on the entity, because this code decides what happens if the entity is gone.
     commands.commands_mut().queue(move |world: &mut World| reach(world, entity, command, act));
     commands
 }

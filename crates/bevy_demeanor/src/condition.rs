@@ -1,4 +1,4 @@
-//! Run conditions: whether a system is to run, by the states of machines.
+//! Run conditions: systems that run depending on the states of machines.
 
 use core::any::type_name;
 
@@ -11,10 +11,11 @@ use crate::index::StateIndex;
 use crate::machine::Machine;
 use crate::marker::{InSparseSet, InState, InTable, KeptFor};
 
-/// Whether any entity is in a state of type `S`, by its marker or index: see [`with_marker`](crate::StateMachinePlugin::with_marker)
-/// and [`with_index`](crate::StateMachinePlugin::with_index). It costs next to nothing.
+/// Returns whether any entity is in a state of type `S`, by its marker or index: see
+/// [`with_marker`](crate::StateMachinePlugin::with_marker) and [`with_index`](crate::StateMachinePlugin::with_index). It costs
+/// almost nothing.
 ///
-/// Without either it is never so, and a warning says it once; see [`any_machine_in`].
+/// Without a marker or index it returns `false`, and a warning is logged once; see [`any_machine_in`].
 ///
 /// # Examples
 ///
@@ -65,8 +66,8 @@ pub struct MarkersOf<'w, 's, S: 'static> {
     enabled: Query<'w, 's, ()>,
 }
 
-/// Whether any machine of `T` is in a state of type `S`, current or an ancestor of it. It needs no marker, and asks each machine
-/// until one is. Disabled entities do not count.
+/// Returns whether any machine of `T` is in a state of type `S`; this can be the current state or one of its ancestors. It
+/// needs no marker, and checks the machines one by one until it finds one. Disabled entities do not count.
 ///
 /// # Examples
 ///
@@ -87,7 +88,8 @@ pub fn any_machine_in<T: Owner, S: State<T>>(machines: Query<&Machine<T>>) -> bo
     machines.iter().any(|machine| machine.is_in::<S>())
 }
 
-/// Whether there are machines of `T`, and all of them are in a state of type `S`. It asks each machine until one is not.
+/// Returns whether there are machines of `T`, and all of them are in a state of type `S`. It checks the machines one by one
+/// until it finds one that is not.
 ///
 /// # Examples
 ///
@@ -108,7 +110,7 @@ pub fn every_machine_in<T: Owner, S: State<T>>(machines: Query<&Machine<T>>) -> 
     !machines.is_empty() && machines.iter().all(|machine| machine.is_in::<S>())
 }
 
-/// Whether any machine of `T` has changed state since the system ran last, or is new.
+/// Returns whether any machine of `T` has changed state since the system last ran, or is new.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! What the callbacks of an entity's machine are given.
+//! The context of the callbacks of an entity's machine.
 
 use core::any::type_name;
 use core::fmt;
@@ -17,15 +17,16 @@ use crate::clock::Reading;
 use crate::label;
 use crate::owner::EntityOwner;
 
-/// The context of `T`'s callbacks, as a state names it: `cx: &mut Cx<'_, Guard>`.
+/// The context of `T`'s callbacks, for the signatures of states: `cx: &mut Cx<'_, Guard>`.
 ///
-/// It is [`EntityContext`] for an owner that derives [`Owner`], and otherwise what `Owner::Context` says.
+/// It is [`EntityContext`] for an owner that derives [`Owner`]; otherwise it is `Owner::Context`.
 pub type Cx<'a, T> = <T as Owner>::Context<'a>;
 
-/// The context of an entity's callbacks: its entity, the components that [`T::Body`](EntityOwner::Body) names, what
-/// [`T::Param`](EntityOwner::Param) names of the rest of the world, commands, and the time.
+/// The context of an entity's callbacks: its entity, the components that [`T::Body`](EntityOwner::Body) names, the rest of the
+/// world that [`T::Param`](EntityOwner::Param) names, commands, and the time.
 ///
-/// All are fields, which can be borrowed at once. The plugin makes it, for each pass and each command.
+/// All of these are fields, which can be borrowed at the same time. The plugin creates the context for each pass and each
+/// command.
 ///
 /// # Examples
 ///
@@ -61,12 +62,12 @@ pub struct EntityContext<'a, T: EntityOwner> {
     pub entity: Entity,
     /// Its components, as `T::Body` names them.
     pub body: QueryItem<'a, 'a, T::Body>,
-    /// What `T::Param` names.
+    /// The parameter of type `T::Param`.
     pub param: SystemParamItem<'a, 'a, T::Param>,
-    /// Records commands, to be applied at the next sync point; the pass's in the order of the entities.
+    /// Records commands. They are applied at the next sync point; the commands of a pass are in the order of the entities.
     pub commands: Commands<'a, 'a>,
-    /// What `Res<Time>` shows in the schedule of the pass: the virtual time, or the fixed time in `FixedUpdate`. 0 if the world
-    /// has no `Time`.
+    /// The time of `Res<Time>` in the schedule of the pass: the virtual time, or the fixed time in `FixedUpdate`. It is 0 if
+    /// the world has no `Time`.
     #[cfg(feature = "time")]
     pub time: Time,
     reading: Reading,
@@ -75,7 +76,7 @@ pub struct EntityContext<'a, T: EntityOwner> {
 }
 
 impl<'a, T: EntityOwner> EntityContext<'a, T> {
-    /// Puts a context together, to call a state's callbacks without a pass, in a test for example. Its time is 0.
+    /// Creates a context, to call a state's callbacks without a pass, for example in a test. Its time is 0.
     pub fn new(
         entity: Entity,
         body: QueryItem<'a, 'a, T::Body>,
@@ -112,15 +113,15 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
         self.commands.entity(self.entity)
     }
 
-    /// Returns what the context's clock shows, in seconds: for [`Owner::now`].
+    /// Returns the time of the context's clock, in seconds: for [`Owner::now`].
     #[inline]
     #[must_use]
     pub fn now(&self) -> f64 {
         self.reading.now()
     }
 
-    /// Writes who an owner is, for [`Owner::label`]: its type and the entity whose callback runs, such as `Guard 4v0`, and the
-    /// entity's `Name`, such as `Guard 4v0 (Anna)`. So the lines that a machine logs name the entity.
+    /// Writes the description of an owner, for [`Owner::label`]: its type and the entity whose callback runs, such as
+    /// `Guard 4v0`, and the entity's `Name`, such as `Guard 4v0 (Anna)`. So the log lines of a machine name the entity.
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
         label::write::<T>(f)
     }
 
-    /// Turns to another entity.
+    /// Sets the entity for the next callbacks.
     #[inline]
     pub(crate) fn visit(&mut self, entity: Entity) {
         self.entity = entity;
@@ -138,13 +139,13 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
         }
     }
 
-    /// Counts the owner as changed, if it says [`OwnerChanges::WhenTold`](crate::OwnerChanges::WhenTold). Otherwise it does already.
+    /// Marks the owner as changed. Only owners with [`OwnerChanges::WhenTold`](crate::OwnerChanges::WhenTold) need this.
     pub fn mark_owner_changed(&mut self) {
         self.is_owner_changed = true;
     }
 
-    /// Spawns an entity when the commands are applied. It has the same id on any number of threads; `commands.spawn` takes an
-    /// id at once, and in parallel passes which one depends on what other threads do.
+    /// Spawns an entity when the commands are applied. It has the same id on any number of threads. `commands.spawn` takes an
+    /// id at once, and in parallel passes this id depends on the other threads.
     ///
     /// # Examples
     ///
@@ -177,19 +178,20 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
         });
     }
 
-    /// Whether a callback has marked the owner as changed since this was asked last.
+    /// Returns whether a callback has marked the owner as changed since the last call of this function.
     #[inline]
     pub(crate) fn take_owner_changed(&mut self) -> bool {
         mem::take(&mut self.is_owner_changed)
     }
 
-    /// Whether the context was asked for a time that it does not have.
+    /// Returns whether the time was read although there is no clock.
     #[inline]
     pub(crate) fn has_missed_clock(&self) -> bool {
         self.reading.has_been_missed()
     }
 
-    /// Forgets that it was asked by a machine that has changed state, or was refused to, and not by its states.
+    /// Forgets that the time was read without a clock, if the machine read it for a change or a refused change, and not its
+    /// states.
     #[inline]
     pub(crate) fn set_missed_clock(&self, has_missed: bool) {
         self.reading.set_missed(has_missed);
@@ -203,10 +205,10 @@ impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
     }
 }
 
-/// A type that the callbacks of an owner `T` on an entity can be given as their context.
+/// A type that can be the context of the callbacks of an owner `T` on an entity.
 ///
-/// [`EntityContext`] and `()` are. Implement it for a context of the game's own, which is then made for each call from the
-/// `EntityContext`: so the same states run in Bevy and outside of it.
+/// [`EntityContext`] and `()` implement it. Implement it for a context of your game, which is then created from the
+/// `EntityContext` for each call: so the same states run in Bevy and outside of it.
 ///
 /// # Examples
 ///
@@ -215,7 +217,7 @@ impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
 /// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
 ///
-/// // What the states see, wherever they run.
+/// // The context of the states, in Bevy and outside of it.
 /// struct Surroundings<'a> {
 ///     place: &'a mut f32,
 ///     gravity: f32,
@@ -263,7 +265,7 @@ impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
 /// app.update();
 /// assert_eq!(app.world().get::<Place>(ball).unwrap().0, 10.2);
 /// ```
-///
+/// Without this impl, the compiler suggests it:
 /// Without it, the compiler says what to write:
 ///
 /// ```compile_fail,E0277
@@ -289,7 +291,7 @@ impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
     note = "for a context of your own, implement `CallbackContext<{T}>` for it"
 )]
 pub trait CallbackContext<T: Owner> {
-    /// Makes the context and calls with it. Called for each entity of a pass, so it should be small.
+    /// Creates the context and calls `call` with it. This runs for each entity of a pass, so it should be cheap.
     fn lend<R>(cx: &mut EntityContext<'_, T>, call: impl FnOnce(&mut T::Context<'_>) -> R) -> R
     where
         T: EntityOwner;
@@ -315,7 +317,7 @@ impl<T: for<'a> Owner<Context<'a> = ()>> CallbackContext<T> for () {
     }
 }
 
-/// Calls with the context that the callbacks of `T` are given.
+/// Calls a function with the context of the callbacks of `T`.
 #[inline]
 pub(crate) fn lend<T: EntityOwner, R>(cx: &mut EntityContext<'_, T>, call: impl FnOnce(&mut T::Context<'_>) -> R) -> R {
     <T::Context<'static> as CallbackContext<T>>::lend(cx, call)

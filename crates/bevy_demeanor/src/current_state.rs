@@ -1,4 +1,4 @@
-//! A machine's current state by name: for scenes, saved games and inspectors, which know nothing of machines.
+//! The name of a machine's current state: for scenes, saved games and inspectors, which do not know machines.
 
 use core::any::type_name;
 use core::fmt;
@@ -32,25 +32,25 @@ use crate::reach::{reach, visit};
 #[cfg(feature = "serialize")]
 use crate::saved::SavedBy;
 
-/// The name of the current state of an entity's machine, if the plugin was asked for it by
+/// The name of the current state of an entity's machine, if the plugin has
 /// [`with_current_state`](crate::StateMachinePlugin::with_current_state).
 ///
-/// It follows the machine as a marker does, and can be reflected. The other way round, the machine follows it:
+/// It follows the machine as a marker does, and can be reflected. The machine also follows the component:
 ///
-/// | a name is inserted on, or edited on | then |
+/// | the entity on which a name is inserted or edited | effect |
 /// |---|---|
-/// | an entity without a machine, as from a scene | it is given one that is in the state of that name already: nothing is entered |
-/// | one whose machine has not been started, as from `#[require(Machine<Guard>)]` | the machine is put in that state likewise |
-/// | one whose machine runs, as in an inspector | the state is [forced](crate::MachineCommands::force_state): no `can_exit` is asked, `can_enter` is, and `exit` and `enter` run; without a name, the machine is stopped |
+/// | an entity without a machine, as from a scene | it gets a machine that is already in the state with this name: `enter` does not run |
+/// | an entity whose machine has not been started, as from `#[require(Machine<Guard>)]` | the machine is set to this state; `enter` does not run |
+/// | an entity whose machine runs, as in an inspector | the state is [forced](crate::MachineCommands::force_state): `can_exit` is not called, but `can_enter`, `exit` and `enter` are; if the name is empty, the machine is stopped |
 ///
-/// What is inserted takes effect at once, what is edited in place before the next pass; and so does what a scene writes over an
-/// entity whose machine runs, if whole machines are in scenes, by a [book](crate::StateMachinePlugin::with_book): the machine may come after
-/// its name, and is then taken as it is. If the name is unknown, or `can_enter`
-/// refuses, a warning says so, and the name is corrected to the one of the state that the machine is in. An entity without a
-/// machine gets none for an unknown name.
+/// An inserted name takes effect at once. A name that is edited in place takes effect before the next pass. The same holds for
+/// a name that a scene writes over an entity whose machine runs, if scenes contain whole machines, by a
+/// [book](crate::StateMachinePlugin::with_book): the machine may come after its name, and then replaces it. If the name is
+/// unknown, or `can_enter` refuses, a warning is logged, and the name is corrected to the state of the machine. An entity
+/// without a machine gets none for an unknown name.
 ///
-/// Only the current state is known by it. What a machine has besides, its stack, times and timers, is saved with a
-/// [book](crate::StateMachinePlugin::with_book); its global comes from the machine that is required, or from the
+/// The component contains only the current state. To save the rest of a machine (its stack, times and timers), use a
+/// [book](crate::StateMachinePlugin::with_book). The global state comes from the required machine, or from the
 /// [factory](crate::StateMachinePlugin::with_factory).
 ///
 /// # Examples
@@ -89,11 +89,11 @@ use crate::saved::SavedBy;
 #[derive(Component, Reflect)]
 #[type_path = "bevy_demeanor"]
 pub struct CurrentState<T: Owner + TypePath> {
-    /// Empty when there is no current state.
+    /// Empty if there is no current state.
     name: String,
     #[reflect(default = "is_usual")]
     is_started: bool,
-    /// What is true of the machine: the name, and whether it is started. Anything else is an edit.
+    /// The last known facts about the machine: the name, and whether it is started. If the name differs, it has been edited.
     #[reflect(ignore)]
     known: Option<(String, bool)>,
     #[reflect(ignore)]
@@ -105,12 +105,12 @@ fn is_usual() -> bool {
 }
 
 impl<T: Owner + TypePath> CurrentState<T> {
-    /// Names the state in which an entity's machine is to be.
+    /// Creates the component with the name of the state that the entity's machine should be in.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), is_started: true, known: None, of: PhantomData }
     }
 
-    /// Returns the state's name; empty when there is no current state.
+    /// Returns the state's name; empty if there is no current state.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -122,7 +122,7 @@ impl<T: Owner + TypePath> CurrentState<T> {
         self.is_started
     }
 
-    /// As a machine is.
+    /// Returns the component for a machine.
     fn of(machine: &StateMachine<T>) -> Self {
         let (name, is_started) = (name_of(machine), machine.is_started());
         Self { known: Some((name.clone(), is_started)), is_started, ..Self::named(name) }
@@ -143,7 +143,7 @@ impl<T: Owner + TypePath> fmt::Debug for CurrentState<T> {
     }
 }
 
-/// The states that can be named, and what completes a machine in one of them.
+/// The states that have names, and the function that completes a machine in one of them.
 #[derive(Resource)]
 struct NamedStates<T: Owner> {
     states: Vec<StateRef<T>>,
@@ -158,10 +158,10 @@ pub(crate) fn register<T: EntityOwner + TypePath>(
     let mut registration = CurrentState::<T>::get_type_registration();
     let usual = ReflectComponentFns::new::<CurrentState<T>>();
     registration.insert(ReflectComponent::new(ReflectComponentFns {
-        // Inserted even if there is one, which makes it take effect at once.
+        // The component is inserted even if it exists, so that it takes effect at once.
         apply_or_insert_mapped: |entity, value, registry, _, _| {
             let usual = ReflectComponentFns::new::<CurrentState<T>>();
-            // But if whole machines are in scenes, one may be about to come, which is in that state already.
+            // But if scenes contain whole machines, the machine in this state may be inserted next.
             #[cfg(feature = "serialize")]
             if is_loaded_whole::<T>(entity) {
                 return (usual.apply)(entity.into(), value);
@@ -184,7 +184,7 @@ pub(crate) fn register<T: EntityOwner + TypePath>(
     );
 }
 
-/// Whether a machine that runs may be exchanged by the scene that names its state.
+/// Returns whether the scene that names the state of a running machine may also replace the machine.
 #[cfg(feature = "serialize")]
 fn is_loaded_whole<T: EntityOwner + TypePath>(entity: &EntityWorldMut<'_>) -> bool {
     entity.contains::<CurrentState<T>>()
@@ -192,7 +192,7 @@ fn is_loaded_whole<T: EntityOwner + TypePath>(entity: &EntityWorldMut<'_>) -> bo
         && entity.world().contains_resource::<SavedBy<T>>()
 }
 
-/// Applies what has been edited in place since it ran last.
+/// Applies the edits in place since the last run.
 pub(crate) fn apply_edits<T: EntityOwner + TypePath>(
     names: Query<(Entity, Ref<CurrentState<T>>), Allow<Disabled>>,
     mut commands: Commands,
@@ -204,12 +204,12 @@ pub(crate) fn apply_edits<T: EntityOwner + TypePath>(
     }
 }
 
-/// `is_whole` says whether the entity has all by now that it is given with the name.
+/// `is_whole` is whether the entity already has all components that come with the name.
 fn apply_later<T: EntityOwner + TypePath>(entity: Entity, is_whole: bool, commands: &mut Commands) {
     commands.queue(move |world: &mut World| apply::<T>(world, entity, is_whole));
 }
 
-/// Has the machine follow the name.
+/// Puts the machine into the named state.
 fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole: bool) -> bevy_ecs::error::Result {
     let Some(mut edited) = world.get_mut::<CurrentState<T>>(entity).filter(|name| name.is_edited()) else {
         return Ok(());
@@ -222,7 +222,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
     let factory = factory.clone();
     let machine = world.get::<Machine<T>>(entity);
     if !is_known && machine.is_none() && !is_whole {
-        // A scene may be about to give it a machine. The next pass looks again.
+        // A scene may insert a machine next. The next pass checks again.
         if let Some(mut edited) = world.get_mut::<CurrentState<T>>(entity) {
             edited.known = before;
         }
@@ -239,7 +239,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
         if is_started {
             complete.set_entered(0.0);
         }
-        // So that no observer of a marker exchanges it before it has its time.
+        // The queue waits, so that no observer of a marker replaces the machine before its times are set.
         queue::carry_out_after(world, |world| {
             world.entity_mut(entity).insert(Machine::from(complete));
             if world.get::<Machine<T>>(entity).is_some_and(|machine| machine.is_started()) {
@@ -279,7 +279,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
         warn!("{who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
     }
     indexing::correct::<T>(&mut world.into(), [entity].into_iter());
-    // Whatever has become of it, the name is the machine's.
+    // In any case, the name is corrected to the state of the machine.
     queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity)));
     Ok(())
 }
@@ -296,7 +296,7 @@ fn replace_by_idle<T: Owner>(machine: &mut Machine<T>) {
     }
 }
 
-/// Counts the state as entered now, by the owner's clock; at 0, if the entity has no owner yet.
+/// Sets the entry time of the state to now, by the owner's clock, or to 0 if the entity has no owner yet.
 fn count_as_entered<T: EntityOwner>(world: &mut World, entity: Entity, is_started: bool) {
     if is_started
         && visit(world, entity, |machine: &mut Machine<T>, _, cx| machine.machine.set_entered(T::now(cx))).is_none()
@@ -306,7 +306,7 @@ fn count_as_entered<T: EntityOwner>(world: &mut World, entity: Entity, is_starte
     }
 }
 
-/// Makes the name agree with the entity's machine, unless it is an edit that is still to be applied.
+/// Writes the name of the machine's current state, unless there is an edit that has not been applied yet.
 pub(crate) fn name<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) {
     let Ok(mut named) = world.get_entity_mut(entity) else { return };
     let Some(machine) = named.get::<Machine<T>>() else {

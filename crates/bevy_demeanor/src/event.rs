@@ -1,4 +1,4 @@
-//! What observers and message readers are told of changes.
+//! The events and messages about state changes, for observers and message readers.
 
 use core::any::{TypeId, type_name};
 use core::fmt;
@@ -9,16 +9,16 @@ use bevy_ecs::event::EntityEvent;
 use bevy_ecs::message::Message;
 use demeanor::{Cause, Owner, StateRef};
 
-/// An entity's machine has made a change of state.
+/// An entity's machine has changed state.
 ///
-/// Triggered on the entity if the plugin was asked for it by
-/// [`with_change_events`](crate::StateMachinePlugin::with_change_events), and written as a message if it was by
-/// [`with_change_messages`](crate::StateMachinePlugin::with_change_messages): at the sync point after the pass, one for each
-/// change that a callback led to, in the order made. The start of a machine is a change from no state, with
-/// [`Cause::Start`], and `stop_machine` one to none, with [`Cause::Stop`].
+/// With [`with_change_events`](crate::StateMachinePlugin::with_change_events), it is triggered on the entity; with
+/// [`with_change_messages`](crate::StateMachinePlugin::with_change_messages), it is written as a message. Both happen at the
+/// sync point after the pass, once for each change that a callback led to, in the order of the changes. The start of a machine
+/// is a change from no state, with [`Cause::Start`]; `stop_machine` is a change to no state, with [`Cause::Stop`].
 ///
-/// An observer may do anything. What it commands is carried out when it has returned; what is told of that comes after all that
-/// was recorded before. So the machine may be in another state by now than the one that was entered.
+/// An observer may do anything. Its commands are carried out when it has returned; the events of their changes come after all
+/// events that were recorded before. So when an observer runs, the machine may already be in another state than the one that
+/// was entered.
 ///
 /// # Examples
 ///
@@ -63,13 +63,13 @@ use demeanor::{Cause, Owner, StateRef};
 #[derive(EntityEvent, Message)]
 #[non_exhaustive]
 pub struct StateChanged<T: Owner> {
-    /// Whose machine it is.
+    /// The entity of the machine.
     pub entity: Entity,
-    /// The state that was left; `None` when there was none, as at the start.
+    /// The state that was left; `None` if there was none, as at the start.
     pub from: Option<StateRef<T>>,
-    /// The state that was entered; `None` when the machine was stopped, or a pop has led back to having none.
+    /// The state that was entered; `None` if the machine was stopped, or if a pop has led to no state.
     pub to: Option<StateRef<T>>,
-    /// What asked for it.
+    /// The cause of the change.
     pub cause: Cause,
 }
 
@@ -85,7 +85,7 @@ impl<T: Owner> Clone for StateChanged<T> {
     }
 }
 
-/// As in the core's log: `Idle -> Chase (change)`.
+/// The same format as in the library's log: `Idle -> Chase (change)`.
 impl<T: Owner> fmt::Debug for StateChanged<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |state: &Option<StateRef<T>>| {
@@ -95,14 +95,14 @@ impl<T: Owner> fmt::Debug for StateChanged<T> {
     }
 }
 
-/// The entity has come to be in a state of type `S`: `enter` or `resume` has run.
+/// The entity is now in a state of type `S`: `enter` or `resume` has run.
 ///
-/// Triggered on the entity, at the sync point after the pass, if the plugin was asked for it by
-/// [`with_triggers`](crate::StateMachinePlugin::with_triggers). Ancestors are entered and exited like other states.
+/// With [`with_triggers`](crate::StateMachinePlugin::with_triggers), it is triggered on the entity, at the sync point after the
+/// pass. Ancestors are entered and exited like other states.
 #[derive(EntityEvent)]
 #[non_exhaustive]
 pub struct Entered<S: 'static> {
-    /// Whose machine it is.
+    /// The entity of the machine.
     pub entity: Entity,
     owner: WhoseMachine,
     state: PhantomData<fn() -> S>,
@@ -114,7 +114,7 @@ pub struct Entered<S: 'static> {
 #[derive(EntityEvent)]
 #[non_exhaustive]
 pub struct Exited<S: 'static> {
-    /// Whose machine it is.
+    /// The entity of the machine.
     pub entity: Entity,
     owner: WhoseMachine,
     state: PhantomData<fn() -> S>,
@@ -135,7 +135,7 @@ impl<S: 'static> Entered<S> {
         Self { entity, owner: WhoseMachine::of::<T>(), state: PhantomData }
     }
 
-    /// Whether it is the machine of `T`, where a state serves several owners.
+    /// Returns whether the owner of the machine is `T`. This is useful for a state of several owners.
     ///
     /// # Examples
     ///
@@ -163,7 +163,7 @@ impl<S: 'static> Exited<S> {
         Self { entity, owner: WhoseMachine::of::<T>(), state: PhantomData }
     }
 
-    /// Whether it is the machine of `T`, where a state serves several owners.
+    /// Returns whether the owner of the machine is `T`. This is useful for a state of several owners.
     ///
     /// # Examples
     ///

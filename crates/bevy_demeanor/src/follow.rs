@@ -1,4 +1,5 @@
-//! What follows the machines' changes: indexes, markers, triggers, events and messages, for those who have asked.
+//! Followers, which are updated after the machines: indexes, markers, triggers, events and messages, as the plugin's settings
+//! ask for.
 
 use core::marker::PhantomData;
 use core::mem;
@@ -14,19 +15,19 @@ use crate::marking::Markers;
 use crate::queue::Followed;
 use crate::telling::Told;
 
-/// Who wants to know of the steps of machines of `T`.
+/// The followers of the machines of `T`.
 #[derive(Resource)]
 pub(crate) struct Followers<T: Owner> {
     pub(crate) has_indexes: bool,
     pub(crate) has_markers: bool,
-    /// Writes the name of the current state on the entity.
+    /// Writes the name of the current state to the entity.
     pub(crate) name: Option<fn(&mut World, Entity)>,
     pub(crate) told: Told,
     pub(crate) spare: Spare,
     pub(crate) of: PhantomData<fn() -> T>,
 }
 
-/// Room for the entities of a log, to be used again.
+/// Reusable memory for the entities of a log.
 #[derive(Clone, Default)]
 pub(crate) struct Spare(Arc<Mutex<Vec<(Entity, usize)>>>);
 
@@ -46,27 +47,27 @@ impl Spare {
 }
 
 impl<T: Owner> Followers<T> {
-    /// Whether anything in the game wants to know which machines have changed.
+    /// Returns whether there are any followers.
     pub(crate) fn is_anybody(&self) -> bool {
         self.has_indexes || self.is_queued()
     }
 
-    /// Whether any observer or reader is told of steps.
+    /// Returns whether any observer or reader is notified of steps.
     pub(crate) fn is_told(&self) -> bool {
         self.told.is_anybody()
     }
 
-    /// Whether entities carry anything that tells of their state.
+    /// Returns whether entities have components that follow their state.
     pub(crate) fn is_marked(&self) -> bool {
         self.has_markers || self.name.is_some()
     }
 
-    /// Whether anything has its place in the queue.
+    /// Returns whether any follower uses the queue.
     pub(crate) fn is_queued(&self) -> bool {
         self.is_told() || self.is_marked()
     }
 
-    /// Makes what an entity carries agree with its machine.
+    /// Updates the components of an entity that follow its machine.
     fn mark(&self, world: &mut World, entity: Entity, markers: Option<&mut Markers<T>>) {
         if let Some(markers) = markers {
             markers.mark(world, entity);
@@ -83,36 +84,36 @@ impl<T: Owner> Clone for Followers<T> {
     }
 }
 
-/// Which machines have changed, in this order, and their steps as they ran, if steps are told.
+/// The machines that have changed, in order, and their steps, if steps are recorded.
 pub(crate) struct Log<T: Owner> {
-    /// Each entity whose machine has changed, and where its steps end.
+    /// Each entity whose machine has changed, and the end of its steps.
     ends: Vec<(Entity, usize)>,
     steps: Vec<Step<T>>,
     wants_steps: bool,
-    /// Whose machine is running.
+    /// The entity whose machine is running.
     visited: Entity,
 }
 
 impl<T: Owner> Log<T> {
-    /// Whether steps are written down.
+    /// Returns whether steps are recorded.
     pub(crate) fn wants_steps(&self) -> bool {
         self.wants_steps
     }
 
-    /// Opens the log of a pass or a command.
+    /// Starts the log of a pass or a command.
     pub(crate) fn open(&mut self, wants_steps: bool) {
         self.close_if_open();
         self.wants_steps = wants_steps;
     }
 
-    /// Ends the visit that a panic has cut off: the machine may have changed.
+    /// Ends a visit that was interrupted by a panic: the machine may have changed.
     pub(crate) fn close_if_open(&mut self) {
         if self.visited != Entity::PLACEHOLDER {
             self.close(true);
         }
     }
 
-    /// Visits an entity, whose machine writes its steps into what is returned.
+    /// Starts the visit to an entity. Its machine writes its steps to the returned vector.
     #[inline]
     pub(crate) fn visit(&mut self, entity: Entity) -> Option<&mut Vec<Step<T>>> {
         self.visited = entity;
@@ -128,41 +129,41 @@ impl<T: Owner> Log<T> {
         self.visited = Entity::PLACEHOLDER;
     }
 
-    /// Puts what another log holds behind what this one does, and empties that one.
+    /// Moves the entries of another log to the end of this one.
     pub(crate) fn append(&mut self, other: &mut Self) {
         let begin = self.steps.len();
         self.steps.append(&mut other.steps);
         self.ends.extend(other.ends.drain(..).map(|(entity, end)| (entity, begin + end)));
     }
 
-    /// Takes what the log holds; `None` when that is nothing.
+    /// Takes the entries of the log; returns `None` if there are none.
     pub(crate) fn take(&mut self) -> Option<Self> {
         (!self.ends.is_empty()).then(|| mem::take(self))
     }
 
-    /// Takes what the log of a pass holds, as [`take`](Self::take). The next pass has the room of the one before.
+    /// Takes the entries of a pass, as [`take`](Self::take) does. The next pass reuses the memory of the previous one.
     pub(crate) fn take_of_pass(&mut self, spare: &Spare) -> Option<Self> {
         let taken = self.take()?;
         self.ends = spare.take();
         Some(taken)
     }
 
-    /// Gives back what room the entities had.
+    /// Returns the memory of the entities for reuse.
     pub(crate) fn give_back(self, spare: &Spare) {
         spare.put_back(self.ends);
     }
 
-    /// The entities whose machines have changed.
+    /// Returns the entities whose machines have changed.
     pub(crate) fn entities(&self) -> impl Iterator<Item = Entity> {
         self.ends.iter().map(|(entity, _)| *entity)
     }
 
-    /// How many machines have changed.
+    /// Returns how many machines have changed.
     pub(crate) fn machines(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns what the changes lead to, for the queue.
+    /// Returns the consequences of the changes, for the queue.
     pub(crate) fn followed(self) -> Box<dyn Followed> {
         Box::new(Steps { followers: None, ends: self.ends, marked: 0, begin: 0, rest: self.steps.into_iter(), told: 0 })
     }
@@ -174,23 +175,24 @@ impl<T: Owner> Default for Log<T> {
     }
 }
 
-/// What many machines' steps lead to: first all markers of their entities, so that they are true for every observer that is told
-/// next; then the events and messages, in the order in which things happened. Nothing is triggered on an entity that is no more.
+/// The consequences of the steps of many machines. First all markers of their entities are updated, so that they are right for
+/// every observer that runs next; then the events and messages follow, in the order of the steps. Nothing is triggered on an
+/// entity that is gone.
 struct Steps<T: Owner> {
-    /// Taken from the world at the beginning.
+    /// Taken from the world when this starts.
     followers: Option<Followers<T>>,
     ends: Vec<(Entity, usize)>,
-    /// How many of the entities have been marked.
+    /// Number of entities whose markers have been updated.
     marked: usize,
-    /// At which of the entities the telling is.
+    /// Index of the entity whose steps are being reported.
     begin: usize,
     rest: vec::IntoIter<Step<T>>,
-    /// How many of the steps have been told.
+    /// Number of steps that have been reported.
     told: usize,
 }
 
 impl<T: Owner> Steps<T> {
-    /// Marks those who have not been marked. An observer may panic: then it goes on behind that entity.
+    /// Updates the markers of the remaining entities. If an observer panics, the next call continues after that entity.
     fn mark(&mut self, followers: &Followers<T>, world: &mut World) {
         let mut markers = if followers.has_markers { Markers::<T>::take(world) } else { None };
         match &mut markers {
@@ -245,7 +247,7 @@ impl<T: Owner> Followed for Steps<T> {
     }
 }
 
-/// A machine that was inserted, replaced or removed, with whom its entity's markers are to agree.
+/// A machine that was inserted, replaced or removed; the markers of its entity must be updated.
 pub(crate) struct Marked<T: Owner> {
     entity: Entity,
     of: PhantomData<fn() -> T>,

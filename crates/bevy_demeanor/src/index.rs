@@ -1,4 +1,4 @@
-//! Which entities are in a state, as a list: for states that change often. A change moves nothing but an entry of the list.
+//! The list of the entities in a state, for states that change often. A change moves only an entry of the list.
 
 use core::any::type_name;
 use core::fmt;
@@ -15,16 +15,16 @@ use demeanor::{Owner, State};
 
 use crate::states_meant::Which;
 
-/// The entities that are in a state of type `S`, current or an ancestor of it, if the plugin was asked for it by
-/// [`with_index`](crate::StateMachinePlugin::with_index). [`QueryInState`] goes through their components.
+/// The entities that are in a state of type `S` (the current state or one of its ancestors), if the plugin has
+/// [`with_index`](crate::StateMachinePlugin::with_index). [`QueryInState`] iterates over their components.
 ///
-/// It agrees with the machines whenever systems run: it is corrected at the sync point after the pass, before any of the pass's
-/// commands is applied, and by a command before what its callbacks have commanded. Within a pass it is as it was before. A
-/// machine whose current state has not been entered is in none. Disabled entities are in it too; [`QueryInState`] leaves them out as a
-/// query does.
+/// Whenever systems run, the index agrees with the machines: it is updated at the sync point after the pass, before any of the
+/// pass's commands is applied; a command updates it before the commands of its callbacks are applied. During a pass it does not
+/// change. A machine whose current state has not been entered is in no index. Disabled entities are in it too; [`QueryInState`]
+/// leaves them out, as a query does.
 ///
-/// The order is that in which the entities came, but for the last, which takes the place of one that goes. It is the same on any
-/// number of threads.
+/// The entities are in the order in which they entered the state, except that the last one takes the place of an entity that
+/// leaves. The order is the same on any number of threads.
 ///
 /// # Examples
 ///
@@ -66,19 +66,19 @@ impl<S: 'static> StateIndex<S> {
         self.entities.len()
     }
 
-    /// Returns whether none is.
+    /// Returns whether no entity is in the state.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entities.is_empty()
     }
 
-    /// Returns whether an entity is.
+    /// Returns whether an entity is in the state.
     #[must_use]
     pub fn contains(&self, entity: Entity) -> bool {
         self.entities.contains(&entity)
     }
 
-    /// Returns the entities. No two are the same, so that [`Query::iter_many_unique_mut`] takes them.
+    /// Returns the entities. They are unique, so that [`Query::iter_many_unique_mut`] accepts them.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, Entity> {
         self.entities.iter()
@@ -103,8 +103,8 @@ impl<S: 'static> fmt::Debug for StateIndex<S> {
 
 /// A query over the entities in a state of type `S`, by its [`StateIndex`]: see [`with_index`](crate::StateMachinePlugin::with_index).
 ///
-/// It is what `Query<D, (F, With<InState<S>>)>` is, without a marker. It goes through the entities in the order of the index, and looks
-/// each up. Where no plugin keeps the index, the system fails with an error that says so.
+/// It is the equivalent of `Query<D, (F, With<InState<S>>)>` without a marker. It goes through the entities in the order of the
+/// index, and looks up each of them. If no plugin has the index, the system fails with an error that says so.
 ///
 /// # Examples
 ///
@@ -148,33 +148,33 @@ pub struct QueryInState<'w, 's, S: 'static, D: IterQueryData + 'static, F: Query
     query: Query<'w, 's, D, F>,
 }
 
-/// The entities in a state that have what a query asks for.
+/// The entities in a state that match a query.
 type InState<'a, 's, D, F> = Flatten<QueryManyUniqueIter<'a, 's, D, F, Iter<'a, Entity>>>;
 
 impl<'s, S: 'static, D: IterQueryData, F: QueryFilter> QueryInState<'_, 's, S, D, F> {
-    /// Returns the entities in the state, whatever the query asks of them.
+    /// Returns all entities in the state, whether or not they match the query.
     #[must_use]
     pub fn index(&self) -> &StateIndex<S> {
         &self.index
     }
 
-    /// Goes through the entities in the state, to read.
+    /// Iterates over the entities in the state, read-only.
     pub fn iter(&self) -> impl Iterator<Item = ROQueryItem<'_, 's, D>> {
         self.query.iter_many_unique(&*self.index).flatten()
     }
 
-    /// Goes through the entities in the state.
+    /// Iterates over the entities in the state.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = QueryItem<'_, 's, D>> {
         self.query.iter_many_unique_mut(&*self.index).flatten()
     }
 
-    /// Returns what the query asks of an entity; `None` if it is not in the state, or lacks it.
+    /// Returns the query's item for an entity; `None` if the entity is not in the state or does not match the query.
     #[must_use]
     pub fn get(&self, entity: Entity) -> Option<ROQueryItem<'_, 's, D>> {
         if self.index.contains(entity) { self.query.get(entity).ok() } else { None }
     }
 
-    /// Returns what the query asks of an entity; `None` if it is not in the state, or lacks it.
+    /// Returns the query's item for an entity; `None` if the entity is not in the state or does not match the query.
     #[must_use]
     pub fn get_mut(&mut self, entity: Entity) -> Option<QueryItem<'_, 's, D>> {
         if self.index.contains(entity) { self.query.get_mut(entity).ok() } else { None }
@@ -205,14 +205,14 @@ impl<S: 'static, D: IterQueryData, F: QueryFilter> fmt::Debug for QueryInState<'
     }
 }
 
-/// How to keep one index true.
+/// The functions that keep one index up to date.
 #[derive(Clone)]
 pub(crate) struct Index {
-    /// The states that it tells of.
+    /// The states of the index.
     pub(crate) of: Which,
-    /// Takes in who has come to be in the state, and takes out who no longer is, in this order.
+    /// Applies additions and removals to the index, in this order.
     pub(crate) correct: fn(&mut DeferredWorld<'_>, &mut Vec<(Entity, bool)>),
-    /// Makes the index for one type of owner, of which there can be one, as with a marker.
+    /// Creates the index for one type of owner. Like a marker, an index can belong to only one type of owner.
     pub(crate) claim: fn(&mut World),
 }
 
@@ -221,7 +221,7 @@ impl Index {
         Self::kept::<T, S>(Which::of::<T, S>())
     }
 
-    /// The index of the states of a name.
+    /// Creates the index for the states with a name.
     pub(crate) fn named<T: Owner, S: 'static>(name: &str) -> Self {
         Self::kept::<T, S>(Which::Name(name.into()))
     }

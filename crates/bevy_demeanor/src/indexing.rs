@@ -1,4 +1,4 @@
-//! How the indexes are kept true.
+//! Keeps the indexes up to date.
 
 use core::marker::PhantomData;
 use core::mem;
@@ -18,10 +18,10 @@ pub(crate) struct Indexes<T: Owner>(Option<Box<Kept<T>>>);
 
 struct Kept<T: Owner> {
     meant: StatesMeant,
-    /// Each with what is to be changed in it.
+    /// Each index, with the additions and removals to apply to it.
     indexes: Vec<(Index, Vec<(Entity, bool)>)>,
-    /// In which indexes an entity is, by its number. A list rather than a component: to look it up takes less, and a change of
-    /// archetype does not move it.
+    /// The indexes that each entity is in, by the entity's number. A list is faster than a component: the lookup takes less
+    /// time, and a change of archetype does not move the entry.
     listed: Vec<StateBits>,
     of: PhantomData<fn() -> T>,
 }
@@ -29,7 +29,7 @@ struct Kept<T: Owner> {
 impl<T: Owner> Indexes<T> {
     /// # Panics
     ///
-    /// When there are too many, or one is kept for another owner.
+    /// When there are too many indexes, or when an index already belongs to another owner.
     pub(crate) fn new(world: &mut World, indexes: &[Index]) -> Self {
         let meant = StatesMeant::new::<T>(indexes.iter().map(|index| index.of.clone()), "indexes");
         for index in indexes {
@@ -40,14 +40,14 @@ impl<T: Owner> Indexes<T> {
     }
 }
 
-/// Makes the indexes agree with the machines of some entities.
+/// Updates the indexes for the machines of some entities.
 pub(crate) fn correct<T: Owner>(world: &mut DeferredWorld<'_>, entities: impl Iterator<Item = Entity>) {
     correct_by::<T>(world, entities, |meant, world, entity| {
         world.get::<Machine<T>>(entity).map_or(0, |machine| meant.of(machine))
     });
 }
 
-/// Takes an entity out of the indexes.
+/// Removes an entity from the indexes.
 pub(crate) fn forget<T: Owner>(world: &mut DeferredWorld<'_>, entity: Entity) {
     correct_by::<T>(world, [entity].into_iter(), |_, _, _| 0);
 }
@@ -57,7 +57,7 @@ fn correct_by<T: Owner>(
     entities: impl Iterator<Item = Entity>,
     is_in: impl Fn(&StatesMeant, &DeferredWorld<'_>, Entity) -> StateBits,
 ) {
-    // Nothing that is called until it is back looks for it.
+    // No code that runs before it is put back looks for it.
     let Some(mut kept) = world.get_resource_mut::<Indexes<T>>().and_then(|mut indexes| indexes.0.take()) else {
         return;
     };

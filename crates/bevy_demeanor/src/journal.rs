@@ -9,12 +9,12 @@ use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
 use demeanor::{Journal, Owner, Step};
 
-/// The last changes of the machines of `T`, made or refused, if the plugin was asked for it by
+/// The last changes of the machines of `T`, made or refused, if the plugin has
 /// [`with_journal`](crate::StateMachinePlugin::with_journal).
 ///
-/// It dereferences to the [`Journal`], in which entities are the owners: `journal.of(entity)` is what happened to one, and
-/// `journal.flow()` counts what happened to all. An entry is there once what follows the change is carried out: at the sync point
-/// after the pass, or after the command.
+/// It dereferences to the [`Journal`], in which entities are the owners: `journal.of(entity)` is the history of one entity, and
+/// `journal.flow()` counts the changes of all. An entry is added when the consequences of the change are carried out: at the
+/// sync point after the pass, or after the command.
 ///
 /// # Examples
 ///
@@ -56,7 +56,7 @@ impl<T: Owner> MachineJournal<T> {
     }
 }
 
-/// Writes down a step, if there is a journal.
+/// Records a step, if there is a journal.
 pub(crate) fn note<T: Owner>(step: &Step<T>, entity: Entity, world: &mut World) {
     if let Some(mut journal) = world.get_resource_mut::<MachineJournal<T>>() {
         journal.note_step(entity, step);

@@ -1,4 +1,4 @@
-//! Which entity's callback runs on this thread, for the log: the lines of a machine itself know its owner's value, not its entity.
+//! The entity whose callback runs on this thread, for the log: a machine only knows its owner's value, not its entity.
 
 use core::any::type_name;
 use core::cell::{Cell, RefCell};
@@ -20,13 +20,13 @@ use log::{LevelFilter, max_level};
 use crate::machine::Machine;
 
 thread_local! {
-    // Without a destructor, so that a visit is one store.
+    // The type has no destructor, so that a visit is a single store.
     static VISITED: Cell<Entity> = const { Cell::new(Entity::PLACEHOLDER) };
     static NAMES: RefCell<Option<Names>> = const { RefCell::new(None) };
 }
 
-/// The names of the entities with machines, as of the last pass. A line is written while a pass has the machines, and who asked for it
-/// knows nothing of the world, nor can a thread's variable borrow from it.
+/// The names of the entities with machines, as of the last pass. They are copied, because a log line is written while a pass
+/// borrows the machines: the logger has no access to the world, and a thread-local variable cannot borrow from it.
 #[derive(Resource, Clone, Default)]
 pub(crate) struct Names(Arc<RwLock<EntityHashMap<Name>>>);
 
@@ -36,12 +36,12 @@ impl Names {
     }
 }
 
-/// Whether anything that a machine logs is looked at. Visits are for nothing else, and were 5 % of a pass.
+/// Returns whether any log level of the machines is enabled. Visits have no other purpose, and took 5 % of a pass.
 pub(crate) fn is_wanted() -> bool {
     max_level() >= LevelFilter::Warn
 }
 
-/// Notes the names that are new, before a pass.
+/// Adds the new names, before a pass.
 pub(crate) fn note_names<T: Owner>(
     news: Query<(Entity, &Name), (With<Machine<T>>, Or<(Changed<Name>, Added<Machine<T>>)>)>,
     mut unnamed: RemovedComponents<Name>,
@@ -59,7 +59,8 @@ pub(crate) fn note_names<T: Owner>(
     });
 }
 
-/// From now on, callbacks of some of these entities run on this thread. Their names are noted: no pass may have seen them yet.
+/// Notes that callbacks of some of these entities run on this thread from now on. Adds their names, because no pass may have
+/// seen them yet.
 pub(crate) fn enter_world(entities: &[Entity], world: &mut World) {
     if !is_wanted() {
         return;
@@ -76,20 +77,20 @@ pub(crate) fn enter_world(entities: &[Entity], world: &mut World) {
     enter(&names);
 }
 
-/// From now on, callbacks of entities with these names run on this thread.
+/// Notes that callbacks of entities with these names run on this thread from now on.
 pub(crate) fn enter(names: &Names) {
     if is_wanted() {
         NAMES.set(Some(names.clone()));
     }
 }
 
-/// From now on, callbacks of this entity run on this thread.
+/// Notes that callbacks of this entity run on this thread from now on.
 #[inline]
 pub(crate) fn visit(entity: Entity) {
     VISITED.set(entity);
 }
 
-/// From now on, callbacks of no entity do.
+/// Notes that no callbacks run on this thread from now on.
 pub(crate) fn leave() {
     VISITED.set(Entity::PLACEHOLDER);
 }

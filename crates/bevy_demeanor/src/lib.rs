@@ -1,8 +1,8 @@
 //! State machines of [`demeanor`] on the entities of Bevy.
 //!
-//! A machine is a component, [`Machine<T>`], beside its owner, the component `T`. [`add_state_machine`] updates all machines of `T`
-//! in one system that runs beside others. A state says what happens to one entity: it is given the owner, the machine, and a
-//! context with other components of the entity, parameters as systems have them, commands and the time.
+//! A machine is a component, [`Machine<T>`], on the same entity as its owner, the component `T`. [`add_state_machine`] updates
+//! all machines of `T` in one system that runs beside others. A state describes the behavior of one entity. Its callbacks get
+//! the owner, the machine, and a context with other components of the entity, system parameters, commands and the time.
 //!
 //! ```
 //! use bevy_app::prelude::*;
@@ -49,28 +49,30 @@
 //! # Two ways to write a state
 //!
 //! As `MachineState<T>`, which is [`demeanor::State`]: the state decides for itself, entity by entity, and may do all its work
-//! there. As systems over [`With<InState<S>>`](InState): what many entities in one state do is written beside the rest of the game.
-//! Both work on the same machines, and the example `idle_patrol` does both.
+//! there. As systems over [`With<InState<S>>`](InState): the work of many entities in one state is written beside the rest of
+//! the game. Both work on the same machines; the example `idle_patrol` does both.
 //!
-//! # What costs what
+//! # Costs
 //!
-//! The pass alone reads `T`, `Machine<T>` and what [`T::Body`](EntityOwner::Body) names. A change of state moves nothing. Each of
-//! [`with_marker`](StateMachinePlugin::with_marker), [`with_triggers`](StateMachinePlugin::with_triggers),
+//! The pass alone reads `T`, `Machine<T>` and the components of [`T::Body`](EntityOwner::Body). A change of state moves
+//! nothing. Each of [`with_marker`](StateMachinePlugin::with_marker), [`with_triggers`](StateMachinePlugin::with_triggers),
 //! [`with_change_events`](StateMachinePlugin::with_change_events) and
-//! [`with_change_messages`](StateMachinePlugin::with_change_messages) costs something at each change and nothing otherwise;
-//! a marker in a table costs most, since it moves the entity.
+//! [`with_change_messages`](StateMachinePlugin::with_change_messages) has a cost at each change, and none otherwise; a marker
+//! in a table costs most, because it moves the entity.
 //!
 //! # Observers, scenes and saved games
 //!
-//! Observers may do anything: despawn, take machines and owners away, change states. What that leads to is told after all that was
-//! recorded before; see [`StateChanged`]. With the feature `serialize`, whole machines are in scenes and saved games:
-//! `StateMachinePlugin::with_book`. With `reflect`, `CurrentState` is for inspectors, and for scenes that are written by hand.
+//! Observers may do anything: despawn, remove machines and owners, change states. The events of these changes come after all
+//! events that were recorded before; see [`StateChanged`]. With the feature `serialize`, scenes and saved games contain whole
+//! machines: `StateMachinePlugin::with_book`. With `reflect`, `CurrentState` is for inspectors, and for scenes that are written
+//! by hand.
 //!
 //! # Waiting
 //!
-//! A pass does not touch an entity whose machine has nothing to do until later: states set timers and fall asleep as everywhere
-//! ([`Fsm::change_state_after`](demeanor::Fsm::change_state_after), [`Fsm::sleep`](demeanor::Fsm::sleep)). With the feature `time`,
-//! the clock is the `Time` that is current in the schedule of the pass: the virtual one, or the fixed one in `FixedUpdate`.
+//! A pass does not touch an entity whose machine has nothing to do until later. States set timers and sleep as in the library
+//! ([`Fsm::change_state_after`](demeanor::Fsm::change_state_after), [`Fsm::sleep`](demeanor::Fsm::sleep)). With the feature
+//! `time`, the clock is the `Time` that is current in the schedule of the pass: the virtual time, or the fixed time in
+//! `FixedUpdate`.
 //!
 //! ```
 //! # #[cfg(feature = "time")] {
@@ -105,7 +107,7 @@
 //! app.update();
 //! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_in_state(&Patrol));
 //!
-//! // From outside: on patrol again after a minute, asleep until then.
+//! // From outside: the guard sleeps, and goes on patrol again after a minute.
 //! app.world_mut().commands().entity(guard).sleep::<Guard>().change_state_after(60.0, &Patrol);
 //! app.world_mut().flush();
 //! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_asleep());
@@ -113,7 +115,7 @@
 //! ```
 //!
 //! [`add_state_machine`]: AppExtMachines::add_state_machine
-// On docs.rs, each item says which feature it needs.
+// On docs.rs, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![expect(
     clippy::needless_pass_by_value,
@@ -195,7 +197,7 @@ pub use asset::{DefinedMachine, DefinitionFile, LoadedDefinitions};
 /// }
 /// ```
 ///
-/// What is misspelled is said:
+/// Typing errors in the names are compile errors:
 ///
 /// ```compile_fail
 /// use bevy_demeanor::prelude::*;

@@ -1,4 +1,4 @@
-//! The component that is an entity's machine.
+//! The component that contains an entity's machine.
 
 use core::any::type_name;
 use core::fmt;
@@ -21,16 +21,15 @@ use crate::waiting::NextLook;
 
 /// The state machine of an entity that has the component `T`.
 ///
-/// It dereferences to [`StateMachine`], for queries; from outside, its state is changed by the methods of
-/// [`MachineCommands`](crate::MachineCommands). A machine may be inserted, replaced and removed at any time, which calls
-/// nothing. If its current state has not been entered yet, the next pass over its entity starts it before the first update.
+/// It dereferences to [`StateMachine`], for queries. To change its state from outside, use the methods of
+/// [`MachineCommands`](crate::MachineCommands). A machine can be inserted, replaced and removed at any time; this calls no
+/// callback. If its current state has not been entered yet, the next pass over its entity starts it before the first update.
 ///
-/// `Changed<Machine<T>>` holds for the entities whose machine has made a change of state or was stopped, and for those with a
-/// new one.
-/// A clone of the entity is in the same state, with no callback.
+/// `Changed<Machine<T>>` matches the entities whose machine has changed state or was stopped, and entities with a new machine.
+/// A clone of the entity is in the same state; no callback runs.
 ///
-/// A machine that has nothing to do, because it is asleep or in a passive state, costs a pass a look at two words until it
-/// wakes or a timer is due ([`next_wake`](StateMachine::next_wake)). Its owner is not touched then, and does not count as
+/// A machine that has nothing to do, because it is asleep or in a passive state, costs a pass two memory reads until it wakes
+/// or a timer is due ([`next_wake`](StateMachine::next_wake)). During this time its owner is not touched, and does not count as
 /// changed.
 ///
 /// # Examples
@@ -63,20 +62,20 @@ pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
 }
 
-/// What the plugin does when a machine comes to an entity or leaves it.
+/// The functions that the plugin calls when a machine is inserted on an entity or removed from it.
 #[derive(Resource)]
 pub(crate) struct MachineHooks<T: Owner> {
-    /// Is called when a machine was inserted or replaced.
+    /// Called when a machine was inserted or replaced.
     pub(crate) inserted: fn(DeferredWorld<'_>, Entity),
-    /// Is called when a machine is about to be removed.
+    /// Called when a machine is about to be removed.
     pub(crate) removed: fn(DeferredWorld<'_>, Entity),
-    /// Is called when the game has removed a marker.
+    /// Called when the game has removed a marker.
     pub(crate) marker_removed: fn(DeferredWorld<'_>, Entity),
     pub(crate) of: PhantomData<fn() -> T>,
 }
 
 fn on_insert<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
-    // No pass looks at a machine that is disabled or has no owner, so no pass may learn of it from the change tick.
+    // No pass visits a machine that is disabled or has no owner, so a pass might not notice this insertion by the change tick.
     if let Some(mut next_look) = world.get_mut::<NextLook<T>>(context.entity) {
         next_look.bypass_change_detection().forget();
     }
@@ -91,11 +90,11 @@ fn on_remove<T: Owner>(world: DeferredWorld<'_>, context: HookContext) {
     }
 }
 
-/// That a warning of a missing plugin has been logged.
+/// Exists if a warning about a missing plugin has been logged.
 #[derive(Resource)]
 struct HasWarned<T>(PhantomData<fn() -> T>);
 
-/// Logs a warning, once, when an entity is given a machine for whose owner there is no plugin.
+/// Logs a warning, once, when an entity gets a machine and there is no plugin for its owner.
 fn warn_of_no_plugin<T: Owner>(mut world: DeferredWorld, context: HookContext) {
     if world.contains_resource::<MachineHooks<T>>() || world.contains_resource::<HasWarned<T>>() {
         return;
@@ -109,17 +108,18 @@ fn warn_of_no_plugin<T: Owner>(mut world: DeferredWorld, context: HookContext) {
 }
 
 #[cfg(feature = "reflect")]
-/// Completes the machines that the plugin makes.
+/// Completes the machines that the plugin creates.
 pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Send + Sync>;
 
 impl<T: Owner> Machine<T> {
-    /// Creates a machine whose first state is `initial`. The next pass enters it.
+    /// Creates a machine whose first state is `initial`. The next pass enters this state.
     pub fn new(initial: impl IntoState<T>) -> Self {
         StateMachine::new(initial).into()
     }
 
-    /// Takes a machine whose current state is not to be entered: one put together from a saved game. If it was never
-    /// entered, it counts as entered at 0 by the owner's clock; for another time, see [`StateMachine::set_entered`].
+    /// Creates the component from a machine whose current state must not be entered again, for example from a saved game. If
+    /// the state was never entered, its entry time is 0 by the owner's clock; for another time, see
+    /// [`StateMachine::set_entered`].
     ///
     /// # Examples
     ///
@@ -146,7 +146,7 @@ impl<T: Owner> Machine<T> {
         machine.into()
     }
 
-    /// Gives the machine a state that runs beside every other.
+    /// Adds a global state to the machine.
     #[must_use]
     pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
         self.machine.set_global(global);
@@ -155,8 +155,8 @@ impl<T: Owner> Machine<T> {
 
     /// Wakes the machine. Returns whether it was asleep.
     ///
-    /// Through a `Query<&mut Machine<T>>`, this makes `Changed<Machine<T>>` hold, as any write does, which is how the pass
-    /// learns of it. The command [`wake`](crate::MachineCommands::wake) does not.
+    /// Through a `Query<&mut Machine<T>>`, this marks `Machine<T>` as changed, as any write does, so that the pass notices it.
+    /// The command [`wake`](crate::MachineCommands::wake) does not mark it.
     ///
     /// # Examples
     ///
@@ -183,7 +183,8 @@ impl<T: Owner> Machine<T> {
         self.machine.wake()
     }
 
-    /// Returns whether a state of a name is active, as those from files have, current or around it.
+    /// Returns whether a state with this name is active: the current state or one of its ancestors. States from files have such
+    /// names.
     ///
     /// # Examples
     ///
@@ -206,16 +207,16 @@ impl<T: Owner> Machine<T> {
         self.machine.path().any(|active| active.name() == name)
     }
 
-    /// Returns the machine itself, for edits that the plugin does not see: no marker follows a change made here until the
-    /// plugin sees the next one, and no event tells of it.
+    /// Returns the machine itself, for edits that the plugin does not see: markers do not follow an edit until the machine's
+    /// next change, and no event reports it.
     ///
-    /// A pass that skips the entity, because its machine had nothing to do, learns of the edit from the component's change tick:
-    /// do not bypass Bevy's change detection as well.
+    /// A pass that skips the entity, because its machine had nothing to do, notices the edit by the component's change tick: do
+    /// not bypass Bevy's change detection as well.
     pub fn bypass(&mut self) -> &mut StateMachine<T> {
         &mut self.machine
     }
 
-    /// Whether there is a current state, and it has not been entered.
+    /// Returns whether there is a current state that has not been entered.
     pub(crate) fn is_to_be_started(&self) -> bool {
         !self.is_started() && self.current().is_some()
     }
@@ -227,14 +228,14 @@ impl<T: Owner> Machine<T> {
         machine.start(owner, cx);
         let has_changed = machine.has_changed();
         if !self.machine.is_started() {
-            // Refused. Counted as entered, so that the refusal is not logged again in each pass.
+            // The start was refused. The state counts as entered, so that the refusal is not logged again in each pass.
             self.machine.set_entered(T::now(cx));
         }
         has_changed
     }
 }
 
-/// Takes a machine as it is: the next pass enters its current state, unless that has been entered already.
+/// Takes a machine as it is: the next pass enters its current state, unless it has been entered already.
 impl<T: Owner> From<StateMachine<T>> for Machine<T> {
     fn from(machine: StateMachine<T>) -> Self {
         Self { machine }

@@ -15,14 +15,15 @@ use crate::machine::MachineHooks;
 use crate::removing::is_removing;
 use crate::states_meant::Which;
 
-/// Carried by the entities that are in a state of type `S`, current or an ancestor of it, if the plugin was asked for it by
+/// The component of the entities that are in a state of type `S` (the current state or one of its ancestors), if the plugin has
 /// [`with_marker`](crate::StateMachinePlugin::with_marker).
 ///
-/// It is inserted and removed by commands, at the sync point after the pass in which the state changed. `K` is where
-/// Bevy keeps it, [`InTable`] or [`InSparseSet`]. If other code removes it from an entity that is in the state, it comes back.
+/// Commands insert and remove it at the sync point after the pass in which the state changed. `K` is the storage of the
+/// component, [`InTable`] or [`InSparseSet`]. If other code removes it from an entity that is in the state, it is inserted
+/// again.
 ///
-/// Its observers, `On<Add<InState<Chase>>>` and `On<Remove<InState<Chase>>>`, may do anything, as those of
-/// [`StateChanged`](crate::StateChanged) may. No marker is given for a state that the machine has left again meanwhile.
+/// Its observers, `On<Add<InState<Chase>>>` and `On<Remove<InState<Chase>>>`, may do anything, like the observers of
+/// [`StateChanged`](crate::StateChanged). No marker is inserted for a state that the machine has left again in the meantime.
 ///
 /// # Examples
 ///
@@ -44,14 +45,14 @@ pub struct InState<S: 'static, K: MarkerStorage = InTable>(PhantomData<fn() -> (
 
 impl<S: 'static, K: MarkerStorage> Component for InState<S, K> {
     const STORAGE_TYPE: StorageType = K::STORAGE_TYPE;
-    /// The plugin inserts and removes it; there is nothing in it to change.
+    /// Only the plugin inserts and removes it, and it has no data to change.
     type Mutability = Immutable;
 
     fn on_remove() -> Option<ComponentHook> {
         Some(is_gone::<S, K>)
     }
 
-    /// A clone of the entity that has a machine gets its own marker from that.
+    /// If a clone of the entity has a machine, it gets its own markers from this machine.
     fn clone_behavior() -> bevy_ecs::component::ComponentCloneBehavior {
         bevy_ecs::component::ComponentCloneBehavior::Ignore
     }
@@ -63,19 +64,19 @@ impl<S: 'static, K: MarkerStorage> fmt::Debug for InState<S, K> {
     }
 }
 
-/// Where Bevy keeps a marker: [`InTable`] or [`InSparseSet`].
+/// The storage of a marker: [`InTable`] or [`InSparseSet`].
 pub trait MarkerStorage: 'static {
-    /// Bevy's name for it.
+    /// Bevy's value for the storage.
     const STORAGE_TYPE: StorageType;
 }
 
-/// Markers in the tables: systems that go through the entities in a state are fastest, and a change of state moves all
-/// components of its entity.
+/// Markers in tables: iteration over the entities in a state is fastest, but a change of state moves all components of the
+/// entity.
 #[derive(Clone, Copy, Debug)]
 pub struct InTable;
 
-/// Markers in a sparse set: a change of state moves nothing but the marker, and systems that go through the entities in a
-/// state look each up.
+/// Markers in a sparse set: a change of state moves only the marker, but iteration over the entities in a state looks up each
+/// entity.
 #[derive(Clone, Copy, Debug)]
 pub struct InSparseSet;
 
@@ -87,16 +88,16 @@ impl MarkerStorage for InSparseSet {
     const STORAGE_TYPE: StorageType = StorageType::SparseSet;
 }
 
-/// How to keep one marker true.
+/// The functions that keep one marker up to date.
 #[derive(Clone)]
 pub(crate) struct Marker {
-    /// The states that it tells of.
+    /// The states of the marker.
     pub(crate) of: Which,
     pub(crate) insert: fn(&mut EntityWorldMut),
-    /// Inserts the marker on all entities that are there, from the last one on.
+    /// Inserts the marker on all entities of the list that exist, starting with the last.
     pub(crate) insert_all: fn(&mut World, &mut Vec<Entity>),
-    /// Takes the marker for one type of owner, of which there can be one: an entity's other machine would contradict it. Returns
-    /// what it is in the world.
+    /// Reserves the marker for one type of owner: the machine of another owner on the same entity would contradict it. Returns
+    /// the marker's id in the world.
     pub(crate) claim: fn(&mut World) -> ComponentId,
 }
 
@@ -105,7 +106,7 @@ impl Marker {
         Self::kept::<T, S, K>(Which::of::<T, S>())
     }
 
-    /// The marker of the states of a name.
+    /// Creates the marker for the states with a name.
     pub(crate) fn named<T: Owner, S: 'static, K: MarkerStorage>(name: &str) -> Self {
         Self::kept::<T, S, K>(Which::Name(name.into()))
     }
@@ -117,7 +118,7 @@ impl Marker {
                 entity.insert(InState::<S, K>(PhantomData));
             },
             insert_all: |world, entities| {
-                // Those that are gone by now need none.
+                // Entities that are gone need no marker.
                 _ = world
                     .try_insert_batch(entities.drain(..).rev().map(|entity| (entity, InState::<S, K>(PhantomData))));
             },
@@ -129,16 +130,16 @@ impl Marker {
     }
 }
 
-/// Whose machines keep the marker.
+/// The owner whose machines set the marker.
 #[derive(Resource)]
 pub(crate) struct KeptFor<S: 'static, K: MarkerStorage> {
     owner: &'static str,
-    /// Makes the markers of an entity agree with its machine.
+    /// Updates the markers of an entity from its machine.
     restore: fn(DeferredWorld<'_>, Entity),
     of: PhantomData<fn() -> (S, K)>,
 }
 
-/// Brings back a marker that other code has taken from an entity in the state.
+/// Restores a marker that other code has removed from an entity in the state.
 fn is_gone<S: 'static, K: MarkerStorage>(world: DeferredWorld<'_>, context: HookContext) {
     if !is_removing(context.entity, context.component_id)
         && let Some(KeptFor { restore, .. }) = world.get_resource::<KeptFor<S, K>>()
@@ -147,7 +148,7 @@ fn is_gone<S: 'static, K: MarkerStorage>(world: DeferredWorld<'_>, context: Hook
     }
 }
 
-/// Has a marker put back that the game has removed from an entity in that state.
+/// Restores the markers that the game has removed from an entity.
 fn restore<T: Owner>(world: DeferredWorld<'_>, entity: Entity) {
     if let Some(MachineHooks { marker_removed, .. }) = world.get_resource::<MachineHooks<T>>() {
         marker_removed(world, entity);

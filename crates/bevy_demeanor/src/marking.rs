@@ -1,4 +1,4 @@
-//! How the markers on entities are kept true.
+//! Keeps the markers on entities up to date.
 
 use core::marker::PhantomData;
 use core::mem;
@@ -20,9 +20,9 @@ use crate::states_meant::{StateBits, StatesMeant, numbers};
 #[derive(Resource)]
 pub(crate) struct Markers<T: Owner> {
     kinds: Arc<Kinds<T>>,
-    /// Which markers the entities of an archetype carry, by its number, once that has been asked.
+    /// The markers that the entities of an archetype have, by the archetype's number; `None` if not known yet.
     carried: Vec<Option<StateBits>>,
-    /// Room for the entities that each is to come to.
+    /// Reusable memory for the entities that get each marker.
     to_come: Vec<Vec<Entity>>,
 }
 
@@ -35,7 +35,7 @@ struct Kinds<T: Owner> {
 impl<T: Owner> Markers<T> {
     /// # Panics
     ///
-    /// When there are too many, or one is kept for another owner.
+    /// When there are too many markers, or when a marker already belongs to another owner.
     pub(crate) fn new(world: &mut World, markers: &[Marker]) -> Self {
         let meant = StatesMeant::new::<T>(markers.iter().map(|marker| marker.of.clone()), "markers");
         let markers: Vec<_> = markers.iter().map(|marker| ((marker.claim)(world), marker.clone())).collect();
@@ -43,14 +43,14 @@ impl<T: Owner> Markers<T> {
         Self { kinds: Arc::new(Kinds { meant, markers, of: PhantomData }), carried: Vec::new(), to_come }
     }
 
-    /// Takes them out of the world, to mark some entities.
+    /// Takes the markers out of the world, to update some entities.
     pub(crate) fn take(world: &mut World) -> Option<Self> {
         let mut markers = world.get_resource_mut::<Self>()?;
         let (carried, to_come) = (mem::take(&mut markers.carried), mem::take(&mut markers.to_come));
         Some(Self { kinds: markers.kinds.clone(), carried, to_come })
     }
 
-    /// Puts them back. What is not put back is asked again.
+    /// Puts the markers back. If they are not put back, the archetypes are examined again.
     pub(crate) fn put_back(self, world: &mut World) {
         if let Some(mut markers) = world.get_resource_mut::<Self>() {
             markers.carried = self.carried;
@@ -58,7 +58,7 @@ impl<T: Owner> Markers<T> {
         }
     }
 
-    /// Whether anything may run when a marker comes or goes.
+    /// Returns whether an observer or hook may run when a marker is inserted or removed.
     pub(crate) fn is_observed(&self, world: &World) -> bool {
         let observers = [ADD, INSERT, DISCARD, REMOVE].map(|event| world.observers().try_get_observers(event));
         observers.into_iter().flatten().any(|observers| {
@@ -69,11 +69,11 @@ impl<T: Owner> Markers<T> {
         })
     }
 
-    /// Makes an entity's markers agree with its machine. What is no longer true goes first, so that no entity is ever seen in two
-    /// states of which it is in one.
+    /// Updates an entity's markers from its machine. Wrong markers are removed first, so that no observer sees an entity with
+    /// the markers of two states if it is only in one.
     ///
-    /// An observer of one marker may do anything. So each is looked at afresh, and none is given for a state that the machine
-    /// came to be in meanwhile: that change has a place of its own in the queue.
+    /// An observer of one marker may do anything. So each marker is checked again, and no marker is inserted for a state that
+    /// the machine has entered in the meantime: that change has its own entry in the queue.
     pub(crate) fn mark(&mut self, world: &mut World, entity: Entity) {
         let Ok(mut marked) = world.get_entity_mut(entity) else { return };
         let kinds = self.kinds.clone();
@@ -99,15 +99,16 @@ impl<T: Owner> Markers<T> {
         }
     }
 
-    /// Does what [`mark`](Self::mark) does for many entities, where no observer is told. Markers of one kind come together: for
-    /// those in sparse sets that was a fifth less where all change, for those in tables the same.
+    /// Does what [`mark`](Self::mark) does for many entities, if there are no observers. The markers of one kind are inserted
+    /// together: for markers in sparse sets this took a fifth less time if all entities change, and for markers in tables the
+    /// same.
     ///
-    /// It goes through the entities from the last one on: where many of a table change, each is then the last of its table when
-    /// it is moved, so that no other has to fill its place. That was a tenth less.
+    /// It starts with the last entity: if many entities of a table change, each is then the last of its table when it is moved,
+    /// so that no other entity must fill its place. This took a tenth less time.
     pub(crate) fn mark_all(&mut self, world: &mut World, entities: impl DoubleEndedIterator<Item = Entity>) {
         let kinds = self.kinds.clone();
         let mut to_come = mem::take(&mut self.to_come);
-        // It is not there after a panic.
+        // The memory is missing after a panic.
         to_come.resize_with(kinds.markers.len(), Vec::new);
         let mut order = Vec::new();
         let mut to_go = Vec::new();
@@ -152,7 +153,7 @@ impl<T: Owner> Markers<T> {
     }
 }
 
-/// Which markers an entity has that it should not have, and the other way round.
+/// The markers that an entity has but should not have, and the markers that it should have but does not.
 struct Toggles {
     off: StateBits,
     on: StateBits,

@@ -1,4 +1,4 @@
-//! What is missing for machines to do anything, said once in the log.
+//! Logs, once, which components are missing so that machines cannot run.
 
 use core::any::type_name;
 use core::marker::PhantomData;
@@ -20,14 +20,14 @@ use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 use crate::waiting::{NextLook, forget};
 
-/// Who waits for the file that the machine is from.
+/// The entities that wait for the file of their machine.
 #[cfg(feature = "asset")]
 type NotWaiting<T> = Without<DefinedMachine<T>>;
-/// There are no files.
+/// Without the feature `asset`, there are no files.
 #[cfg(not(feature = "asset"))]
 type NotWaiting<T> = Without<Machine<T>>;
 
-/// The components that the states of `T` are given of their entity, and that must be there.
+/// The required components of the body of `T`.
 pub(crate) struct BodyParts<T> {
     parts: Vec<ComponentId>,
     of: PhantomData<fn() -> T>,
@@ -41,7 +41,8 @@ impl<T: EntityOwner> FromWorld for BodyParts<T> {
 }
 
 impl<T: EntityOwner> BodyParts<T> {
-    /// Says what an entity lacks; the whole body, where Bevy does not tell the names of components, or one of several is enough.
+    /// Returns the text of the components that an entity lacks. It names the whole body if Bevy does not know the names of
+    /// components, or if one of several is enough.
     pub(crate) fn lacking(&self, has: impl Fn(ComponentId) -> bool, components: &Components) -> String {
         let lacking = self.parts.iter().filter(|part| !has(**part));
         let names: Option<Vec<String>> = lacking
@@ -61,10 +62,11 @@ impl<T: EntityOwner> BodyParts<T> {
     }
 }
 
-/// Logs a warning for each entity that has a machine and no owner for it, or not all that the owner's states are given; once until
-/// it has it. And for the entities that have come with an owner and without a machine.
+/// Logs a warning for each entity that has a machine but no owner, or not all components of the owner's body. The warning is
+/// repeated only after the entity was complete. It also warns of new entities that have an owner but no machine.
 ///
-/// Machines that have all their components again are asked again: meanwhile, no pass has learned from their change ticks whether they were written to.
+/// Machines whose entities are complete again are checked in the next pass: no pass has noticed by their change ticks whether
+/// they were written to.
 #[expect(clippy::too_many_arguments, reason = "it is a system")]
 pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     orphans: Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,
@@ -102,7 +104,7 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
             is_incomplete
         });
     }
-    // Without looking at each entity, as long as all have everything.
+    // As long as all entities are complete, this does not visit each of them.
     if complete.iter().size_hint().1 != owners.iter().size_hint().1 {
         for (entity, name) in &owners {
             if !complete.contains(entity) && warned_owners.insert(entity) {
@@ -115,7 +117,7 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
             }
         }
     }
-    // Bevy's order is that of the archetypes.
+    // The order of the query is the order of the archetypes, so the smallest index is chosen.
     if let Some((entity, name)) = idlers.iter().min_by_key(|(entity, _)| entity.index_u32()) {
         let entity = NamedEntity { entity, name };
         let others = match idlers.iter().count() {

@@ -1,4 +1,4 @@
-//! Markers, indexes and triggers for states that have names instead of types, as those from files.
+//! Markers, indexes and triggers for states that are distinguished by names instead of types, such as states from files.
 
 use crate::index::Index;
 use crate::marker::{InSparseSet, InTable, Marker};
@@ -7,11 +7,11 @@ use crate::plugin::StateMachinePlugin;
 use crate::telling::Trigger;
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
-    /// Gives the entities in a state of a name the component [`InState<S>`](crate::InState), kept in tables. `S` is a type of the
-    /// game's that stands for the name.
+    /// Gives the entities in a state with this name the component [`InState<S>`](crate::InState), stored in tables. `S` is a
+    /// type of the game that represents the name.
     ///
-    /// The name is that of [`State::name`](demeanor::State::name): of a state from a file, the one that it has in its table, such as
-    /// `fight.aim`. The states of that name in all files count.
+    /// The name is compared with [`State::name`](demeanor::State::name): for a state from a file, this is the name of its
+    /// table, such as `fight.aim`. States with this name in all files count.
     ///
     /// # Examples
     ///
@@ -24,7 +24,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// #[derive(Component, Owner)]
     /// struct Guard;
     ///
-    /// // States of one type, told apart by their names, as those of a file are.
+    /// // States of one type, distinguished by their names like states from a file.
     /// struct Named(&'static str);
     /// impl State<Guard> for Named {
     ///     fn name(&self) -> std::borrow::Cow<'_, str> {
@@ -34,7 +34,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// static PATROL: Named = Named("patrol");
     /// static CHASE: Named = Named("chase");
     ///
-    /// /// Stands for the state `chase`.
+    /// /// The marker type for the state `chase`.
     /// struct Chase;
     ///
     /// let mut app = App::new();
@@ -52,24 +52,24 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// As [`with_marker_named`](Self::with_marker_named), with the component
-    /// [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set.
+    /// Like [`with_marker_named`](Self::with_marker_named), with the component [`InState<S, InSparseSet>`](crate::InState),
+    /// stored in a sparse set.
     #[must_use]
     pub fn with_sparse_marker_named<S: 'static>(mut self, name: impl AsRef<str>) -> Self {
         self.markers.push(Marker::named::<T, S, InSparseSet>(name.as_ref()));
         self
     }
 
-    /// Keeps a list of the entities in a state of a name, as [`with_index`](Self::with_index) does of one of a type. `S` is a type of
-    /// the game's that stands for the name.
+    /// Keeps a list of the entities in a state with this name, as [`with_index`](Self::with_index) does for a type. `S` is a
+    /// type of the game that represents the name.
     #[must_use]
     pub fn with_index_named<S: 'static>(mut self, name: impl AsRef<str>) -> Self {
         self.indexes.push(Index::named::<T, S>(name.as_ref()));
         self
     }
 
-    /// Triggers [`Entered<S>`](crate::Entered) and [`Exited<S>`](crate::Exited) on the entities that enter and exit states of a
-    /// name. `S` is a type of the game's that stands for it.
+    /// Triggers [`Entered<S>`](crate::Entered) and [`Exited<S>`](crate::Exited) on the entities that enter and exit states with
+    /// this name. `S` is a type of the game that represents the name.
     #[must_use]
     pub fn with_triggers_named<S: 'static>(mut self, name: impl AsRef<str>) -> Self {
         self.triggers.push(Trigger::named::<T, S>(name.as_ref()));

@@ -1,4 +1,4 @@
-//! What a component must say to be the owner of a machine: what of the world its callbacks are given.
+//! The trait of components that own a machine. It names the data that the machine's callbacks get from the world.
 
 use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::query::{IterQueryData, QueryData};
@@ -10,23 +10,23 @@ use crate::shared::SharedParam;
 
 /// A component whose entities have state machines.
 ///
-/// It names what of the world its states' callbacks are given: components of the same entity, and a system parameter. Both are
-/// in the callbacks' context, [`EntityContext`](crate::EntityContext), with the entity and commands. `#[derive(Owner)]` writes
-/// this trait and [`Owner`].
+/// It names the data of the world that its states' callbacks get: components of the same entity, and a system parameter. Both
+/// are in the callbacks' context, [`EntityContext`](crate::EntityContext), with the entity and commands. `#[derive(Owner)]`
+/// writes this trait and [`Owner`].
 ///
-/// An entity that has the owner and a machine and lacks a component of [`Body`](EntityOwner::Body) is skipped. A warning says so,
-/// once, with its name.
+/// An entity that has the owner and a machine but lacks a component of [`Body`](EntityOwner::Body) is skipped. A warning with
+/// its name is logged once.
 ///
 /// # A context of the game's own
 ///
-/// States that also run elsewhere have a context that knows nothing of Bevy. [`CallbackContext`] makes it.
+/// States that also run outside of Bevy have a context without Bevy's types. [`CallbackContext`] creates it.
 ///
-/// # What owners see of each other
+/// # How owners see each other
 ///
-/// The pass holds `Query<(&mut Self, &mut Machine<Self>, Self::Body)>` and `Self::Param`. Where these conflict, Bevy says so when
-/// the schedule is built, and ends the program. So what other owners must see of an owner lies in a component of its own. If the
-/// pass also writes it, as a part of `Body`, it is copied into another before the pass, and is then the same for all whom the
-/// pass updates.
+/// The pass uses `Query<(&mut Self, &mut Machine<Self>, Self::Body)>` and `Self::Param`. If these conflict, Bevy reports it
+/// when it builds the schedule, and ends the program. So the data of an owner that other owners must see belongs in a separate
+/// component. If the pass also writes this component, as a part of `Body`, copy it to another component before the pass; all
+/// owners that the pass updates then see the same copy.
 ///
 /// ```
 /// use bevy_app::prelude::*;
@@ -43,7 +43,7 @@ use crate::shared::SharedParam;
 /// #[derive(Component)]
 /// struct Place(i32);
 ///
-/// /// A wolf's hunger and place, as the others see them.
+/// /// A wolf's hunger and place, for the other wolves.
 /// #[derive(Component, Default)]
 /// struct Growl {
 ///     hunger: u32,
@@ -82,8 +82,8 @@ use crate::shared::SharedParam;
 ///
 /// # Without the derive
 ///
-/// Two traits, since Rust lets no other crate implement [`Owner`] for all that implement this one. The types' lifetimes are
-/// written `'static`, since Rust lets none be left out here.
+/// There are two traits to implement, because Rust does not let this crate implement [`Owner`] for all types that implement this
+/// trait. The lifetimes in the types must be written `'static`, because Rust does not let you omit them here.
 ///
 /// ```
 /// use bevy_demeanor::prelude::*;
@@ -111,21 +111,23 @@ use crate::shared::SharedParam;
 /// }
 /// ```
 pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Component<Mutability = Mutable> {
-    /// Which components of its own entity a callback is given, as a query names them: `()`, `&'static mut Transform`,
-    /// `(&'static mut Transform, &'static Name)`, a struct that derives [`QueryData`]. An `Option` for what may be missing.
+    /// The components of its own entity that a callback gets, as a query names them: `()`, `&'static mut Transform`,
+    /// `(&'static mut Transform, &'static Name)`, a struct that derives [`QueryData`]. Use an `Option` for a component that may
+    /// be missing.
     type Body: IterQueryData + 'static;
 
-    /// What else of the world a callback is given: `()`, `Res<'static, Alarm>`, a tuple, a struct that derives [`SystemParam`].
+    /// The other data of the world that a callback gets: `()`, `Res<'static, Alarm>`, a tuple, a struct that derives
+    /// [`SystemParam`].
     ///
-    /// It is made once for each pass and once for each command of [`MachineCommands`](crate::MachineCommands). When it cannot be
-    /// made because it may be missing, such as a `Single` that finds no entity, the pass and the commands are skipped, and a
-    /// line at debug says so. When it must be there, such as a `Res`, its absence is an error of the system or command, which
-    /// Bevy's error handler is given; by default, it panics.
+    /// It is created once for each pass and once for each command of [`MachineCommands`](crate::MachineCommands). If it is
+    /// optional and cannot be created, as a `Single` that finds no entity, the pass and the commands are skipped, and this is
+    /// logged at level debug. If it is required, as a `Res`, its absence is an error of the system or command, which goes to
+    /// Bevy's error handler; by default, the handler panics.
     ///
-    /// All entities share it. Of a `MessageReader`, the first would read all messages and the others none, so it is refused when
-    /// the plugin is added; and by the first pass, with the feature `debug`, if it is hidden in a struct. Have a system in
-    /// `MachineSet::Enter` read messages and send them on, by [`Machines::broadcast`](crate::Machines::broadcast) or
-    /// [`Machines::send_to`](crate::Machines::send_to).
+    /// All entities share it. With a `MessageReader`, the first entity would read all messages and the others none. So a reader
+    /// makes the plugin panic when it is added; if the reader is hidden in a struct, the first pass panics, with the feature
+    /// `debug`. Instead, let a system in `MachineSet::Enter` read messages and send them on, with
+    /// [`Machines::broadcast`](crate::Machines::broadcast) or [`Machines::send_to`](crate::Machines::send_to).
     type Param: SystemParam + 'static;
 
     /// When the owner counts as changed, for `Changed<Self>`.
@@ -134,8 +136,8 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
 
 /// When an owner counts as changed, for Bevy's change detection.
 ///
-/// For what a command of [`MachineCommands`](crate::MachineCommands) or a system does, see there: these write to the component as
-/// any system does.
+/// Commands of [`MachineCommands`](crate::MachineCommands) and systems are different: they write to the component as any system
+/// does.
 ///
 /// # Examples
 ///
@@ -174,24 +176,24 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
 /// for _ in 0..3 {
 ///     app.update();
 /// }
-/// // Spawned, hit, and only bored.
+/// // First spawned, then hit, then only updated.
 /// assert_eq!(app.world().resource::<Seen>().0, [1, 1, 0]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnerChanges {
-    /// When one of its callbacks could have written to it: in each pass that updates its machine. That is each pass, but for
-    /// machines that are asleep or in a passive state.
+    /// When one of its callbacks could have written to it: in each pass that updates its machine. This is every pass, unless
+    /// the machine is asleep or in a passive state.
     WhenUpdated,
     /// When a callback calls [`EntityContext::mark_owner_changed`](crate::EntityContext::mark_owner_changed).
     WhenTold,
 }
 
-/// An [`EntityOwner`] that can be updated on many threads at once. Every owner is one whose parameter is a [`SharedParam`] and
-/// can be sent to another thread, as the items of its body.
+/// An [`EntityOwner`] that can be updated on many threads at the same time. An owner is one automatically if its parameter is a
+/// [`SharedParam`], and if the owner and the items of its body can be sent to another thread.
 ///
-/// Entities are taken in chunks of 1024. Each chunk has a context of its own, with a share of the one parameter, and commands of
-/// its own, applied in the order of the chunks. So what happens does not depend on the number of threads. See
-/// [`in_parallel`](crate::StateMachinePlugin::in_parallel) for what does.
+/// The entities are divided into chunks of 1024. Each chunk has its own context, with a share of the one parameter, and its own
+/// commands, which are applied in the order of the chunks. So the result does not depend on the number of threads. See
+/// [`in_parallel`](crate::StateMachinePlugin::in_parallel) for the only exception.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be updated in parallel",
     note = "its `Param` has to be a `SharedParam`, such as `Res` or a read-only `Query`, or a struct that derives it",

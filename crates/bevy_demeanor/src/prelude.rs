@@ -1,7 +1,8 @@
-//! What a game that uses machines needs: `use bevy_demeanor::prelude::*;`.
+//! The items that a game with machines needs: `use bevy_demeanor::prelude::*;`.
 //!
-//! None of its names is one of Bevy's preludes, so that both can be imported. The trait of states is called `MachineState` here,
-//! since `State` is a resource of `bevy_state`. Where that is not used, `use demeanor::State;` has the short name.
+//! None of its names is in one of Bevy's preludes, so that both can be imported. The trait of states is called `MachineState`
+//! here, because `State` is a resource of `bevy_state`. In a game without `bevy_state`, `use demeanor::State;` has the short
+//! name.
 
 #[cfg(feature = "derive")]
 pub use bevy_demeanor_derive::{Owner, SharedParam};

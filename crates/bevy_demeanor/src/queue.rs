@@ -1,10 +1,9 @@
-//! The order in which whatever follows machines is brought into step with them: one queue in the world, for the machines of all
-//! owners.
+//! The queue of consequences, such as markers and events: one queue in the world, for the machines of all owners.
 //!
-//! A pass or a command puts in what it has led to. It is carried out bit by bit, to the end, before the next is. Bevy carries out
-//! an observer's commands as soon as the observer has returned, before it goes on with what the observer was told of; what these
-//! lead to goes to the end of the queue. So everything is told in the order in which it happened, and observers that change
-//! states in turn do not call each other ever deeper.
+//! A pass or a command adds an entry with its consequences. The queue carries out the entries one after the other, each to its
+//! end. Bevy runs an observer's commands as soon as the observer has returned, in the middle of an entry; the consequences of
+//! these commands go to the end of the queue. So all events come in the order in which the changes happened, and observers that
+//! change states do not call each other recursively.
 
 use core::any::type_name;
 use core::{fmt, mem};
@@ -21,65 +20,65 @@ use crate::machine::Machine;
 use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 
-/// The longest chain of changes, each asked for because of the one before (rule 13).
+/// The longest chain of changes in which each is requested because of the previous one (rule 13).
 const LONGEST_CHAIN: u32 = 64;
 
-/// What a pass or a command has led to.
+/// The consequences of a pass or a command.
 pub(crate) trait Followed: Send + Sync {
-    /// Brings the next bit of what follows into step. Returns whether there was any. Whatever is called here may do anything to
-    /// the world.
+    /// Carries out the next part of the consequences. Returns whether there was any. The functions that it calls may do
+    /// anything to the world.
     fn go_on(&mut self, world: &mut World) -> bool;
 }
 
-/// What is to be brought into step with machines.
+/// The consequences that have not been carried out yet.
 #[derive(Resource, Default)]
 pub(crate) struct Queue {
     waiting: VecDeque<(u32, Box<dyn Followed>)>,
-    /// Whether it is being carried out.
+    /// Whether the queue is being carried out.
     is_carried_out: bool,
-    /// Whether the commands of one machine's callbacks are being applied, whose consequences come after it.
+    /// Whether the commands of a machine's callbacks are being applied. Their consequences come after those of the machine.
     is_held: bool,
-    /// Lives as long as those of a pass are being applied.
+    /// Alive while the commands of a pass are being applied.
     held_by: Weak<()>,
-    /// How many changes lie between a system of the game and what is under way, each the reason for the next.
+    /// Length of the chain of changes from a system of the game to the current entry. Each change is the reason for the next.
     chain: Option<u32>,
-    /// Whether machines have been reached since there was nothing to do.
+    /// The machines that have been reached since the queue was last empty.
     reached: Reached,
 }
 
-/// Who has been reached since there was nothing to do, from outside and by what that has led to.
+/// Counts of the machines that were reached from outside, and as a consequence, since the queue was last empty.
 #[derive(Default)]
 struct Reached {
     from_outside: usize,
     in_chains: EntityHashSet,
     times_in_chains: usize,
-    /// In which states machines have come to be lately, once that looks like a cycle.
+    /// The last states that machines have entered, recorded when there may be a cycle.
     trail: VecDeque<(Entity, String)>,
     has_complained: bool,
 }
 
-/// How many states the error names at most.
+/// The largest number of states that the error names.
 const TRAIL: usize = 16;
 
 impl Queue {
-    /// The length of the chain that whatever is asked for now belongs to.
+    /// Returns the length of the chain for a change that is requested now.
     fn next_in_chain(&self) -> u32 {
         self.chain.map_or(0, |chain| chain + 1)
     }
 
-    /// Whether what is asked for now belongs to a cycle.
+    /// Returns whether a change that is requested now is part of a cycle.
     fn is_cycle(&self) -> bool {
         let machines = self.reached.from_outside + self.reached.in_chains.len();
-        // One that asks for two changes at once needs no long chain to go on for ever.
+        // A change that causes two others does not need a long chain to go on forever.
         self.next_in_chain() > LONGEST_CHAIN || self.reached.times_in_chains >= LONGEST_CHAIN as usize * machines.max(1)
     }
 
-    /// Whether no error is near that would have to name states.
+    /// Returns whether no cycle is suspected, so that states need not be recorded.
     fn is_usual(&self) -> bool {
         self.next_in_chain() < LONGEST_CHAIN / 2 && self.reached.times_in_chains < LONGEST_CHAIN as usize / 2
     }
 
-    /// Counts one who is reached. Returns whether that is no part of a cycle.
+    /// Counts a machine that is reached. Returns `false` if it is part of a cycle.
     fn admit(&mut self, entity: Entity) -> bool {
         self.rest();
         if self.chain.is_none() {
@@ -101,7 +100,7 @@ impl Queue {
     }
 }
 
-/// Puts in what the steps of a pass over a number of machines have led to.
+/// Adds the consequences of the steps of a pass over `machines` machines.
 pub(crate) fn put_in(world: &mut World, machines: usize, followed: Box<dyn Followed>) {
     let mut queue = world.get_resource_or_init::<Queue>();
     queue.rest();
@@ -110,7 +109,7 @@ pub(crate) fn put_in(world: &mut World, machines: usize, followed: Box<dyn Follo
     queue.waiting.push_back((chain, followed));
 }
 
-/// Puts in what the insertion or removal of a component has led to, and carries it out in its turn.
+/// Adds the consequences of the insertion or removal of a component, and carries out the queue.
 pub(crate) fn put_in_for<T: Owner>(world: &mut World, entity: Entity, followed: Box<dyn Followed>) {
     let mut queue = world.get_resource_or_init::<Queue>();
     if !queue.admit(entity) {
@@ -122,7 +121,7 @@ pub(crate) fn put_in_for<T: Owner>(world: &mut World, entity: Entity, followed: 
     carry_out(world);
 }
 
-/// Notes where a machine is, if there may soon be an error to name it.
+/// Records the state of a machine, if an error may soon have to name it.
 fn note<T: Owner>(world: &mut World, entity: Entity) {
     if world.get_resource::<Queue>().is_none_or(Queue::is_usual) {
         return;
@@ -136,7 +135,7 @@ fn note<T: Owner>(world: &mut World, entity: Entity) {
     trail.push_back((entity, name));
 }
 
-/// Carries out what is there, unless that is under way already, or is to wait.
+/// Carries out the queue, unless this is already happening or the queue is held.
 pub(crate) fn carry_out(world: &mut World) {
     loop {
         let Some(mut queue) = world.get_resource_mut::<Queue>() else { return };
@@ -151,13 +150,13 @@ pub(crate) fn carry_out(world: &mut World) {
     }
 }
 
-/// Has what follows wait as long as `held_by` lives: until the commands of a pass's callbacks have been applied, or dropped after
-/// a panic. What these lead to has its place behind what the pass has led to.
+/// Holds the queue as long as `held_by` lives: until the commands of a pass's callbacks have been applied, or dropped after a
+/// panic. The consequences of these commands come after those of the pass.
 pub(crate) fn hold(world: &mut World, held_by: Weak<()>) {
     world.get_resource_or_init::<Queue>().held_by = held_by;
 }
 
-/// Has what `f` leads to wait until it has returned, and carries it out then.
+/// Holds the queue until `f` has returned, and then carries out the consequences.
 #[cfg(feature = "reflect")]
 pub(crate) fn carry_out_after(world: &mut World, f: impl FnOnce(&mut World)) {
     struct Held<'w>(&'w mut World, bool);
@@ -171,7 +170,8 @@ pub(crate) fn carry_out_after(world: &mut World, f: impl FnOnce(&mut World)) {
     carry_out(world);
 }
 
-/// One entry of the queue. If an observer panics, the rest of it is left to the next call that carries out the queue.
+/// An entry of the queue that is being carried out. If an observer panics, the next call that carries out the queue continues
+/// the entry.
 struct UnderWay<'w> {
     world: &'w mut World,
     chain: u32,
@@ -196,7 +196,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// Machines that are being reached by a command, until what their callbacks have commanded is applied.
+/// The machines that a command reaches, until the commands of their callbacks have been applied.
 pub(crate) struct Reaching<'w> {
     pub(crate) world: &'w mut World,
     before: Option<u32>,
@@ -204,8 +204,8 @@ pub(crate) struct Reaching<'w> {
 }
 
 impl<'w> Reaching<'w> {
-    /// Returns who of the entities may be reached, from the first on: all before the one that is part of a cycle (rule 13); the
-    /// first of it is logged.
+    /// Returns the entities that may be reached: all before the first one that is part of a cycle (rule 13). The first one is
+    /// logged.
     pub(crate) fn new<'e, T: EntityOwner>(
         world: &'w mut World,
         entities: &'e [Entity],
@@ -220,7 +220,8 @@ impl<'w> Reaching<'w> {
         (Self { world, before, was_held }, &entities[..admitted])
     }
 
-    /// Puts in what the machines' steps have led to. Until `self` is dropped, it waits, and what is asked for is its consequence.
+    /// Adds the consequences of the machines' steps. Until `self` is dropped, the queue is held, and new requests are
+    /// consequences of this command.
     pub(crate) fn put_in<T: EntityOwner>(&mut self, entities: &[Entity], followed: Option<Box<dyn Followed>>) {
         for entity in entities {
             note::<T>(self.world, *entity);
@@ -242,7 +243,7 @@ impl Drop for Reaching<'_> {
     }
 }
 
-/// Logs a cycle, by the states through which a machine has gone.
+/// Logs a cycle, with the states that a machine has passed through.
 fn complain(world: &mut World, entity: Entity, what: fmt::Arguments<'_>) {
     let who = NamedEntity::of(entity, world).to_string();
     let mut queue = world.get_resource_or_init::<Queue>();

@@ -1,4 +1,4 @@
-//! How a command reaches an entity's machine: with its owner, its body and its clock.
+//! Lets a command reach an entity's machine, with its owner, its body and its clock.
 
 use core::any::type_name;
 #[cfg(feature = "serialize")]
@@ -30,7 +30,7 @@ use crate::queue::{self, Reaching};
 use crate::update::is_changed_by_update;
 use crate::waiting::NextLook;
 
-/// Sets the times of a machine that was loaded, before a command reaches it.
+/// Sets the times of a loaded machine before a command reaches it.
 #[cfg(feature = "serialize")]
 #[derive(Resource)]
 pub(crate) struct Settle<T: EntityOwner> {
@@ -48,7 +48,7 @@ impl<T: EntityOwner> Settle<T> {
     }
 }
 
-/// How a command reaches machines, kept from one to the next.
+/// The system state with which commands reach machines. It is kept from one command to the next.
 #[derive(Resource)]
 struct Reach<T: EntityOwner>(Option<SystemState<InReach<T>>>);
 
@@ -77,8 +77,8 @@ pub(crate) fn reach<T: EntityOwner>(
     })
 }
 
-/// Acts on the machines of some entities, in this order. What follows their steps comes after the last, and what their callbacks have
-/// commanded leads to something after that.
+/// Calls `act` with the machines of some entities, in this order. The consequences of their steps come after the last machine,
+/// and the consequences of their callbacks' commands come after that.
 pub(crate) fn reach_each<T: EntityOwner>(
     world: &mut World,
     entities: &[Entity],
@@ -122,7 +122,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     if is_changed_by_update::<T>() {
                         owner.set_changed();
                     }
-                    // As long as a callback may panic.
+                    // A callback may panic.
                     next_look.forget();
                     let was_started = machine.is_started();
                     let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
@@ -159,7 +159,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
     if has_missed && let Some(clock) = reaching.world.get_resource::<ClockOf<T>>() {
         clock.warn_of_none();
     }
-    // Before what the callbacks have commanded: that comes after it.
+    // This comes before the commands of the callbacks, so that their consequences come later.
     let log = log.take();
     if let Some(log) = log.as_ref().filter(|_| has_indexes) {
         indexing::correct::<T>(&mut (&mut *reaching.world).into(), log.entities());
@@ -187,7 +187,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
     }
 }
 
-/// Has `f` see to one machine, with its owner and their context. Returns `None` if there is none to be had.
+/// Calls `f` with one machine, its owner and their context. Returns `None` if the machine cannot be reached.
 #[cfg(feature = "reflect")]
 pub(crate) fn visit<T: EntityOwner, R>(
     world: &mut World,
@@ -212,14 +212,14 @@ pub(crate) fn visit<T: EntityOwner, R>(
     result
 }
 
-/// Takes out how machines are reached. It is made again if it does not come back: a callback may panic, and an observer may reach
-/// again.
+/// Takes the system state out of the world. It is created again if it does not come back: a callback may panic, and an observer
+/// may reach another machine.
 fn take_state<T: EntityOwner>(world: &mut World) -> SystemState<InReach<T>> {
     let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
     kept.unwrap_or_else(|| SystemState::new(world))
 }
 
-/// Reads the clock that the commands for machines of `T` go by.
+/// Returns the reason why the entity's machine cannot be reached.
 fn why_unreached<T: EntityOwner>(entity: Entity, world: &mut World) -> String {
     let parts = BodyParts::<T>::from_world(world);
     match world.get_entity(entity) {
@@ -230,15 +230,15 @@ fn why_unreached<T: EntityOwner>(entity: Entity, world: &mut World) -> String {
     }
 }
 
-/// What has become of a machine.
+/// The result of a command on a machine.
 struct Reached {
-    /// Whether it has changed state, or was stopped.
+    /// Whether the machine has changed state or was stopped.
     has_changed: bool,
-    /// Whether the machine has read the clock by itself: for a start or a change, made or refused.
+    /// Whether the machine itself has read the clock: for a start or a change, made or refused.
     has_read_clock: bool,
 }
 
-/// Starts the machine if its current state has not been entered, and acts on it.
+/// Starts the machine if its current state has not been entered, and calls `act` with it.
 fn reach_machine<T: EntityOwner>(
     machine: &mut Machine<T>,
     mut steps: Option<&mut Vec<Step<T>>>,

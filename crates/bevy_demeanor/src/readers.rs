@@ -1,5 +1,5 @@
-//! Message readers in an owner's parameter. All entities share the parameter, and a reader knows which messages have been read, not by
-//! whom: the first entity would read them all.
+//! Rejects message readers in an owner's parameter. All entities share the parameter, and a reader does not distinguish between
+//! them: the first entity would read all messages.
 
 use core::any::{TypeId, type_name};
 
@@ -9,11 +9,11 @@ use bevy_ecs::world::World;
 
 use crate::owner::EntityOwner;
 
-/// Refuses a reader that the type's name shows.
+/// Rejects a reader that is visible in the type's name.
 ///
 /// # Panics
 ///
-/// When there is one.
+/// When there is a reader.
 pub(crate) fn refuse_readers<T: EntityOwner>() {
     let (param, owner) = (type_name::<T::Param>(), type_name::<T>());
     assert!(
@@ -24,21 +24,21 @@ pub(crate) fn refuse_readers<T: EntityOwner>() {
     );
 }
 
-/// Refuses a reader within a struct that derives `SystemParam`, by what Bevy knows the parameter to read. Bevy tells the type's name
-/// with its feature `debug` only.
+/// Rejects a reader in a struct that derives `SystemParam`, by the resources that the parameter reads. Bevy knows the names of
+/// their types only with its feature `debug`.
 ///
-/// It makes the parameter once more, and so must not be called before all that the parameter may need to be made is in the world.
+/// It creates the parameter once more, and so must not be called before everything that the parameter needs is in the world.
 ///
 /// # Panics
 ///
-/// When there is one, or a `Res` of the messages themselves, which Bevy does not tell apart.
+/// When there is a reader, or a `Res` of the messages themselves, which looks the same to Bevy.
 pub(crate) fn refuse_hidden_readers<T: EntityOwner>(world: &mut World) {
     if TypeId::of::<T::Param>() == TypeId::of::<()>() {
         return;
     }
     let SystemAccess::Shared(access) = IntoSystem::into_system(param_of::<T>).initialize(world) else { return };
     for access in access.filtered_accesses() {
-        // Who reads everything does not read messages as such.
+        // A parameter that reads all resources is not a message reader.
         let Some(read) = access.access().reads().as_finite_set() else { continue };
         for component in read.iter().filter(|component| !access.access().has_write(*component)) {
             let name = world.components().get_name(component).map(|name| name.to_string()).unwrap_or_default();
@@ -66,7 +66,7 @@ fn instead<T>() -> String {
     )
 }
 
-/// The type of the messages, by the name of the resource that holds them.
+/// Returns the type of the messages, from the name of the resource that contains them.
 fn message_of(resource: &str) -> Option<&str> {
     #[derive(Message)]
     struct Any;
@@ -76,7 +76,7 @@ fn message_of(resource: &str) -> Option<&str> {
     resource.strip_prefix(prefix)?.strip_suffix('>')
 }
 
-/// Whether the parameter's type names the resource, which then is a `Res`.
+/// Returns whether the parameter's type names the resource; it then is a `Res`.
 fn is_named_by<T: EntityOwner>(resource: &str) -> bool {
     let param = type_name::<T::Param>();
     param.contains(&format!("Res<{resource}>")) || param.contains(&format!("Res<'_, {resource}>"))

@@ -1,4 +1,4 @@
-//! Which marker the plugin itself is removing on this thread: its hook does not put it back.
+//! The marker that the plugin itself is removing on this thread: its hook does not restore it.
 
 use core::cell::Cell;
 
@@ -6,17 +6,18 @@ use bevy_ecs::component::ComponentId;
 use bevy_ecs::entity::Entity;
 
 thread_local! {
-    /// Whose marker is being removed because its machine is no longer in the state; all of its markers, if it is none.
+    /// The entity, and the marker that is being removed because its machine has left the state; `None` for all markers of the
+    /// entity.
     static REMOVING: Cell<(Entity, Option<ComponentId>)> = const { Cell::new((Entity::PLACEHOLDER, None)) };
 }
 
-/// Whether a marker goes because its entity's machine is no longer in the state.
+/// Returns whether a marker is being removed because its entity's machine has left the state.
 pub(crate) fn is_removing(entity: Entity, marker: ComponentId) -> bool {
     let (of, removing) = REMOVING.get();
     of == entity && removing.is_none_or(|removing| removing == marker)
 }
 
-/// Notes what is being removed, until it is dropped.
+/// Notes a removal until it is dropped.
 pub(crate) struct Removing((Entity, Option<ComponentId>));
 
 impl Removing {

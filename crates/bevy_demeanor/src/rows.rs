@@ -1,5 +1,5 @@
-//! The pass, entity by entity: for owners whose callbacks are given other components of their entities, and for those that are
-//! kept in sparse sets.
+//! The pass, entity by entity: for owners whose callbacks get other components of their entities, and for owners that are
+//! stored in sparse sets.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,7 +22,7 @@ use crate::waiting::NextLook;
 type Machines<T> =
     (Entity, &'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>, <T as EntityOwner>::Body);
 
-/// An entity, as a query gives it.
+/// An entity's item of the pass's query.
 type Row<'a, T> =
     (Entity, Mut<'a, T>, Mut<'a, Machine<T>>, Mut<'a, NextLook<T>>, QueryItem<'a, 'a, <T as EntityOwner>::Body>);
 
@@ -63,10 +63,10 @@ fn update_chunks<'a, T: ParallelOwner>(
     let at_most = rows.size_hint().1.expect("a query knows how many there can be");
     Outcome::prepare(outcomes, at_most.div_ceil(CHUNK), log.as_deref().is_some_and(Log::wants_steps));
     let is_followed = log.is_some();
-    // A pool without threads would wait for ever for a task that panicked.
+    // A pool without threads would wait forever for a task that panicked.
     let ends = ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
         for Outcome { commands, log } in outcomes {
-            // What a thread works on is fetched while others work already.
+            // While this fetches the next chunk, threads already work on the previous ones.
             let chunk: Vec<Row<T>> = rows.by_ref().take(CHUNK).collect();
             if chunk.is_empty() {
                 break;
@@ -96,14 +96,14 @@ fn update_each<'a, T: EntityOwner>(mut rows: impl Iterator<Item = Row<'a, T>>, b
     let mut cx = EntityContext::at(entity, body, param, commands, reading);
     cx.visit(entity);
     let mut waited = None;
-    // `for_each`, with a context that its first call makes, took a tenth longer.
+    // `for_each`, with a context that its first call creates, took a tenth longer.
     loop {
         let is_edited = is_outdated || machine.is_changed();
         let next_look_at = next_look.bypass_change_detection();
         let look = look(machine.bypass_change_detection(), next_look_at, is_edited, &mut cx, &mut waited);
         if look != Look::PassOver {
             if is_changed_by_update::<T>() {
-                // Before the callbacks, of which one may panic after it has written.
+                // Before the callbacks, because one of them may panic after it has written.
                 owner.set_changed();
             }
             let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());

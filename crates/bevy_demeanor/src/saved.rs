@@ -1,8 +1,8 @@
 //! Machines in scenes and saved games: how [`Machine<T>`] is reflected, written and read.
 //!
-//! A machine is written as plain data, by names, with what its clock showed. The reader has a registry of types and no
-//! world, so until it is inserted on an entity it stays that data, within a machine. There it is loaded, and once the entity
-//! has its owner, whose clock counts from then on, its times are moved to that clock.
+//! A machine is saved as plain data, by names, with the time of its clock. The deserializer has a registry of types but no
+//! world. So the machine stays plain data, within a `Machine`, until it is inserted on an entity, where it is loaded. Once the
+//! entity has its owner, the machine's times are moved to the owner's clock.
 
 use core::any::{TypeId, type_name};
 use core::marker::PhantomData;
@@ -41,20 +41,19 @@ use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 use crate::reach::{Settle, visit};
 
-/// Gives the entities in an owned state's data, which is text, their places in another world. Returns `None` if it cannot be
-/// read.
+/// Maps the entities in the data of an owned state, which is text, to another world. Returns `None` if the text cannot be read.
 pub(crate) type MapData = fn(&str, &mut dyn EntityMapper) -> Option<String>;
 
-/// How machines of `T` are saved.
+/// The settings for saving machines of `T`.
 pub(crate) struct Book<T: Owner> {
     states: Arc<RwLock<StateBook<T>>>,
     factory: Option<Factory<T>>,
-    /// By the names of the owned states' types.
+    /// The mapping functions, by the names of the owned states' types.
     mapped: Vec<(String, MapData)>,
     last_time: LastTime<T>,
 }
 
-/// The book, in the world and beside the type in the registry.
+/// The book, as a resource of the world and in the type registry.
 #[derive(Resource)]
 pub(crate) struct SavedBy<T: Owner>(Arc<Book<T>>);
 
@@ -66,22 +65,22 @@ impl<T: Owner> Clone for SavedBy<T> {
 
 #[cfg(feature = "asset")]
 impl<T: Owner> SavedBy<T> {
-    /// Adds the states of a definition, with a name before theirs.
+    /// Adds the states of a definition; `name` comes before their names.
     pub(crate) fn add_definition(&self, name: &str, definition: &Definition<T>) {
         let mut states = self.0.states.write().unwrap_or_else(PoisonError::into_inner);
         *states = mem::take(&mut *states).with_definition_name(name, definition);
     }
 }
 
-/// What is written of a machine.
+/// The saved data of a machine.
 #[derive(Clone, Serialize, Deserialize)]
 struct Written {
-    /// A machine whose current state is the global.
+    /// The global state, as a machine whose current state is the global.
     global: Option<SavedMachine>,
     machine: SavedMachine,
 }
 
-/// The state of a machine that has been read and not yet inserted on an entity.
+/// The state of a machine that has been read but not yet inserted on an entity.
 struct Unloaded<T: Owner> {
     written: Written,
     book: Arc<Book<T>>,
@@ -95,15 +94,17 @@ impl<T: Owner> Clone for Unloaded<T> {
 
 impl<T: Owner> State<T> for Unloaded<T> {}
 
-/// On an entity whose machine has been loaded, until a pass or command reaches it.
+/// On an entity whose machine has been loaded, until a pass or command reaches the machine.
 #[derive(Component)]
 #[component(storage = "SparseSet")]
 pub(crate) struct JustLoaded<T: Owner> {
-    /// What the clock showed when the machine was saved.
+    /// The time of the clock when the machine was saved.
     saved_at: f64,
-    /// What it showed when the machine was loaded, which its times are by; until its owner is there, they are by the other.
+    /// The time of the clock when the machine was loaded, to which its times have been moved. Before its owner exists, it is
+    /// `None`, and the times are those of `saved_at`.
     loaded_at: Option<f64>,
-    /// What Bevy's `Time` showed then. An owner may go by it that is not there yet, or lacks a part of its body.
+    /// The time of Bevy's `Time` at loading. It may be the clock of an owner that does not exist yet or lacks a component of
+    /// its body.
     time: Option<f64>,
     book: Arc<Book<T>>,
 }
@@ -127,7 +128,7 @@ impl<T: Owner> Book<T> {
         let machine_error = |error| format!("a machine of {} cannot be saved: {error}", type_name::<T>());
         let global = match machine.global().map(|global| StateMachine::new(global.clone()).save(states, 0.0)) {
             Some(Ok(global)) => Some(global),
-            // It is the factory's.
+            // The factory sets the global state.
             Some(Err(_)) if self.factory.is_some() => None,
             Some(Err(error)) => {
                 return Err(format!(
@@ -158,7 +159,7 @@ impl<T: Owner> Book<T> {
         Ok(machine)
     }
 
-    /// Moves a machine's times from what the clock showed to what it shows.
+    /// Moves a machine's times from one time of the clock to another.
     fn move_times(&self, machine: &mut StateMachine<T>, from: f64, to: f64) {
         if from.to_bits() == to.to_bits() {
             return;
@@ -178,7 +179,8 @@ impl<T: Owner> Book<T> {
     }
 }
 
-/// Says why a machine cannot be loaded. What the library advises is not for states of files, whose names the plugin has made.
+/// Returns why a machine cannot be loaded. The library's advice does not apply to states of files, whose names are given by the
+/// plugin.
 fn why(error: &LoadError) -> String {
     let LoadError::UnknownStates { names } = error else { return error.to_string() };
     let of_files: Vec<String> =
@@ -200,11 +202,11 @@ impl<T: Owner> Machine<T> {
     }
 }
 
-/// Loads a machine that has been read, as soon as it is on an entity.
+/// Loads a machine that has been read, as soon as it is inserted on an entity.
 pub(crate) fn load<T: Owner>(mut world: DeferredWorld, entity: Entity) {
     let Some(unloaded) = world.get::<Machine<T>>(entity).and_then(Machine::unloaded).cloned() else {
         if world.get::<JustLoaded<T>>(entity).is_some() {
-            // It was about the machine that was there.
+            // That component belongs to the previous machine.
             world.commands().entity(entity).try_remove::<JustLoaded<T>>();
         }
         return;
@@ -220,7 +222,7 @@ pub(crate) fn load<T: Owner>(mut world: DeferredWorld, entity: Entity) {
             world.commands().entity(entity).try_insert(JustLoaded { saved_at, loaded_at: None, time, book });
         }
         Err(error) => {
-            // It was read by this book; only its entities can have been changed since.
+            // The same book has already read it without an error; only its entities can have changed since then.
             warn!("{} has no machine: {error}", NamedEntity::of(entity, &world));
             world.commands().entity(entity).try_remove::<Machine<T>>();
         }
@@ -241,7 +243,7 @@ impl<'de, T: Owner + TypePath> DeserializeWithRegistry<'de> for Machine<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D, registry: &TypeRegistry) -> Result<Self, D::Error> {
         let book = book::<T>(registry).map_err(D::Error::custom)?;
         let written = Written::deserialize(deserializer)?;
-        // A machine that cannot be loaded is an error here, where it can still be reported.
+        // Deserialization fails for a machine that cannot be loaded, because the error can still be reported here.
         book.load(&written, 0.0).map_err(D::Error::custom)?;
         Ok(StateMachine::new(Box::new(Unloaded { written, book })).into())
     }
@@ -260,7 +262,7 @@ pub(crate) fn register<T: EntityOwner + TypePath>(app: &mut App, book: Book<T>) 
     let mut registration = Machine::<T>::get_type_registration();
     registration.insert(ReflectComponent::new(ReflectComponentFns {
         insert: |entity, value, _| insert::<T>(entity, value, None),
-        // Always inserted, so that it is loaded, whether or not there is one, as from `#[require(..)]`.
+        // The machine is inserted even if the entity has one, such as the one from `#[require(..)]`, so that it is loaded.
         apply_or_insert_mapped: |entity, value, _, mapper, _| insert::<T>(entity, value, Some(mapper)),
         ..ReflectComponentFns::new::<Machine<T>>()
     }));
@@ -298,7 +300,7 @@ fn insert<T: EntityOwner + TypePath>(
     entity.insert(machine);
 }
 
-/// How a type of owned states is mapped.
+/// The mapping function for a type of owned states.
 pub(crate) fn map_data<S: MapEntities + Serialize + DeserializeOwned>(
     data: &str,
     mapper: &mut dyn EntityMapper,
@@ -332,7 +334,7 @@ fn map_states(states: &mut [SavedState], types: &[(String, MapData)], mapper: &m
     }
 }
 
-/// Moves the times of a loaded machine to its owner's clock, if it has one by now.
+/// Moves the times of a loaded machine to its owner's clock, if it has an owner by now.
 fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
     let Some(loaded) = world.get::<JustLoaded<T>>(entity) else { return };
     let (book, before) = (loaded.book.clone(), loaded.loaded_at.unwrap_or(loaded.saved_at));
@@ -347,11 +349,12 @@ fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
     }
 }
 
-/// Sees to the times of loaded machines, before a pass or command reaches them for the first time.
+/// Sets the times of loaded machines before a pass or command reaches them for the first time.
 ///
-/// Between the loading and now, the clock has gone on; or it was set to what it showed when the game was saved, as by a scene
-/// that holds the clock too, which comes after the entities, and has gone on from there. If the owner goes by Bevy's `Time`, and
-/// that has advanced once since, it tells which of the two it was. Otherwise the one is taken that makes the shorter time.
+/// Since the loading, either the clock has advanced; or it was set to its time when the game was saved (as by a scene that
+/// contains the clock, which comes after the entities) and has advanced from there. If the owner uses Bevy's `Time`, and this
+/// has advanced once since then, its change tells which of the two happened. Otherwise the alternative with the shorter time is
+/// used.
 pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
     let Some(JustLoaded { saved_at, loaded_at, time, book }) =
         world.get_entity_mut(entity).ok().and_then(|mut entity| entity.take::<JustLoaded<T>>())
@@ -363,7 +366,7 @@ pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
     let settled = visit(world, entity, |machine, _, cx| {
         let now = T::now(cx);
         let by = loaded_at.unwrap_or(saved_at);
-        // As long as its owner or a part of its body was missing, the owner's clock could not be asked.
+        // While the owner or a component of its body was missing, the owner's clock could not be read.
         let loaded_at = loaded_at.or_else(|| time.filter(|_| time_now == Some(now)));
         let since = |then: f64| if now >= then { now - then } else { f64::INFINITY };
         let has_gone_on = time_now == Some(now) && time_before.is_some() && time_before == time;
@@ -378,12 +381,12 @@ pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
     if settled.is_none()
         && let Ok(mut entity) = world.get_entity_mut(entity)
     {
-        // Its owner is not there yet.
+        // The owner does not exist yet.
         entity.insert(JustLoaded { saved_at, loaded_at, time, book });
     }
 }
 
-/// Sees to the times of all loaded machines, before a pass.
+/// Sets the times of all loaded machines before a pass.
 pub(crate) fn settle_all<T: EntityOwner>(world: &mut World, mut entities: Local<Vec<Entity>>) {
     let mut loaded = world.query_filtered::<Entity, (With<JustLoaded<T>>, With<T>, With<Machine<T>>)>();
     entities.extend(loaded.iter(world));
@@ -392,7 +395,7 @@ pub(crate) fn settle_all<T: EntityOwner>(world: &mut World, mut entities: Local<
     }
 }
 
-/// Notes what the clock of the first owner shows, for saving.
+/// Stores the time of the first owner's clock, for saving.
 pub(crate) fn note_clock<T: EntityOwner>(
     mut machines: Query<(Entity, T::Body), (With<T>, With<Machine<T>>)>,
     param: Result<ParamSet<(T::Param,)>, SystemParamValidationError>,

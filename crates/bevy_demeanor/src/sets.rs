@@ -1,4 +1,4 @@
-//! The parts of a tick, as sets of systems.
+//! The parts of a tick, as system sets.
 
 use core::any::type_name;
 use core::fmt;
@@ -8,27 +8,28 @@ use core::marker::PhantomData;
 use bevy_ecs::schedule::SystemSet;
 use demeanor::Owner;
 
-/// The parts of a tick, in this order. Commands given in one are applied before the next.
+/// The parts of a tick, in this order. Commands in one part are applied before the next part.
 ///
-/// | set | what is there | what to add |
+/// | set | the plugin's systems | systems to add |
 /// |---|---|---|
-/// | `Enter` | nothing of the plugin's | what the states are to find: senses, timers, orders. A `change_state` or `send` given here is carried out before this tick's updates |
-/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<InState<Patrol>>`, which run beside the pass where they touch other things |
-/// | `Exit` | nothing of the plugin's | what reacts to this tick's changes: markers are true, messages can be read, observers have run |
+/// | `Enter` | none | systems whose results the states need: senses, timers, orders. A `change_state` or `send` here is carried out before this tick's updates |
+/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<InState<Patrol>>`, which run in parallel to the pass if they access other data |
+/// | `Exit` | none | systems that react to this tick's changes: markers are up to date, messages can be read, observers have run |
 ///
-/// The sets are shared by all owners' plugins in a schedule. To pause machines, give a set a run condition: on this one it also
-/// pauses the user's systems in it, on [`Machines<T>`] only the pass.
+/// All plugins in a schedule share the sets. To pause machines, add a run condition to a set: on `Update` it also pauses the
+/// user's systems in the set; on [`Machines<T>`] it pauses only the pass.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MachineSet {
     /// Before the machines are updated.
     Enter,
-    /// In which the machines are updated.
+    /// The update of the machines.
     Update,
-    /// After the machines were updated, and all that follows their changes.
+    /// After the machines have been updated and the consequences of their changes carried out.
     Exit,
 }
 
-/// The pass over the machines of `T`, a set within [`MachineSet::Update`]: to order it, or to give it a run condition.
+/// The pass over the machines of `T`, a set within [`MachineSet::Update`]. Use it to order the pass, or to give it a run
+/// condition.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! Parameters that the chunks of a parallel pass share.
+//! System parameters that the chunks of a parallel pass share.
 
 use core::marker::PhantomData;
 
@@ -6,10 +6,10 @@ use bevy_ecs::query::{QueryFilter, ReadOnlyQueryData};
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{If, Query, Res, SystemParam};
 
-/// A system parameter of which the chunks of a parallel pass can each have one: it reads and does not write.
+/// A read-only system parameter. Each chunk of a parallel pass can have its own copy.
 ///
-/// `Res`, read-only queries, an `Option` or [`If`] of one, and tuples of them are; `derive(SharedParam)` makes one of a struct
-/// that derives [`SystemParam`].
+/// `Res`, read-only queries, an `Option` or [`If`] of a shared parameter, and tuples implement it; `derive(SharedParam)`
+/// implements it for a struct that derives [`SystemParam`].
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ use bevy_ecs::system::{If, Query, Res, SystemParam};
 /// StateMachinePlugin::<Bird>::new().in_parallel();
 /// ```
 ///
-/// What writes cannot be shared:
+/// Parameters that write cannot be shared:
 ///
 /// ```compile_fail,E0277
 /// use bevy_demeanor::prelude::*;
@@ -57,7 +57,7 @@ use bevy_ecs::system::{If, Query, Res, SystemParam};
     note = "`Res` and read-only queries can; for a struct that derives `SystemParam`, derive `SharedParam` as well"
 )]
 pub trait SharedParam: SystemParam {
-    /// Makes another that reads the same.
+    /// Creates another item that reads the same data.
     fn share<'w, 's>(item: &Self::Item<'w, 's>) -> Self::Item<'w, 's>;
 }
 

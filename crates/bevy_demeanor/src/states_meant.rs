@@ -1,4 +1,4 @@
-//! Which of the states that a system has asked for a machine is in.
+//! Sets of states, by type or by name, and which of them a machine is in.
 
 use core::any::{Any, TypeId, type_name};
 use std::borrow::Cow;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use demeanor::{Owner, State, StateMachine, StateRef};
 
-/// Which states are meant by who asks for some.
+/// The states of a marker, index or trigger.
 #[derive(Clone)]
 pub(crate) enum Which {
-    /// Those of a type.
+    /// All states of a type.
     Type(TypeId),
-    /// Those of a name.
+    /// All states with a name.
     Name(Arc<str>),
 }
 
@@ -20,7 +20,7 @@ impl Which {
         Self::Type(TypeId::of::<S>())
     }
 
-    /// Whether a state of a type is meant. `name` is its name, once that has been asked for.
+    /// Returns whether a state belongs to them. `name` is the name of the state, once it has been needed.
     #[inline]
     fn means<'s, T: Owner>(&self, state: &'s StateRef<T>, of: TypeId, name: &mut Option<Cow<'s, str>>) -> bool {
         match self {
@@ -37,16 +37,16 @@ impl Which {
 /// Some of the states of a [`StatesMeant`], as bits by their numbers.
 pub(crate) type StateBits = u64;
 
-/// What states are meant, by number. Some may be there twice.
+/// The states of all markers, indexes or triggers, by number. A state may occur twice.
 pub(crate) struct StatesMeant(Vec<Which>);
 
 impl StatesMeant {
-    /// How many there can be.
+    /// The largest number of states.
     pub(crate) const MOST: usize = StateBits::BITS as usize;
 
     /// # Panics
     ///
-    /// When there are more than [`StatesMeant::MOST`].
+    /// When there are more than [`StatesMeant::MOST`] states.
     pub(crate) fn new<T: Owner>(meant: impl Iterator<Item = Which>, what: &str) -> Self {
         let meant: Vec<Which> = meant.collect();
         assert!(
@@ -59,7 +59,8 @@ impl StatesMeant {
         Self(meant)
     }
 
-    /// Those in which a machine is: by current and its ancestors, unless current has not been entered.
+    /// Returns the states that a machine is in: the current state and its ancestors, unless the current state has not been
+    /// entered.
     #[inline]
     pub(crate) fn of<T: Owner>(&self, machine: &StateMachine<T>) -> StateBits {
         if !machine.is_started() {
@@ -76,7 +77,7 @@ impl StatesMeant {
     }
 }
 
-/// The numbers of some states, in order.
+/// Returns the numbers of the set bits, in order.
 #[inline]
 pub(crate) fn numbers(mut bits: StateBits) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {

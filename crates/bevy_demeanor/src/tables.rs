@@ -1,4 +1,4 @@
-//! The pass, column by column of Bevy's tables: for owners whose callbacks are given no other components of their entities.
+//! The pass, column by column of Bevy's tables: for owners whose callbacks get no other components of their entities.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -75,7 +75,7 @@ pub(crate) fn update_tables_in_parallel<T: ParallelOwner>(
     Ok(())
 }
 
-/// Updates chunks, each with where it leads to and the body of its context.
+/// Updates chunks. Each has its own outcome, and the body of its context.
 fn update_chunks<'a, T: ParallelOwner>(
     chunks: impl Iterator<Item = ((Rows<'a, T>, &'a mut Outcome<T>), QueryItem<'a, 'a, T::Body>)>,
     Begun { param, reading, names, log, .. }: Begun<'a, T>,
@@ -83,7 +83,7 @@ fn update_chunks<'a, T: ParallelOwner>(
     entities: &'a Entities,
 ) -> Waited {
     let is_followed = log.is_some();
-    // A pool without threads would wait for ever for a task that panicked.
+    // A pool without threads would wait forever for a task that panicked.
     let ends = ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
         for ((rows, Outcome { commands, log }), body) in chunks {
             let commands = Commands::new_from_entities(commands, allocator, entities);
@@ -117,7 +117,7 @@ struct Table<'w, T: EntityOwner> {
     next_looks: &'w mut [NextLook<T>],
 }
 
-/// A table as Bevy gives it.
+/// A table in the form in which Bevy returns it.
 type Contiguous<'w, T> =
     (&'w [Entity], ContiguousMut<'w, T>, ContiguousMut<'w, Machine<T>>, ContiguousMut<'w, NextLook<T>>);
 
@@ -127,11 +127,11 @@ struct Column<'w, C> {
 }
 
 impl<'w, C: Component> Column<'w, C> {
-    /// A column in which nothing counts as changed yet.
+    /// Creates a column in which no row is marked as changed yet.
     fn new(column: ContiguousMut<'w, C>) -> Self {
         let (values, mut ticks) = ContiguousMut::bypass_change_detection_split(column);
         if C::HAS_SUMMARY_TICK {
-            // Which says that something in the column may have changed. Nothing but this sets it, here without a row.
+            // This marks the column as possibly changed. Only `mark_all_as_changed` sets this, here for zero rows.
             ticks.reborrow().slice(0..0).mark_all_as_changed();
         }
         Self { values, ticks }
@@ -168,7 +168,7 @@ struct Rows<'w, T: EntityOwner> {
     machines: &'w mut [Machine<T>],
     machines_changed: &'w mut [Tick],
     next_looks: &'w mut [NextLook<T>],
-    /// When the pass ran last.
+    /// The tick in which the pass last ran.
     before: Tick,
     now: Tick,
     is_outdated: bool,
@@ -195,9 +195,9 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
         )
     }
 
-    /// Returns what the clock shows, if a machine sleeps until it shows another time.
+    /// Updates the rows. Returns the time of the clock if a machine sleeps until another time.
     fn update(self, cx: &mut EntityContext<'_, T>, log: Option<&mut Log<T>>) -> Option<f64> {
-        // Two loops, so that the one of a pass that is not followed does not ask for each entity.
+        // There are two loops, so that a pass without followers does not check for them at each entity.
         match log {
             None => self.update_each(cx, None),
             followed => self.update_each(cx, followed),
@@ -221,7 +221,7 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
                 continue;
             }
             if is_changed_by_update::<T>() {
-                // Before the callbacks, of which one may panic after it has written.
+                // Before the callbacks, because one of them may panic after it has written.
                 *owner_changed = self.now;
             }
             if update(look, owner, machine, next_look, cx, log.as_deref_mut()) {

@@ -1,4 +1,4 @@
-//! What is told of a machine's steps: triggers, events and messages.
+//! Notifies triggers, observers and message readers of a machine's steps.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::event::{Entered, Exited, StateChanged};
 use crate::journal;
 use crate::states_meant::Which;
 
-/// Who is told of steps.
+/// The receivers of steps.
 #[derive(Clone)]
 pub(crate) struct Told {
     pub(crate) triggers: Arc<[Trigger]>,
@@ -20,7 +20,7 @@ pub(crate) struct Told {
     pub(crate) has_journal: bool,
 }
 
-/// Who wants to know of some states.
+/// The trigger for some states.
 #[derive(Clone)]
 pub(crate) struct Trigger {
     of: Which,
@@ -54,12 +54,12 @@ impl Trigger {
 }
 
 impl Told {
-    /// Whether any observer or reader is told of anything.
+    /// Returns whether any observer or reader is notified.
     pub(crate) fn is_anybody(&self) -> bool {
         self.wants_events || self.wants_messages || self.has_journal || !self.triggers.is_empty()
     }
 
-    /// Tells of a step.
+    /// Notifies the receivers of a step.
     pub(crate) fn tell<T: Owner>(&self, step: Step<T>, entity: Entity, world: &mut World) {
         if self.has_journal {
             journal::note(&step, entity, world);
@@ -87,7 +87,7 @@ impl Told {
                     world.flush();
                 }
             }
-            // The core may come to write down more.
+            // Other steps, which the library may record in the future.
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
-//! The pass: one update of each entity's machine that has something to do.
+//! The pass: it updates the machine of each entity that has something to do.
 //!
-//! Here is what is done for one entity, and what a pass begins and ends with. How a pass goes through the entities is in `tables`
-//! and in `rows`.
+//! This file has the work for one entity, and the beginning and the end of a pass. How a pass iterates over the entities is in
+//! `tables` and in `rows`.
 
 use core::any::type_name;
 use core::mem;
@@ -24,14 +24,14 @@ use crate::queue;
 use crate::readers::refuse_hidden_readers;
 use crate::waiting::{NextLook, Standstill};
 
-/// How many entities share a context in a parallel pass. It decides the order of commands and events, so it must not depend
-/// on the number of threads.
+/// The number of entities that share a context in a parallel pass. It determines the order of commands and events, so it must
+/// not depend on the number of threads.
 pub(crate) const CHUNK: usize = 1024;
 
-/// What a pass needs beside the machines.
+/// The parameters of a pass besides the machines.
 #[derive(SystemParam)]
 pub(crate) struct Surroundings<'w, 's, T: EntityOwner> {
-    /// Bevy applies these before the others.
+    /// Bevy applies these commands before the others.
     first: Commands<'w, 's>,
     param: Result<ParamSet<'w, 's, (<T as EntityOwner>::Param,)>, SystemParamValidationError>,
     commands: Commands<'w, 's>,
@@ -41,28 +41,28 @@ pub(crate) struct Surroundings<'w, 's, T: EntityOwner> {
     followers: Res<'w, Followers<T>>,
     log: Local<'s, Log<T>>,
     standstill: Local<'s, Standstill>,
-    /// Whether it was logged that the pass is skipped.
+    /// Whether it has been logged that the pass is skipped.
     is_skipped: Local<'s, bool>,
-    /// Whether the parameter has been looked at for message readers.
+    /// Whether the parameter has been checked for message readers.
     is_param_known: Local<'s, bool>,
-    /// That of [`NextWake`] in the last pass.
+    /// The revision of [`NextWake`] in the last pass.
     revision: Local<'s, usize>,
 }
 
-/// What a pass on one thread works with, and each chunk of one on many.
+/// The data of a running pass on one thread, or of a chunk of a parallel pass.
 pub(crate) struct Begun<'a, T: EntityOwner> {
     pub(crate) param: SystemParamItem<'a, 'a, T::Param>,
     pub(crate) commands: Commands<'a, 'a>,
     pub(crate) reading: Reading,
     pub(crate) names: &'a Names,
-    /// Whether what machines have said of when they next have something to do holds no more.
+    /// Whether the stored next looks of the machines are no longer valid.
     pub(crate) is_outdated: bool,
-    /// Where steps are written down, if they are followed.
+    /// The log for steps, if there are followers.
     pub(crate) log: Option<&'a mut Log<T>>,
 }
 
 impl<T: EntityOwner> Surroundings<'_, '_, T> {
-    /// Begins a pass. Returns nothing if its parameter cannot be had for now.
+    /// Begins a pass. Returns `None` if its parameter is not available now.
     pub(crate) fn begin(&mut self) -> Result<Option<Begun<'_, T>>, SystemParamValidationError> {
         let param = match &mut self.param {
             Ok(param) => param.p0(),
@@ -91,12 +91,12 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
         }))
     }
 
-    /// Ends a pass: what follows the steps is queued behind the callbacks' commands.
+    /// Ends a pass: the consequences of the steps are queued after the callbacks' commands.
     pub(crate) fn end(&mut self, waited: Waited) {
         if waited.has_missed_clock {
             self.clock_of.warn_of_none();
         }
-        // Those who are looked at see to this themselves; those who sleep are not looked at (rule 25).
+        // Machines that are visited check this themselves; sleeping machines are not visited (rule 25).
         if let Some(now) = waited.at
             && self.standstill.stands(now)
         {
@@ -105,7 +105,7 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
         queue_following(&mut self.log, &self.followers, &mut self.first, &mut self.commands);
     }
 
-    /// Takes over what the chunks of a parallel pass have led to, in their order.
+    /// Collects the outcomes of the chunks of a parallel pass, in their order.
     pub(crate) fn gather(&mut self, outcomes: &mut [Outcome<T>]) {
         for outcome in outcomes {
             self.commands.append(&mut outcome.commands);
@@ -114,14 +114,14 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
     }
 }
 
-/// What the updates of a chunk have led to.
+/// The outcome of the updates of a chunk.
 pub(crate) struct Outcome<T: Owner> {
     pub(crate) commands: CommandQueue,
     pub(crate) log: Log<T>,
 }
 
 impl<T: Owner> Outcome<T> {
-    /// Prepares for a pass of at most a number of chunks, whose steps are written down or not.
+    /// Prepares outcomes for a pass of at most `chunks` chunks. `wants_steps` is whether steps are recorded.
     pub(crate) fn prepare(outcomes: &mut Vec<Self>, chunks: usize, wants_steps: bool) {
         if outcomes.len() < chunks {
             outcomes.resize_with(chunks, Self::default);
@@ -138,8 +138,8 @@ impl<T: Owner> Default for Outcome<T> {
     }
 }
 
-/// Has everything that follows the machines brought into step with them: indexes before anything else, the rest once the commands
-/// of the callbacks are applied. What these lead to has its place behind it.
+/// Queues the consequences of the changes: indexes are updated before anything else, the rest follows once the commands of the
+/// callbacks are applied. The consequences of these commands come after that.
 fn queue_following<T: Owner>(log: &mut Log<T>, followers: &Followers<T>, first: &mut Commands, last: &mut Commands) {
     let Some(log) = log.take_of_pass(&followers.spare) else { return };
     let (has_indexes, is_queued) = (followers.has_indexes, followers.is_queued());
@@ -165,22 +165,22 @@ fn queue_following<T: Owner>(log: &mut Log<T>, followers: &Followers<T>, first: 
     }
 }
 
-/// Joins what the chunks of a parallel pass have returned.
+/// Combines the results of the chunks of a parallel pass.
 pub(crate) fn join(ends: Vec<std::thread::Result<Waited>>) -> Waited {
     let waited = ends.into_iter().map(|end| end.unwrap_or_else(|panic| resume_unwind(panic)));
     waited.fold(Waited::default(), Waited::or)
 }
 
-/// Who has waited for the clock in a pass.
+/// Whether machines wait for the clock in a pass.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Waited {
-    /// What the clock shows, if a machine sleeps until it shows another time.
+    /// The time of the clock, if a machine sleeps until another time.
     at: Option<f64>,
     has_missed_clock: bool,
 }
 
 impl Waited {
-    /// Of a pass that has ended, or of a chunk of one.
+    /// Creates the value for a pass that has ended, or for a chunk of it.
     pub(crate) fn new<T: EntityOwner>(at: Option<f64>, cx: &EntityContext<'_, T>) -> Self {
         label::leave();
         Self { at, has_missed_clock: cx.has_missed_clock() }
@@ -191,19 +191,18 @@ impl Waited {
     }
 }
 
-/// What is to be done about a machine in this pass.
+/// The work for a machine in this pass.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// It has something to do in every tick.
+    /// The machine has something to do in every tick.
     Update,
-    /// It was not known to have something to do, or has waited until now.
+    /// The machine's stored next look was unknown, or has come.
     UpdateDue,
     PassOver,
 }
 
-/// Looks when there is something to do for the machine of the entity that the context is at. The machine is not touched until
-/// then, unless it is edited, or what it has said before is outdated. Notes what its clock shows, if it waits until that shows
-/// another time.
+/// Returns the work for the machine of the current entity. If the machine has nothing to do, it is not touched, unless it has
+/// been edited or its stored next look is outdated. Notes the time of its clock if it waits for another time.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call for each entity would be a fifth of what a pass takes")]
 pub(crate) fn look<T: EntityOwner>(
@@ -228,7 +227,7 @@ pub(crate) fn look<T: EntityOwner>(
     if next_look.is_never() {
         return Look::PassOver;
     }
-    // An owner may have a clock of its own.
+    // An owner may have its own clock.
     let now = lend(cx, |cx| T::now(cx));
     if next_look.is_due(now) {
         return Look::UpdateDue;
@@ -237,7 +236,7 @@ pub(crate) fn look<T: EntityOwner>(
     Look::PassOver
 }
 
-/// Updates a machine for which there is something to do. Returns whether it has changed state.
+/// Updates a machine that has something to do. Returns whether it has changed state.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as above")]
 pub(crate) fn update<T: EntityOwner>(
@@ -255,7 +254,7 @@ pub(crate) fn update<T: EntityOwner>(
     }
 }
 
-/// Whether an owner counts as changed once a callback could write to it.
+/// Returns whether an owner counts as changed as soon as a callback could write to it.
 pub(crate) const fn is_changed_by_update<T: EntityOwner>() -> bool {
     matches!(T::CHANGES, OwnerChanges::WhenUpdated)
 }
@@ -277,7 +276,7 @@ fn update_one<T: EntityOwner>(
     if has_changed || recorded.has_refused() {
         cx.set_missed_clock(has_missed_clock);
     }
-    // Without a change, it has something to do in every tick until it sleeps.
+    // Without a change, the machine has something to do in every tick until it sleeps.
     if has_changed || machine.is_asleep() {
         next_look.ask(machine.next_wake());
     }
@@ -296,7 +295,7 @@ fn update_due<T: EntityOwner>(
     cx: &mut EntityContext<'_, T>,
     mut log: Option<&mut Log<T>>,
 ) -> bool {
-    // As long as a callback may panic.
+    // A callback may panic.
     next_look.forget();
     let (entity, has_missed_clock) = (cx.entity, cx.has_missed_clock());
     let mut steps = log.as_deref_mut().and_then(|log| log.visit(entity));

@@ -1,4 +1,4 @@
-//! What the pass knows of those who wait: when to look at a machine next, and whether their clock stands.
+//! The pass's data about waiting machines: when to visit each machine next, and whether the clock stands still.
 
 use core::marker::PhantomData;
 
@@ -13,12 +13,13 @@ use bevy_ecs::query::Allow;
 use bevy_ecs::system::Query;
 use demeanor::{NextWake, Owner};
 
-/// When the pass next has to look at a machine. It holds until the machine is written to, which the machine's change tick tells.
-/// A component of its own: within the machine, a pass would have to read a cache line of each that sleeps.
+/// The time at which the pass must visit a machine next. It is valid until the machine is written to, which the machine's
+/// change tick shows. It is a separate component: if it were in the machine, a pass would have to read a cache line of each
+/// sleeping machine.
 #[derive(Component)]
 #[component(clone_behavior = clone::<Self>())]
 pub(crate) struct NextLook<T: Owner> {
-    /// In seconds by the owner's clock; no later than the machine has something to do.
+    /// The time in seconds by the owner's clock. It is not later than the time at which the machine has something to do.
     at: f64,
     of: PhantomData<fn() -> T>,
 }
@@ -26,7 +27,7 @@ pub(crate) struct NextLook<T: Owner> {
 impl<T: Owner> NextLook<T> {
     const EVERY_TICK: f64 = f64::NEG_INFINITY;
 
-    /// Has the machine asked in the next pass. Until a callback has returned, it may panic.
+    /// Makes the next pass visit the machine. Until a callback has returned, it may panic.
     pub(crate) fn forget(&mut self) {
         self.at = f64::NAN;
     }
@@ -55,7 +56,7 @@ impl<T: Owner> NextLook<T> {
         self.at == f64::INFINITY
     }
 
-    /// Whether it is time. A clock may show no finite number: the machine knows what that counts as.
+    /// Returns whether the time has come. If the clock's time is not a finite number, the machine decides.
     #[inline]
     pub(crate) fn is_due(&self, now: f64) -> bool {
         now >= self.at || !now.is_finite()
@@ -74,36 +75,37 @@ impl<T: Owner> Clone for NextLook<T> {
     }
 }
 
-/// Has the machines asked of those entities that no pass has seen for a while: disabled, it may have been written to, and its
-/// change tick be older than the last pass when they are back. Those who lacked something are seen to by `missing`.
+/// Makes the next pass visit the machines of entities that return after a time without passes: while they were disabled, they
+/// may have been written to, and the change tick may be older than the last pass. `missing` does this for entities that lacked
+/// components.
 pub(crate) fn watch_who_comes_back<T: Owner>(app: &mut App) {
     app.add_observer(|back: On<Remove<Disabled>>, mut looks: Query<&mut NextLook<T>, Allow<Disabled>>| {
         forget(back.entity, &mut looks);
     });
 }
 
-/// Has the machine of an entity asked in the next pass.
+/// Makes the next pass visit the machine of an entity.
 pub(crate) fn forget<T: Owner>(entity: Entity, looks: &mut Query<&mut NextLook<T>, Allow<Disabled>>) {
     if let Ok(mut next_look) = looks.get_mut(entity) {
         next_look.bypass_change_detection().forget();
     }
 }
 
-/// Whether a clock stands while a machine sleeps until it shows a time. A machine that is looked at sees to this itself; those
-/// who sleep are not looked at.
+/// Detects whether a clock stands still while a machine sleeps. A machine that is visited checks this itself; sleeping machines
+/// are not visited.
 #[derive(Debug, Default)]
 pub(crate) struct Standstill {
     now: f64,
-    /// In how many passes it has shown the same.
+    /// Number of passes in which the clock has shown the same time.
     passes: u8,
 }
 
-/// A game may be paused for a while, and may update several times at one time.
+/// The limit is high, because a game may be paused for a while, and may update several times at the same time.
 const SUSPICIOUSLY_MANY: u8 = 100;
 
 impl Standstill {
-    /// Notes what the clock of a sleeping machine shows in a pass. Returns true once, when it has stood still for suspiciously
-    /// many.
+    /// Notes the time of a sleeping machine's clock in a pass. Returns `true` once, when the time has stayed the same for
+    /// suspiciously many passes.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
         if self.now.to_bits() != now.to_bits() {
             *self = Self { now, passes: 0 };

@@ -1,4 +1,4 @@
-//! The derives of `bevy_demeanor`, where they are documented and exported from.
+//! The derives of `bevy_demeanor`, which exports and documents them.
 
 mod lifetimes;
 mod owner;
@@ -9,19 +9,19 @@ use syn::{DeriveInput, parse_macro_input};
 
 /// Implements `Owner` and `EntityOwner` for a component.
 ///
-/// All that it writes can be said in `#[owner(..)]`, and is optional. Lifetimes may be left out of references and of Bevy's own
-/// parameters; of others they are written `'_`.
+/// All settings are in `#[owner(..)]`, and are optional. You can omit the lifetimes of references and of Bevy's own parameters;
+/// write other lifetimes as `'_`.
 ///
-/// | key | says | without it |
+/// | key | meaning | default |
 /// |---|---|---|
-/// | `body = &mut Transform` | which components of the entity callbacks are given | none |
-/// | `param = Res<Alarm>` | which system parameter they are given | none |
-/// | `message = Told` | what can be sent to the owner | nothing |
+/// | `body = &mut Transform` | the components of the entity that callbacks get | none |
+/// | `param = Res<Alarm>` | the system parameter that callbacks get | none |
+/// | `message = Told` | the type of messages to the owner | no messages |
 /// | `changes = WhenTold` | when the owner counts as changed, see `OwnerChanges` | `WhenUpdated` |
-/// | `now = f` | the time, by a function of `&Context` | the context's clock, Bevy's `Time` |
-/// | `context = Town<'a>` | the callbacks' context, made by `CallbackContext` | `EntityContext` |
-/// | `label = f` | who this is, for the log; a function as `Owner::label` | its type and entity, such as `Guard 4v0` |
-/// | `on_change = f`, `after_change = f` | functions as `Owner::on_change` and `Owner::after_change` | nothing is called |
+/// | `now = f` | a function of `&Context` that returns the time | the context's clock, Bevy's `Time` |
+/// | `context = Town<'a>` | the callbacks' context, created by `CallbackContext` | `EntityContext` |
+/// | `label = f` | the owner's name in the log, by a function like `Owner::label` | its type and entity, such as `Guard 4v0` |
+/// | `on_change = f`, `after_change = f` | functions like `Owner::on_change` and `Owner::after_change` | none |
 #[proc_macro_derive(Owner, attributes(owner))]
 pub fn derive_owner(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

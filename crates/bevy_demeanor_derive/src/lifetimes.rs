@@ -1,10 +1,10 @@
-//! Lifetimes that were left out of a type, where Rust lets none be left out.
+//! Fills in lifetimes that were omitted in a type, where Rust does not allow this.
 
 use proc_macro2::Span;
 use syn::visit_mut::{VisitMut, visit_path_segment_mut, visit_type_reference_mut};
 use syn::{AngleBracketedGenericArguments, GenericArgument, Lifetime, PathArguments, PathSegment, Type, TypeReference};
 
-/// Bevy's types that are named without their lifetimes in a system's signature, and how many these are.
+/// Bevy's types that a system's signature names without their lifetimes, and how many lifetimes they have.
 const BEVYS: [(&str, usize); 18] = [
     ("Commands", 2),
     ("Deferred", 1),
@@ -26,7 +26,7 @@ const BEVYS: [(&str, usize); 18] = [
     ("Single", 2),
 ];
 
-/// Writes a lifetime wherever one was left out.
+/// Inserts the lifetime wherever one was omitted.
 pub(crate) fn fill(ty: &mut Type, lifetime: &'static str) {
     Filler(lifetime).visit_type_mut(ty);
 }

@@ -9,7 +9,7 @@ use crate::lifetimes::fill;
 
 const KEYS: &str = "`body`, `param`, `message`, `changes`, `now`, `context`, `label`, `on_change` and `after_change`";
 
-/// What `#[owner(..)]` says.
+/// The settings in `#[owner(..)]`.
 #[derive(Default)]
 struct Said {
     body: Option<Type>,
@@ -73,7 +73,7 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let now = match (&said.now, &said.context) {
         (Some(now), _) => Some(quote!(#now(cx))),
         (None, None) => Some(quote!(cx.now())),
-        // What a context of the game's own shows, the game has to say.
+        // The game must say how to read the clock of its own context.
         (None, Some(_)) => None,
     };
     let now = now.map(|now| quote!(fn now(cx: &Self::Context<'_>) -> f64 { #now }));
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of a mistake.
+    /// Returns the text of the error.
     fn mistake(input: &DeriveInput) -> String {
         derive(input).expect_err("it is a mistake").to_string()
     }

@@ -1,4 +1,4 @@
-//! `demeanor check`: every mistake of every file.
+//! `demeanor check`: reports the mistakes of all files.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ enum Format {
     Json,
 }
 
-/// Checks all files. One that cannot be read does not keep the others from being checked.
+/// Checks all files. If a file cannot be read, the others are still checked.
 pub(crate) fn check(check: &Check, words: Option<&Words>) -> Outcome {
     let mut exit = Exit::Fine;
     let mut all = Vec::new();
@@ -66,7 +66,7 @@ fn checked(input: &Input, words: Option<&Words>, proves: bool) -> Result<Checked
     let file = input.name();
     let mut checked = match input.outlines(words)? {
         Ok(outlines) => {
-            // Each has the warnings of the whole file.
+            // Each machine has the warnings of the whole file.
             let (problems, unlisted) = outlines
                 .first()
                 .map_or((Vec::new(), 0), |first| (first.warnings().to_vec(), first.unlisted_warnings()));
@@ -117,7 +117,7 @@ fn unchecked(outlines: &[Outline]) -> Vec<(&'static str, Vec<String>)> {
     kinds.into_iter().map(|(kind, names)| (kind, names.into_iter().collect())).collect()
 }
 
-/// Draws what has been found, and sums it up.
+/// Draws the problems and findings, and prints a summary.
 fn say(checked: &Checked, check: &Check) -> Result<(), String> {
     let all = checked.all();
     for (problem, finding) in &all {
@@ -145,7 +145,7 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
     let more = if unlisted > 0 { format!(", {unlisted} of them not shown") } else { String::new() };
     let unchecked: Vec<_> = checked.content.iter().flat_map(|content| &content.unchecked).collect();
     let unchecked = || unchecked.iter().filter(|(_, names)| !names.is_empty());
-    // A single line must not look as if the words had been checked.
+    // Even a single line must say that the words were not checked.
     let doubt =
         if unchecked().next().is_some() { "; the game's words are not checked without --vocabulary" } else { "" };
     tell(&format!("{shown}: {first}, {}{more}{doubt}\n", count(checked.warnings, "warning")))?;

@@ -1,35 +1,35 @@
-//! What `demeanor check` has found in a file.
+//! The result of `demeanor check` for a file.
 
 use demeanor::definition::{Finding, Problem, Proof};
 
-/// What has been found in a file.
+/// The result for a file.
 pub(crate) struct Checked {
     pub(crate) file: String,
     pub(crate) problems: Vec<Problem>,
     pub(crate) errors: usize,
     pub(crate) warnings: usize,
-    /// What the file has, if it has no errors.
+    /// The content of the file, if it has no errors.
     pub(crate) content: Option<Content>,
 }
 
-/// What a file without errors has.
+/// The content of a file without errors.
 pub(crate) struct Content {
     pub(crate) machines: usize,
     pub(crate) states: usize,
-    /// By their kinds, the words that could not be checked.
+    /// The words that could not be checked, by kind.
     pub(crate) unchecked: Vec<(&'static str, Vec<String>)>,
-    /// What has been proved, if that was asked for.
+    /// The proof, if it was requested.
     pub(crate) proof: Option<Proof>,
 }
 
 impl Checked {
-    /// What has been proved.
+    /// Returns the proof.
     pub(crate) fn proof(&self) -> Option<&Proof> {
         self.content.as_ref()?.proof.as_ref()
     }
 
-    /// The problems, and what has been proved. Of a warning that has been proved, too, the proof tells more; and nobody is kept
-    /// in a state that is never reached.
+    /// Returns the problems and the findings of the proof. If a warning has also been proved, only the finding is returned,
+    /// which says more. Findings about owners that cannot leave a state are left out if the state is never reached.
     pub(crate) fn all(&self) -> Vec<(&Problem, Option<&Finding>)> {
         let findings = self.proof().map_or(&[][..], Proof::findings);
         let is_proved = |problem: &&Problem| {

@@ -1,4 +1,4 @@
-//! `demeanor graph`: the state diagram of a machine, or of a part of it, with what was seen of it.
+//! `demeanor graph`: draws the state diagram of a machine, or of a part of it, with recorded changes.
 
 use std::path::{Path, PathBuf};
 
@@ -107,13 +107,13 @@ fn of_file(graph: &Graph, file: &Path, flow: Option<&Flow>, words: Option<&Words
     Ok(judge(graph, outline, &coverage))
 }
 
-/// The file, and which of its machines it is, if they have names.
+/// Returns the name of the file, with the name of the machine if its machines have names.
 fn name_of(outline: &Outline) -> String {
     let machine = outline.machine().map(|machine| format!(", machine {machine}")).unwrap_or_default();
     format!("{}{machine}", outline.file())
 }
 
-/// Says how many exits were taken; and which were not, if too few were.
+/// Returns how many exits were taken; and the exits that were not taken, if too few were.
 fn judge(graph: &Graph, outline: &Outline, coverage: &Coverage) -> Exit {
     let told = coverage.to_string();
     let summary = told.lines().next().unwrap_or_default();
@@ -121,7 +121,7 @@ fn judge(graph: &Graph, outline: &Outline, coverage: &Coverage) -> Exit {
     let file = escaped(&name_of(outline));
     match graph.fail_under {
         Some(least) if percent < least => {
-            // As JSON, the document has the list.
+            // The JSON document contains the list.
             let told = if graph.format == Format::Json { summary } else { &told };
             let lines: Vec<_> = told.lines().map(escaped).collect();
             complain(&format!("{file}: {percent:.1} %, less than {least} %: {}", lines.join("\n")));

@@ -1,4 +1,4 @@
-//! What is read: a file, or what comes in by standard input.
+//! Input of the tool: a file, or standard input.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use demeanor::definition::{Definitions, LoadError, Outline, Problems, Vocabulary
 
 use crate::shown::listed;
 
-/// How standard input is named on the command line.
+/// The name of standard input on the command line.
 const STANDARD: &str = "-";
 
-/// How it is named in reports. What it names is looked for in the current folder.
+/// The name of standard input in reports. Files that it names are searched in the current folder.
 const NAME: &str = "<stdin>";
 
 /// The longest text that is read from standard input, in bytes.
@@ -25,7 +25,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// Standard input is read at once; a file, each time that it is asked for.
+    /// Opens an input. Standard input is read at once, and a file each time that its text is needed.
     pub(crate) fn new(path: &Path) -> Result<Self, String> {
         if !is_standard(path) {
             return Ok(Self::File(path.into()));
@@ -53,7 +53,7 @@ impl Input {
         }
     }
 
-    /// One of the machines: the first, if none is named.
+    /// Returns the machine with the given name; without a name, the first.
     pub(crate) fn machine<'o>(&self, outlines: &'o [Outline], machine: Option<&str>) -> Result<&'o Outline, String> {
         let is_meant = |outline: &&Outline| machine.is_none() || outline.machine() == machine;
         outlines.iter().find(is_meant).ok_or_else(|| {
@@ -76,14 +76,14 @@ impl Input {
         }
     }
 
-    /// What is said of a machine that a file does not have.
+    /// Returns the message about a machine that a file does not have.
     pub(crate) fn no_machine(&self, machine: Option<&str>, names: &[String]) -> String {
         let machine = machine.unwrap_or_default();
         format!("{}: there is no machine `{machine}`; there are: {}", self.name(), listed(names))
     }
 }
 
-/// Whether a path is standard input.
+/// Returns whether a path is standard input.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path == Path::new(STANDARD)
 }

@@ -1,5 +1,5 @@
-//! What `demeanor check` has found, and which exits `demeanor graph --observed` has seen taken, as JSON documents for editors
-//! and other programs. `docs/definitions.md` describes them.
+//! JSON documents for editors and other programs: the results of `demeanor check`, and the exits that were taken, from
+//! `demeanor graph --observed`. `docs/definitions.md` describes them.
 
 use demeanor::definition::{Coverage, ExitSeen, Finding, Outline, Problem};
 use serde_json::{Map, Value, json};
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use crate::checked::{Checked, Content};
 use crate::witness;
 
-/// The document of all files: what was found in each, or its name and why it could not be read.
+/// Returns the document of all files: the result for each, or its name and why it could not be read.
 pub(crate) fn document(files: &[Result<Checked, (String, String)>]) -> String {
     let files: Vec<_> = files.iter().map(file).collect();
     format!("{:#}\n", json!({ "version": 1, "files": files }))
 }
 
-/// The document of which exits were taken.
+/// Returns the document of the exits that were taken.
 pub(crate) fn coverage(outline: &Outline, coverage: &Coverage) -> String {
     let exit = |exit: &ExitSeen| {
         json!({
@@ -61,7 +61,7 @@ fn file(checked: &Result<Checked, (String, String)>) -> Value {
     Value::Object(object)
 }
 
-/// A problem; of one that has been proved, also the machine, and what shows it.
+/// Returns a problem as JSON. For a proved problem, this includes the machine and the witness.
 fn found(of: &Problem, finding: Option<&Finding>) -> Value {
     let mut object = problem(of);
     if let Some(finding) = finding {

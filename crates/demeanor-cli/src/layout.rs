@@ -1,7 +1,7 @@
-//! Where the boxes and labels of a diagram go.
+//! Places the boxes and labels of a diagram.
 //!
-//! Each composite state's children are laid out in layers by themselves, then the composite is a box of that size in the
-//! layout around it. The label of an arrow is a vertex of its own, between the two states: so labels never lie on anything.
+//! Each composite state's children are laid out in layers, separately; then the composite is a box of that size in the layout
+//! around it. The label of an arrow is a vertex between the two states, so that labels never cover anything.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ pub(crate) const LINE: f64 = 15.0;
 const MARGIN: f64 = 24.0;
 const CHAR: f64 = 6.4;
 
-/// The arrows that lie directly in each state, by their indices; `None` is for those in no state.
+/// The arrows directly in each state, by their indices; `None` has the arrows that are in no state.
 type Inside = HashMap<Option<usize>, Vec<usize>>;
 
 pub(crate) fn layout<'d>(diagram: &'d Diagram) -> Picture<'d> {
@@ -42,7 +42,7 @@ pub(crate) fn layout<'d>(diagram: &'d Diagram) -> Picture<'d> {
     picture
 }
 
-/// Lays out the children of a state, with its corner at the origin, and returns their size.
+/// Lays out the children of a state, with its corner at the origin, and returns the size.
 fn level(diagram: &Diagram, parent: Option<usize>, inside: &Inside, picture: &mut Picture<'_>) -> (f64, f64) {
     let children = diagram.children(parent);
     for &child in children {
@@ -89,13 +89,13 @@ fn level(diagram: &Diagram, parent: Option<usize>, inside: &Inside, picture: &mu
         let arrow = &picture.arrows[i];
         let id = add(&mut vertices, What::Label(i), arrow.label);
         let (from, to) = (lifted(diagram, arrow.from, parent), lifted(diagram, arrow.to, parent));
-        // What leads back is laid out as if it led on, so that the initial state is at the top.
+        // Arrows back to earlier states are reversed for the layout, so that the initial state is at the top.
         let turned = |a, b| if backward.contains(&i) { (b, a) } else { (a, b) };
         if let Some(from) = from {
             edges.push(turned(vertex_of[&from], id));
         }
         leads.push(Lead { from: from.map(|id| vertex_of[&id]), label: id, to: to.map(|id| vertex_of[&id]) });
-        // An arrow back to itself has its label below, tied by one edge.
+        // An arrow from a state to itself has its label below the state, connected by one edge.
         if let Some(to) = to.filter(|_| from != to) {
             edges.push(turned(id, vertex_of[&to]));
         }
@@ -128,20 +128,20 @@ fn level(diagram: &Diagram, parent: Option<usize>, inside: &Inside, picture: &mu
     (right, bottom)
 }
 
-/// A vertex, and how large it is.
+/// A vertex and its size.
 type Vertex = (u32, (f64, f64));
 
-/// The middle of vertices.
+/// The center of each vertex.
 type Places = Vec<(usize, (f64, f64))>;
 
-/// An arrow by the vertices that it joins.
+/// An arrow between vertices.
 struct Lead {
     from: Option<u32>,
     label: u32,
     to: Option<u32>,
 }
 
-/// Lays vertices out in layers: each part that nothing joins to another by itself.
+/// Lays out vertices in layers, each connected part separately.
 fn in_layers(vertices: &[Vertex], edges: &[(u32, u32)]) -> Vec<Places> {
     let config = Config {
         vertex_spacing: 22.0,
@@ -152,11 +152,10 @@ fn in_layers(vertices: &[Vertex], edges: &[(u32, u32)]) -> Vec<Places> {
     from_vertices_and_edges(vertices, edges, &config).into_iter().map(|(places, ..)| places).collect()
 }
 
-/// Lays vertices out in rows: the states, which come first, each with its labels. `begin` is the one that the dot behind them
-/// leads to.
+/// Lays out vertices in rows. The states come first, each with its labels. The dot after them leads to the state `begin`.
 fn in_rows(vertices: &[Vertex], states: usize, begin: Option<u32>, leads: &[Lead]) -> Places {
     let block = |vertex| Block { vertex, labels: Vec::new(), leads_to: Vec::new() };
-    // The dot stands first, for the walk to begin there.
+    // The dot becomes the first block, because the walk begins at the first block.
     let dots = usize::from(begin.is_some());
     let mut blocks: Vec<_> = (0..dots).map(|_| block(states)).chain((0..states).map(block)).collect();
     let index = |vertex: u32| vertex as usize + dots;
@@ -177,7 +176,8 @@ fn in_rows(vertices: &[Vertex], states: usize, begin: Option<u32>, leads: &[Lead
     rows::places(&blocks, &sizes).into_iter().enumerate().collect()
 }
 
-/// Which arrows among the children of a state lead back to where a walk from the initial one has come from.
+/// Returns the arrows among the children of a state that lead back to a state on the path of a depth-first walk from the
+/// initial one.
 fn backward(
     diagram: &Diagram,
     parent: Option<usize>,
@@ -198,7 +198,8 @@ fn backward(
         if seen.contains_key(&start) {
             continue;
         }
-        // The walk's way, each with how many of its arrows have been followed. `true` while on it.
+        // The path of the walk. Each state has the number of its arrows that have been followed. `true` for a state on the
+        // path.
         let mut way = vec![(start, 0)];
         seen.insert(start, true);
         while let Some((at, followed)) = way.last_mut() {
@@ -228,7 +229,7 @@ enum What {
     Dot(usize),
 }
 
-/// Moves the content of a state, which was laid out at the origin, to where it is.
+/// Moves the content of a state, which was laid out at the origin, to the state's place.
 fn shift(diagram: &Diagram, parent: Option<usize>, x: f64, y: f64, inside: &Inside, picture: &mut Picture<'_>) {
     for i in inside.get(&parent).into_iter().flatten() {
         let arrow = &mut picture.arrows[*i];
@@ -250,7 +251,7 @@ fn shift(diagram: &Diagram, parent: Option<usize>, x: f64, y: f64, inside: &Insi
     }
 }
 
-/// The innermost state around both; for a state and one around it, what is around that.
+/// Returns the innermost state around both; if one state contains the other, the state around the outer one.
 fn common(diagram: &Diagram, from: usize, to: usize) -> Option<usize> {
     let around = |id| {
         let mut path = diagram.path(id);
@@ -261,12 +262,12 @@ fn common(diagram: &Diagram, from: usize, to: usize) -> Option<usize> {
     shared.last().map(|(shared, _)| shared)
 }
 
-/// The child of `parent` that is, or is around, a state.
+/// Returns the child of `parent` that is the state or contains it.
 fn lifted(diagram: &Diagram, id: usize, parent: Option<usize>) -> Option<usize> {
     diagram.path(id).into_iter().find(|id| diagram.states()[*id].parent() == parent)
 }
 
-/// The room for so many lines above the states in a box, or in a box without any.
+/// Returns the height of this number of lines, above the states in a box, or in a box without states.
 fn heading(lines: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a few lines")]
     let lines = lines as f64;

@@ -1,7 +1,7 @@
 //! Checks, draws and runs the state machines of `demeanor` definition files.
 //!
-//! The tool `demeanor` is [`main`]. A game that wants the same subcommands in a binary of its own, with its own words known
-//! to them, calls [`run`] with its vocabulary.
+//! [`main`] is the tool `demeanor`. A game that wants the same subcommands in its own binary, with its own vocabulary, calls
+//! [`run`].
 
 /// Compiles the code in the README.
 #[cfg(doctest)]
@@ -94,26 +94,26 @@ pub(crate) struct WordsFile {
     vocabulary: Option<PathBuf>,
 }
 
-/// What a subcommand comes to, or why it could not be done.
+/// The result of a subcommand, or why it failed.
 pub(crate) type Outcome = Result<Exit, String>;
 
-/// With what the tool exits, from good to bad.
+/// The exit codes of the tool, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     Fine = 0,
-    /// Something is wrong with a definition, or too few of its exits were taken.
+    /// A definition has a mistake, or too few of its exits were taken.
     Found = 1,
-    /// It could not be done.
+    /// The subcommand failed.
     Failed = 2,
 }
 
-/// Runs the tool `demeanor` on the arguments of the process.
+/// Runs the tool `demeanor` with the arguments of the process.
 #[must_use]
 pub fn main() -> ExitCode {
     answer(std::env::args_os(), None)
 }
 
-/// Offers the tool's subcommands from a game's own binary, on the arguments of the process, with the game's own words.
+/// Runs the tool's subcommands in a game's own binary, with the arguments of the process and the game's vocabulary.
 ///
 /// # Examples
 ///
@@ -152,12 +152,12 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
 }
 
 impl WordsFile {
-    /// The file that is named, if one is.
+    /// Returns the path of the file, if an option names one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.vocabulary.as_deref()
     }
 
-    /// The words of the file, if one is named.
+    /// Returns the words of the file, if an option names one; otherwise `words`.
     fn or(&self, words: Option<Words>) -> Result<Option<Words>, String> {
         let Some(path) = &self.vocabulary else { return Ok(words) };
         let json = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -192,7 +192,7 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Who reads through a pipe and stops, as `head` does, has read enough: that is no error.
+/// A reader that closes the pipe early, as `head` does, is not an error.
 pub(crate) fn written(done: io::Result<()>) -> Result<(), String> {
     match done {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.to_string()),

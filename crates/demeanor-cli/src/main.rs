@@ -1,4 +1,4 @@
-//! The tool `demeanor`: checks, draws and runs definition files, knowing the game's words from a file if at all.
+//! The tool `demeanor`: checks, draws and runs definition files. It can read the game's words from a file.
 
 use std::process::ExitCode;
 

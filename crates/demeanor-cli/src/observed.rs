@@ -1,4 +1,4 @@
-//! Flows that are read from files: what was seen of machines.
+//! Flows, the recorded changes of machines, which are read from files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,10 +20,10 @@ pub(crate) fn merged(paths: &[PathBuf]) -> Result<Flow, String> {
     Ok(merged)
 }
 
-/// The part of a flow that is of one machine of a file, and what is to be said of the rest.
+/// Returns the part of a flow that belongs to one machine of a file, and messages about the rest.
 ///
-/// A game counts all its machines in one flow, if it likes. What has to do with a state that only other machines of the file
-/// have is left out; what no machine has stays, and is reported.
+/// A game may count all its machines in one flow. Changes of states that only other machines of the file have are left out;
+/// changes of states that no machine has are kept, and reported.
 pub(crate) fn of_machine(flow: &Flow, outline: &Outline, all: &[Outline]) -> (Flow, Vec<String>) {
     let names = |outline: &Outline| outline.states().iter().map(|state| state.name().to_owned()).collect();
     let own: BTreeSet<String> = names(outline);
@@ -41,7 +41,7 @@ pub(crate) fn of_machine(flow: &Flow, outline: &Outline, all: &[Outline]) -> (Fl
     let mut notes = Vec::new();
     if !left_out.is_empty() {
         notes.push(format!("left out, because only other machines of the file have them: {}", listed(&left_out)));
-        // Only if several machines were seen, it is a question whose states they are.
+        // The owner of a state is ambiguous only if several machines were recorded.
         let shared: Vec<_> = seen.iter().filter(|name| own.contains(**name) && others.contains_key(**name)).collect();
         if !shared.is_empty() {
             notes.push(format!("counted here, though other machines have states of the same name: {}", listed(shared)));

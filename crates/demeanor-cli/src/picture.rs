@@ -1,9 +1,9 @@
-//! A diagram: boxes, arrows and labels, and where they are.
+//! A diagram: boxes, arrows and labels, with their positions.
 
-/// A point, by how far it is to the right and down.
+/// A point: its distance to the right, and down.
 pub(crate) type Point = (f64, f64);
 
-/// A rectangle, by its middle.
+/// A rectangle, given by its center.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rect {
     pub(crate) x: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Rect {
     pub(crate) height: f64,
 }
 
-/// An arrow from state to state by way of its label.
+/// An arrow from state to state, through its label.
 pub(crate) struct Arrow<'d> {
     pub(crate) of: &'d demeanor::diagram::Arrow,
     pub(crate) from: usize,
@@ -20,9 +20,9 @@ pub(crate) struct Arrow<'d> {
     /// The label's lines.
     pub(crate) lines: Vec<String>,
     pub(crate) label: Rect,
-    /// Where it leaves the one state.
+    /// The point at which it leaves the first state.
     pub(crate) begin: Point,
-    /// Where it reaches the other.
+    /// The point at which it reaches the second state.
     pub(crate) end: Point,
 }
 
@@ -30,21 +30,21 @@ pub(crate) struct Arrow<'d> {
 pub(crate) struct Picture<'d> {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// By the states' indices in the diagram.
+    /// The rectangle of each state, by its index in the diagram.
     pub(crate) states: Vec<Rect>,
     pub(crate) arrows: Vec<Arrow<'d>>,
-    /// The dots that stand for the beginning: of the machine, and of each composite state with an initial child.
+    /// The dots for the beginning: of the machine, and of each composite state with an initial child.
     pub(crate) dots: Vec<Dot>,
 }
 
-/// The dot that stands for the beginning of a machine, or of a composite state.
+/// The dot for the beginning of a machine or of a composite state.
 pub(crate) struct Dot {
     pub(crate) at: Rect,
-    /// The state that it leads to.
+    /// The state to which it leads.
     pub(crate) to: usize,
-    /// Where the arrow reaches that state.
+    /// The point at which the arrow reaches that state.
     pub(crate) end: Point,
-    /// The composite state that it is in.
+    /// The composite state that contains it.
     pub(crate) within: Option<usize>,
 }
 

@@ -1,17 +1,16 @@
-//! Where arrows touch the boxes that they join: side by side, in the order of what they come from or lead to.
+//! The points at which arrows touch boxes: side by side, in the order of the states at their other ends.
 
 use std::collections::BTreeMap;
 
 use crate::picture::{Arrow, Picture, Point, Rect};
 
-/// How far apart arrows touch the same edge, if there is room.
+/// The distance between arrows on the same edge, if there is room.
 const GAP: f64 = 14.0;
 
-/// How far from the corners of a box.
+/// The distance from the corners of a box.
 const CORNER: f64 = 10.0;
 
-/// What touches one edge of a box: where it would like to, how far to the right it is tied, which puts it in order, and which
-/// end it is.
+/// The arrow ends on one edge of a box: the preferred point, the order from left to right, and the end.
 type Touches = Vec<(Point, f64, End)>;
 
 /// One end of an arrow.
@@ -22,13 +21,13 @@ enum End {
     Dot(usize),
 }
 
-/// Sets where each arrow begins and ends.
+/// Sets the beginning and the end of each arrow.
 pub(crate) fn set(picture: &mut Picture<'_>) {
     let mut edges: BTreeMap<(usize, bool), Touches> = BTreeMap::new();
     let mut add = |state: usize, rect: Rect, towards: Point, end: End| {
         let at = border(rect, towards);
         let is_below = at.1 > rect.y;
-        // Only those on the upper and the lower edge lie in a row.
+        // Only ends on the upper and the lower edge are in a row.
         if (at.1 - rect.y).abs() > rect.height / 2.0 - 0.1 {
             edges.entry((state, is_below)).or_default().push((at, towards.0, end));
         }
@@ -58,8 +57,8 @@ pub(crate) fn set(picture: &mut Picture<'_>) {
     }
 }
 
-/// Where an arrow enters its label and leaves it: at the edges that face the two states; to itself, on both sides of the one
-/// edge.
+/// Returns the points at which an arrow enters its label and leaves it: on the edges that face the two states; for an arrow
+/// from a state to itself, on both sides of the one edge.
 pub(crate) fn facing(arrow: &Arrow<'_>, begin: Rect, end: Rect) -> [Point; 2] {
     // Without a label the two halves meet.
     let half = if arrow.lines.is_empty() { 0.0 } else { arrow.label.height / 2.0 };
@@ -68,13 +67,14 @@ pub(crate) fn facing(arrow: &Arrow<'_>, begin: Rect, end: Rect) -> [Point; 2] {
     [(x - apart, begin), (x + apart, end)].map(|(x, state)| (x, if state.y <= y { y - half } else { y + half }))
 }
 
-/// Moves what is too near to each other apart, in the order given, between two ends.
+/// Moves points apart that are too near to each other. They stay in order and between `left` and `right`.
 fn spread(wanted: &[f64], left: f64, right: f64) -> Vec<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a state has few arrows")]
     let count = |ends: usize| ends as f64;
     let gaps = wanted.len().saturating_sub(1);
     let gap = GAP.min((right - left).max(0.0) / count(gaps.max(1)));
-    // Moved to the right as far as need be, and to the left; the middle of both is as far apart, and leans to neither side.
+    // One copy is moved to the right as far as necessary, and one to the left; the average of both keeps the distance, and is
+    // symmetric.
     let mut rightward = wanted.to_vec();
     let mut least = left;
     for (i, x) in rightward.iter_mut().enumerate() {
@@ -90,7 +90,8 @@ fn spread(wanted: &[f64], left: f64, right: f64) -> Vec<f64> {
     rightward.iter().zip(leftward).map(|(a, b)| f64::midpoint(*a, b)).collect()
 }
 
-/// Where the line from the middle of a box towards a point leaves it, on its upper or lower edge where it can.
+/// Returns the point at which the line from the center of a box toward a point leaves the box; on the upper or lower edge if
+/// possible.
 fn border(rect: Rect, towards: Point) -> Point {
     let (left, right) = (rect.x - rect.width / 2.0 + CORNER, rect.x + rect.width / 2.0 - CORNER);
     let (top, bottom) = (rect.y - rect.height / 2.0, rect.y + rect.height / 2.0);

@@ -1,13 +1,13 @@
-//! How far a long run has come: a bar, on a terminal.
+//! The progress of a long run, as a bar on a terminal.
 
 use std::io::{self, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A run of fewer ticks is over so soon that it shows no progress.
+/// A run of fewer ticks is too short to show progress.
 const LONG: u64 = 100_000;
 
-/// A bar for a run of so many ticks. Nothing is drawn where the target is no terminal.
+/// Returns a bar for a run of this number of ticks. It is invisible if the target is not a terminal.
 pub(crate) fn bar(ticks: u64, target: ProgressDrawTarget) -> ProgressBar {
     if ticks < LONG {
         return ProgressBar::hidden();
@@ -19,7 +19,7 @@ pub(crate) fn bar(ticks: u64, target: ProgressDrawTarget) -> ProgressBar {
     }
 }
 
-/// What is written above the bar, which may be on the same terminal.
+/// A writer of text above the bar, which may be on the same terminal.
 pub(crate) struct Above<W> {
     pub(crate) bar: ProgressBar,
     pub(crate) out: W,
@@ -43,7 +43,7 @@ mod tests {
 
     use super::{Above, bar};
 
-    /// Standard output, on the terminal that the bar is on.
+    /// Standard output, on the terminal of the bar.
     struct Output(InMemoryTerm);
 
     impl Write for Output {

@@ -1,4 +1,4 @@
-//! An owner without a game: what the machine asks of it is what the command line says.
+//! The puppet, an owner without a game: the command line sets the values that its machine reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use crate::setting::Setting;
 
 #[derive(Clone, Default)]
 pub(crate) struct Puppet {
-    /// By the index of their names in the vocabulary; a flag is 1 or 0.
+    /// By the indices of their names in the vocabulary; a flag is 1 or 0.
     pub(crate) values: Vec<f64>,
     rng: Option<fastrand::Rng>,
-    /// The changes since they were last looked at: from, to, and who refused.
+    /// The changes since the last time they were taken: from, to, and the state that refused.
     pub(crate) changes: Vec<(String, String, Option<String>)>,
 }
 
@@ -22,7 +22,7 @@ impl Puppet {
     }
 }
 
-/// A message: its name, and what it carries; a flag is 1 or 0.
+/// A message: its name and its fields; a flag is 1 or 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Told {
     pub(crate) name: String,
@@ -50,9 +50,9 @@ impl Told {
     }
 }
 
-/// The time, and what was seen until then.
+/// The time, and the changes until then.
 pub(crate) struct Clock {
-    /// In seconds.
+    /// The time in seconds.
     pub(crate) now: f64,
     pub(crate) flow: Flow,
 }
@@ -73,14 +73,14 @@ impl Owner for Puppet {
     }
 }
 
-/// Stands in for every behavior: the game's code is not here.
+/// Stands for every behavior, because the game's code is not available.
 struct Nothing;
 impl State<Puppet> for Nothing {}
 
-/// The names of the values, each with its index and whether it is a flag.
+/// The names of the values, each with its index and kind.
 pub(crate) type Names = BTreeMap<String, (usize, ValueKind)>;
 
-/// The words that a file uses, where the game's are not known; `tick` is how long a tick is, in seconds.
+/// Returns the words that a file uses, for a file whose game is unknown; `tick` is the length of a tick, in seconds.
 pub(crate) fn words_of(outlines: &[Outline], tick: f64) -> Words {
     let mut words = Words::default();
     for unchecked in outlines.iter().map(Outline::unchecked) {
@@ -109,7 +109,7 @@ fn add_words(words: &mut Words, unchecked: &Unchecked, tick: f64) {
     }
 }
 
-/// A vocabulary of words whose values are the puppet's.
+/// Returns a vocabulary of words whose values are those of the puppet.
 pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
     let mut vocabulary =
         Vocabulary::new().random(|puppet: &mut Puppet, _| puppet.rng.as_mut().map_or(f64::NAN, fastrand::Rng::f64));

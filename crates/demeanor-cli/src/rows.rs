@@ -1,22 +1,24 @@
-//! Where states go of which there are too many to be laid out in layers: in rows, the nearest to the initial one first.
+//! A layout for diagrams with too many states for layers: the states are in rows, the nearest to the initial one first.
 //!
-//! The labels of a state's exits stand in a column below it. Nothing lies on anything; that arrows may cross boxes is the price
-//! for a layout that takes no longer than the states are many.
+//! The labels of a state's exits are in a column below it. Boxes and labels do not overlap, but arrows may cross boxes; in
+//! return, the time for the layout is linear in the number of states.
 
 use std::collections::VecDeque;
 
-/// How far apart blocks are, and how far a label is from what is above it.
+/// The distance between blocks, and between a label and the box above it.
 const GAP: f64 = 40.0;
 const STEP: f64 = 8.0;
 
-/// The most edges between layers, with those that go through, and the most vertices that are laid out in layers.
+/// The largest numbers of edges between layers (including edges that pass through a layer) and of vertices for a layout in
+/// layers.
 const MOST_EDGES: usize = 30_000;
 const MOST_VERTICES: usize = 4_000;
 
-/// The most layers: for each, the functions that lay them out call themselves.
+/// The largest number of layers, because the functions that lay them out are recursive.
 const MOST_LAYERS: usize = 1_000;
 
-/// Whether a layout in layers would take too long: the more, the more layers edges lead through. Edges must not lead in a circle.
+/// Returns whether a layout in layers would take too long. The cost grows with the number of layers that edges pass through.
+/// The edges must not contain a cycle.
 pub(crate) fn is_too_large(vertices: usize, edges: &[(u32, u32)]) -> bool {
     if vertices > MOST_VERTICES {
         return true;
@@ -43,15 +45,15 @@ pub(crate) fn is_too_large(vertices: usize, edges: &[(u32, u32)]) -> bool {
     layer.iter().any(|layer| *layer > MOST_LAYERS) || edges.iter().map(length).sum::<usize>() > MOST_EDGES
 }
 
-/// A block: a state, or the dot that stands for the beginning, and the labels of what leads out of it. By vertices.
+/// A block of vertices: a state, or the dot for the beginning, with the labels of its exits.
 pub(crate) struct Block {
     pub(crate) vertex: usize,
     pub(crate) labels: Vec<usize>,
-    /// The blocks that it leads to.
+    /// The blocks to which its exits lead.
     pub(crate) leads_to: Vec<usize>,
 }
 
-/// Returns the middle of each vertex. The walk begins at the first block.
+/// Returns the center of each vertex. The walk begins at the first block.
 pub(crate) fn places(blocks: &[Block], sizes: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let order = order(blocks);
     let size_of = |block: &Block| {
@@ -80,7 +82,7 @@ pub(crate) fn places(blocks: &[Block], sizes: &[(f64, f64)]) -> Vec<(f64, f64)> 
     places
 }
 
-/// The blocks as a walk from the first one comes to them; then those that it does not come to.
+/// Returns the blocks in the order of a walk from the first one; then the blocks that it does not reach.
 fn order(blocks: &[Block]) -> Vec<usize> {
     let mut is_seen = vec![false; blocks.len()];
     let mut order = Vec::with_capacity(blocks.len());

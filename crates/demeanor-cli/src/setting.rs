@@ -1,4 +1,4 @@
-//! A value from the command line, or from a table.
+//! A value from the command line or from a table.
 
 use std::fmt;
 

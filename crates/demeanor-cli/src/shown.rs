@@ -1,9 +1,9 @@
-//! Names as a terminal shows them: they come from files, and may do anything to it, or fill it.
+//! Makes names safe for a terminal: names from files can contain control characters, and can be very long.
 
-/// The most bytes of a list of names.
+/// The longest list of names, in bytes.
 const LONGEST_LIST: usize = 2_000;
 
-/// A text in one line, with control characters as escapes.
+/// Returns a text in one line, with escapes for control characters.
 pub(crate) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -16,7 +16,7 @@ pub(crate) fn escaped(text: &str) -> String {
     shown
 }
 
-/// Names in a row; of many, the first, and how many more there are.
+/// Returns names as a list. A long list ends with the number of the remaining names.
 pub(crate) fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
     let (mut list, mut left) = (String::new(), 0);
     for name in names {
@@ -37,7 +37,7 @@ pub(crate) fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Strin
     }
 }
 
-/// Whether a character is not shown, but does something, or turns the order of what is around it.
+/// Returns whether a character is invisible and controls the terminal, or changes the direction of text.
 fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -99,7 +99,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let (mut puppets, mut names) = vocabulary(&words);
     let mut loaded = input.definitions(&puppets)?;
     if loaded.is_err() && !is_vocabulary_known {
-        // What is left of mistakes are words of scripts: they may be values that are set, but in no condition.
+        // The remaining mistakes are unknown words in scripts. They may be values that are set but occur in no condition.
         add_settings(&mut words, &moments);
         (puppets, names) = vocabulary(&words);
         loaded = input.definitions(&puppets)?;
@@ -159,7 +159,7 @@ fn add_settings(words: &mut Words, moments: &[Moment]) {
     }
 }
 
-/// How many ticks there are in so many seconds.
+/// Returns the number of ticks in this time.
 fn ticks(end: f64, tick: f64) -> Result<u64, String> {
     if !(tick > 0.0 && tick.is_finite()) {
         return Err("--tick must be a time in seconds, more than 0".into());
@@ -175,7 +175,7 @@ fn ticks(end: f64, tick: f64) -> Result<u64, String> {
     Ok((end / tick + 1e-9).floor().max(0.0) as u64)
 }
 
-/// A machine that begins in the state of a name: or, if that has initial children, in these.
+/// Returns a machine that begins in the state with this name; if the state has initial children, in these.
 fn machine_from(definition: &Definition<Puppet>, name: &str) -> Result<StateMachine<Puppet>, String> {
     let global = definition.global();
     let state = definition.state(name).ok_or_else(|| {
@@ -193,7 +193,7 @@ fn machine_from(definition: &Definition<Puppet>, name: &str) -> Result<StateMach
     })
 }
 
-/// Every name that is set or sent must be one that the machine may ask for.
+/// Checks that the machine can read every value that is set, and handle every message that is sent.
 fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<(), String> {
     for moment in moments {
         for (name, value) in &moment.settings {
@@ -231,7 +231,7 @@ struct Stage<W> {
     machine: StateMachine<Puppet>,
     puppet: Puppet,
     clock: Clock,
-    /// How long a tick is, in seconds.
+    /// The length of a tick, in seconds.
     tick: f64,
     names: Names,
     out: W,
@@ -241,7 +241,7 @@ impl<W: Write> Stage<W> {
     fn play(&mut self, run: &Run, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
         let mut next = moments.iter().peekable();
         self.line(&format!("{:>9}  begins in {}", "0.00 s", self.current()))?;
-        // What is so from the beginning on is so while the first state is entered.
+        // Values for the beginning are set before the first state is entered.
         moments.iter().take_while(|moment| moment.time <= 0.0).for_each(|moment| self.set(moment));
         self.machine.start(&mut self.puppet, &mut self.clock);
         self.tell_changes("", &[], None)?;
@@ -306,7 +306,8 @@ impl<W: Write> Stage<W> {
         Ok(())
     }
 
-    /// What comes of the exits of a state that was entered just now: first of those with `always`, as it was entered.
+    /// Returns the results of the exits of a state that was entered just now. Exits with `always` are checked at once, so these
+    /// come first.
     fn explain_entered(&mut self, name: &str) -> Vec<ExitReport> {
         let Some(state) = self.definition.state(name) else { return Vec::new() };
         let mut reports = self.definition.explain_entry(&state, &mut self.puppet.clone(), &mut self.clock);
@@ -314,7 +315,8 @@ impl<W: Write> Stage<W> {
         reports
     }
 
-    /// What will come of the exits. A copy of the puppet is asked, so that it draws the same random numbers again.
+    /// Returns the results of the exits. A copy of the puppet is used, so that the puppet itself draws the same random numbers
+    /// again.
     fn explain(&mut self) -> Vec<ExitReport> {
         let definition = &self.definition;
         self.machine.with(&mut self.puppet.clone(), &mut self.clock, |puppet, fsm, clock| {
@@ -322,7 +324,7 @@ impl<W: Write> Stage<W> {
         })
     }
 
-    /// What will come of the exits that wait for a message.
+    /// Returns the results of the exits that wait for a message.
     fn explain_message(&mut self, told: &Told) -> Vec<ExitReport> {
         let definition = &self.definition;
         self.machine.with(&mut self.puppet.clone(), &mut self.clock, |puppet, fsm, clock| {
@@ -330,8 +332,8 @@ impl<W: Write> Stage<W> {
         })
     }
 
-    /// Tells the changes that were made, each with the exit that it was made by; `reports` are of the exits of `state`.
-    /// Returns how many of these come before the one that was taken first.
+    /// Prints the changes that were made, each with the exit that it used; `reports` are the exits of `state`. Returns the
+    /// index of the exit that was taken first.
     fn tell_changes(&mut self, state: &str, reports: &[ExitReport], message: Option<&str>) -> std::io::Result<usize> {
         let mut passed_over = None;
         let mut is_first = true;
@@ -340,7 +342,7 @@ impl<W: Write> Stage<W> {
                 self.line(&format!("{:>7.2} s  refused: {refused}", self.clock.now))?;
                 continue;
             }
-            // What was entered by one change may be left by another at once, or in its own turn in the same tick.
+            // A state that was entered by one change may be left by another at once, or by its own exits in the same tick.
             let is_own = mem::take(&mut is_first) && from == state;
             let entered = if is_own { Vec::new() } else { self.explain_entered(&from) };
             let reports = if is_own { reports } else { &entered };
@@ -364,22 +366,22 @@ impl<W: Write> Stage<W> {
         Ok(passed_over.unwrap_or(0))
     }
 
-    /// Which exit was taken to a state.
+    /// Returns the exit that was taken to a state.
     fn taken(&self, reports: &[ExitReport], to: &str, message: Option<&str>) -> Option<usize> {
         // A change to a composite state ends in its initial child.
         let state = self.definition.state(to);
         let reached: Vec<_> =
             iter::successors(state, |state| state.parent()).map(|state| state.name().into_owned()).collect();
         let on = |report: &ExitReport| {
-            // The end of a machine that a state runs comes by itself.
+            // The end of a machine that a state runs is a message of its own.
             report.on.as_deref() == message || report.on.as_deref() == Some("done")
         };
         reports.iter().position(|report| on(report) && report.verdict == Verdict::Taken && reached.contains(&report.to))
     }
 
-    /// What is said of the exits of a state.
+    /// Prints the exits of a state.
     fn list(&mut self, state: &str, reports: &[ExitReport]) -> std::io::Result<()> {
-        // An exit from around that leads to where it is already is not one.
+        // An exit of a parent to a state that is already active is left out.
         let reports: Vec<_> = reports.iter().filter(|report| report.verdict != Verdict::AlreadyThere).collect();
         if reports.is_empty() {
             return self.line("             no exits");

@@ -1,4 +1,4 @@
-//! A diagram as a picture.
+//! Draws a diagram as an SVG picture.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::layout::{LINE, layout};
 use crate::picture::{Arrow, Dot, Point, Rect};
 use crate::ports::facing;
 
-/// How far below its middle a line of text stands.
+/// The distance of the baseline below the center of a line of text.
 const BASELINE: f64 = 4.0;
 
 const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733; text-anchor: middle }
@@ -24,7 +24,7 @@ const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733; text-anchor: m
 .behind { fill: #fff; fill-opacity: .8 }
 .dot, .head { fill: #4a6178 }";
 
-/// What is added for a diagram that has been observed.
+/// The additional style for a diagram with recorded changes.
 const SEEN_STYLE: &str = "
 .seen { font-size: 11px; font-weight: 600 }
 .never { stroke-dasharray: 5 4 }
@@ -44,14 +44,14 @@ pub fn svg(diagram: &Diagram) -> String {
          <path class=\"head\" d=\"M0 1 L10 5 L0 9 z\"/></marker></defs>\n\
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
     );
-    // Those around come before those within, and arrows between both: what stands in a box can be read.
+    // Outer states come before inner states, and arrows between both, so that the text in a box is readable.
     let mut states: Vec<_> = diagram.shown().collect();
     states.sort_by_cached_key(|state| diagram.path(*state).len());
     let (around, leaves): (Vec<_>, Vec<_>) = states.into_iter().partition(|state| diagram.is_composite(*state));
     for state in around {
         draw_state(&mut text, diagram, state, picture.state(state));
     }
-    // Wide arrows lie below narrow ones.
+    // Wide arrows are below narrow ones.
     let mut arrows: Vec<_> = picture.arrows.iter().collect();
     arrows.sort_by(|one, other| other.of.width().total_cmp(&one.of.width()));
     for arrow in arrows {
@@ -60,7 +60,7 @@ pub fn svg(diagram: &Diagram) -> String {
     for state in leaves {
         draw_state(&mut text, diagram, state, picture.state(state));
     }
-    // The labels lie on the arrows of others.
+    // The labels are above the arrows of other labels.
     for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
         let Rect { x, y, width, height } = arrow.label;
         let _ = writeln!(
@@ -136,7 +136,7 @@ fn draw_state(text: &mut String, diagram: &Diagram, id: usize, rect: Rect) {
     }
 }
 
-/// From one state to another by way of the label: two curves that meet behind it.
+/// Writes the arrow from one state to another through its label: two curves that meet behind the label.
 fn path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>, begin: Rect, end: Rect) {
     let (Arrow { begin: from, end: to, .. }, [into, out]) = (arrow, facing(arrow, begin, end));
     if diagram.is_observed() {
@@ -154,11 +154,12 @@ fn path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>, begin: Rect, en
     );
 }
 
-/// The same, as wide as it was often taken. The head is no marker: it is to grow more slowly than the width.
+/// Writes the arrow with a width that shows how often it was taken. The head is not an SVG marker, because it must grow more
+/// slowly than the width.
 fn seen_path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>, [into, out]: [Point; 2]) {
     let (width, from, to) = (arrow.of.width(), arrow.begin, arrow.end);
     let (half, length) = (3.0 + width * 0.8, 7.0 + width);
-    // Where the curve ends upright, so does the head.
+    // If the curve ends vertically, so does the head.
     let (dx, dy) = (to.0 - out.0, to.1 - out.1);
     let (x, y) = if dy.abs() > 0.5 { (0.0, dy.signum()) } else { (dx.signum(), 0.0) };
     let base = (to.0 - x * length, to.1 - y * length);
@@ -186,7 +187,7 @@ fn seen_path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>, [into, out
     );
 }
 
-/// A curve that is upright where it begins and where it ends.
+/// Returns a curve that is vertical at both ends.
 fn curve(from: Point, to: Point) -> String {
     let bend = (to.1 - from.1) / 2.0;
     format!("C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", from.0, from.1 + bend, to.0, to.1 - bend, to.0, to.1)

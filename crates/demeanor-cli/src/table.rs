@@ -1,4 +1,4 @@
-//! What the command line sets: single values, and a table of values over time.
+//! Values from the command line: single values, and a table of values over time.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -8,17 +8,17 @@ use crate::input::{LONGEST, is_standard};
 use crate::puppet::Told;
 use crate::setting::Setting;
 
-/// One moment of a table: from then on, these values.
+/// One row of a table: the values from this time on.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Moment {
     pub(crate) time: f64,
     pub(crate) settings: Vec<(String, Setting)>,
-    /// A message sent at that moment.
+    /// The message that is sent at this time.
     pub(crate) message: Option<Told>,
 }
 
-/// Reads a table, in CSV with a column `time`, or in TOML with `[[at]]` and `time = ..`; a column `message` sends one.
-/// By standard input it comes in CSV.
+/// Reads a table, in CSV with a column `time`, or in TOML with `[[at]]` and `time = ..`; a column `message` sends messages.
+/// Standard input is read as CSV.
 pub(crate) fn read(path: &Path) -> Result<Vec<Moment>, String> {
     let named = |why: String| format!("{}: {why}", path.display());
     let text = if is_standard(path) { io::read_to_string(io::stdin().take(LONGEST)) } else { fs::read_to_string(path) };

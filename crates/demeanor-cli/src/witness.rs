@@ -1,4 +1,4 @@
-//! How a finding can be seen: the command that plays its values, and the same as JSON.
+//! Shows how a finding can be reproduced: as a command that plays its values, and as JSON.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use demeanor::definition::{Witness, WitnessValue};
 use serde_json::{Map, Value, json};
 
-/// What ends a table on the command line.
+/// The line that ends a table on the command line.
 const END: &str = "END";
 
-/// The command that plays a witness, and behind it the table that it reads, if it reads one.
+/// Returns the command that plays a witness, with the table that it reads, if there is one.
 pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, words: Option<&Path>) -> String {
     let mut command = format!("demeanor run {}", quoted(file));
     let mut option = |name: &str, value: &str| {
-        // Else it would be taken for another option.
+        // Otherwise the value would look like another option.
         let joint = if value.starts_with('-') { '=' } else { ' ' };
         let _ = write!(command, " --{name}{joint}{}", quoted(value));
     };
@@ -42,7 +42,7 @@ pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, word
     }
 }
 
-/// A word of a command, in quotes where a shell needs them.
+/// Returns a word of a command, in quotes if a shell needs them.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@+:,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -52,7 +52,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// The same for a program.
+/// Returns the witness as JSON.
 pub(crate) fn document(witness: &Witness) -> Value {
     let rows: Vec<_> = witness
         .rows()
@@ -76,7 +76,7 @@ pub(crate) fn document(witness: &Witness) -> Value {
     })
 }
 
-/// What is no number is a text, for JSON has none.
+/// A number that is not finite becomes a text, because JSON cannot represent it.
 fn value(of: WitnessValue) -> Value {
     match of {
         WitnessValue::Flag(is) => json!(is),

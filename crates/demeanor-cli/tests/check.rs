@@ -1,4 +1,4 @@
-//! `demeanor check`: for people and for programs.
+//! `demeanor check`, with text for people and JSON for programs.
 
 use std::fmt::Write as _;
 
@@ -117,7 +117,7 @@ fn a_dash_is_standard_input() {
     assert!(code == 0 && told.starts_with("digraph {"), "{told}");
     let (code, told, _) = folder.run_with(&["run", "-", "--seconds", "0"], RIGHT);
     assert!(code == 0 && told.contains("ends in a"), "{told}");
-    // What it names is beside it, in the current folder.
+    // The script is beside the file, in the current folder.
     let file = "initial = 'a'\n[states.a]\nexits = [{ to = 'a', when = { script = 'low.rhai' } }]\n";
     let (code, told, complained) = folder.run_with(&["check", "-"], file);
     assert_eq!((code, told.as_str()), (1, "<stdin>: 1 error, 0 warnings\n"));
@@ -171,7 +171,7 @@ fn how_many_problems_are_not_shown_is_said() {
     let folder = Folder::new("many").with("warned.toml", &warned).with("wrong.toml", &wrong);
     let (code, told, _) = folder.run(&["check", "warned.toml"]);
     assert_eq!((code, told.as_str()), (0, "warned.toml: 301 states, 300 warnings, 299 of them not shown\n"));
-    // Errors are shown rather than warnings.
+    // If there are errors, warnings are left out.
     let (code, told, complained) = folder.run(&["check", "wrong.toml"]);
     assert_eq!((code, told.as_str()), (1, "wrong.toml: 301 errors, 300 warnings, 600 of them not shown\n"));
     assert!(!complained.contains('⚠'), "{complained}");

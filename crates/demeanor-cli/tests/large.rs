@@ -1,4 +1,4 @@
-//! Machines of many states: nothing overflows the stack, and pictures come to an end.
+//! Machines with many states: the stack does not overflow, and the layout of pictures ends.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use running::Folder;
 
 mod running;
 
-/// As many states as are asked for, each with an exit to the next one.
+/// Returns a machine of `states` states, each with an exit to the next one.
 fn chain(states: usize) -> String {
     let mut text = String::from("initial = 's0'\n");
     for i in 0..states {
@@ -59,7 +59,7 @@ fn two_thousand_states_with_exits_to_anywhere_are_drawn() {
     for (format, arrows) in [("mermaid", " --> "), ("dot", " -> "), ("svg", "marker-end")] {
         let (code, told, _) = folder.run(&["graph", "many.toml", "--format", format]);
         assert_eq!(code, 0, "{format}");
-        // One more leads to the initial state.
+        // One more arrow leads to the initial state.
         assert_eq!(told.matches(arrows).count(), 6_001, "{format}");
     }
 }

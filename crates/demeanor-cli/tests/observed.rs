@@ -1,4 +1,4 @@
-//! What was seen of a machine, drawn, and which exits were not taken.
+//! Recorded changes in diagrams, and the exits that were not taken.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ exits = [{ to = 'aim', after = 1 }]
 exits = [{ to = 'post', after = 9 }]
 ";
 
-/// A folder with the guard, and with what was seen in a run of ten seconds.
+/// Returns a folder with the guard's file, and with the recorded changes of a run of ten seconds.
 fn observed(test: &str) -> Folder {
     let folder =
         Folder::new(test).with("guard.toml", GUARD).with("values.csv", "time,seen,hurt\n0,true,false\n9,false,false\n");
@@ -238,7 +238,7 @@ fn two_thousand_states_with_three_exits_each_are_drawn_with_what_was_seen() {
     }
     let flow = serde_json::json!({ "version": 1, "changes": changes, "refusals": [], "stays": [] });
     let folder = Folder::new("observed_many").with("many.toml", &text).with("flow.json", &flow.to_string());
-    // The SVG has one more head, for what leads to the initial state.
+    // The SVG has one more arrowhead, for the arrow to the initial state.
     for (format, arrow, count) in
         [("mermaid", "linkStyle", 6_000), ("dot", "penwidth", 6_000), ("svg", "class=\"head\"", 6_001)]
     {

@@ -1,4 +1,4 @@
-//! The page for designers shows the document of which exits were taken as the tool writes it.
+//! The designers' page shows the same coverage document that the tool writes.
 
 use running::Folder;
 
@@ -14,7 +14,7 @@ entry = true
 final = true
 ";
 
-/// As a game writes it that has asked three times to aim, and was refused.
+/// A flow that a game has written. The guard has asked three times to aim, and was refused.
 const FLOW: &str = r#"{
     "version": 1,
     "changes": [{ "from": "aim", "to": "shoot", "cause": "change", "count": 7 }],

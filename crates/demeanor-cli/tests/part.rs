@@ -1,4 +1,4 @@
-//! Parts of a machine: what is near a state, and a run that begins in one.
+//! Parts of a machine: the states near a state, and a run that begins in a state.
 
 use running::Folder;
 
@@ -43,7 +43,7 @@ fn a_picture_of_what_is_near_a_state() {
     s6 --> [*]
 "
     );
-    // An exit of the parent is one of its own; the state around it is shown.
+    // An exit of the parent is also an exit of the child; the state around it is shown.
     let (_, told, _) = folder.run(&["graph", "guard.toml", "--state", "shoot", "--depth", "1"]);
     assert_eq!(
         told,
@@ -127,7 +127,7 @@ fn a_run_begins_in_a_state_and_ticks_as_the_file_says() {
              to fight: no: after 1 s (0.5 s left) does not hold
 "
     );
-    // Every quarter of a second is a tick, and a tick after another.
+    // A tick is a quarter of a second.
     let (_, told, _) =
         folder.run(&["run", "guard.toml", "--from", "aim", "--seconds", "0.5", "--why", "--set", "seen=true"]);
     assert_eq!(told.lines().filter(|line| line.contains("stays in aim")).count(), 2, "{told}");

@@ -1,4 +1,4 @@
-//! The file that a picture is written to: replaced as a whole or left alone.
+//! The output file of a picture is replaced completely or left unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 const TOOL: &str = env!("CARGO_BIN_EXE_demeanor");
 const OLD: &str = "the old picture";
 
-/// A directory of a test's own, with an old picture in it. Returns the directory and the picture.
+/// Creates a directory for one test, with an old picture in it. Returns the directory and the picture.
 fn old_picture(test: &str) -> (PathBuf, PathBuf) {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("picture_file").join(test);
     let _ = fs::remove_dir_all(&directory);
@@ -21,7 +21,7 @@ fn definition() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/guard.toml")
 }
 
-/// Draws to a file. Returns the exit code, and what the tool complained of.
+/// Draws to a file. Returns the exit code, and the tool's error output.
 fn draw(output: &Path) -> (i32, String) {
     run(Command::new(TOOL).args(["graph", "--format", "svg"]).arg(definition()).arg("--output").arg(output))
 }
@@ -38,7 +38,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// A limit on the size of files stands in for a full disk: it, too, cuts off what is written.
+/// A limit on the size of files simulates a full disk, because it also cuts off the output.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_the_old_picture_and_nothing_beside_it() {
@@ -51,7 +51,7 @@ fn a_full_disk_leaves_the_old_picture_and_nothing_beside_it() {
     assert_eq!(names(&directory), ["guard.svg"]);
 }
 
-/// Written in place, it would change under its other name, too.
+/// If the file were written in place, it would also change under its other name.
 #[test]
 fn a_new_picture_takes_the_place_of_the_old_one() {
     let (directory, picture) = old_picture("replaced");
@@ -77,7 +77,7 @@ fn a_picture_keeps_its_permissions_and_a_link_to_it_stays_a_link() {
     assert!(fs::read_to_string(&picture).unwrap().ends_with("</svg>\n"));
 }
 
-/// As every new file can, whose permissions the umask decides on.
+/// The permissions are those of any new file, from the umask.
 #[cfg(unix)]
 #[test]
 fn others_can_read_a_new_picture() {

@@ -1,4 +1,4 @@
-//! `demeanor check --prove`: what is found, and that each witness shows it when `demeanor run` plays it.
+//! `demeanor check --prove`: the findings, and their witnesses, which `demeanor run` plays.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use running::Folder;
 
 mod running;
 
-/// Each fault that there is.
+/// A file with every kind of fault.
 const FAULTY: &str = "
 initial = 'rest'
 
@@ -51,7 +51,7 @@ fn proved(folder: &Folder, file: &str) -> Vec<Value> {
     document["files"][0]["problems"].as_array().unwrap().clone()
 }
 
-/// The changes that `demeanor run` tells: time, from, to.
+/// Returns the changes that `demeanor run` prints: time, from, to.
 fn changes(told: &str) -> Vec<(String, String, String)> {
     let change = |line: &str| {
         let (time, rest) = line.trim_start().split_once(" s  ")?;
@@ -62,7 +62,7 @@ fn changes(told: &str) -> Vec<(String, String, String)> {
     told.lines().filter_map(change).collect()
 }
 
-/// Plays the witness of a problem, and checks that what comes of it is what the witness says.
+/// Plays the witness of a problem, and checks that the result is the one that the witness predicts.
 fn replay(folder: &Folder, file: &str, problem: &Value) {
     let witness = &problem["witness"];
     let text = |value: &Value| value.to_string();

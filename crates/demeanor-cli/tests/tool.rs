@@ -1,11 +1,11 @@
-//! The tool, as a designer runs it.
+//! The tool on the command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 
-/// Runs the tool beside its files. Returns its exit code, what it wrote, and what it complained of.
+/// Runs the tool in the folder of its files. Returns the exit code, the output, and the error output.
 fn demeanor(arguments: &[&str]) -> (i32, String, String) {
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
     let output = Command::cargo_bin("demeanor").unwrap().current_dir(files).args(arguments).output().unwrap();
@@ -158,7 +158,7 @@ fn a_picture_has_every_state_and_condition_and_is_the_same_every_time() {
     fs::remove_file(path).unwrap();
 }
 
-/// Set `UPDATE` to draw them again.
+/// Set `UPDATE` to draw the pictures again.
 #[test]
 fn the_pictures_in_the_pages_are_what_the_tool_draws() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -226,8 +226,8 @@ fn a_run_on_values_that_are_set_tells_why_not() {
     );
 }
 
-/// The first exit's target lets nobody in; the second one is taken. And a state that the global state leads to is left again
-/// in the same tick.
+/// The target of the first exit refuses every change, so the second exit is taken. A state to which the global state leads is
+/// left again in the same tick.
 #[test]
 fn a_run_that_tells_why_tells_which_exits_were_passed_over() {
     let file = scratch(
@@ -449,7 +449,7 @@ fn diagrams_have_times_on_the_arrows() {
     }
 }
 
-/// A bar is for a terminal.
+/// The bar appears only on a terminal.
 #[test]
 fn a_long_run_into_a_pipe_tells_nothing_but_what_happens() {
     let (code, told, complained) =
@@ -489,7 +489,7 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
     }
 }
 
-/// As `head` does.
+/// `head` also closes the pipe early.
 #[test]
 fn a_reader_that_stops_reading_is_no_error() {
     use std::io::{BufRead as _, BufReader};

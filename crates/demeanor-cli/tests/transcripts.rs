@@ -1,4 +1,4 @@
-//! What the pages show of the tool is what it prints. To write it again:
+//! The pages show the tool's real output. To write the output again:
 //! `cargo build -p demeanor-cli --examples && UPDATE=1 cargo test -p demeanor-cli --test transcripts`.
 
 use std::env;
@@ -13,7 +13,7 @@ fn page(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// A folder of a test's own, with nothing in it.
+/// Creates an empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transcripts").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -21,13 +21,13 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The tool, or the example of a game's own: `cargo test` builds both.
+/// Returns the path of the tool, or of the example that is a game's own tool: `cargo test` builds both.
 fn program(name: &str) -> PathBuf {
     let tool = PathBuf::from(env!("CARGO_BIN_EXE_demeanor"));
     if name == "demeanor" { tool } else { tool.with_file_name("examples").join(name) }
 }
 
-/// Runs a line as a shell does, which may end with `> FILE`. Returns what it complained of and printed, without empty lines at the
+/// Runs a line as a shell does; it may end with `> FILE`. Returns the error output and the output, without empty lines at the
 /// ends and spaces at the ends of lines.
 fn run(line: &str, folder: &Path) -> String {
     let (line, file) = line.split_once(" > ").map_or((line, None), |(line, file)| (line, Some(file)));
@@ -46,7 +46,7 @@ fn run(line: &str, folder: &Path) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Runs what stands behind `$` in a page's blocks `console`. Returns the page as it is to be.
+/// Runs the commands after `$` in a page's `console` blocks. Returns the page with their current output.
 fn as_it_is(page: &str, folder: &Path) -> String {
     let mut parts = page.split("```console\n");
     let mut told = parts.next().unwrap().to_owned();
@@ -88,7 +88,7 @@ fn the_readme_shows_the_file_and_the_program_that_are_run() {
     assert_eq!(block("rust,no_run"), include_str!("../examples/guard_tool.rs"));
 }
 
-/// Its file is the first one of the page.
+/// The guard's file is the first file of the page.
 #[test]
 fn the_page_for_designers_shows_what_the_tool_prints() {
     let folder = folder("definitions");

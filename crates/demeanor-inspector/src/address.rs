@@ -1,4 +1,4 @@
-//! Where an inspector listens, and why it does not.
+//! The address on which an inspector listens, and the errors of listening.
 
 use std::fmt;
 use std::io;
@@ -8,11 +8,11 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BindError {
-    /// What was given is not an address, or its name leads nowhere.
+    /// The given text is not an address, or its name is unknown.
     NoAddress {
-        /// What was given.
+        /// The given text.
         address: String,
-        /// What is wrong with it.
+        /// The error.
         why: Option<io::Error>,
     },
     /// Other computers could reach the address.
@@ -25,11 +25,11 @@ pub enum BindError {
         /// The address.
         address: SocketAddr,
     },
-    /// The system refused.
+    /// The operating system reported an error.
     Io {
         /// The address.
         address: SocketAddr,
-        /// What it said.
+        /// The system's error.
         why: io::Error,
     },
 }
@@ -63,7 +63,7 @@ impl std::error::Error for BindError {
     }
 }
 
-/// Listens on the first address that this can be done on.
+/// Listens on the first address that works.
 pub(crate) fn listen(
     address: impl ToSocketAddrs + fmt::Debug,
     is_local: bool,

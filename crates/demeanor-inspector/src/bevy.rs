@@ -1,4 +1,4 @@
-//! Machines on Bevy's entities: a plugin with an inspector, and their machines as a crowd.
+//! Machines on Bevy's entities: a plugin for the inspector, which shows the machines as a crowd.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,12 +19,12 @@ use crate::command::{Command, CommandKind, Outcome};
 use crate::crowd::{Count, Crowd, count, label_of, state_among};
 use crate::inspector::Inspector;
 
-/// Serves the inspector's page. [`show_machines`](AppExtInspector::show_machines) says what is on it.
+/// Serves the inspector's page. [`show_machines`](AppExtInspector::show_machines) adds machines to it.
 ///
 /// If the inspector [allows commands](Inspector::allow_commands), the page can pause the game: then the virtual clock stands
 /// still, so that nothing in `FixedUpdate` runs, no time passes in `Update`, and the machines of
-/// [`obey_machines`](AppExtInspector::obey_machines) are not updated. A step is one frame in which all of them go on. For other
-/// systems there is [`is_running`].
+/// [`obey_machines`](AppExtInspector::obey_machines) are not updated. A step is one frame in which all of them continue. For
+/// other systems there is [`is_running`].
 ///
 /// # Examples
 ///
@@ -63,7 +63,7 @@ impl InspectorPlugin {
         Inspector::bind(address).map(Self::new)
     }
 
-    /// Takes an inspector that is there.
+    /// Creates the plugin from an existing inspector.
     #[must_use]
     pub fn new(inspector: Inspector) -> Self {
         Self { inspector: Mutex::new(Some(inspector)) }
@@ -81,15 +81,15 @@ impl Plugin for InspectorPlugin {
     }
 }
 
-/// The inspector of an app: for its address, for pausing, and to show other crowds than machines on entities.
+/// The inspector of an app: use it for the address, for pausing, and to show other crowds than machines on entities.
 #[derive(Resource, Debug)]
 pub struct AppInspector(pub Inspector);
 
-/// Whether the game goes on in this frame, for the run condition [`is_running`].
+/// Whether the game runs in this frame, for the run condition [`is_running`].
 #[derive(Resource, Debug)]
 pub struct Pause {
     is_running: bool,
-    /// Whether the clock stands still because of the page: the game may have paused it, too.
+    /// Whether the page has stopped the clock. The game may have paused it, too.
     has_stopped_clock: bool,
 }
 
@@ -105,7 +105,7 @@ fn pause(mut inspector: ResMut<AppInspector>, mut pause: ResMut<Pause>, clock: O
     }
 }
 
-/// A run condition: whether the game goes on in this frame, or has been paused in the page.
+/// A run condition: whether the game runs in this frame, or has been paused in the page.
 ///
 /// # Examples
 ///
@@ -123,19 +123,19 @@ pub fn is_running(pause: Option<Res<Pause>>) -> bool {
     pause.is_none_or(|pause| pause.is_running)
 }
 
-/// What the inspector adds to an [`App`].
+/// The inspector's methods for an [`App`].
 pub trait AppExtInspector {
-    /// Shows all machines of `T` under a name, at the end of each update; and their journal, if the plugin for machines writes
-    /// one (`StateMachinePlugin::with_journal`).
+    /// Shows all machines of `T` under a name, at the end of each update; and their journal, if the plugin for machines has one
+    /// (`StateMachinePlugin::with_journal`).
     ///
-    /// The time is that of [`Time`], as it is for machines updated in `Update`.
+    /// The time is [`Time`], as for machines that are updated in `Update`.
     fn show_machines<T: Owner + Component>(&mut self, name: &'static str) -> &mut Self;
 
-    /// Lets the page change the owners that are shown under a name by hand, in `PreUpdate`, and pause their machines, if the
-    /// plugin for machines updates these in `Update` or in `FixedUpdate`.
+    /// Lets the page change the owners of this name by hand, in `PreUpdate`, and pause their machines, if the plugin for
+    /// machines updates them in `Update` or in `FixedUpdate`.
     ///
-    /// States are found by name, if an owner is in them or has been. All this only if the inspector
-    /// [allows commands](Inspector::allow_commands).
+    /// States are found by name, if an owner is in them or has been. This works only if the inspector [allows
+    /// commands](Inspector::allow_commands).
     ///
     /// # Examples
     ///
@@ -187,7 +187,7 @@ impl AppExtInspector for App {
             inspector.0.obey_with(name, |command| entities.obey(command, &mut commands));
         };
         self.add_systems(PreUpdate, obey);
-        // Where the clock stands still, `FixedUpdate` does not run.
+        // `FixedUpdate` does not run if the clock stands still.
         self.configure_sets(Update, Machines::<T>::SET.run_if(is_running))
     }
 }
@@ -255,7 +255,7 @@ impl<T: Owner + Component> Crowd for Entities<'_, '_, '_, T> {
         self.machines.get(key).ok().map(|(_, owner, machine)| machine.report(owner, self.seconds))
     }
 
-    /// As Bevy writes it: `12v3`.
+    /// In Bevy's format: `12v3`.
     fn key_text(&self, key: Entity) -> String {
         key.to_string()
     }

@@ -1,10 +1,10 @@
-//! What the page asks the game to do with one owner.
+//! The page's requests to the game about one owner.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// A request of the page's user: what the game is to do with one owner.
+/// A request of the page's user to the game, about one owner.
 ///
 /// Displayed as `enemies: 3v1: force Chase`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -12,19 +12,19 @@ use serde::Deserialize;
 pub struct Command {
     /// The name under which the crowd is shown.
     pub crowd: String,
-    /// Which owner, as the page calls it: [`Crowd::key_text`](crate::Crowd::key_text).
+    /// The owner's key in the page: [`Crowd::key_text`](crate::Crowd::key_text).
     pub owner: String,
     /// What to do.
     #[serde(flatten)]
     pub kind: CommandKind,
 }
 
-/// What a [`Command`] asks for.
+/// The kind of a [`Command`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "state")]
 #[non_exhaustive]
 pub enum CommandKind {
-    /// [`change_state`](demeanor::Fsm::change_state) to the state of a name.
+    /// [`change_state`](demeanor::Fsm::change_state) to the state with this name.
     Change(String),
     /// [`force_state`](demeanor::Fsm::force_state).
     Force(String),
@@ -37,7 +37,7 @@ pub enum CommandKind {
 }
 
 impl CommandKind {
-    /// Returns the name of the state that it is about.
+    /// Returns the name of the state in the request.
     #[must_use]
     pub fn state(&self) -> Option<&str> {
         match self {
@@ -47,22 +47,22 @@ impl CommandKind {
     }
 }
 
-/// A command on its way to the game, with the number by which the page is told what has become of it.
+/// A command that waits for the game. Its number identifies it when the page gets the outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) number: u64,
     pub(crate) command: Command,
 }
 
-/// What has become of a command.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
-    /// The game has taken it, and does with it what it likes.
+    /// The game has taken the command, and handles it itself.
     Taken,
-    /// No crowd is called so, or the crowd has no owner or no state that is.
+    /// There is no crowd, no owner or no state with this name.
     Unknown(String),
-    /// It cannot be done as things are.
+    /// It is currently impossible.
     Impossible(String),
 }
 

@@ -1,4 +1,4 @@
-//! What the guards of states in code would say to a change.
+//! Asks the guards of states in code whether they would allow a change.
 
 use std::iter;
 
@@ -6,10 +6,10 @@ use demeanor::{Fsm, Owner, StateRef};
 
 use crate::picture::Explained;
 
-/// A chain of parents, or of initial children, longer than this is refused by the library, too.
+/// The library also rejects a longer chain of parents or initial children.
 const DEEPEST: usize = 64;
 
-/// Asks for each state what the guards would say if an owner changed to it now: as a change does, until one refuses it.
+/// Asks, for each state, the guards of a change to it, in the order of a change, until one refuses.
 pub(crate) fn ask<T: Owner>(
     states: &[StateRef<T>],
     owner: &T,
@@ -34,7 +34,7 @@ pub(crate) fn ask<T: Owner>(
     states.iter().map(ask).collect()
 }
 
-/// Each guard with its answer.
+/// Returns each guard with its answer.
 fn questions<T: Owner>(
     path: &[StateRef<T>],
     to: &StateRef<T>,
@@ -44,7 +44,7 @@ fn questions<T: Owner>(
 ) -> Vec<(String, bool)> {
     let mut route: Vec<_> = iter::successors(to.parent(), |state| state.parent()).take(DEEPEST).collect();
     route.reverse();
-    // The target itself is left and entered again, if it is active.
+    // If the target itself is active, it is left and entered again.
     let kept = path.iter().zip(&route).take_while(|(active, around)| active == around).count();
     route.push(to.clone());
     route.extend(iter::successors(to.initial(), |state| state.initial()).take(DEEPEST));

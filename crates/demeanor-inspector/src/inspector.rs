@@ -1,4 +1,4 @@
-//! The inspector, as the game has it.
+//! The inspector and its methods for the game.
 
 use std::any::{Any, type_name};
 use std::fmt;
@@ -22,21 +22,21 @@ use crate::server;
 use crate::shared::{Shared, Watch, Wishes};
 use crate::waiting::Waiting;
 
-/// No more crowds are shown: a game that makes up names would fill the memory.
+/// The largest number of crowds. Otherwise a game that makes up names would fill the memory.
 const MOST_CROWDS: usize = 64;
 
-/// Serves a page in which the game's crowds can be seen, as long as it lives. See the [crate](crate).
+/// Serves a page that shows the game's crowds, until it is dropped. See the [crate](crate).
 pub struct Inspector {
     address: SocketAddr,
     shared: Arc<Shared>,
     server: Option<JoinHandle<()>>,
     began: Instant,
-    /// What is collected of each crowd: `Gather<K>`.
+    /// The collected data of each crowd: `Gather<K>`.
     gathers: Vec<(String, Box<dyn Any + Send + Sync>)>,
     has_too_many: bool,
-    /// Of what types the crowds are.
+    /// The types of the crowds.
     kinds: Kinds,
-    /// What the pages want to see, and of which version that is.
+    /// The pages' wishes, and their version.
     watches: Vec<Watch>,
     wishes: u64,
     commands: Waiting,
@@ -66,7 +66,7 @@ impl Inspector {
         Self::listening(address, true)
     }
 
-    /// Listens on any address: other computers may see the game, and every program that can reach the address does.
+    /// Listens on any address. Other computers may then see the game: every program that can reach the address sees it.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Inspector {
         })
     }
 
-    /// Lets the page pause the game and change owners by hand. For that, the game calls [`should_update`](Self::should_update)
+    /// Lets the page pause the game and change owners by hand. For this, the game calls [`should_update`](Self::should_update)
     /// and [`obey`](Self::obey).
     #[must_use]
     pub fn allow_commands(self) -> Self {
@@ -100,13 +100,13 @@ impl Inspector {
         self
     }
 
-    /// Returns where it listens.
+    /// Returns the address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the page's address, for a browser.
+    /// Returns the URL of the page, for a browser.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
@@ -119,10 +119,10 @@ impl Inspector {
         self.shared.has_listeners()
     }
 
-    /// Shows a crowd under a name, as it is now. Call it once in each tick, after the update.
+    /// Shows the current state of a crowd under a name. Call it once in each tick, after the update.
     ///
-    /// Each crowd needs a name of its own. Where two are shown under one name, the page shows now one and now the other; if they
-    /// are of different types, the log says so.
+    /// Each crowd needs its own name. If two crowds are shown under one name, the page alternates between them; if they have
+    /// different types, a warning is logged.
     ///
     /// While no page is open, this does nothing.
     ///
@@ -151,7 +151,7 @@ impl Inspector {
         }
     }
 
-    /// As [`show`](Self::show), of a crowd that is only put together while a page is open.
+    /// Like [`show`](Self::show), but the crowd is only created while a page is open.
     #[inline]
     pub fn show_with<C: Crowd>(&mut self, name: &str, crowd: impl FnOnce() -> C, cx: &C::Context<'_>) {
         if self.shared.has_listeners() {
@@ -179,11 +179,12 @@ impl Inspector {
         }
     }
 
-    /// Says of the owners that are watched what becomes of each exit of their definition now.
+    /// Explains the exits of the watched owners' definitions: whether each would be taken now, and why.
     ///
     /// Call it once in each tick, before [`show`](Self::show). While no page watches an owner of this crowd, it does nothing;
-    /// otherwise it asks [`Definition::explain_with`] four times a second. A `chance` is drawn there, so the game's random
-    /// numbers go on: two runs in which an owner with a `chance` is watched differ.
+    /// otherwise it calls [`Definition::explain_with`] four times a second. This draws the random numbers of a `chance`, so
+    /// that the game's random numbers advance: a run in which an owner with a `chance` is watched differs from one in which it
+    /// is not.
     ///
     /// # Examples
     ///
@@ -221,12 +222,12 @@ impl Inspector {
         }
     }
 
-    /// Says of the owners that are watched what the guards of states in code would say to a change to each state that an owner
-    /// has been in: the `can_exit` of the states that would be left, and the `can_enter` of those that would be entered.
+    /// Asks, for the watched owners, the guards of states in code about a change to each state that an owner has been in: the
+    /// `can_exit` of the states that would be left, and the `can_enter` of the states that would be entered.
     ///
-    /// Only the code of the states knows whether such a change is ever asked for. The guards are really asked, four times a
-    /// second while a page watches an owner of this crowd, and [`Fsm::target`](demeanor::Fsm::target) is `None` in them. Call it
-    /// once in each tick, before [`show`](Self::show).
+    /// Only the code of the states knows whether such a change is ever requested. The guards are really called, four times a
+    /// second while a page watches an owner of this crowd, and [`Fsm::target`](demeanor::Fsm::target) is `None` in them. Call
+    /// it once in each tick, before [`show`](Self::show).
     ///
     /// # Examples
     ///
@@ -266,10 +267,10 @@ impl Inspector {
         }
     }
 
-    /// Returns whether the game is to update in this tick: always, unless it has been paused in the page. Each step that is
-    /// asked for there is one tick.
+    /// Returns whether the game should update in this tick: always, unless it has been paused in the page. Each step that the
+    /// page requests is one tick.
     ///
-    /// A game that is paused goes on some seconds after the last page was closed.
+    /// A paused game continues some seconds after the last page was closed.
     ///
     /// # Examples
     ///
@@ -297,10 +298,10 @@ impl Inspector {
         self.shared.takes_tick()
     }
 
-    /// Carries out the requests that were made in the page for the owners of a crowd. Returns how many were carried out.
+    /// Carries out the page's requests for the owners of a crowd. Returns how many were carried out.
     ///
-    /// States are found by name, if an owner is in them or has been. To reach others, or the members of a cast, take the
-    /// [`commands`](Self::commands) yourself. What cannot be done is logged, and the page is told why.
+    /// States are found by name, if an owner is in them or has been. To reach other states, or the members of a cast, take the
+    /// [`commands`](Self::commands) yourself. Requests that cannot be carried out are logged, and the page gets the reason.
     pub fn obey<T, C>(&mut self, name: &str, crowd: &mut C, cx: &mut T::Context<'_>) -> usize
     where
         T: Owner,
@@ -309,7 +310,7 @@ impl Inspector {
         self.obey_with(name, |command| obey(command, crowd, cx))
     }
 
-    /// The same with what carries out a command.
+    /// Does the same with a function that carries out a command.
     pub(crate) fn obey_with(&mut self, name: &str, mut obey: impl FnMut(&Command) -> Outcome) -> usize {
         let mut done = 0;
         self.take_wishes();
@@ -326,7 +327,7 @@ impl Inspector {
         done
     }
 
-    /// Takes the requests that were made in the page for a crowd that [`obey`](Self::obey) does not know.
+    /// Takes the page's requests for a crowd that [`obey`](Self::obey) cannot handle.
     ///
     /// # Examples
     ///
@@ -371,7 +372,7 @@ impl Inspector {
         }
     }
 
-    /// The data of a crowd that was shown under a name, while a page is connected.
+    /// Returns the data of a crowd with this name, while a page is connected.
     fn gather<K: Copy + Eq + std::hash::Hash + Send + Sync + 'static>(&mut self, name: &str) -> Option<&mut Gather<K>> {
         if !self.shared.has_listeners() {
             return None;
@@ -380,11 +381,11 @@ impl Inspector {
         gather.downcast_mut()
     }
 
-    /// Where a crowd's collection is.
+    /// Returns the index of a crowd's data.
     fn place_of<K: Copy + Eq + std::hash::Hash + Send + Sync + 'static>(&mut self, name: &str) -> Option<usize> {
         if let Some(place) = self.gathers.iter().position(|(other, _)| other == name) {
             if !self.gathers[place].1.is::<Gather<K>>() {
-                // Another kind of crowd is shown under the name of one that was.
+                // A crowd of another type was shown under this name before.
                 self.gathers[place].1 = Box::new(Gather::<K>::new());
             }
             return Some(place);

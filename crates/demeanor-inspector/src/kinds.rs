@@ -1,6 +1,6 @@
-//! Whether crowds of different types are shown under one name, in turns.
+//! Detects crowds of different types that are shown alternately under one name.
 
-/// Of which type each crowd was when it was shown last.
+/// The type of each crowd when it was last shown.
 #[derive(Debug, Default)]
 pub(crate) struct Kinds {
     of: Vec<Kind>,
@@ -10,14 +10,14 @@ pub(crate) struct Kinds {
 struct Kind {
     last: &'static str,
     before: &'static str,
-    /// How often it went back to the one before.
+    /// How often the type went back to the previous one.
     returns: u32,
 }
 
 impl Kinds {
-    /// Notes the type of the crowd at a place. Returns two types if it turns out that they take turns: once.
+    /// Notes the type of the crowd with this index. Returns two types, once, if they alternate.
     ///
-    /// A game may show another crowd under a name from some time on; it seldom goes back.
+    /// A game may replace the crowd of a name by another one; it rarely goes back.
     pub(crate) fn see(&mut self, place: usize, kind: &'static str) -> Option<[&'static str; 2]> {
         if place >= self.of.len() {
             self.of.resize(place + 1, Kind::default());
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn crowds_of_two_types_under_one_name_are_told_once() {
         let mut kinds = Kinds::default();
-        // Another crowd from some time on is none of them.
+        // A single replacement is not reported.
         assert_eq!(["a", "a", "b", "b", "c"].map(|kind| kinds.see(0, kind)), [None; 5]);
         let told = [0; 20].map(|_| [kinds.see(1, "a"), kinds.see(1, "b")]).concat();
         assert_eq!(told.iter().flatten().collect::<Vec<_>>(), [&["b", "a"]]);

@@ -1,8 +1,8 @@
-//! See the state machines of [`demeanor`] live in a browser.
+//! Shows the state machines of [`demeanor`] live in a browser.
 //!
-//! An [`Inspector`] serves a page. It shows, for any number of owners, how many are in each state over time, what flows from
-//! state to state, who is in a state for long, refused often or changing back and forth; and of one owner its timeline, its
-//! stack, its timers, and why it does not change.
+//! An [`Inspector`] serves a page. For any number of owners, it shows the number of owners in each state over time, the changes
+//! between states, and the owners that stay in a state long, are often refused, or change back and forth. For one owner it
+//! shows the timeline, the stack, the timers, and why the owner does not change.
 //!
 //! ```no_run
 //! use demeanor::{Batch, Journal, Owner, State};
@@ -32,31 +32,31 @@
 //!
 //! # What can be shown
 //!
-//! Whatever is a [`Crowd`]: a [`Batch`](demeanor::Batch), a slice or `Vec` of [`Agent`](demeanor::Agent)s, [`Machines`] for
-//! machines kept anywhere, and the members of a [`Cast`](demeanor::Cast). All but a batch get their journal by
-//! [`with_journal`](Crowd::with_journal). With the feature `definition`, [`with_definition`](Crowd::with_definition) adds the
-//! exits that a file has, taken or not, and [`Inspector::explain`] says what becomes of each of them.
+//! Every [`Crowd`] can be shown: a [`Batch`](demeanor::Batch), a slice or `Vec` of [`Agent`](demeanor::Agent)s, [`Machines`]
+//! for machines that are stored anywhere, and the members of a [`Cast`](demeanor::Cast). Crowds other than a batch get their
+//! journal by [`with_journal`](Crowd::with_journal). With the feature `definition`, [`with_definition`](Crowd::with_definition)
+//! adds the exits from a file, taken or not, and [`Inspector::explain`] explains each of them.
 //!
 //! With the feature `bevy`, `bevy::InspectorPlugin` shows the machines of Bevy's entities.
 //!
 //! # Pause, step, and changing a state by hand
 //!
-//! The page may only look, unless the game calls [`allow_commands`](Inspector::allow_commands). Then it asks
-//! [`should_update`](Inspector::should_update) whether to update, and [`obey`](Inspector::obey) changes the owners that somebody
-//! has asked for. In Bevy, `bevy::AppExtInspector::obey_machines` does both.
+//! The page is read-only, unless the game calls [`allow_commands`](Inspector::allow_commands). Then
+//! [`should_update`](Inspector::should_update) tells the game whether to update, and [`obey`](Inspector::obey) carries out the
+//! changes that a user has requested in the page. In Bevy, `bevy::AppExtInspector::obey_machines` does both.
 //!
 //! # What it costs
 //!
-//! With no page open, [`show`](Inspector::show) is one look at a number. With one open, it collects counts four times a second;
-//! of a batch, these are known without walking its owners. What takes longer, such as looking for who has been in a state
-//! longest, is spread over ticks. A single owner is looked at only while a page watches it. The server has a thread of its own,
-//! for which the game never waits.
+//! With no page open, [`show`](Inspector::show) only reads a number. With a page open, it collects counts four times a second;
+//! a batch knows these without visiting its owners. Longer work, such as the search for the longest stays, is spread over
+//! ticks. A single owner is inspected only while a page watches it. The server has its own thread, for which the game never
+//! waits.
 //!
 //! # Who can see it
 //!
-//! Programs on the same computer, unless the game says otherwise ([`Inspector::bind_anywhere`]). Pages of other origins can not,
-//! not even by a name that leads to this computer.
-// On docs.rs, each item says which feature it needs.
+//! Only programs on the same computer, unless the game allows others ([`Inspector::bind_anywhere`]). Pages of other origins
+//! cannot see it, not even through a host name that resolves to this computer.
+// On docs.rs, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;

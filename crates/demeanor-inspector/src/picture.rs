@@ -1,4 +1,4 @@
-//! What the page is told, as plain data. The game's thread collects it; the server's writes it as JSON.
+//! The data for the page. The game's thread collects it; the server's thread writes it as JSON.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Picture {
     pub(crate) crowd: String,
-    /// When it was made, in seconds since the inspector has been there.
+    /// The time of the picture, in seconds since the inspector was created.
     pub(crate) at: f64,
     /// The game's time.
     pub(crate) seconds: f64,
     pub(crate) owners: usize,
     pub(crate) awake: Option<usize>,
     pub(crate) states: Vec<StatePicture>,
-    /// What the states' file says that leads where, if that is known.
+    /// The exits in the file of the states, if there is a file.
     pub(crate) exits: Option<Arc<[ExitPicture]>>,
-    /// The counts of the journal since the beginning, if there is one.
+    /// The journal's counts since the beginning, if there is a journal.
     pub(crate) flow: Option<Flow>,
     pub(crate) longest: Vec<LongStay>,
     pub(crate) recent: Option<Recent>,
@@ -26,7 +26,7 @@ pub(crate) struct Picture {
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct StatePicture {
-    /// The names of the states from the outermost to this one.
+    /// The names of the states from the outermost one to this one.
     pub(crate) path: Vec<String>,
     pub(crate) owners: usize,
 }
@@ -46,10 +46,10 @@ pub(crate) struct LongStay {
     pub(crate) seconds: f64,
 }
 
-/// Who stands out in the last half a minute.
+/// The owners that stand out in the last half minute.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Recent {
-    /// One of how many owners was looked at.
+    /// One of this number of owners was followed.
     pub(crate) one_in: u64,
     pub(crate) refused: Vec<RefusedOwner>,
     pub(crate) flickering: Vec<FlickeringOwner>,
@@ -69,9 +69,9 @@ pub(crate) struct RefusedOwner {
 pub(crate) struct FlickeringOwner {
     pub(crate) owner: String,
     pub(crate) label: String,
-    /// How often it went back to where it had come from.
+    /// How often it went back to the state from which it had come.
     pub(crate) count: u32,
-    /// Between which states it last did.
+    /// The two states of its last return.
     pub(crate) between: [String; 2],
 }
 
@@ -82,15 +82,15 @@ pub(crate) struct OwnerPicture {
     pub(crate) owner: String,
     pub(crate) at: f64,
     pub(crate) seconds: f64,
-    /// `None` when there is no such owner.
+    /// `None` if there is no such owner.
     pub(crate) report: Option<MachineReport>,
-    /// Whether it sleeps: JSON has no infinity for how long.
+    /// Whether it sleeps. JSON has no infinity for an endless sleep.
     pub(crate) is_asleep: bool,
     /// Its last entries in the journal, the oldest first. `None` if there is no journal.
     pub(crate) entries: Option<Vec<EntryPicture>>,
-    /// What becomes of each exit now. `None` if the game does not say.
+    /// The explanation of each exit now. `None` if the game does not provide it.
     pub(crate) exits: Option<Vec<Explained>>,
-    /// Whether `exits` is what the guards of states in code say of each state that is known.
+    /// Whether `exits` contains the answers of the guards of states in code, for each known state.
     pub(crate) are_guards: bool,
 }
 
@@ -104,27 +104,27 @@ pub(crate) struct EntryPicture {
     pub(crate) time_in_state: f64,
 }
 
-/// What becomes of one exit.
+/// The explanation of one exit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Explained {
     pub(crate) of: String,
     pub(crate) to: String,
     pub(crate) on: Option<String>,
-    /// As the report says it: `yes`, `no`, `not tried`.
+    /// The report's verdict: `yes`, `no`, `not tried`.
     pub(crate) verdict: String,
     pub(crate) is_taken: bool,
-    /// Each with its answer.
+    /// Each question with its answer.
     pub(crate) questions: Vec<(String, bool)>,
 }
 
-/// What a search has found.
+/// The results of a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Found {
     pub(crate) crowd: String,
     pub(crate) text: String,
-    /// Key and label.
+    /// Key and label of each owner.
     pub(crate) owners: Vec<(String, String)>,
-    /// How many have been looked at.
+    /// The number of owners that have been searched.
     pub(crate) seen: usize,
     pub(crate) of: usize,
 }

@@ -1,5 +1,5 @@
-//! What the game's thread and the server's have in common. The game never waits for a lock: if the server holds it, the game tries
-//! again in the next tick.
+//! The data that the game's thread and the server's thread share. The game never waits for a lock: if the server holds it, the
+//! game tries again in the next tick.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -10,16 +10,16 @@ use mio::Waker;
 use crate::command::{Command, Outcome, Sent};
 use crate::picture::{Found, OwnerPicture, Picture};
 
-/// No more commands wait for the game.
+/// The largest number of commands that wait for the game.
 const MOST_COMMANDS: usize = 256;
-/// No more steps wait for the game.
+/// The largest number of steps that wait for the game.
 const MOST_STEPS: u32 = 1000;
 
 pub(crate) struct Shared {
     pub(crate) waker: Waker,
-    /// How many pages are open.
+    /// Number of open pages.
     listeners: AtomicUsize,
-    /// Counts up with every change of `wishes`.
+    /// Increases with every change of `wishes`.
     wishes_version: AtomicU64,
     wishes: Mutex<Wishes>,
     news: Mutex<News>,
@@ -29,16 +29,16 @@ pub(crate) struct Shared {
     pub(crate) is_closing: AtomicBool,
 }
 
-/// From the pages to the game.
+/// Data from the pages to the game.
 #[derive(Default)]
 pub(crate) struct Wishes {
     pub(crate) watches: Vec<Watch>,
     pub(crate) commands: VecDeque<Sent>,
-    /// How many there have been.
+    /// The number of commands so far.
     sent: u64,
 }
 
-/// What one page wants to see besides the crowds.
+/// The wish of one page besides the crowds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Watch {
     pub(crate) page: u64,
@@ -48,21 +48,21 @@ pub(crate) struct Watch {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Wanted {
-    /// The owner of this key.
+    /// The owner with this key.
     Owner(String),
-    /// The owners whose key or label has this in it.
+    /// The owners whose key or label contains this text.
     Search(String),
 }
 
-/// From the game to the pages.
+/// Data from the game to the pages.
 #[derive(Default)]
 pub(crate) struct News {
-    /// One of each crowd: the newest.
+    /// The newest picture of each crowd.
     pub(crate) pictures: Vec<Picture>,
-    /// One of each page: the newest.
+    /// The newest picture for each page.
     pub(crate) owners: Vec<(u64, OwnerPicture)>,
     pub(crate) found: Vec<(u64, Found)>,
-    /// What has become of commands, by their numbers.
+    /// The outcomes of commands, by their numbers.
     pub(crate) outcomes: Vec<(u64, Outcome)>,
 }
 
@@ -87,7 +87,7 @@ impl Shared {
     }
 }
 
-/// What the server does.
+/// The operations of the server.
 impl Shared {
     pub(crate) fn set_listeners(&self, listeners: usize) {
         self.listeners.store(listeners, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl Shared {
         }
     }
 
-    /// Returns the command's number; `None` if there is no room for it.
+    /// Adds a command. Returns its number; `None` if there is no room.
     pub(crate) fn add_command(&self, command: Command) -> Option<u64> {
         let mut wishes = lock(&self.wishes);
         if wishes.commands.len() >= MOST_COMMANDS {
@@ -131,9 +131,9 @@ impl Shared {
     }
 }
 
-/// What the game does.
+/// The operations of the game.
 impl Shared {
-    /// Takes the commands and the watches, if they have changed since the version that the game has seen.
+    /// Returns the commands and the watches, if they have changed since the version `seen`.
     pub(crate) fn take_wishes(&self, seen: &mut u64) -> Option<Wishes> {
         if self.wishes_version.load(Ordering::Acquire) == *seen {
             return None;
@@ -144,7 +144,7 @@ impl Shared {
         Some(Wishes { watches: wishes.watches.clone(), commands, sent: wishes.sent })
     }
 
-    /// Whether the game is to update now.
+    /// Returns whether the game should update now.
     pub(crate) fn takes_tick(&self) -> bool {
         if !self.is_paused.load(Ordering::Relaxed) {
             return true;
@@ -152,7 +152,7 @@ impl Shared {
         self.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |steps| steps.checked_sub(1)).is_ok()
     }
 
-    /// Hands something to the server. Returns it if the server is taking what was handed to it before.
+    /// Hands data to the server. Returns the data if the server is holding the lock.
     pub(crate) fn post<N>(&self, news: N, add: impl FnOnce(&mut News, N)) -> Option<N> {
         let Ok(mut all) = self.news.try_lock() else { return Some(news) };
         add(&mut all, news);
@@ -183,7 +183,7 @@ impl News {
     }
 }
 
-/// A panic while it was held leaves nothing half done.
+/// A panic while the lock was held leaves the data consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,24 +1,24 @@
-//! Commands that wait until the game asks for them, and what is told of those that it never asks for.
+//! Commands that wait until the game takes them, and the outcomes of commands that it never takes.
 
 use crate::command::{Outcome, Sent};
 use crate::shared::Shared;
 
-/// The most commands that wait for a crowd whose game does not ask for them.
+/// The largest number of commands that wait for a crowd.
 const MOST_COMMANDS: usize = 256;
-/// No more names of crowds are kept.
+/// The largest number of names of crowds that are stored.
 const MOST_NAMES: usize = 256;
 
-/// What waits for the game, and for the page.
+/// The waiting commands, and the outcomes for the page.
 #[derive(Default)]
 pub(crate) struct Waiting {
     commands: Vec<Sent>,
-    /// What has become of commands, until the page can be told.
+    /// The outcomes of commands, until they can be sent to the page.
     outcomes: Vec<(u64, Outcome)>,
-    /// The crowds of which commands have been taken, be it none.
+    /// The crowds whose commands the game takes, even if there were none.
     obeyed: Vec<String>,
     /// The crowds that are shown.
     shown: Vec<String>,
-    /// The first crowd that is shown in a tick, since a command has been waiting that the game may never ask for.
+    /// The first crowd that was shown since a command has been waiting that the game may never take.
     round: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Waiting {
         self.outcomes.push((number, outcome));
     }
 
-    /// A crowd is shown. Once each crowd has been shown, commands for others are dropped.
+    /// Notes that a crowd is shown. Once each crowd has been shown, commands for other crowds are dropped.
     pub(crate) fn shown(&mut self, crowd: &str, shared: &Shared) {
         remember(&mut self.shown, crowd);
         let Self { commands, obeyed, shown, .. } = self;
@@ -52,7 +52,7 @@ impl Waiting {
         } else if self.round.as_deref() != Some(crowd) {
             self.round.get_or_insert_with(|| crowd.to_owned());
         } else {
-            // It comes for the second time: all that the game does in a tick has been done.
+            // The crowd is shown for the second time, so a whole tick of the game has passed.
             let (waiting, nobodys) = std::mem::take(commands).into_iter().partition(is_obeyed);
             *commands = waiting;
             for Sent { number, command } in nobodys {
@@ -70,7 +70,7 @@ impl Waiting {
         self.tell(shared);
     }
 
-    /// Tells the page what has become of commands, if the server is not busy.
+    /// Hands the outcomes of commands to the server, unless it is busy.
     pub(crate) fn tell(&mut self, shared: &Shared) {
         if self.outcomes.is_empty() {
             return;
@@ -82,7 +82,7 @@ impl Waiting {
     }
 }
 
-/// Keeps a name, once.
+/// Stores a name, once.
 fn remember(names: &mut Vec<String>, name: &str) {
     if names.len() < MOST_NAMES && !names.iter().any(|other| other == name) {
         names.push(name.to_owned());

@@ -1,4 +1,4 @@
-//! A thousand connections. In a process of its own, whose threads can be counted.
+//! A thousand connections. This test has its own process, whose threads can be counted.
 
 #[path = "server/client.rs"]
 #[expect(dead_code, reason = "the other tests need more of it")]
@@ -35,7 +35,7 @@ fn a_thousand_connections_cost_no_thread_and_others_are_answered() {
     for number in 0..1000 {
         let mut socket = connected(inspector.address());
         if number % 2 == 0 {
-            // Half of them begin a request and never end it; the server may have dropped one already.
+            // Half of the clients begin a request and never end it; the server may have closed a connection already.
             let _ = socket.write_all(b"GET / HTTP/1.1\r\nHost: ");
         }
         idle.push(socket);
@@ -43,7 +43,7 @@ fn a_thousand_connections_cost_no_thread_and_others_are_answered() {
     page.wait("picture", || inspector.show("guards", &batch, &()), |told| told["owners"] == 3);
     assert_eq!(self::threads(), threads);
     assert_eq!(status_of(inspector.address(), "/"), "HTTP/1.1 200 OK");
-    // All but the few that may wait have been closed: the read ends, and with nothing.
+    // All connections except the few that may wait have been closed: reading returns no bytes.
     let is_closed = |socket: &mut TcpStream| match socket.read(&mut [0]) {
         Ok(count) => count == 0,
         Err(why) => why.kind() == ErrorKind::ConnectionReset,
@@ -51,7 +51,7 @@ fn a_thousand_connections_cost_no_thread_and_others_are_answered() {
     assert_eq!(idle[..900].iter_mut().filter_map(|socket| is_closed(socket).then_some(())).count(), 900);
 }
 
-/// How many threads this process has, where that can be known.
+/// Returns the number of threads of this process, if the system provides it.
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }

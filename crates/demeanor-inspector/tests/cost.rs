@@ -1,4 +1,4 @@
-//! What `show` costs the game's thread. It prints; nothing depends on it.
+//! Measures the cost of `show` on the game's thread. It only prints the result.
 //!
 //! ```text
 //! cargo test --release -p demeanor-inspector --test cost -- --ignored --nocapture --test-threads 1
@@ -25,7 +25,7 @@ use world::World;
 
 const OWNERS: u32 = 1_000_000;
 const TICKS: u32 = 480;
-/// How many ticks a game makes for each picture: 60 a second, and four pictures.
+/// The number of ticks for each picture: 60 ticks and four pictures per second.
 const TICKS_PER_PICTURE: f64 = 15.0;
 
 fn microseconds(since: ThreadTime) -> f64 {
@@ -84,7 +84,7 @@ fn a_show_of_a_million_with_a_page_open() {
         }
         let update = quantile(0.5, &updates);
         let plain = quantile(0.5, &shows);
-        // Those in which a picture was made take much longer.
+        // Calls that make a picture take much longer.
         let pictures: Vec<f64> = shows.iter().copied().filter(|show| *show > 3.0 * plain).collect();
         let picture = quantile(0.5, &pictures);
         let share = (plain + (picture - plain) / TICKS_PER_PICTURE) / update;

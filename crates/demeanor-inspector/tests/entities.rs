@@ -34,7 +34,7 @@ struct Chase;
 impl State<Guard> for Idle {}
 impl State<Guard> for Chase {}
 
-/// How often machines are updated.
+/// Number of updates of the machines.
 #[derive(Resource, Default)]
 struct Updates(u32);
 
@@ -88,7 +88,7 @@ fn machines_of_entities_are_paused_and_changed_by_hand() {
     (0..3).for_each(|_| app.update());
     assert_eq!((updates(&app), seconds(&app)), (before + 1, at + 0.25));
 
-    // By hand, while the game is paused.
+    // Changes by hand, while the game is paused.
     let by_hand = |owner: String, kind: &str, state: Option<&str>| json!({ "do": "owner", "crowd": "counted", "owner": owner, "kind": kind, "state": state });
     let unknown = (404, "no state Chase is known: no owner has been in it".to_owned());
     assert_eq!(ask(&mut app, by_hand(bob.to_string(), "change", Some("Chase"))), unknown);

@@ -1,4 +1,4 @@
-//! What ends a run early: the first error, for all threads of a process.
+//! The alarm, with which the first error ends the run of all threads of a process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -6,7 +6,7 @@ use std::thread::{self, Thread};
 
 use crate::error::WorldError;
 
-/// Raised by the worker that finds something wrong; asked by all workers of the process while they wait.
+/// The worker that finds an error raises it; all workers of the process check it while they wait.
 #[derive(Default)]
 pub(crate) struct Alarm {
     error: OnceLock<WorldError>,
@@ -17,22 +17,22 @@ pub(crate) struct Alarm {
 
 type Listener = Box<dyn Fn(&WorldError) + Send>;
 
-/// An alarm has been raised: the worker stops where it is.
+/// An alarm has been raised; the worker must stop.
 #[derive(Debug)]
 pub(crate) struct Stopped;
 
 impl Alarm {
-    /// Has this thread woken when the alarm is raised.
+    /// Makes the alarm wake this thread when it is raised.
     pub(crate) fn watch(&self) {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(thread::current());
     }
 
-    /// Has the error told to another process.
+    /// Adds a listener that tells another process about the error.
     pub(crate) fn tell(&self, listener: impl Fn(&WorldError) + Send + 'static) {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }
 
-    /// Ends the run. What comes after the first error, or after the end, is its consequence, and is dropped.
+    /// Ends the run with this error. Later errors, and errors after the end of the run, are consequences and are ignored.
     pub(crate) fn raise(&self, error: WorldError) {
         if self.is_over.load(Ordering::SeqCst) || self.error.set(error).is_err() {
             return;
@@ -43,7 +43,7 @@ impl Alarm {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
     }
 
-    /// All workers of this process are done: what other processes do now does not matter here.
+    /// Notes that all workers of this process have finished: errors of other processes no longer matter here.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
     }

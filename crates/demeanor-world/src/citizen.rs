@@ -1,10 +1,10 @@
-//! Who lives in a world.
+//! The trait of the owners that live in a world.
 
 use demeanor::{Batch, DigestHasher, Owner};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// An owner that lives in a [`World`](crate::World): it has an id for life, and a home.
+/// An owner that lives in a [`World`](crate::World): it has an id, which never changes, and a home.
 ///
 /// # Examples
 ///
@@ -57,10 +57,11 @@ use serde::de::DeserializeOwned;
 pub trait Citizen:
     Owner<Message: Clone + Send + Serialize + DeserializeOwned> + Clone + Send + Serialize + DeserializeOwned
 {
-    /// Whether a citizen may move. If not, no citizen is asked for its home after each tick, which costs a few nanoseconds each.
+    /// Whether citizens can move. If `false`, the world does not ask each citizen for its home after each tick, which would
+    /// take a few nanoseconds per citizen.
     const MOVES: bool = true;
 
-    /// Returns who this is: a number that no other citizen has, and that stays the same for life.
+    /// Returns the citizen's id: a number that no other citizen has, and that never changes.
     fn id(&self) -> u64;
 
     /// Returns the shard in which the citizen lives, counted from 0.
@@ -69,14 +70,14 @@ pub trait Citizen:
     /// next tick, with its machine, its timers, and the messages to it that are not yet delivered.
     fn home(&self) -> u32;
 
-    /// Adds what counts of the citizen to a digest, usually by [`Hash`](std::hash::Hash).
+    /// Adds the citizen's data to a digest, usually by [`Hash`](std::hash::Hash).
     ///
-    /// Its id and its home are in the digest already, and so is its machine.
+    /// The id, the home and the machine are already in the digest.
     fn digest(&self, hasher: &mut DigestHasher);
 }
 
-/// Returns the digest of a batch of citizens, as a world sums it up: however citizens are split, the wrapping sum of the parts'
-/// digests is the same.
+/// Returns the digest of a batch of citizens for the digest of a world: the wrapping sum of the digests of the parts is the
+/// same, however the citizens are divided.
 #[must_use]
 pub fn digest<T: Citizen>(batch: &Batch<T>) -> u64 {
     use std::hash::Hasher;

@@ -1,13 +1,13 @@
-//! Where citizens live, for those who write to them.
+//! The directory: which worker each citizen lives on, for messages to it.
 
 use rustc_hash::FxHashMap;
 
 use crate::error::WorldError;
 use crate::parcel::Notice;
 
-/// A worker's part of the directory: of the citizens that it is asked for, those that live on another worker.
+/// A worker's part of the directory. It has the citizens that this worker is responsible for and that live on another worker.
 ///
-/// Those that live on the worker itself have no entry, so that one worker alone has none at all.
+/// Citizens that live on this worker have no entry, so that the directory of a single worker is empty.
 #[derive(Default)]
 pub(crate) struct Directory {
     elsewhere: FxHashMap<u64, u32>,
@@ -18,9 +18,9 @@ impl Directory {
         self.elsewhere.get(&id).copied()
     }
 
-    /// Notes what has changed. Deaths come first, so that an id is free again in the tick in which its citizen ends.
+    /// Updates the entries. Deaths come first, so that an id can be used again in the tick in which its citizen ends.
     ///
-    /// `me` is this worker, and `lives_here` says who lives on it.
+    /// `me` is this worker, and `lives_here` returns whether a citizen lives on it.
     pub(crate) fn note(
         &mut self,
         mut notices: Vec<Notice>,

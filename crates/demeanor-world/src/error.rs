@@ -1,19 +1,19 @@
-//! Why a world does not run, or ended early.
+//! The errors that prevent a world from running, or that end it early.
 
 use std::error::Error;
 use std::fmt;
 
 use demeanor::{LoadError, SaveError};
 
-/// What went wrong. Its display is sufficient by itself.
+/// An error of a world. Its `Display` text is sufficient by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorldError {
     /// The command line is wrong.
     Arguments(String),
-    /// The world itself is incomplete or contradicts itself.
+    /// The world is incomplete or contradicts itself.
     Setup(String),
-    /// The hosts file is wrong, in this line if it is one line.
+    /// The hosts file is wrong. `line` is set if a single line is wrong.
     Hosts {
         /// The file.
         file: String,
@@ -28,17 +28,18 @@ pub enum WorldError {
     Differs {
         /// The other process.
         process: usize,
-        /// What differs: name, value there, value here.
+        /// The differences: name, value there, value here.
         settings: Vec<[String; 3]>,
     },
-    /// A process ended without a word, as when it is killed.
+    /// A process ended without sending an error, for example because it was killed.
     Lost {
         /// Its number.
         process: usize,
         /// Its address.
         address: String,
     },
-    /// A process has said nothing for too long, as when its machine has no power or no network, or when it is stopped.
+    /// A process has been silent for too long, for example because its computer lost power or network, or because the process
+    /// is stopped.
     Silent {
         /// Its number.
         process: usize,
@@ -79,18 +80,18 @@ pub enum WorldError {
         /// The shard it was made for.
         shard: u32,
     },
-    /// A citizen has another id than before. This is noticed in builds with debug assertions; in others, only when the citizen
-    /// moves or a checkpoint is written.
+    /// A citizen has a different id than before. This is noticed in builds with debug assertions; in other builds, only when
+    /// the citizen moves or a checkpoint is written.
     OtherId {
         /// The new id.
         id: u64,
     },
-    /// A callback has removed another citizen than its own, or has sent a message in the name of another citizen. This is noticed
-    /// only if the other citizen does not live on the same thread; for messages, only in builds with debug assertions.
+    /// A callback has removed a citizen other than its own, or has sent a message in the name of another citizen. This is
+    /// noticed only if the other citizen does not live on the same thread; for messages, only in builds with debug assertions.
     NotItself {
-        /// Who was named.
+        /// The id of the other citizen.
         id: u64,
-        /// As what: "removed", or "the sender".
+        /// How the other citizen was used: "removed", or "the sender".
         what: &'static str,
     },
     /// A callback panicked, or another function of the program that the world calls.
@@ -99,10 +100,10 @@ pub enum WorldError {
         what: &'static str,
         /// When, such as "in tick 3".
         when: String,
-        /// What the panic says.
+        /// The message of the panic.
         text: String,
     },
-    /// Citizens cannot be written down to be sent or saved.
+    /// Citizens cannot be serialized for sending or saving.
     Save(String),
     /// A checkpoint cannot be written.
     Checkpoint {

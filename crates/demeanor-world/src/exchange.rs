@@ -1,4 +1,4 @@
-//! Rounds in which every worker sends parcels to others, and gets all that were sent to it: what is asked of timely.
+//! Rounds in which every worker sends parcels to others, and gets all parcels that were sent to it. Only this file uses timely.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,15 +16,15 @@ use crate::alarm::{Alarm, Stopped};
 use crate::citizen::Citizen;
 use crate::parcel::Parcel;
 
-/// To which worker, in which round, what.
+/// The receiving worker, the round, and the parcel.
 type Envelope<T> = (u32, u64, Parcel<T>);
 
-/// The rounds of one worker. All workers make the same number of them.
+/// The rounds of one worker. All workers run the same number of rounds.
 pub(crate) struct Exchange<'w, T: Citizen> {
     worker: &'w mut Worker,
     input: InputHandle<u64, timely::container::CapacityContainerBuilder<Vec<Envelope<T>>>>,
     probe: ProbeHandle<u64>,
-    /// By round: what has come. A parcel of the next round may come before this one is complete.
+    /// The parcels that have arrived, by round. A parcel of the next round can arrive before the current round is complete.
     arrived: Rc<RefCell<BTreeMap<u64, Vec<Parcel<T>>>>>,
     round: u64,
     alarm: Arc<Alarm>,
@@ -60,7 +60,7 @@ impl<'w, T: Citizen> Exchange<'w, T> {
         Self { worker, input, probe, arrived, round: 0, alarm }
     }
 
-    /// Sends parcels, and returns all those that were sent to this worker in this round, in no order that means anything.
+    /// Sends parcels. Returns all parcels that were sent to this worker in this round, in any order.
     pub(crate) fn round(
         &mut self,
         parcels: impl IntoIterator<Item = (u32, Parcel<T>)>,
@@ -72,7 +72,7 @@ impl<'w, T: Citizen> Exchange<'w, T> {
         self.input.advance_to(next);
         while self.probe.less_than(&next) {
             self.alarm.check()?;
-            // An alarm unparks the thread; the time is for a wake-up that timely's own parking has swallowed.
+            // An alarm unparks the thread. The time limit is needed because timely's own parking can lose this wake-up.
             self.worker.step_or_park(Some(Duration::from_millis(100)));
         }
         let parcels = self.arrived.borrow_mut().remove(&self.round).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The sums of all workers, as the inspector shows them.
+//! The sums over all workers, as the inspector shows them.
 
 use std::ops::Range;
 
@@ -7,14 +7,15 @@ use demeanor_inspector::{Count, Crowd, Inspector};
 
 use crate::report::Census;
 
-/// How many citizens are in which state everywhere. Single citizens cannot be looked at: they live in other processes.
+/// The number of citizens in each state, in all processes. Single citizens cannot be shown, because they live in other
+/// processes.
 pub(crate) struct Sums<'c> {
     pub(crate) census: &'c Census,
 }
 
 impl Crowd for Sums<'_> {
     type Key = u64;
-    /// What the clock of the citizens shows.
+    /// The time of the citizens' clock.
     type Context<'a> = f64;
 
     fn now(&self, now: &f64) -> f64 {

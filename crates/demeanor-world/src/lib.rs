@@ -26,7 +26,7 @@
 //!     fn digest(&self, hasher: &mut DigestHasher) { std::hash::Hash::hash(&self.balls, hasher) }
 //! }
 //!
-//! /// Throws all its balls to somebody.
+//! /// Throws all its balls to a random player.
 //! struct Throw;
 //! impl State<Player> for Throw {
 //!     fn update(&self, player: &mut Player, _: &mut Fsm<'_, Player>, turn: &mut Turn<'_>) {

@@ -1,8 +1,8 @@
-//! Processes on this machine: a launcher starts them, and tells them where they are.
+//! Processes on this computer: a launcher starts them, and gives them the addresses of all.
 //!
-//! Each process takes a free port from the operating system, says which to the launcher, and gets the addresses of all. So no
-//! port is written anywhere, and many worlds can run side by side. They greet the launcher and each other with a secret that the
-//! launcher has made for them.
+//! Each process gets a free port from the operating system, tells it to the launcher, and receives the addresses of all
+//! processes. So no port needs to be configured, and many worlds can run side by side. The processes greet the launcher and
+//! each other with a secret that the launcher has created.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use crate::error::WorldError;
 use crate::network::{Door, Event, Greeter, Hello, Secret, Settings, VARIABLE};
 
-/// The name of the only setting of a process that greets its launcher.
+/// The name of the only setting that a process sends to its launcher.
 const ADDRESS: &str = "address";
-/// How long a process waits before it looks again.
+/// The pause between two checks while waiting.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The processes of a world on this machine.
+/// The processes of a world on this computer.
 #[derive(Debug)]
 pub struct Local {
     /// The processes, by number.
@@ -27,17 +27,18 @@ pub struct Local {
 }
 
 impl Local {
-    /// Starts `processes` processes by a command, which is given `-n`, `-p` and `--meet` for [`World::run`](crate::World::run).
+    /// Starts `processes` processes by a command. The command gets the arguments `-n`, `-p` and `--meet` for
+    /// [`World::run`](crate::World::run).
     ///
     /// # Errors
     ///
-    /// When a process cannot be started, or ends before it has been told the addresses.
+    /// When a process cannot be started, or ends before it receives the addresses.
     pub fn start(processes: usize, command: impl FnMut(usize) -> Command) -> io::Result<Self> {
         Self::start_by_way_of(processes, command, |_, addresses| addresses.to_vec())
     }
 
-    /// As [`start`](Self::start). `addresses_for` is given a process and the addresses of all, and returns those that it is told
-    /// of, as a test does that puts a slow network between them.
+    /// Like [`start`](Self::start), but a process is given the addresses that `addresses_for` returns. Its arguments are the
+    /// process and the real addresses of all. A test can use this to put a slow network between the processes.
     ///
     /// # Errors
     ///
@@ -55,10 +56,10 @@ impl Local {
             let [n, p] = [processes, process].map(|number| number.to_string());
             let mut command = command(process);
             let started = command.args(["-n", &n, "-p", &p, "--meet", &meet]).env(VARIABLE, &text).spawn();
-            // On an error those that run already end with `local`.
+            // After an error, dropping `local` ends the processes that already run.
             local.children.push(started?);
         }
-        // One process alone has no other to meet.
+        // A single process has no other process to meet.
         if processes > 1 {
             local.tell(listener, secret, &mut addresses_for)?;
         }
@@ -115,7 +116,7 @@ impl Local {
     ///
     /// # Errors
     ///
-    /// When the operating system does not say.
+    /// When the operating system reports an error.
     pub fn wait(mut self) -> io::Result<bool> {
         let mut is_fine = true;
         for child in &mut self.children {
@@ -126,17 +127,17 @@ impl Local {
     }
 }
 
-/// A launcher that ends takes its processes with it.
+/// When a launcher ends, it ends its processes.
 impl Drop for Local {
     fn drop(&mut self) {
         self.kill();
     }
 }
 
-/// More than the addresses of all processes take.
+/// More bytes than the addresses of all processes take.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// The other side: takes a port, and asks the launcher where the others are.
+/// The process's side of the meeting: gets a port, and asks the launcher for the addresses of the other processes.
 pub(crate) fn meet(
     launcher: &str,
     secret: &Secret,
@@ -153,7 +154,7 @@ pub(crate) fn meet(
         let stream = loop {
             let called = TcpStream::connect(launcher).and_then(|stream| greeter.call(&stream).map(|_| stream));
             match called {
-                // A launcher that is still starting other processes may answer too late.
+                // A launcher that is still starting other processes may answer too late; so the process tries again.
                 Err(error) if error.kind() != io::ErrorKind::ConnectionRefused && Instant::now() < deadline => {
                     thread::sleep(PAUSE);
                 }

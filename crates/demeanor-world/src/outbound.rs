@@ -1,4 +1,4 @@
-//! What one worker has for the others in a round, sorted by worker.
+//! The parcels that one worker sends to the others in a round, sorted by worker.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::mail::Mail;
 use crate::parcel::{Notice, Parcel};
 use crate::residents::pack;
 
-/// So many messages or citizens are sent in one piece: few enough for buffers of moderate size, enough for the cost of a piece not
-/// to count.
+/// The number of messages or citizens in one piece: few enough for buffers of moderate size, and enough that the cost of a
+/// piece is negligible.
 const PIECE: usize = 8192;
 
 type Living<T> = (T, StateMachine<T>);
 
-/// Parcels to be, by worker.
+/// The content of future parcels, by worker.
 pub(crate) struct Outbound<T: Citizen> {
     mail: BTreeMap<u32, Vec<Mail<T::Message>>>,
     leaving: BTreeMap<u32, Vec<Living<T>>>,
@@ -55,7 +55,7 @@ impl<T: Citizen> Outbound<T> {
         self.returned.entry(to).or_default().push((sender, receiver));
     }
 
-    /// Packs everything. `now` is the clock of the citizens.
+    /// Packs everything into parcels. `now` is the time of the citizens' clock.
     pub(crate) fn into_parcels(
         self,
         global: Option<&StateRef<T>>,
@@ -86,7 +86,7 @@ impl<T: Citizen> Outbound<T> {
     }
 }
 
-/// Cuts a vector into pieces. The last one is the vector itself, which is the only one as a rule.
+/// Divides a vector into pieces. The last piece is the vector itself, which usually is the only piece.
 fn pieces<X>(mut all: Vec<X>) -> impl Iterator<Item = Vec<X>> {
     std::iter::from_fn(move || match all.len() {
         0 => None,

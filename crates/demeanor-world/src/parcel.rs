@@ -1,4 +1,4 @@
-//! What workers send each other between two ticks.
+//! Parcels: the data that workers send each other between two ticks.
 
 use demeanor::SavedBatch;
 use serde::{Deserialize, Serialize};
@@ -7,34 +7,34 @@ use crate::citizen::Citizen;
 use crate::mail::Mail;
 use crate::report::Report;
 
-/// One piece of what a worker sends to another. A large amount is sent in several.
+/// One piece of the data that a worker sends to another. A large amount of data is divided into several parcels.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(crate) enum Parcel<T: Citizen> {
     Mail(Vec<Mail<T::Message>>),
     /// Citizens that live on the receiving worker from the next tick on.
     Arrivals(Packed<T>),
-    /// The same, of those that have been born in this tick.
+    /// Citizens that were created in this tick and live on the receiving worker from the next tick on.
     Newborn(Packed<T>),
-    /// To the worker that knows where citizens of these ids live.
+    /// Changes for the worker that is responsible for these ids in the directory.
     Notices(Vec<Notice>),
-    /// Mail that came back: sender, and the receiver that does not exist.
+    /// Returned mail: the sender, and the receiver that does not exist.
     Returned(Vec<(u64, u64)>),
     Report(Report),
-    /// That a part of a checkpoint has been written.
+    /// A notice that a part of a checkpoint has been written.
     Part(crate::checkpoint::Part),
 }
 
-/// Citizens with their machines, written down.
+/// Citizens with their machines, serialized.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(crate) struct Packed<T: Citizen> {
-    /// What their clock shows. Read by the same clock, no time of theirs changes by a bit.
+    /// The time of their clock. If the receiver's clock shows the same time, all times of the citizens stay exact.
     pub(crate) now: f64,
     pub(crate) citizens: SavedBatch<T>,
 }
 
-/// A change of where a citizen lives.
+/// A change in the directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Notice {
     Died { id: u64 },

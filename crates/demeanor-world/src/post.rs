@@ -1,4 +1,4 @@
-//! What a callback can ask of the world: mail, births, deaths, random numbers.
+//! The post: the requests that a callback can make to the world, for mail, births and deaths; and random numbers.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use crate::citizen::Citizen;
 use crate::mail::Mail;
 use crate::random;
 
-/// The post office of a tick, lent to the context of the callbacks.
+/// The post office of a tick, which is lent to the context of the callbacks.
 ///
-/// All that is asked of it takes effect after the tick, in an order that depends only on who asked for what.
+/// All requests take effect after the tick, in an order that depends only on the requests and on the citizens that made them.
 pub struct Post<T: Citizen> {
     tick: u64,
     seed: u64,
     pub(crate) outbox: Vec<Mail<T::Message>>,
     pub(crate) born: Vec<(T, StateRef<T>)>,
     pub(crate) dead: Vec<u64>,
-    /// By sender: the receivers of its mail of the last tick that do not exist.
+    /// The receivers that do not exist, by the sender of the mail in the last tick.
     pub(crate) returned: FxHashMap<u64, Vec<u64>>,
 }
 
@@ -32,14 +32,14 @@ impl<T: Citizen> Post<T> {
         self.tick = tick;
     }
 
-    /// Sends a message, which arrives at the beginning of the next tick, wherever the receiver lives then.
+    /// Sends a message. It arrives at the beginning of the next tick, wherever the receiver lives then.
     ///
-    /// A citizen gets its messages sorted by sender, and those of one sender in the order in which they were sent. Messages to an
-    /// id that no citizen has in the next tick are counted, and the sender can find out about them: see
+    /// A citizen gets its messages sorted by sender, and the messages of one sender in the order in which they were sent.
+    /// Messages to an id that no citizen has in the next tick are counted, and the sender can find out about them: see
     /// [`returned`](Self::returned).
     ///
-    /// The sender must be the citizen of the callback, or a child that it has [spawned](Self::spawn). A citizen that lives
-    /// elsewhere would be sending from two places at once.
+    /// The sender must be the citizen of the callback, or a child that it has [spawned](Self::spawn). Otherwise a citizen that
+    /// lives elsewhere would be sending from two places at the same time.
     ///
     /// # Panics
     ///
@@ -49,33 +49,34 @@ impl<T: Citizen> Post<T> {
         self.outbox.push(Mail { receiver, sender: sender.id(), number, return_to: 0, key: None, message });
     }
 
-    /// Has a citizen born: it lives from the next tick on, which begins for it with `enter` of `state`.
+    /// Creates a citizen. It lives from the next tick on, which begins for it with `enter` of `state`.
     pub fn spawn(&mut self, child: T, state: impl IntoState<T>) {
         self.born.push((child, state.into_state()));
     }
 
-    /// Removes the citizen of the callback after this tick. No callback runs for that. What it has sent in this tick is delivered.
+    /// Removes the citizen of the callback after this tick. No callback runs for this. Its messages of this tick are delivered.
     ///
-    /// A citizen can only remove itself. If it names one that does not live on its thread, the run ends with an error.
+    /// A citizen can only remove itself. If it names a citizen that does not live on its thread, the run ends with an error.
     pub fn remove(&mut self, citizen: &T) {
         self.dead.push(citizen.id());
     }
 
     /// Returns the random numbers of a citizen in this tick: they depend on the world's seed, on the id, and on the tick.
     ///
-    /// Each call begins at the first of them. Who draws in several callbacks of one tick wants [`random_for`](Self::random_for).
+    /// Each call starts again with the first number. For random numbers in several callbacks of a tick, use
+    /// [`random_for`](Self::random_for).
     #[must_use]
     pub fn random(&self, citizen: &T) -> Rand64 {
         self.random_for(citizen, 0)
     }
 
-    /// Returns other random numbers of a citizen in this tick for each `purpose`.
+    /// Like [`random`](Self::random), but with different numbers for each `purpose`.
     #[must_use]
     pub fn random_for(&self, citizen: &T, purpose: u64) -> Rand64 {
         random::random(self.seed, citizen.id(), self.tick, purpose)
     }
 
-    /// Returns to whom the citizen wrote in the last tick in vain, as no citizen has that id: one entry for each message, sorted.
+    /// Returns the receivers of the citizen's messages in the last tick that do not exist: one entry for each message, sorted.
     #[must_use]
     pub fn returned(&self, sender: &T) -> &[u64] {
         self.returned.get(&sender.id()).map_or(&[], Vec::as_slice)

@@ -1,16 +1,16 @@
-//! How a run goes on, for who sits in front of process 0.
+//! The progress of a run, as text on the terminal of process 0.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::report::Report;
 
-/// So often a line is written.
+/// The interval between two lines.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What has happened since the last line.
+/// The ticks since the last line.
 pub(crate) struct Progress {
-    /// How many workers a process has.
+    /// Number of workers of a process.
     threads: u32,
     since: Instant,
     line: Line,
@@ -19,16 +19,16 @@ pub(crate) struct Progress {
 /// A line of progress.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Line {
-    /// How many ticks have passed.
+    /// Number of ticks since the world's beginning.
     tick: u64,
-    /// How many of them since the last line.
+    /// Number of ticks since the last line.
     ticks: u64,
     seconds: f64,
     citizens: u64,
     sent: u64,
     returned: u64,
     moved: u64,
-    /// How long each process has been busy: its busiest worker, in microseconds.
+    /// The busy time of each process's busiest worker, in microseconds.
     busy: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Progress {
         Self { threads, since: Instant::now(), line: Line::default() }
     }
 
-    /// Adds a tick. Returns a line when it is time for one.
+    /// Adds a tick. Returns a line if the interval has passed.
     pub(crate) fn add(&mut self, passed: u64, reports: &[Report]) -> Option<Line> {
         self.line.add(passed, self.threads, reports);
         let elapsed = self.since.elapsed();

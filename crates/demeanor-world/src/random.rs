@@ -1,9 +1,9 @@
-//! Random numbers that depend on who draws them and when, not on where.
+//! Random numbers that depend on the citizen and the tick, not on the worker.
 
 use oorandom::Rand64;
 
-/// Returns the random numbers of one citizen in one tick of a world with this seed: those of
-/// [`Post::random_for`](crate::Post::random_for). They depend on nothing else.
+/// Returns the random numbers of one citizen in one tick of a world with this seed. They are the same as those of
+/// [`Post::random_for`](crate::Post::random_for), and depend only on the arguments.
 ///
 /// # Examples
 ///
@@ -21,7 +21,8 @@ pub fn random(seed: u64, id: u64, tick: u64, purpose: u64) -> Rand64 {
     Rand64::new(u128::from(high) << 64 | u128::from(low))
 }
 
-/// Spreads a number over all 64 bits: the finalizer of `SplitMix64` (Steele, Lea and Flood).
+/// Mixes the bits of a number, so that each bit of the result depends on all of them: the finalizer of `SplitMix64` (Steele,
+/// Lea and Flood).
 pub(crate) fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

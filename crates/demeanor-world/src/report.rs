@@ -1,44 +1,44 @@
-//! What happened in a tick, of one worker or of all.
+//! Reports of a tick, of one worker or of all.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How many citizens are in which state, and what the post has done.
+/// The number of citizens in each state, and the messages, births and deaths of a tick.
 ///
-/// It is the sum over all workers, so that it does not depend on how many there are.
+/// It is the sum over all workers, so it does not depend on the number of workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Census {
-    /// How many citizens there are.
+    /// Number of citizens.
     pub citizens: u64,
-    /// How many of them are in which innermost state, by the state's name.
+    /// Number of citizens in each innermost state, by the state's name.
     pub states: BTreeMap<String, u64>,
-    /// How many citizens have which label, if the world [tallies](crate::World::tally) them. Counted in ticks that are observed.
+    /// Number of citizens with each label, if the world [tallies](crate::World::tally) them. Counted only in observed ticks.
     pub tallies: BTreeMap<String, u64>,
-    /// How many messages were delivered in this tick.
+    /// Number of messages that were delivered in this tick.
     pub delivered: u64,
-    /// How many of them a state handled.
+    /// Number of delivered messages that a state handled.
     pub handled: u64,
-    /// How many messages of the tick before had no receiver.
+    /// Number of messages of the previous tick that had no receiver.
     pub returned: u64,
-    /// How many messages were sent in this tick.
+    /// Number of messages that were sent in this tick.
     pub sent: u64,
-    /// How many citizens began to live in this tick.
+    /// Number of citizens whose life began in this tick.
     pub born: u64,
-    /// How many citizens ended in this tick. They are not in `citizens` any more.
+    /// Number of citizens whose life ended in this tick. They are not in `citizens`.
     pub died: u64,
 }
 
-/// One worker's part of a tick.
+/// The report of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) worker: u32,
     pub(crate) census: Census,
     pub(crate) digest: u64,
-    /// How many citizens went to another worker.
+    /// Number of citizens that moved to another worker.
     pub(crate) moved: u64,
-    /// How long the worker was busy, in microseconds: all but waiting for others.
+    /// How long the worker was busy, in microseconds, without the time in which it waited for others.
     pub(crate) busy: u64,
 }
 

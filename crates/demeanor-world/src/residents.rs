@@ -8,11 +8,11 @@ use crate::error::WorldError;
 use crate::mail::Mail;
 use crate::parcel::Packed;
 
-/// The citizens of one worker: one batch, whatever their shards, with the keys by id.
+/// The citizens of one worker, of all its shards: one batch, and the keys by id.
 pub(crate) struct Residents<T: Citizen> {
     pub(crate) batch: Batch<T>,
     keys: FxHashMap<u64, Option<Key>>,
-    /// Those that begin to live with the next tick. Their keys are `None` until then.
+    /// The citizens whose life begins in the next tick. Until then their keys are `None`.
     newborn: Vec<(T, StateMachine<T>)>,
 }
 
@@ -21,12 +21,12 @@ impl<T: Citizen> Residents<T> {
         Self { batch: with_global(Batch::new(), global), keys: FxHashMap::default(), newborn: Vec::new() }
     }
 
-    /// Whether a citizen lives here in the next tick.
+    /// Returns whether a citizen lives here in the next tick.
     pub(crate) fn contains(&self, id: u64) -> bool {
         self.keys.contains_key(&id)
     }
 
-    /// Finds who lives here in the next tick, with its key unless it is still to be born.
+    /// Finds a citizen that lives here in the next tick. Its key is `None` if it is newborn.
     pub(crate) fn find(&self, id: u64) -> Option<&Option<Key>> {
         self.keys.get(&id)
     }
@@ -35,14 +35,14 @@ impl<T: Citizen> Residents<T> {
         *self.keys.get(&id)?
     }
 
-    /// Whether each citizen still has the id by which it is found.
+    /// Checks that each citizen still has the id under which it is stored.
     pub(crate) fn check_ids(&self) -> Result<(), WorldError> {
         let is_found = |key, citizen: &T| self.key(citizen.id()) == Some(key);
         let other = self.batch.iter().find(|&(key, citizen)| !is_found(key, citizen));
         other.map_or(Ok(()), |(_, citizen)| Err(WorldError::OtherId { id: citizen.id() }))
     }
 
-    /// Adds a citizen with its machine. Returns whether there was none of this id.
+    /// Adds a citizen with its machine. Returns `false` if there already was a citizen with this id.
     pub(crate) fn insert(&mut self, citizen: T, machine: StateMachine<T>) -> bool {
         let id = citizen.id();
         let Ok(key) = self.batch.insert_machine(citizen, machine) else {
@@ -51,7 +51,7 @@ impl<T: Citizen> Residents<T> {
         self.keys.insert(id, Some(key)).is_none()
     }
 
-    /// Adds a citizen that begins to live with the next tick. Returns whether there was none of this id.
+    /// Adds a citizen whose life begins in the next tick. Returns `false` if there already was a citizen with this id.
     pub(crate) fn expect(&mut self, citizen: T, machine: StateMachine<T>) -> bool {
         let is_first = self.keys.insert(citizen.id(), None).is_none();
         self.newborn.push((citizen, machine));
@@ -64,7 +64,7 @@ impl<T: Citizen> Residents<T> {
         self.batch.remove(key)
     }
 
-    /// Begins the lives of the newborn, in the order of their ids.
+    /// Begins the lives of the newborn citizens, in the order of their ids.
     pub(crate) fn begin_lives(&mut self, cx: &mut T::Context<'_>) -> u64 {
         let mut newborn = std::mem::take(&mut self.newborn);
         newborn.sort_unstable_by_key(|(citizen, _)| citizen.id());
@@ -79,7 +79,7 @@ impl<T: Citizen> Residents<T> {
         count
     }
 
-    /// Delivers mail that is sorted. Returns how much of it a state handled.
+    /// Delivers sorted mail. Returns how many messages were handled by a state.
     pub(crate) fn deliver(&mut self, mail: &[Mail<T::Message>], cx: &mut T::Context<'_>) -> u64 {
         let keys = &self.keys;
         let mut last = (0, None);
@@ -87,7 +87,7 @@ impl<T: Citizen> Residents<T> {
             if let Some(key) = letter.key {
                 return Some((key, &letter.message));
             }
-            // The mail of one receiver lies together.
+            // Sorted mail has all messages to one receiver in a row.
             if last.1.is_none() || last.0 != letter.receiver {
                 last = (letter.receiver, keys.get(&letter.receiver).copied().flatten());
             }
@@ -96,7 +96,7 @@ impl<T: Citizen> Residents<T> {
         self.batch.send_each(messages, cx) as u64
     }
 
-    /// The newborn as a batch, in which none is started.
+    /// Returns the newborn citizens, whose machines are not started.
     pub(crate) fn newborn(&self) -> impl Iterator<Item = (T, StateMachine<T>)> + '_ {
         self.newborn.iter().map(|(citizen, machine)| (citizen.clone(), machine.clone()))
     }
@@ -106,7 +106,7 @@ impl<T: Citizen> Residents<T> {
     }
 }
 
-/// Writes some citizens as columns, the names of states once.
+/// Serializes citizens as columns, in which the name of each state is written once.
 pub(crate) fn pack<T: Citizen>(
     citizens: impl IntoIterator<Item = (T, StateMachine<T>)>,
     global: Option<&StateRef<T>>,
@@ -122,7 +122,7 @@ pub(crate) fn pack<T: Citizen>(
     Ok(Packed { now, citizens: batch.save(book, now)?.map_owners(T::clone) })
 }
 
-/// Reads what [`pack`] has written.
+/// Reads the bytes that [`pack`] has written.
 pub(crate) fn unpack<T: Citizen>(
     Packed { now, citizens }: Packed<T>,
     global: Option<&StateRef<T>>,

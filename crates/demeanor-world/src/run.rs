@@ -1,4 +1,4 @@
-//! One process's part in a run: its arguments, its connections, its threads.
+//! One process's part of a run: its arguments, its connections, its threads.
 
 use std::net::TcpListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,18 +38,18 @@ pub(crate) struct Arguments {
     process: usize,
     processes: usize,
     hosts: Option<PathBuf>,
-    /// Where the processes of a launcher on this machine meet.
+    /// The address at which the processes of a launcher on this computer meet.
     meet: Option<String>,
-    /// By which the processes of the world know each other.
+    /// The secret with which the processes of the world identify each other.
     secret: Option<Secret>,
-    /// Whether processes without a secret meet on other computers, too.
+    /// Whether processes without a secret may meet over the network.
     trusts_network: bool,
     resume: bool,
-    /// Whether to go on from a checkpoint if there is one.
+    /// Whether to continue from a checkpoint if there is one.
     continues: bool,
     /// How long to wait for the other processes.
     patience: Duration,
-    /// After how long a silence another process counts as gone.
+    /// The time without a sign of life after which another process counts as gone.
     silence: Duration,
     worker: WorkerConfig,
 }
@@ -117,19 +117,19 @@ impl Arguments {
     }
 }
 
-/// How a run has ended. The ticks, the census and the digest are the same in every process.
+/// The result of a run. The ticks, the census and the digest are the same in every process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The number of this process. One of them usually says how the run has ended: process 0.
+    /// The number of this process. Usually only process 0 prints the result.
     pub process: usize,
-    /// How many ticks have passed since the world's beginning.
+    /// Number of ticks since the world's beginning.
     pub ticks: u64,
-    /// Who is in which state after the last tick.
+    /// The number of citizens in each state after the last tick.
     pub census: Census,
     /// The digest of all citizens after the last tick.
     pub digest: u64,
-    /// How many bytes this process has sent to others.
+    /// Number of bytes that this process has sent to others.
     pub bytes_sent: u64,
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn run<T: Citizen>(setup: Setup<T>, args: &Arguments, ticks: u64) -> 
         let failed = result.is_err();
         let _ = done.send(result);
         if failed {
-            // The dataflow will never be complete. The process ends by the error.
+            // The dataflow will never be complete, because the process ends with the error.
             let dataflows = worker.installed_dataflows();
             for dataflow in dataflows {
                 worker.drop_dataflow(dataflow);
@@ -181,7 +181,7 @@ pub(crate) fn run<T: Citizen>(setup: Setup<T>, args: &Arguments, ticks: u64) -> 
         if let Some(links) = &links {
             links.linger(Duration::from_millis(500));
         }
-        // timely's threads wait for connections that will not be closed in order.
+        // Dropping the guards would wait for timely's threads, which wait for connections that are not closed in order.
         std::mem::forget(guards);
         return Err(error.clone());
     }
@@ -192,19 +192,19 @@ pub(crate) fn run<T: Citizen>(setup: Setup<T>, args: &Arguments, ticks: u64) -> 
     Ok(Outcome { process: args.process, ticks, census: total.census, digest: total.digest, bytes_sent })
 }
 
-/// What the workers of a process share.
+/// The data that the workers of a process share.
 struct Run<T: Citizen> {
     setup: Setup<T>,
     found: Option<Found>,
     ticks: u64,
-    /// How many workers each process has.
+    /// Number of workers of each process.
     threads: u32,
-    /// Of process 0.
+    /// Only in process 0.
     #[cfg(feature = "inspector")]
     inspector: Option<Mutex<demeanor_inspector::Inspector>>,
 }
 
-/// Opens the inspector on process 0.
+/// Opens the inspector in process 0.
 #[cfg(feature = "inspector")]
 fn inspector<T: Citizen>(
     setup: &Setup<T>,
@@ -216,7 +216,7 @@ fn inspector<T: Citizen>(
     Ok(bound.map(Mutex::new))
 }
 
-/// Finds the checkpoint to go on from, if that is asked for.
+/// Finds the checkpoint to continue from, if the arguments ask for it.
 fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<Option<Found>, WorldError> {
     if ticks == 0 {
         return Err(WorldError::Setup("the world runs for 0 ticks: it needs at least 1".to_owned()));
@@ -243,7 +243,7 @@ fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<O
     Ok(Some(found))
 }
 
-/// What has to be the same in all processes.
+/// Returns the settings that must be the same in all processes.
 fn complete_settings<T: Citizen>(setup: &Setup<T>, args: &Arguments, found: Option<&Found>, ticks: u64) -> Settings {
     let mut settings = Settings::default();
     match &setup.program {
@@ -303,7 +303,7 @@ fn meeting(args: &Arguments, settings: Settings) -> Result<Meeting, WorldError> 
     } else {
         let addresses = match &args.hosts {
             Some(file) => read_hosts(file, args.processes)?,
-            // As timely has it.
+            // timely has the same default.
             None => (0..args.processes).map(|nth| format!("localhost:{}", 2101 + nth)).collect(),
         };
         let address = &addresses[process];
@@ -323,7 +323,7 @@ fn meeting(args: &Arguments, settings: Settings) -> Result<Meeting, WorldError> 
     })
 }
 
-/// The life of one worker. Returns the sum of all workers' last reports.
+/// Runs one worker. Returns the sum of all workers' last reports.
 fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Result<Report, Failure> {
     let Run { setup, found, ticks, threads, .. } = run;
     let mut exchange = Exchange::new(worker, Arc::clone(alarm));
@@ -347,7 +347,7 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
         let (passed, is_last) = (tick + 1, tick + 1 == *ticks);
         let is_observed = is_last || setup.observer.is_some() && passed.is_multiple_of(setup.observe_every);
         let census = is_observed || setup.is_watched();
-        // After the last tick every process knows how the run has ended.
+        // After the last tick, all workers get the reports, because every process returns the result of the run.
         let by = if is_last { 0..shards.workers } else { 0..1 };
         let reports = place.tick(tick, &Wanted { census, digest: is_observed, by }, &mut exchange)?;
         total = sum_up(&reports);
@@ -366,7 +366,7 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
     Ok(total)
 }
 
-/// Makes sure that all processes write their parts of a checkpoint to the same folder.
+/// Checks that all processes write their parts of a checkpoint to the same folder.
 fn check_folder<T: Citizen>(
     folder: &Path,
     shards: Shards,
@@ -388,7 +388,7 @@ fn check_folder<T: Citizen>(
     Ok(())
 }
 
-/// Writes a checkpoint. When this returns, it is whole.
+/// Writes a checkpoint. When this returns, the checkpoint is complete.
 fn save<T: Citizen>(
     place: &Place<'_, T>,
     folder: &Path,
@@ -417,7 +417,7 @@ fn sum_up(reports: &[Report]) -> Report {
     sum
 }
 
-/// Shows on process 0 how the run goes on.
+/// Shows the progress of the run in process 0.
 #[cfg_attr(not(feature = "inspector"), expect(unused_variables, reason = "the sums are for the inspector"))]
 fn watch<T: Citizen>(run: &Run<T>, passed: u64, now: f64, reports: &[Report], total: &Report, progress: &mut Progress) {
     if run.setup.shows_progress

@@ -1,4 +1,4 @@
-//! What a world is told before it runs, shared by all workers of a process.
+//! The description of a world, which all workers of a process share.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -28,19 +28,19 @@ pub(crate) struct Setup<T: Citizen> {
     pub(crate) observer: Option<Mutex<Box<Observer>>>,
     pub(crate) observe_every: u64,
     pub(crate) shows_progress: bool,
-    /// Which program this is. By default the digest of the executable file.
+    /// The identity of the program. By default it is the digest of the executable file.
     pub(crate) program: Option<String>,
-    /// Settings of the program: names and values.
+    /// The settings of the program: names and values.
     pub(crate) settings: Vec<(String, String)>,
     #[cfg(feature = "inspector")]
     pub(crate) is_inspected: bool,
-    /// Taken by process 0.
+    /// Process 0 takes it.
     #[cfg(feature = "inspector")]
     pub(crate) bind: Mutex<Option<Box<Inspect>>>,
 }
 
 impl<T: Citizen> Setup<T> {
-    /// Whether process 0 is to know in each tick who is in which state.
+    /// Returns whether process 0 needs the census of each tick.
     pub(crate) fn is_watched(&self) -> bool {
         #[cfg(feature = "inspector")]
         if self.is_inspected {
@@ -50,7 +50,7 @@ impl<T: Citizen> Setup<T> {
     }
 }
 
-/// When checkpoints are written, and where.
+/// When and where checkpoints are written.
 pub(crate) struct Checkpoints {
     pub(crate) every: u64,
     pub(crate) folder: PathBuf,

@@ -1,4 +1,4 @@
-//! A world, put together and run.
+//! The builder of a world, which also runs it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use crate::run::{self, Outcome};
 use crate::setup::Inspect;
 use crate::setup::{Checkpoints, Context, Observer, Populate, Setup, Tally};
 
-/// Many citizens that run on as many threads, processes and machines as there are.
+/// Many citizens, which run on any number of threads, processes and computers.
 ///
-/// What happens does not depend on how many these are.
+/// The result does not depend on these numbers.
 pub struct World<T: Citizen> {
     book: StateBook<T>,
     shards: u32,
@@ -37,9 +37,9 @@ pub struct World<T: Citizen> {
 }
 
 impl<T: Citizen> World<T> {
-    /// Creates a world whose states are those of `book`, with 1024 shards and no citizen in it.
+    /// Creates a world whose states are those of `book`, with 1024 shards and no citizens.
     ///
-    /// The book says under which name a citizen's state is sent to another process, and saved.
+    /// The book contains the names of the states, with which a citizen's state is sent to another process, and saved.
     #[must_use]
     pub fn new(book: StateBook<T>) -> Self {
         Self {
@@ -61,31 +61,31 @@ impl<T: Citizen> World<T> {
         }
     }
 
-    /// Sets how many shards there are. It is a property of the world, and stays the same on any number of machines: have some
-    /// hundred for each thread of the largest cluster that it may run on.
+    /// Sets the number of shards. It is a property of the world, and stays the same on any number of computers: use some
+    /// hundred for each thread of the largest cluster on which the world may run.
     #[must_use]
     pub fn shards(mut self, shards: u32) -> Self {
         self.shards = shards;
         self
     }
 
-    /// Sets the seed of all [random numbers](Post::random). It is 0 by default.
+    /// Sets the seed of all [random numbers](Post::random). The default is 0.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Gives all citizens a state that runs beside every other, as [`Batch::with_global`](demeanor::Batch::with_global) does.
+    /// Gives all citizens a global state, as [`Batch::with_global`](demeanor::Batch::with_global) does.
     #[must_use]
     pub fn global(mut self, global: impl IntoState<T>) -> Self {
         self.global = Some(global.into_state());
         self
     }
 
-    /// Sets who lives in each shard in the beginning, and in which state. Their lives begin with the first tick, by `enter`.
+    /// Sets the first citizens of each shard, with their states. Their lives begin in the first tick, with `enter`.
     ///
-    /// `make` is called once for each shard, on the thread that has it.
+    /// `make` is called once for each shard, on the thread that has the shard.
     #[must_use]
     pub fn populate<I, S>(mut self, make: impl Fn(u32) -> I + Send + Sync + 'static) -> Self
     where
@@ -98,10 +98,10 @@ impl<T: Citizen> World<T> {
         self
     }
 
-    /// Sets how the context of the callbacks is made, for each tick on each thread.
+    /// Sets the function that creates the context of the callbacks, for each tick on each thread.
     ///
-    /// What a callback reads there must be the same on every thread, and what it writes must go to the post: a count that is
-    /// kept in a context is one thread's.
+    /// The data that callbacks read in the context must be the same on every thread, and requests must go to the post: a count
+    /// in a context would be the count of one thread.
     #[must_use]
     pub fn context(
         mut self,
@@ -111,7 +111,7 @@ impl<T: Citizen> World<T> {
         self
     }
 
-    /// Has a checkpoint written to a folder after every so many ticks. With the argument `--resume` the run goes on from the last
+    /// Writes a checkpoint to a folder after every `every` ticks. With the argument `--resume` the run continues from the last
     /// one.
     #[must_use]
     pub fn checkpoint(mut self, every: u64, folder: impl Into<PathBuf>) -> Self {
@@ -119,8 +119,8 @@ impl<T: Citizen> World<T> {
         self
     }
 
-    /// Has a closure told of each tick, on process 0: the tick, who is in which state everywhere, and the digest of all
-    /// citizens.
+    /// Calls a closure after each tick, in process 0. Its arguments are the tick, the number of citizens in each state, and the
+    /// digest of all citizens.
     ///
     /// The digest costs more than a tick in which little happens: see [`observe_every`](Self::observe_every).
     #[must_use]
@@ -128,7 +128,7 @@ impl<T: Citizen> World<T> {
         self.observe_every(1, tell)
     }
 
-    /// As [`observe`](Self::observe), after every so many ticks, and after the last one.
+    /// Like [`observe`](Self::observe), but only after every `ticks` ticks, and after the last one.
     #[must_use]
     pub fn observe_every(mut self, ticks: u64, tell: impl FnMut(u64, &Census, u64) + Send + 'static) -> Self {
         self.observer = Some(Box::new(tell));
@@ -136,23 +136,24 @@ impl<T: Citizen> World<T> {
         self
     }
 
-    /// Has the citizens counted by a label, in ticks that are observed: such as by region and state. See [`Census::tallies`].
+    /// Counts the citizens by a label, in ticks that are observed. A label can be, for example, region and state. See
+    /// [`Census::tallies`].
     #[must_use]
     pub fn tally(mut self, label: impl Fn(&T, &StateRef<T>) -> String + Send + Sync + 'static) -> Self {
         self.tally = Some(Box::new(label));
         self
     }
 
-    /// Shows on process 0 how the run goes on, on standard error, about once in a second.
+    /// Shows the progress of the run in process 0, on standard error, about once per second.
     #[must_use]
     pub fn progress(mut self) -> Self {
         self.shows_progress = true;
         self
     }
 
-    /// Shows in a browser how many citizens are in which state, everywhere together.
+    /// Shows the number of citizens in each state in a browser, for all processes together.
     ///
-    /// `bind` is called on process 0, before the first tick. The others only send their sums.
+    /// `bind` is called in process 0, before the first tick. The other processes only send their sums.
     ///
     /// # Examples
     ///
@@ -172,18 +173,19 @@ impl<T: Citizen> World<T> {
         self
     }
 
-    /// Sets which program this is, such as its name and version. All processes must have the same.
+    /// Sets the identity of the program, such as its name and version. It must be the same in all processes.
     ///
-    /// By default it is the digest of the executable file. That is right where all processes run the same file. Computers with
-    /// different processors or operating systems run different files: set this, and change it whenever what happens in a tick
-    /// changes. Then it is up to the program to calculate the same on all of them: functions such as [`f64::sin`] do not.
+    /// By default it is the digest of the executable file. This is right if all processes run the same file. Computers with
+    /// different processors or operating systems run different files: in this case, set the identity, and change it whenever
+    /// the result of a tick changes. The program must then make sure that all computers calculate the same: functions such as
+    /// [`f64::sin`] do not.
     #[must_use]
     pub fn program(mut self, program: impl fmt::Display) -> Self {
         self.program = Some(program.to_string());
         self
     }
 
-    /// Adds a setting of the program that has to be the same in all processes, such as how many citizens it makes.
+    /// Adds a setting of the program that must be the same in all processes, such as the number of citizens.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
         self.settings.push((name.into(), value.to_string()));
@@ -192,14 +194,15 @@ impl<T: Citizen> World<T> {
 
     /// Runs this process's part of the world until `ticks` ticks have passed since its beginning.
     ///
-    /// `args` are the arguments of the program without its name: `-n` processes, `-p` which of them this is, `-h` the hosts file,
-    /// `-w` threads, `--resume` or `--continue`, `--secret` with a file or `--trust-network`, `--patience` and `--silence` with a
-    /// number of seconds.
+    /// `args` are the arguments of the program without its name: `-n` with the number of processes, `-p` with the number of
+    /// this process, `-h` with the hosts file, `-w` with the number of threads, `--resume` or `--continue`, `--secret` with a
+    /// file or `--trust-network`, `--patience` and `--silence` with a number of seconds.
     ///
     /// # Errors
     ///
     /// When the arguments or the world are wrong, when processes cannot be reached or were started differently, when a callback
-    /// panics, when a checkpoint cannot be written or read, or when another process ends. All processes end with the same error.
+    /// panics, when a checkpoint cannot be written or read, or when another process ends. All processes end with the same
+    /// error.
     pub fn run(self, args: impl IntoIterator<Item = impl Into<String>>, ticks: u64) -> Result<Outcome, WorldError> {
         let args = run::Arguments::parse(args.into_iter().map(Into::into).collect())?;
         run::run(self.complete()?, &args, ticks)

@@ -1,4 +1,4 @@
-//! A world that is stopped goes on from its last checkpoint, on another number of processes, too.
+//! A world that is stopped continues from its last checkpoint, also on another number of processes.
 
 mod village;
 
@@ -11,7 +11,7 @@ use demeanor_world::{Local, WorldError};
 use village::process::{Run, be_one, digests, error_of, observed};
 use village::reference;
 
-/// Not a test: what the processes run that the tests start.
+/// Not a test: the processes that the tests start run this function.
 #[test]
 fn a_process() {
     be_one();
@@ -65,7 +65,7 @@ fn two_checkpoints_are_kept_and_a_folder_without_a_manifest_is_none() {
     let run = Run { ticks: 50, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() };
     let all = digests(&run);
     assert_eq!(checkpoints(folder.path()), ["tick-000000000040", "tick-000000000050"]);
-    // As after a crash before the manifest was there.
+    // The same as after a crash before the manifest was written.
     fs::remove_file(folder.path().join("tick-000000000050/manifest.json")).unwrap();
     assert_eq!(digests(&Run { resume: true, ..run }), all[40..]);
 }
@@ -95,7 +95,7 @@ fn what_a_crash_has_left_of_a_checkpoint_goes_with_the_old_ones() {
     digests(&Run { ticks: 30, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() });
     let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    // What is later than the checkpoint is none of its business.
+    // Folders of later ticks are left alone.
     assert_eq!(names, ["tick-000000000020", "tick-000000000030", "tick-000000000033"]);
 }
 
@@ -124,7 +124,7 @@ fn processes_that_do_not_see_the_same_folder_are_told_before_a_tick_has_run() {
     }
 }
 
-/// A world that has run on four threads, with its last checkpoint, and another run that goes on from it.
+/// Returns a world that has run on four threads, with its last checkpoint, and another run that continues from it.
 fn stopped() -> (tempfile::TempDir, PathBuf, Run) {
     let folder = tempfile::tempdir().unwrap();
     let run = Run { threads: 4, ticks: 20, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() };
@@ -138,7 +138,7 @@ fn error(run: &Run, folder: &Path) -> String {
     error.to_string().replace(&folder.display().to_string(), "world")
 }
 
-/// The file of a part.
+/// Returns the file of a part.
 fn part_of(checkpoint: &Path, number: usize) -> PathBuf {
     let mut files = fs::read_dir(checkpoint).unwrap().map(|entry| entry.unwrap());
     let begin = format!("part-{number:05}-");
@@ -236,15 +236,15 @@ impl Small {
         let checkpoint = Some((2, folder.path().to_owned()));
         let run = Run { threads: 2, shards: 3, ticks: 4, checkpoint, ..Run::SMALLEST };
         digests(&run);
-        // No more checkpoints, which would take the place of those that are damaged.
+        // No further checkpoints, which would replace the damaged ones.
         let checkpoint = Some((100, folder.path().to_owned()));
         let last = folder.path().join("tick-000000000004");
         let expected = reference::one_batch(3, 6);
         Self { last, run: Run { threads: 1, ticks: 6, resume: true, checkpoint, ..run }, folder, expected }
     }
 
-    /// Goes on from the last checkpoint. The error, if there is one, comes before the first tick; and otherwise each tick has the
-    /// right digest.
+    /// Continues from the last checkpoint. An error comes before the first tick; without an error, each tick has the right
+    /// digest.
     fn resume(&self) -> Result<(), String> {
         let (sender, observed) = std::sync::mpsc::channel();
         let world = self.run.world().observe(move |tick, _, digest| sender.send((tick, digest)).unwrap());
@@ -264,7 +264,7 @@ impl Small {
         }
     }
 
-    /// Goes on from a checkpoint with one file that is damaged in some way: an error that names the file.
+    /// Continues from a checkpoint with one damaged file, and expects an error that names the file.
     fn refuses(&self, path: &Path, damage: &str) {
         let name = path.strip_prefix(self.folder.path()).unwrap().display().to_string();
         let error = self.resume().expect_err(damage);
@@ -318,13 +318,14 @@ fn a_file_of_a_checkpoint_that_is_missing_cut_doubled_or_another_one_is_an_error
         damaged.extend(others.iter().filter(|other| **other != bytes).cloned());
         for damaged in damaged {
             fs::write(path, &damaged).unwrap();
-            // A manifest of another tick is whole: what is wrong is the folder that it is in.
+            // A manifest of another tick is complete, but in the wrong folder.
             let is_of_other_tick = path.ends_with("manifest.json") && others.contains(&damaged);
             let is_manifest = is_of_other_tick && damaged.starts_with(b"{");
             small.refuses(if is_manifest { &small.last } else { path }, &format!("{} bytes instead of", damaged.len()));
         }
         fs::write(path, &bytes).unwrap();
-        // Missing, and under another name. Without a manifest the folder is no checkpoint, and the one before is the last.
+        // The file is missing, or has another name. Without a manifest the folder is not a checkpoint, and the previous one is
+        // the last.
         let other = path.with_extension("old");
         fs::rename(path, &other).unwrap();
         if path.ends_with("manifest.json") {
@@ -333,7 +334,7 @@ fn a_file_of_a_checkpoint_that_is_missing_cut_doubled_or_another_one_is_an_error
             small.refuses(path, "without");
         }
         fs::rename(&other, path).unwrap();
-        // A second copy belongs to nothing.
+        // A second copy is ignored.
         fs::copy(path, &other).unwrap();
         small.resume().unwrap();
         fs::remove_file(&other).unwrap();
@@ -369,7 +370,7 @@ fn checkpoints_that_cannot_be_gone_on_from_are_named() {
     assert_eq!(said(run), "cannot resume: world/empty: there is no checkpoint in this folder");
 }
 
-/// A process with a limit on the length of files fails as on a full disk, where the limit is that of the disk.
+/// A process with a limit on the length of files fails as on a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_error_ends_all_processes_with_the_error_of_the_system_and_leaves_the_last_whole_checkpoint() {
@@ -378,7 +379,7 @@ fn a_disk_error_ends_all_processes_with_the_error_of_the_system_and_leaves_the_l
         (Run { ticks: 10, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() }, current_exe().unwrap());
     digests(&begin);
     let run = Run { processes: 2, ticks: 40, resume: true, ..begin };
-    // In blocks of 512 bytes, as POSIX has it.
+    // In blocks of 512 bytes, according to POSIX.
     let limited = |limit: &str| {
         let own = run.command(&program);
         let mut shell = Command::new("sh");

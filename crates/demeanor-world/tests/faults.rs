@@ -1,4 +1,4 @@
-//! What ends a world early, and what all processes are told then.
+//! Errors that end a world early, and the messages in all processes.
 
 mod village;
 
@@ -9,7 +9,7 @@ use demeanor_world::{World, WorldError};
 use village::process::{Run, be_one, error_of, observed};
 use village::{Oddity, Villager, id_of, world};
 
-/// Not a test: what the processes run that the tests start.
+/// Not a test: the processes that the tests start run this function.
 #[test]
 fn a_process() {
     be_one();
@@ -23,13 +23,13 @@ fn a_process_that_is_killed_ends_the_others_within_a_second_with_an_error_that_n
     // On Unix by SIGKILL.
     local.children[1].kill().unwrap();
     let since = Instant::now();
-    // What is observed has to be read, or the process waits for its reader.
+    // The output must be read, or the process would wait for its reader.
     ticks.for_each(drop);
     for process in [0, 2] {
         let error = error_of(&mut local.children[process]).unwrap();
         let (who, rest) = error.split_once(" (127.0.0.1:").unwrap();
         let (_, what) = rest.split_once(") ").unwrap();
-        // One hears it from the other, if it is told before it sees for itself.
+        // A process may get the error from the other one before it notices the end itself.
         let who = who.trim_start_matches("process 0: ").trim_start_matches("process 2: ");
         assert_eq!([who, what], ["process 1", "is gone: its connection was closed without an error message"]);
     }
@@ -44,7 +44,7 @@ fn a_panic_in_a_callback_ends_all_processes_with_the_same_error() {
     let without_process = errors.iter().map(|error| &error[error.find("a callback").unwrap_or(0)..]);
     let expected = "a callback panicked in tick 40: 3007 falls ill";
     assert_eq!(without_process.collect::<Vec<_>>(), [expected; 3]);
-    // All but the one in which it happened say in which it happened.
+    // All processes except the one with the error name that process.
     let named: Vec<_> = errors.iter().filter(|error| error.starts_with("process ")).collect();
     assert!(named.len() == 2 && named[0] == named[1], "{errors:?}");
 }
@@ -66,7 +66,7 @@ fn a_second_citizen_of_an_id_ends_the_run_wherever_it_is_born() {
     }
 }
 
-/// The error with which a world ends in which something goes wrong.
+/// Returns the error with which a world with this oddity ends.
 fn with_oddity(threads: usize, oddity: Oddity) -> String {
     let run = Run { threads, oddity, ..Run::default() };
     run.world().run(run.args(), run.ticks).unwrap_err().to_string()
@@ -257,7 +257,7 @@ fn a_wrong_line_of_a_hosts_file_is_named() {
 fn a_process_that_waits_in_vain_says_for_whom() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("hosts");
-    // The operating system gives a port that nobody has; that nobody listens there is what is wanted.
+    // The operating system gives a free port, and no process listens on it.
     let free = || std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (one, other) = (free(), free());
     std::fs::write(&file, format!("{one}\n{other}\n")).unwrap();

@@ -1,4 +1,4 @@
-//! How processes meet, and how they notice that one of them is silent.
+//! How processes meet, and how they notice that another process is silent.
 
 mod village;
 
@@ -12,7 +12,7 @@ use demeanor_world::Local;
 use village::process::{Run, be_one, digests, error_of, observed};
 use village::reference;
 
-/// Not a test: what the processes run that the tests start.
+/// Not a test: the processes that the tests start run this function.
 #[test]
 fn a_process() {
     be_one();
@@ -40,17 +40,17 @@ fn a_process_that_is_stopped_ends_the_others_when_the_silence_is_too_long() {
         let error = error_of(&mut local.children[process]).unwrap();
         assert_eq!(said_of_it(error), "is gone: it has said nothing for 1 s");
     }
-    // When it goes on, it hears why there is nobody left.
+    // When it continues, it receives the reason why the others are gone.
     signal("-CONT");
     let error = error_of(&mut local.children[1]).unwrap();
     assert_eq!(said_of_it(error), "is gone: it has said nothing for 1 s");
 }
 
-/// Copies this program, with a byte more at its end: another executable that does the same.
+/// Copies this program with an additional byte at its end: a different executable with the same behavior.
 #[cfg(unix)]
 fn other_build(folder: &Path) -> std::path::PathBuf {
     let other = folder.join("other");
-    // By another program: a file that this one has open for writing cannot be executed.
+    // `sh` writes the copy, because a file that this process has open for writing cannot be executed.
     let mut copy = Command::new("sh");
     copy.args(["-c", r#"cp "$0" "$1" && echo >> "$1""#]).arg(env::current_exe().unwrap()).arg(&other);
     assert!(copy.status().unwrap().success());
@@ -105,7 +105,7 @@ fn a_process_with_another_secret_does_not_join() {
     let mut local = run.start_each(|process, run| Run { secret: Some(file(process)), ..run });
     assert_eq!(observed(&mut local).next(), None);
     for (process, error) in errors_of(&mut local).into_iter().enumerate() {
-        // The first one that gives up may reach the other one no more than before.
+        // The process that gives up first may not have reached the other one either.
         let expected = format!("after 1 s there is no connection to process {} (127.0.0.1:", 1 - process);
         let (_, ignored) = error.strip_prefix(&expected).unwrap_or_else(|| panic!("{error}")).split_once(')').unwrap();
         assert!(ignored.is_empty() || ignored.contains(" is ignored: it "), "{error}");
@@ -113,15 +113,15 @@ fn a_process_with_another_secret_does_not_join() {
     }
 }
 
-/// Stands between two processes. The first connection is closed when the caller has said all that it has to say, as if it had not
-/// waited for the answer; the second one is let through.
+/// Stands between two processes. The first connection is closed after the caller's greeting, as if the caller had not waited
+/// for the answer; the second connection is forwarded.
 fn impatient(to: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         let (mut client, _) = listener.accept().unwrap();
         let mut server = TcpStream::connect(&to).unwrap();
-        // What this is, and a nonce, both ways.
+        // The protocol's bytes and a nonce, both ways.
         let mut begin = [0; 40];
         client.read_exact(&mut begin).unwrap();
         server.write_all(&begin).unwrap();
@@ -135,7 +135,7 @@ fn impatient(to: String) -> String {
         server.write_all(&length).unwrap();
         server.write_all(&text).unwrap();
         server.shutdown(Shutdown::Write).unwrap();
-        // It has answered, and counts on the connection if it does not ask whether it was heard.
+        // The server has answered. If it did not wait for a confirmation, it would use the connection.
         server.read_exact(&mut [0]).unwrap();
         drop((client, server));
         let (client, _) = listener.accept().unwrap();

@@ -1,4 +1,4 @@
-//! What happens does not depend on how many processes and threads there are: every tick's digest is that of one batch.
+//! The result does not depend on the number of processes and threads: every tick's digest is the same as that of one batch.
 
 mod village;
 
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use village::process::{Run, be_one, digests};
 use village::reference;
 
-/// Not a test: what the processes run that the tests start.
+/// Not a test: the processes that the tests start run this function.
 #[test]
 fn a_process() {
     be_one();

@@ -1,5 +1,5 @@
-//! Timers and sleeps of whole ticks last as many ticks at every rate and on every clock, also in a world that is stopped and goes on
-//! from a checkpoint (rules 18, 25, 26, 27).
+//! Timers and sleeps that take whole ticks last the same number of ticks at every rate and on every clock, also in a world that
+//! is stopped and continues from a checkpoint (rules 18, 25, 26, 27).
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,13 +18,13 @@ enum Clock {
     /// Each tick is one second, which no clock rounds.
     Whole,
     Double,
-    /// The sum is rounded so much that a tick takes longer or shorter than it should, by more than rule 18 allows for.
+    /// The sum of all ticks in single precision: rounding makes a tick longer or shorter by more than rule 18 allows for.
     Single,
     Game,
 }
 
 impl Clock {
-    /// What it shows in a tick, as the sum of all ticks before.
+    /// Returns the clock's time in a tick, as the sum of all ticks before.
     fn shown(self, rate: u32, tick: u64) -> f64 {
         let length = 1.0 / f64::from(rate);
         match self {
@@ -41,7 +41,7 @@ impl Clock {
     }
 }
 
-/// What has happened: tick, citizen, event.
+/// The events: tick, citizen, name.
 type Log = Arc<Mutex<Vec<(u64, u64, &'static str)>>>;
 
 struct Night {
@@ -50,7 +50,7 @@ struct Night {
     log: Log,
 }
 
-/// With how many seconds it does what.
+/// The lengths of the watchman's activities, in seconds.
 #[derive(Clone, Serialize, Deserialize)]
 struct Watchman {
     id: u64,
@@ -84,9 +84,9 @@ impl Citizen for Watchman {
     fn digest(&self, _: &mut DigestHasher) {}
 }
 
-/// Until its time is over. Meanwhile, a bell calls elsewhere.
+/// A state that lasts until its time is over. Meanwhile, a bell calls the watchman away.
 struct Watch;
-/// Pushed over the watch. It sleeps, and is over when it wakes.
+/// A state that is pushed onto the watch. It sleeps, and ends when it wakes up.
 struct Errand;
 /// Sleeps.
 struct Rest;
@@ -127,7 +127,7 @@ impl State<Watchman> for Rest {
     }
 }
 
-/// A game: its clock, how many ticks it has in a second, and how many ticks each watchman takes for what.
+/// A game: its clock, its ticks per second, and the number of ticks of each watchman's activities.
 #[derive(Clone, Debug)]
 struct Game {
     clock: Clock,
@@ -156,7 +156,8 @@ impl Game {
             .context(move |tick, _| Night { tick, seconds: clock.shown(rate, tick), log: Arc::clone(&log) })
     }
 
-    /// Runs for some ticks, with a checkpoint at the end of the first `saved_after`, from which it then goes on.
+    /// Runs for some ticks. With `saved_after`, the run ends with a checkpoint after that number of ticks, and continues from
+    /// it.
     fn play(&self, saved_after: Option<u64>) -> Vec<(u64, u64, &'static str)> {
         let log = Log::default();
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! A world whose processes are stopped, continued and killed at random moments, and whose checkpoints are damaged between two runs,
-//! ends with the right digest; and each run that does not end so, ends with an error that says what is wrong.
+//! A world whose processes are stopped, continued and killed at random moments, and whose checkpoints are damaged between two
+//! runs, ends with the right digest; and each run that fails before that reports what is wrong.
 //!
-//! `DEMEANOR_TRIAL_WORLDS` and `DEMEANOR_TRIAL_SEED` are set to try more, and others.
+//! `DEMEANOR_TRIAL_WORLDS` and `DEMEANOR_TRIAL_SEED` set the number of worlds, and the seed.
 
 #![cfg(unix)]
 
@@ -16,19 +16,19 @@ use oorandom::Rand64;
 use village::process::{Run, be_one, error_of, observed};
 use village::reference;
 
-/// Not a test: what the processes run that the test starts.
+/// Not a test: the processes that the test starts run this function.
 #[test]
 fn a_process() {
     be_one();
 }
 
 const SHARDS: u32 = 16;
-/// An odd number, and checkpoints are written after even ones: from each of them there is a tick to go.
+/// An odd number. Checkpoints are written after even ticks, so that at least one tick follows each of them.
 const TICKS: u64 = 61;
 const MANIFEST: &str = "manifest.json";
-/// No checkpoint is written after so many.
+/// A tick without a checkpoint.
 const OTHER: &str = "tick-000000000059";
-/// In a world that still has not ended after so many runs, nothing goes wrong any more.
+/// After this number of runs of a world, no further mishap happens.
 const RUNS: usize = 16;
 
 fn from_environment<N: FromStr>(name: &str, default: N) -> N {
@@ -51,39 +51,39 @@ fn whatever_stops_kills_or_damages_a_world_its_end_is_right_or_an_error_says_wha
     }
 }
 
-/// What has been done to the worlds.
+/// Counts of the mishaps.
 #[derive(Debug, Default)]
 struct Tried {
     runs: usize,
     most_processes: usize,
     kills: usize,
     stops: usize,
-    /// Processes that were stopped until the others took them for gone, and went on during a later run.
+    /// Processes that were stopped until the others counted them as gone, and that continued during a later run.
     late: usize,
     damages: usize,
-    /// How many of them led to an error, rather than to the checkpoint before.
+    /// How many of them led to an error, rather than to the previous checkpoint.
     refused: usize,
 }
 
-/// What goes wrong in a run.
+/// The mishap in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mishap {
     Nothing,
-    /// A process is stopped for a moment, some times.
+    /// A process is stopped for a moment, several times.
     Stops,
     /// A process is killed, perhaps while another one is stopped.
     Kill,
     /// All processes are killed.
     KillAll,
-    /// A process is stopped until the others take it for gone.
+    /// A process is stopped until the others count it as gone.
     Silence,
 }
 
-/// The processes of a run that something was done to, by number.
+/// The processes of a run that were stopped or killed, by number.
 #[derive(Default)]
 struct Struck {
     killed: Vec<usize>,
-    /// Stopped, and not continued.
+    /// A process that was stopped and not continued.
     silent: Option<usize>,
 }
 
@@ -91,7 +91,7 @@ struct Trial {
     random: Rand64,
     expected: Vec<(u64, u64)>,
     tried: Tried,
-    /// Processes of earlier runs of this world, which are stopped.
+    /// Stopped processes of earlier runs of this world.
     stopped: Vec<Child>,
 }
 
@@ -105,14 +105,14 @@ impl Trial {
         usize::try_from(self.random.rand_range(0..end as u64)).unwrap()
     }
 
-    /// Lets a moment pass that is not always the same: that of starting some programs.
+    /// Waits for a random moment, about as long as it takes to start some programs.
     fn moment(&mut self, child: &Child) {
         for _ in 0..self.below(8) {
             signal("-0", child);
         }
     }
 
-    /// The whole life of a world, in as many runs as it takes.
+    /// Runs a whole world, in as many runs as necessary.
     fn world(&mut self) {
         let folder = tempfile::tempdir().unwrap();
         for nth in 0.. {
@@ -136,7 +136,7 @@ impl Trial {
         }
     }
 
-    /// Continues a process of an earlier run. It ends, and says why.
+    /// Continues a process of an earlier run. It ends with an error.
     fn go_on(&mut self, mut child: Child) {
         signal("-CONT", &child);
         let error = error_of(&mut child).unwrap();
@@ -144,7 +144,7 @@ impl Trial {
         self.tried.late += 1;
     }
 
-    /// Begins or continues a world. Returns whether it has come to its end.
+    /// Starts or continues a world. Returns whether it has reached its end.
     fn run(&mut self, folder: &Path, mishap: Mishap) -> bool {
         let mut run = self.next_run(folder);
         let processes = run.processes;
@@ -219,7 +219,7 @@ impl Trial {
                     self.tried.kills += 1;
                 }
             }
-            // The test waits for what process 0 observes.
+            // The test waits for the output of process 0.
             Mishap::Silence if victim > 0 => {
                 signal("-STOP", &children[victim]);
                 struck.silent = Some(victim);
@@ -229,8 +229,8 @@ impl Trial {
         }
     }
 
-    /// Damages the last checkpoint. The run that continues from it is refused, with the name of what is damaged, and the checkpoint
-    /// is removed; or it continues from the checkpoint before.
+    /// Damages the last checkpoint. Either the run that continues from it fails, with the name of the damaged file, and the
+    /// checkpoint is removed; or it continues from the previous checkpoint.
     fn damage(&mut self, folder: &Path) {
         let all = checkpoints(folder);
         let Some(last) = all.last() else { return };
@@ -243,7 +243,7 @@ impl Trial {
             0 => {
                 fs::remove_file(path).unwrap();
                 if path.ends_with(MANIFEST) {
-                    // Without it, this is no checkpoint.
+                    // Without this file, the folder is not a checkpoint.
                     return;
                 }
                 path.clone()
@@ -261,12 +261,12 @@ impl Trial {
                 let damaged = match kind {
                     2 => bytes[..at].to_vec(),
                     3 => [&bytes[..], &bytes[..]].concat(),
-                    // Another file of this checkpoint or of the one before.
+                    // Another file of this checkpoint or of the previous one.
                     4 if other != bytes => other,
                     _ => changed,
                 };
                 fs::write(path, &damaged).unwrap();
-                // The manifest of another tick is whole: what is wrong is the folder that it is in.
+                // The manifest of another tick is complete, but in the wrong folder.
                 let is_whole_manifest = path.ends_with(MANIFEST)
                     && others
                         .iter()
@@ -278,7 +278,7 @@ impl Trial {
         let run = Run { processes, threads: 1 + self.below(2), ..self.next_run(folder) };
         let is_known = |error: &str| error.contains(&format!("cannot resume: {}: ", named.display()));
         if processes > 1 {
-            // Processes that see it before they meet end before the launcher has told them of each other.
+            // Processes that find the damage before they meet end before the launcher has given them the addresses.
             if let Ok(mut local) = run.try_start() {
                 assert_eq!(observed(&mut local).next(), None);
                 for child in &mut local.children {
@@ -295,18 +295,18 @@ impl Trial {
         fs::remove_dir_all(if named.is_dir() { &named } else { last }).unwrap();
     }
 
-    /// A run that begins or continues the world.
+    /// Returns a run that starts or continues the world.
     fn next_run(&mut self, folder: &Path) -> Run {
         let processes = if self.below(12) == 0 { 8 } else { 1 + self.below(4) };
         let threads = 1 + self.below(2);
         let checkpoint = Some((2, folder.to_owned()));
-        // A process may be slow, but it is not gone.
+        // A process may be slow without being gone.
         let (continues, silence) = (true, 60);
         Run { processes, threads, shards: SHARDS, ticks: TICKS, checkpoint, continues, silence, ..Run::SMALLEST }
     }
 }
 
-/// The checkpoints in a folder, the oldest first.
+/// Returns the checkpoints in a folder, the oldest first.
 fn checkpoints(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<_> =
         fs::read_dir(folder).map_or_else(|_| Vec::new(), |all| all.map(|entry| entry.unwrap().path()).collect());
@@ -315,7 +315,7 @@ fn checkpoints(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The files of a checkpoint, by its manifest. Other files may be there that a run has left that was killed.
+/// Returns the files of a checkpoint, from its manifest. A killed run may have left other files.
 fn files_of(checkpoint: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(checkpoint.join(MANIFEST)).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -1,4 +1,4 @@
-//! What the example of a batch, `horde`, answers.
+//! The output of the example `horde`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,19 +13,19 @@ mod closed;
 #[path = "../main.rs"]
 mod horde;
 
-/// Runs an example on a command line. Returns the exit code, what it printed, and what it complained of.
+/// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {
     let (mut out, mut err) = (vec![], vec![]);
     let code = horde::answer(arguments.split_whitespace().map(OsString::from), &mut out, &mut err);
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
-/// A file of a test's own.
+/// Returns the path of a file for one test.
 fn picture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("horde").join(name)
 }
 
-/// Runs the horde. Returns what it printed, without the times that depend on the machine, and the picture.
+/// Runs the horde. Returns the output, without the times that depend on the computer, and the picture.
 #[track_caller]
 fn play(arguments: &str, name: &str) -> (Vec<String>, Vec<u8>) {
     let file = picture(name);
@@ -180,7 +180,7 @@ fn a_picture_that_cannot_be_written_is_an_error_and_leaves_nothing_behind() {
     assert_eq!(left, ["taken.png", "taken.svg"]);
 }
 
-/// Written in place, it would change under its other name, too.
+/// If the file were written in place, it would also change under its other name.
 #[test]
 fn a_picture_takes_the_place_of_the_old_one_only_once_it_is_complete() {
     for name in ["again.svg", "again.png"] {

@@ -1,10 +1,10 @@
-//! A nation of villagers: farmers, bakers and smiths who trade by mail, move from village to village, are born and end.
+//! A nation of villagers: farmers, bakers and smiths that trade by mail, move from village to village, are born and die.
 //!
 //! ```text
 //! cargo run --release -p nation -- --local 2 --picture nation.svg
 //! ```
 //!
-//! With the same numbers of villagers, villages and days the last line is the same on any number of processes and threads.
+//! With the same numbers of villagers, villages and days, the last line is the same on any number of processes and threads.
 
 mod options;
 mod picture;

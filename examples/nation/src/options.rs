@@ -24,14 +24,14 @@ pub(crate) struct Options {
     pub(crate) villages: u32,
     pub(crate) picture: Option<PathBuf>,
     pub(crate) checkpoints: Option<PathBuf>,
-    /// What is left for the world.
+    /// The remaining arguments, for the world.
     pub(crate) world: Vec<String>,
-    /// All but `--local`, for the processes that it starts.
+    /// All arguments except `--local`, for the processes that it starts.
     pub(crate) passed_on: Vec<String>,
 }
 
 impl Options {
-    /// Reads the arguments. `None` if help is wanted.
+    /// Parses the arguments. Returns `None` if the user asks for help.
     pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Option<Self>, lexopt::Error> {
         use lexopt::prelude::*;
         let mut options = Self {

@@ -1,4 +1,4 @@
-//! The picture: for each region, how many villagers are in which state.
+//! The picture: the number of villagers in each state, for each region.
 
 use std::error::Error;
 use std::path::Path;
@@ -24,7 +24,7 @@ const BOTTOM: i32 = 500;
 
 /// Draws the last day as an SVG.
 pub(crate) fn draw(census: &Census, days: u64, file: &Path) -> Result<(), Box<dyn Error>> {
-    // To measure letters by; they are shown with whatever font the viewer has.
+    // The font is used to measure letters; the viewer shows the text with its own font.
     register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular()).map_err(|_| "the font cannot be read")?;
     let mut svg = String::new();
     let page = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();

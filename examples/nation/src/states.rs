@@ -1,28 +1,28 @@
-//! What villagers do.
+//! The states of villagers.
 
 use demeanor::{Fsm, State, StateBook};
 use serde::{Deserialize, Serialize};
 
 use crate::villager::{Day, Letter, Trade, Villager};
 
-/// What happens to all, whatever they do: they grow old and hungry, read their mail, and have children.
+/// The global state: all villagers grow old and hungry, read their mail, and have children.
 pub(crate) struct Life;
 pub(crate) struct Work;
-/// Waits for goods that are on their way.
+/// Waits for goods that are in the mail.
 pub(crate) struct Market;
 pub(crate) struct Travel;
 pub(crate) struct Rest;
-/// The clerk of a village gives each newborn child an id that nobody else has.
+/// The clerk of a village gives each newborn child a unique id.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Office {
-    /// The clerks count in steps, each from another number, so that no two give the same id.
+    /// Each clerk counts in steps from a different number, so that no two clerks give the same id.
     pub(crate) next_id: u64,
 }
 
 const GROWN: u32 = 60;
 const OLD: u32 = 500;
 const STARVED: u32 = 24;
-/// A dowry, for each child.
+/// The coins that each child gets.
 const DOWRY: i64 = 30;
 
 impl State<Villager> for Life {
@@ -42,10 +42,10 @@ impl State<Villager> for Life {
             }
         }
         let mut random = day.post.random(villager);
-        // What was written to somebody who is gone is lost, but for a letter to another one.
+        // A message to a villager that is gone is lost. The next order goes to another villager.
         for &gone in &*day.post.returned(villager).to_vec() {
             if let Some(nth) = villager.sellers.iter().position(|seller| *seller == gone) {
-                // Another acquaintance may know who sells it now.
+                // Another acquaintance may sell the goods, or know a seller.
                 villager.sellers[nth] = villager.sellers[(nth + 1) % 3];
             }
         }
@@ -104,7 +104,7 @@ impl State<Villager> for Life {
                 }
                 day.post.spawn(child, &Rest);
             }
-            // For clerks.
+            // These letters are for clerks.
             Letter::Expecting { .. } => return false,
         }
         true
@@ -139,12 +139,12 @@ impl State<Villager> for Work {
             if villager.order(needs, day) {
                 fsm.change_state(&Market);
             } else {
-                // The poor work with their hands.
+                // A poor villager earns a coin by manual work.
                 villager.coins += 1;
             }
             return;
         }
-        // Tools last for a while; grain is gone at once.
+        // Tools last for a while; grain is used up at once.
         if villager.trade != Trade::Farmer || random < 2 {
             villager.goods[needs as usize] -= 1;
         }
@@ -173,7 +173,7 @@ impl State<Villager> for Travel {
     }
 
     fn exit(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
-        // To a village nearby, or to another part of the nation.
+        // The villager moves to a village nearby, or to another part of the nation.
         let mut random = day.post.random_for(villager, 2);
         let far = if random.rand_range(0..10) == 0 { u64::from(day.villages) } else { 4 };
         let steps = u32::try_from(random.rand_range(1..far.max(2))).unwrap_or(1);

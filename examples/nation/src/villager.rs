@@ -1,4 +1,4 @@
-//! A villager: what it has, whom it knows, and what it writes to others.
+//! A villager: its property, its acquaintances, and its letters.
 
 use std::hash::Hash;
 
@@ -6,7 +6,7 @@ use demeanor::{DigestHasher, Owner};
 use demeanor_world::{Citizen, Post};
 use serde::{Deserialize, Serialize};
 
-/// How many regions the nation has. The villages of a region are neighbors.
+/// The number of regions of the nation. The villages of a region are neighbors.
 pub(crate) const REGIONS: u32 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub(crate) enum Trade {
 impl Trade {
     pub(crate) const ALL: [Self; 3] = [Self::Farmer, Self::Baker, Self::Smith];
 
-    /// What is made in this trade costs so many coins.
+    /// Returns the price in coins of this trade's goods.
     pub(crate) fn price(self) -> i64 {
         match self {
             Self::Farmer => 2,
@@ -28,7 +28,7 @@ impl Trade {
         }
     }
 
-    /// Whose goods are needed to work in this trade.
+    /// Returns the trade whose goods are needed to work in this trade.
     pub(crate) fn needs(self) -> Self {
         match self {
             Self::Farmer => Self::Smith,
@@ -37,10 +37,10 @@ impl Trade {
     }
 }
 
-/// What villagers write to each other. Goods have the name of the trade that makes them.
+/// The letters between villagers. Goods have the name of the trade that makes them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Letter {
-    /// Coins for goods.
+    /// An order of goods, with the coins.
     Order {
         of: Trade,
         from: u64,
@@ -50,18 +50,18 @@ pub(crate) enum Letter {
         of: Trade,
         count: u32,
     },
-    /// The coins come back: there are no goods. Someone else may have some.
+    /// The coins are returned, because there are no goods. Another seller may have them.
     Refund {
         of: Trade,
         coins: i64,
         ask: u64,
     },
-    /// A newborn villager of this trade says who it is.
+    /// A newborn villager of this trade introduces itself.
     Greeting {
         trade: Trade,
         id: u64,
     },
-    /// To the clerk of the village: a child is expected.
+    /// To the clerk of the village: a child will be born.
     Expecting {
         parent: u64,
     },
@@ -79,13 +79,13 @@ pub(crate) struct Villager {
     pub(crate) age: u32,
     pub(crate) hunger: u32,
     pub(crate) coins: i64,
-    /// How much it has of what each trade makes.
+    /// The amount of each trade's goods that it has.
     pub(crate) goods: [u32; 3],
-    /// From whom it buys what each trade makes.
+    /// The seller of each trade's goods.
     pub(crate) sellers: [u64; 3],
 }
 
-/// What a callback is given: the day, the nation, the post.
+/// The context of a callback: the day, the nation, the post.
 pub(crate) struct Day<'a> {
     pub(crate) number: u64,
     pub(crate) villages: u32,
@@ -117,7 +117,7 @@ impl Citizen for Villager {
 }
 
 impl Villager {
-    /// One of the first villagers, who are numbered from 0, one trade after the other.
+    /// Returns one of the first villagers, which are numbered from 0, with the trades in turns.
     pub(crate) fn first(id: u64, village: u32, villagers: u64) -> Self {
         let third = |nth: u64| (id + 3 * (nth + 7)) / 3 * 3 % (villagers / 3 * 3).max(3);
         Self {
@@ -132,12 +132,12 @@ impl Villager {
         }
     }
 
-    /// The id of a village's clerk. Clerks are counted from the top, far from the other villagers.
+    /// Returns the id of a village's clerk. Clerks are counted from the top, far from the other villagers.
     pub(crate) fn clerk_of(village: u32) -> u64 {
         u64::MAX - u64::from(village)
     }
 
-    /// A clerk, who stays in its village, and lives as long as the nation.
+    /// Returns a clerk, who stays in the village and lives as long as the nation.
     pub(crate) fn clerk(village: u32) -> Self {
         Self {
             id: Self::clerk_of(village),
@@ -156,11 +156,11 @@ impl Villager {
     }
 
     pub(crate) fn region(&self, villages: u32) -> u32 {
-        // As 64 bits, since there may be more villages than a region's number leaves room for.
+        // With 64 bits, because the product may be too large for 32.
         u32::try_from(u64::from(self.village) * u64::from(REGIONS) / u64::from(villages)).unwrap_or(0)
     }
 
-    /// Buys goods by mail. Returns whether there are coins for it.
+    /// Buys goods by mail. Returns whether there are enough coins.
     pub(crate) fn order(&mut self, of: Trade, day: &mut Day<'_>) -> bool {
         if self.coins < of.price() {
             return false;

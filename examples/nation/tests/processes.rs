@@ -1,4 +1,4 @@
-//! The nation is the same on any number of processes, to the last line and the picture.
+//! The nation has the same last line and the same picture on any number of processes.
 
 use std::fs;
 use std::process::Command;
@@ -60,7 +60,7 @@ fn a_picture_that_cannot_be_written_is_named() {
         .output()
         .unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
-    // On a slow machine it may have shown its progress before.
+    // On a slow machine it may have printed its progress before.
     assert!(error.ends_with("error: /dev/full: No space left on device (os error 28)\n"), "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! What a field player does who runs to the ball.
+//! The states of a field player who runs to the ball.
 
 use demeanor::{Fsm, State, StateRef, Telegram};
 
@@ -7,10 +7,10 @@ use super::super::game::{Match, News, Told};
 use super::FieldPlayer;
 use super::off_the_ball::KeepPosition;
 
-/// How likely a player is to take the ball from an opponent, in each tick in which he reaches it.
+/// The probability that a player takes the ball from an opponent, in each tick in which he reaches it.
 const TACKLE: f64 = 0.12;
 
-/// The parent of the two: runs to where he meets the ball, and plays it.
+/// The parent of the two states: the player runs to the place where he meets the ball, and plays it.
 struct AfterTheBall;
 
 impl State<FieldPlayer> for AfterTheBall {
@@ -27,12 +27,12 @@ impl State<FieldPlayer> for AfterTheBall {
             }
             player.send(carrier, News::Tackled, game);
         }
-        // Within the call: when it returns he has the ball, and the rest of this tick is that of a player who has it.
+        // Delivered within the call: when it returns, he has the ball, and the rest of this tick runs in a state with the ball.
         fsm.send_now(player, &Telegram::new(me.into(), me.into(), News::BallAtFeet), game);
     }
 }
 
-/// Nobody of the team is closer.
+/// No teammate is closer to the ball.
 pub(crate) struct Chase;
 
 impl State<FieldPlayer> for Chase {
@@ -48,11 +48,11 @@ impl State<FieldPlayer> for Chase {
     }
 }
 
-/// A pass comes to him.
+/// He waits for a pass to him.
 pub(super) struct Receive;
 
 impl Receive {
-    /// How long he waits for a pass, in seconds.
+    /// The longest time that he waits for a pass, in seconds.
     const PATIENCE: f64 = 4.0;
 }
 

@@ -1,4 +1,4 @@
-//! A field player: who he is, and what he does with the telegrams that hold in every state.
+//! A field player, with the telegrams that are handled in every state.
 
 mod after_the_ball;
 mod off_the_ball;
@@ -20,15 +20,15 @@ use super::pitch::{Point, Shirt};
 pub(crate) const STATES: [&str; 10] =
     ["GoHome", "KeepPosition", "Mark", "Support", "Chase", "Receive", "Dribble", "Pass", "Shoot", "Stumble"];
 
-/// What only the player's own states read. Where he is lies in the match, for all to see.
+/// The data that only the player's own states read. His place is in the match, visible to all.
 #[derive(Default)]
 pub(crate) struct FieldPlayer {
     shirt: Shirt,
-    /// Where he is to be free for a pass.
+    /// The place where he should be free for a pass.
     spot: Point,
     /// The opponent whom he marks.
     opponent: Shirt,
-    /// When he asks for a pass again, in seconds.
+    /// The time of his next request for a pass, in seconds.
     next_question: f64,
 }
 
@@ -49,7 +49,7 @@ impl Owner for FieldPlayer {
     }
 }
 
-/// Makes a player who is in no state until the team sends him home.
+/// Returns a player who is in no state until the team sends him home.
 pub(crate) fn agent(shirt: Shirt) -> Agent<FieldPlayer> {
     let player = FieldPlayer { shirt, ..FieldPlayer::default() };
     Agent::new(player, StateMachine::idle().with_global(&Orders))
@@ -65,7 +65,7 @@ impl FieldPlayer {
     }
 }
 
-/// The global state: what the team and the other players tell him.
+/// The global state: telegrams from the team and the other players.
 struct Orders;
 
 impl State<FieldPlayer> for Orders {
@@ -91,7 +91,7 @@ impl State<FieldPlayer> for Orders {
     }
 }
 
-/// Runs to where he stands at the kick-off, and waits there for the team.
+/// Runs to his place at the kick-off, and waits there for the team.
 struct GoHome;
 
 impl State<FieldPlayer> for GoHome {
@@ -101,16 +101,16 @@ impl State<FieldPlayer> for GoHome {
     }
 }
 
-/// Has lost the ball to an opponent, and can do nothing for a moment.
+/// Has lost the ball to an opponent, and cannot act for a moment.
 pub(crate) struct Stumble;
 
 impl Stumble {
-    /// In seconds.
+    /// The duration in seconds.
     const LASTS: f64 = 0.7;
 }
 
 impl State<FieldPlayer> for Stumble {
-    /// Only a team that goes home calls him away before.
+    /// Only the team's order to go home can end it earlier.
     fn can_exit(&self, _: &FieldPlayer, fsm: &Fsm<'_, FieldPlayer>, game: &Match) -> bool {
         fsm.time_in_state(game) >= Self::LASTS
     }

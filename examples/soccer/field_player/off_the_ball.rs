@@ -1,4 +1,4 @@
-//! What a field player does who has nothing to do with the ball: the team can send him.
+//! The states of a field player who is away from the ball: the team can send him.
 
 use demeanor::{CastContext, Delivery, Fsm, State, StateRef};
 
@@ -7,12 +7,12 @@ use super::super::game::{Match, News};
 use super::FieldPlayer;
 use super::after_the_ball::Receive;
 
-/// The parent of the states from which the team can send him elsewhere.
+/// The parent of the states in which the team can send him elsewhere.
 pub(crate) struct OffTheBall;
 
 impl State<FieldPlayer> for OffTheBall {}
 
-/// Has his place in the formation.
+/// Keeps his place in the formation.
 pub(super) struct KeepPosition;
 
 impl State<FieldPlayer> for KeepPosition {
@@ -26,7 +26,7 @@ impl State<FieldPlayer> for KeepPosition {
     }
 }
 
-/// Stays between an opponent and the own goal.
+/// Stays between an opponent and the player's own goal.
 pub(super) struct Mark;
 
 impl State<FieldPlayer> for Mark {
@@ -40,7 +40,7 @@ impl State<FieldPlayer> for Mark {
     }
 }
 
-/// Runs to where the team wants him, and asks for the ball when a pass would arrive.
+/// Runs to the place that the team has chosen, and asks for the ball when a pass would arrive.
 pub(crate) struct Support;
 
 impl State<FieldPlayer> for Support {
@@ -54,14 +54,14 @@ impl State<FieldPlayer> for Support {
             let is_free = game.can_pass_to(me.side, game.body(me).place);
             if is_free && game.now() >= player.next_question {
                 player.next_question = game.now() + 1.0;
-                // The passer answers within this call: he kicks the ball, and tells this player to receive it. For that,
-                // this player has to be a member like the others meanwhile, and not one whose callback is running.
+                // The passer answers within this call: he kicks the ball, and tells this player to receive it. For that, this
+                // player must be an ordinary member during the call, and not a member whose callback is running.
                 let answer =
                     game.rejoin(&me.into(), player, fsm, |game| game.send(me.into(), carrier.into(), News::PassToMe));
                 game.questions.asked += 1;
                 if answer == Ok(Delivery::Handled) && fsm.is_in_state(&Receive) {
                     game.questions.answered += 1;
-                    return; // the ball is on its way: not to the spot any more
+                    return; // the ball is on its way, so he no longer runs to the spot
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What a field player does who has the ball.
+//! The states of a field player who has the ball.
 
 use demeanor::{Fsm, State, StateRef};
 
@@ -10,12 +10,12 @@ use super::super::view::{PASS_ARRIVES_AT, SHOT};
 use super::FieldPlayer;
 use super::off_the_ball::KeepPosition;
 
-/// How fast he kicks the ball ahead of himself, in meters per second.
+/// The speed with which he kicks the ball ahead of himself, in meters per second.
 const NUDGE: f64 = 5.5;
-/// The ball is lost to him when it is farther away, in meters.
+/// He loses the ball when it is farther away than this, in meters.
 const LOST: f64 = 3.0;
 
-/// The parent of the states in which the ball is his.
+/// The parent of the states in which he has the ball.
 struct OnTheBall;
 
 impl State<FieldPlayer> for OnTheBall {
@@ -28,7 +28,7 @@ impl State<FieldPlayer> for OnTheBall {
     }
 }
 
-/// Runs with the ball, and looks for somebody to pass to, or for a way into the goal.
+/// Runs with the ball, and looks for a teammate to pass to, or for a shot at the goal.
 pub(super) struct Dribble;
 
 impl State<FieldPlayer> for Dribble {
@@ -43,7 +43,7 @@ impl State<FieldPlayer> for Dribble {
         if game.carrier != Some(me) || game.body(me).place.distance(ball) > LOST {
             fsm.change_state(&KeepPosition);
         } else if !game.reaches_ball(me) {
-            // It rolls ahead of him.
+            // The ball rolls ahead of him.
         } else if let Some(target) = game.best_shot(me.side, ball).or_else(|| game.desperate_shot(me)) {
             fsm.change_state(Box::new(Shoot { target }));
         } else if let Some((to, spot)) = game.best_pass(me).filter(|_| game.is_pressed(me)) {
@@ -54,7 +54,8 @@ impl State<FieldPlayer> for Dribble {
         }
     }
 
-    /// Somebody asks for the ball. The pass is made before he goes on: `Pass` is entered within his call.
+    /// A teammate asks for the ball. The pass is made before the teammate's callback continues: `Pass` is entered within its
+    /// call.
     fn on_message(
         &self,
         player: &mut FieldPlayer,
@@ -72,7 +73,7 @@ impl State<FieldPlayer> for Dribble {
     }
 }
 
-/// Kicks the ball to another player: a state with data, one for each pass.
+/// Kicks the ball to another player. This is a state with data, and each pass has its own.
 #[derive(Clone)]
 struct Pass {
     to: Shirt,

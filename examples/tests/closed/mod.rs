@@ -1,4 +1,4 @@
-//! A pipe whose reader has stopped early.
+//! A pipe whose reader has closed it early.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! A small game that is saved and loaded: guards who patrol, are stunned, come to and die.
+//! A small game that is saved and loaded: guards that patrol, are stunned, recover and die.
 
 use bevy_app::App;
 use bevy_demeanor::{EntityContext, EntityOwner, Machine, StateMachinePlugin};
@@ -13,27 +13,27 @@ use serde::{Deserialize, Serialize};
 #[reflect(Resource)]
 pub struct Clock(pub f64);
 
-/// A guard. Whoever spawns one gets its machine, too.
+/// A guard. Its required component is its machine.
 #[derive(Component, Reflect, Default)]
 #[reflect(Component)]
 #[require(Save, Machine<Guard> = Machine::new(&Patrol).with_global(&Mortal))]
 pub struct Guard {
-    /// Dead at 0.
+    /// The health. At 0, the guard is dead.
     pub health: u32,
-    /// How often it was entered into a state.
+    /// The number of states that it has entered.
     pub entered: u32,
-    /// How far it has walked.
+    /// The number of steps that it has walked.
     pub steps: u32,
 }
 
-/// What a guard is told.
+/// The messages of a guard.
 #[derive(Serialize, Deserialize)]
 pub enum Told {
     /// It is shot at.
     Shot,
     /// It is hit on the head.
     Blow,
-    /// It comes to, as it tells itself.
+    /// It recovers. It sends this message to itself.
     Better,
 }
 
@@ -65,7 +65,7 @@ impl State<Guard> for Patrol {
     }
 }
 
-/// Lies there for two seconds, and then goes on with what it did.
+/// Lies on the ground for two seconds, and then returns to the previous state.
 pub struct Stunned;
 impl State<Guard> for Stunned {
     fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Context<'_>) {
@@ -82,7 +82,7 @@ impl State<Guard> for Stunned {
     }
 }
 
-/// For good.
+/// The final state.
 pub struct Dead;
 impl State<Guard> for Dead {
     fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Context<'_>) {
@@ -91,7 +91,7 @@ impl State<Guard> for Dead {
     }
 }
 
-/// Beside every other state: whoever lacks it is immortal.
+/// The global state. A guard without it is immortal.
 pub struct Mortal;
 impl State<Guard> for Mortal {
     fn on_message(&self, guard: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, _: &mut Context<'_>) -> bool {
@@ -113,7 +113,7 @@ impl State<Guard> for Mortal {
     }
 }
 
-/// The game. That it can be saved takes the book, and nothing else.
+/// Returns the game. To be saved, it only needs the book.
 #[must_use]
 pub fn game() -> App {
     let book = StateBook::new().with(&Patrol).with(&Stunned).with(&Dead).with(&Mortal).with_messages();

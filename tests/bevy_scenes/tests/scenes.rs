@@ -1,4 +1,4 @@
-//! Guards are saved and loaded by Bevy's `DynamicWorld`, and by moonshine-save.
+//! Bevy's `DynamicWorld` and moonshine-save save and load guards.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ fn tell(app: &mut App, guards: &[Entity], told: fn() -> Told) {
     app.world_mut().flush();
 }
 
-/// 200 guards: some on patrol, some stunned for half a second, some dead.
+/// Returns 200 guards: some on patrol, some stunned for half a second, some dead.
 fn played() -> (App, Vec<Entity>) {
     let mut app = app();
     app.insert_resource(Clock(100.0));
@@ -44,7 +44,7 @@ fn played() -> (App, Vec<Entity>) {
     (app, guards)
 }
 
-/// What can be seen of the guards of a world, whatever their entities.
+/// Returns the visible data of a world's guards, without their entities.
 fn seen(app: &mut App) -> Vec<String> {
     let mut guards = app.world_mut().query::<(&Guard, &Machine<Guard>)>();
     let line = |(guard, machine): (&Guard, &Machine<Guard>)| {
@@ -57,7 +57,7 @@ fn seen(app: &mut App) -> Vec<String> {
     lines
 }
 
-/// The two go on alike, and in the end everybody can be shot.
+/// Both games continue in the same way, and at the end every guard can be shot.
 fn check(mut going_on: App, mut loaded: App) {
     assert_eq!(seen(&mut loaded), seen(&mut going_on));
     for _ in 0..6 {
@@ -102,7 +102,7 @@ fn a_dynamic_world_holds_whole_machines() {
         let (mut going_on, guards) = played();
         let text = saved_by_bevy(&mut going_on, &guards, with_clock);
         let mut loaded = app();
-        // So that entities have other places.
+        // So that the loaded entities get different ids.
         loaded.world_mut().spawn_batch((0..100).map(|_| Name::new("somebody else")));
         load_by_bevy(&mut loaded, &text);
         assert_eq!(loaded.world().resource::<Clock>().0, if with_clock { 101.0 } else { 0.0 });
@@ -137,7 +137,7 @@ fn moonshine_saves_and_loads_whole_machines() {
 
     let mut loaded = app();
     loaded.add_observer(load_on_default_event);
-    // Whoever is there goes, and takes its machine along.
+    // An existing guard is removed, with its machine.
     loaded.world_mut().spawn((Guard::default(), Machine::<Guard>::new(&Patrol)));
     loaded.update();
     loaded.world_mut().trigger_load(LoadWorld::default_from_file(&path));

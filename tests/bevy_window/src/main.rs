@@ -1,16 +1,16 @@
-//! A guard that runs to and fro in a window, and is red while it comes back.
+//! A guard that runs back and forth in a window, and is red on the way back.
 
 use bevy::prelude::*;
 use bevy_demeanor::prelude::*;
 
-/// Both preludes at once.
+/// Both preludes together.
 mod both {
     #[expect(unused_imports, reason = "a glob is there for what it might hide")]
     pub use bevy::prelude::*;
     pub use bevy_demeanor::prelude::*;
 }
 
-/// Every name of the plugin's. If Bevy had the same one, the compiler would call it ambiguous here.
+/// All names of the plugin's prelude. If Bevy had the same name, the compiler would report an ambiguity here.
 #[expect(unused_imports, reason = "they are named, not used")]
 mod names {
     use crate::both::{
@@ -21,7 +21,7 @@ mod names {
     };
 }
 
-/// Where a game has its menu. Its `State` is Bevy's.
+/// The states of the app, such as a menu. This `State` is Bevy's.
 #[derive(States, Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
 enum AppState {
     #[default]
@@ -82,7 +82,7 @@ fn report(lap: On<Exited<Return>>, guards: Query<&Guard>) -> Result {
     Ok(())
 }
 
-/// Systems of Bevy's and of the plugin's, side by side.
+/// Uses types of Bevy and of the plugin together.
 fn count(returning: Query<(), With<InState<Return>>>, state: Res<State<AppState>>) {
     debug!("{} return in {:?}", returning.iter().count(), state.get());
 }

@@ -1,7 +1,7 @@
-//! A character in a program without `std`, such as a console's or a microcontroller's.
+//! A character in a program without `std`, such as one for a console or a microcontroller.
 //!
-//! It has a panic handler of its own. If the crate or one of its dependencies used `std`, that would be the second one, and
-//! the compiler would refuse with error E0152.
+//! It has its own panic handler. If the crate or one of its dependencies used `std`, there would be a second panic handler, and
+//! the compiler would report error E0152.
 #![no_std]
 
 use demeanor::{Fsm, Owner, State, StateBook, StateMachine};
@@ -30,7 +30,7 @@ impl State<Lamp> for On {
     }
 }
 
-/// Turns a lamp on; returns how bright it is.
+/// Turns a lamp on. Returns its brightness.
 #[must_use]
 pub fn turn_on() -> u8 {
     let mut lamp = Lamp { brightness: 0 };
@@ -38,7 +38,7 @@ pub fn turn_on() -> u8 {
     lamp.brightness
 }
 
-/// Saves and loads a lamp's machine; returns whether it is in the same state.
+/// Saves and loads a lamp's machine. Returns whether it is in the same state.
 #[must_use]
 pub fn save() -> bool {
     let book = StateBook::<Lamp>::new().with(&Off).with(&On);

@@ -1,4 +1,4 @@
-//! A small game of two players: units in a batch, captains with a machine each, all of them with the same states.
+//! A small game of two players: units in a batch, and captains with one machine each. All of them have the same states.
 //!
 //! ```text
 //! Unit
@@ -10,8 +10,8 @@
 //! └─ Errand              owned, each with its own goal; by a timer: reverts
 //! ```
 //!
-//! What an owner does follows from its own dice and the players' input. Who is alarmed also depends on the order in which the
-//! owners have their turns: that is to be rolled back, too.
+//! The actions of an owner follow from its own random numbers and the players' input. The alarmed units also depend on the
+//! order in which the owners have their turns: this order must be rolled back, too.
 
 use std::hash::{Hash, Hasher};
 use std::mem;
@@ -19,18 +19,18 @@ use std::mem;
 use demeanor::{Batch, DigestHasher, Fsm, Key, Owner, State, StateMachine, StateRef};
 use serde::{Deserialize, Serialize};
 
-/// What one player does in a tick.
+/// A player's input in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Input {
-    /// Where everybody who marches goes.
+    /// The direction of all marching units.
     pub step: i8,
-    /// Who is alarmed, counted modulo their number.
+    /// The unit to alarm, modulo the number of units.
     pub alarm: Option<u16>,
-    /// Which unit is replaced by a new one, likewise.
+    /// The unit to replace by a new one, modulo the number of units.
     pub replaced: Option<u16>,
 }
 
-/// The whole game: what is kept and brought back.
+/// The whole game, which is copied and restored.
 #[derive(Clone, Default)]
 pub struct Game {
     tick: u32,
@@ -38,11 +38,11 @@ pub struct Game {
     keys: Vec<Key>,
     captains: Vec<Captain>,
     field: Field,
-    /// How many units there have ever been.
+    /// The number of units that have ever existed.
     numbers: u32,
 }
 
-/// One of those who are not in the batch.
+/// An owner outside of the batch.
 struct Captain {
     unit: Unit,
     machine: StateMachine<Unit>,
@@ -59,18 +59,18 @@ impl Clone for Captain {
     }
 }
 
-/// What the callbacks need.
+/// The context of the callbacks.
 #[derive(Clone, Default)]
 pub struct Field {
-    /// In seconds.
+    /// The time in seconds.
     now: f64,
     step: i32,
-    /// Who is to be alarmed once all have had their turns.
+    /// The units to alarm after all owners have had their turns.
     alarms: Vec<u32>,
     pub happened: Happened,
 }
 
-/// How often it has happened so far.
+/// Counts of the events so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Hash)]
 pub struct Happened {
     pub naps: u32,
@@ -106,7 +106,7 @@ impl Owner for Unit {
 const TICKS_PER_SECOND: f64 = 60.0;
 
 impl Game {
-    /// Creates a game in which nothing has happened yet.
+    /// Creates a game at its beginning.
     #[must_use]
     pub fn new(units: u32, captains: u32) -> Self {
         let mut game = Self::default();
@@ -128,7 +128,7 @@ impl Game {
         self.field.happened
     }
 
-    /// Goes on by one tick.
+    /// Advances the game by one tick.
     pub fn advance(&mut self, inputs: impl Iterator<Item = Input>) {
         self.tick += 1;
         self.field.now = f64::from(self.tick) / TICKS_PER_SECOND;
@@ -161,7 +161,7 @@ impl Game {
         self.field.alarms = alarms;
     }
 
-    /// Keeps all of `source`, in the room that there is.
+    /// Copies `source` to this game, and reuses its memory.
     pub fn keep(&mut self, source: &Self) {
         self.tick = source.tick;
         self.units.clone_from(&source.units);
@@ -174,7 +174,7 @@ impl Game {
         self.numbers = source.numbers;
     }
 
-    /// One number for all of it.
+    /// Returns a checksum of the whole game.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let mut hasher = DigestHasher::new();
@@ -194,14 +194,14 @@ impl Game {
 }
 
 impl Unit {
-    /// Returns a number below `sides`.
+    /// Returns a random number below `sides`.
     fn roll(&mut self, sides: u32) -> u32 {
-        // By Numerical Recipes; the upper bits are the better ones.
+        // The generator of Numerical Recipes, whose upper bits are the better ones.
         self.dice = self.dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.dice >> 8) % sides
     }
 
-    /// Some seconds, at most about two.
+    /// Returns a random time of at most about two seconds.
     fn a_while(&mut self) -> f64 {
         f64::from(self.roll(120) + 1) / TICKS_PER_SECOND
     }
@@ -277,7 +277,7 @@ impl State<Unit> for March {
         fsm.change_state_after(unit.a_while(), &Post);
     }
 
-    /// The timer goes on.
+    /// The timer continues.
     fn resume(&self, _: &mut Unit, _: &mut Fsm<'_, Unit>, _: &mut Field) {}
 
     fn update(&self, unit: &mut Unit, fsm: &mut Fsm<'_, Unit>, field: &mut Field) {

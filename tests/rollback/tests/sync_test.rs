@@ -1,4 +1,4 @@
-//! `ggrs`'s `SyncTestSession` goes back some ticks after each tick, does them again, and compares the checksums of both times.
+//! After each tick, `ggrs`'s `SyncTestSession` goes back some ticks, runs them again, and compares the checksums of both runs.
 
 use std::mem;
 
@@ -9,7 +9,7 @@ use ggrs::{Config, GgrsError, GgrsRequest, PredictRepeatLast, SessionBuilder, Sy
 const PLAYERS: usize = 2;
 const UNITS: u32 = 300;
 const CAPTAINS: u32 = 20;
-/// How many ticks the session goes back after each.
+/// The number of ticks that the session goes back.
 const DISTANCE: usize = 6;
 
 struct Net;
@@ -26,7 +26,7 @@ fn session() -> SyncTestSession<Net> {
     builder.with_check_distance(DISTANCE).start_synctest_session().unwrap()
 }
 
-/// What a player does in a tick.
+/// Returns a player's input in a tick.
 fn input(tick: u32, player: usize) -> Input {
     // Knuth's multiplicative hash.
     let bits = (tick * 2 + player as u32).wrapping_mul(0x9E37_79B1) >> 8;
@@ -38,14 +38,14 @@ fn input(tick: u32, player: usize) -> Input {
     }
 }
 
-/// What is seen while a session drives a game.
+/// Counts of a session.
 #[derive(Default)]
 struct Seen {
     advanced: u32,
     loaded: u32,
-    /// How often the game was copied, to keep it or to bring it back.
+    /// The number of copies of the game, for saving and for restoring.
     copies: u32,
-    /// How many of these copies allocated anything.
+    /// The number of copies that allocated memory.
     allocating: u32,
 }
 
@@ -57,7 +57,7 @@ impl Seen {
     }
 }
 
-/// Plays some ticks as `session` asks for it.
+/// Plays the ticks that `session` requests.
 fn play(
     session: &mut SyncTestSession<Net>,
     game: &mut Game,
@@ -72,7 +72,7 @@ fn play(
         for request in session.advance_frame()? {
             match request {
                 GgrsRequest::SaveGameState { cell, frame } => {
-                    // Whatever the cell has kept longest makes room for this tick.
+                    // The cell's oldest copy is reused for this tick.
                     let mut kept = cell.data().map(|mut kept| mem::take(kept.as_mut_dangerous())).unwrap_or_default();
                     seen.copy(game, &mut kept);
                     let digest = kept.digest();
@@ -101,7 +101,7 @@ fn a_rollback_engine_finds_the_same_checksums_over_thousands_of_ticks() {
     let distance = DISTANCE as u32;
     assert_eq!((seen.loaded, seen.advanced), (TICKS - distance - 1, TICKS + (TICKS - distance - 1) * distance));
 
-    // Nothing else has happened than without going back.
+    // The result is the same as without going back.
     let mut straight = Game::new(UNITS, CAPTAINS);
     for tick in 0..TICKS {
         straight.advance((0..PLAYERS).map(|player| input(tick, player)));
@@ -125,7 +125,7 @@ fn going_back_allocates_nothing_once_there_is_room() {
     play(&mut session, &mut game, 0..2000, |_| {}).unwrap();
     let seen = play(&mut session, &mut game, 2000..3000, |_| {}).unwrap();
     assert_eq!(seen.copies, 7000);
-    // Now and then more are on an errand, or stumble, than ever before.
+    // Sometimes more units are on an errand, or stumble, than ever before.
     assert!(seen.allocating < 70, "{} of {} copies allocate", seen.allocating, seen.copies);
 
     let mut kept = Game::default();
@@ -133,7 +133,7 @@ fn going_back_allocates_nothing_once_there_is_room() {
     assert_eq!(measure(|| kept.keep(&game)).count_total, 0);
 }
 
-/// Otherwise nothing would be shown by the other tests.
+/// Otherwise the other tests would show nothing.
 #[test]
 fn what_is_not_brought_back_is_found() {
     let (mut session, mut game) = (session(), Game::new(UNITS, CAPTAINS));

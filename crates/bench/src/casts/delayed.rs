@@ -1,4 +1,4 @@
-//! Delayed telegrams: one comes out of the queue, and another goes in.
+//! Delayed telegrams: in each step, one telegram is taken from the queue, and another is added.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use super::players::calls;
 use crate::contender::{Contender, Entrant};
 use crate::workload::Context;
 
-/// A queue that is always equally long, and what has come out of it.
+/// A queue whose length stays the same, and a checksum of the telegrams that were taken from it.
 struct Queue<Q> {
     waiting: Q,
     len: usize,
@@ -17,16 +17,16 @@ struct Queue<Q> {
     sum: u64,
 }
 
-/// What is needed of a queue.
+/// The operations of a queue that are measured.
 trait Telegrams: Default {
     fn push(&mut self, due: u32, telegram: Telegram<u32, u64>);
     fn pop(&mut self) -> (u32, Telegram<u32, u64>);
 }
 
-/// When a telegram is due, its number by sending, and what is in it.
+/// A delayed telegram: its due time, its number in the order of sending, and its content.
 type Waiting = (u32, u64, u32, u32, u64);
 
-/// By hand, in the order of due times and, of equal ones, of sending.
+/// Written by hand: a queue sorted by due time, and by the order of sending where the due times are equal.
 #[derive(Default)]
 struct Heap {
     heap: BinaryHeap<Reverse<Waiting>>,

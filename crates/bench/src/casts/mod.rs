@@ -1,7 +1,8 @@
-//! The table of casts: members that are updated and send each other telegrams, beside a `Vec` of agents, which cannot.
+//! The table of casts: members that are updated and send each other telegrams. They are compared with a `Vec` of agents, which
+//! cannot send telegrams to each other.
 //!
-//! What a cast costs is the lending of a member for each turn, and finding the receiver of a telegram by its key. The work in
-//! the callbacks is next to nothing, so that this is what is seen.
+//! A cast has two costs: it lends a member for each turn, and finds the receiver of a telegram by its key. The callbacks do
+//! almost no work, so that the table shows these costs.
 
 mod delayed;
 mod players;
@@ -11,13 +12,13 @@ use comfy_table::Table;
 use crate::contender::Entrant;
 use crate::runner::Race;
 
-/// How many callbacks one round times.
+/// The number of callbacks that one round measures.
 const CALLS_PER_ROUND: usize = 400_000;
 
-/// What is measured with how many members.
+/// One row of the table, with the number of members.
 struct Row {
     name: &'static str,
-    /// What it is measured against, and the cast.
+    /// Creates the contenders: the one to compare with, and the cast.
     contenders: fn(usize) -> Vec<Entrant>,
     members: &'static [usize],
 }
@@ -33,7 +34,7 @@ const ROWS: [Row; 4] = [
     },
 ];
 
-/// Measures the rows whose names are wanted.
+/// Measures the rows whose names `is_wanted` accepts.
 ///
 /// # Errors
 ///
@@ -43,7 +44,7 @@ pub(crate) fn table(rounds: usize, is_wanted: impl Fn(&str) -> bool) -> Result<T
     let mut rows = Vec::new();
     for row in ROWS.iter().filter(|row| is_wanted(row.name)) {
         for &members in row.members {
-            // A tick of few members is run many times over, or the clock is measured.
+            // A tick of few members is too short for the clock, so it runs many times.
             let race =
                 Race { owners: players::calls(members), churn: 0.0, rounds, updates: CALLS_PER_ROUND.max(2 * members) };
             let (times, _) = race.run((row.contenders)(members)).map_err(|why| format!("{}: {why}", row.name))?;

@@ -1,11 +1,11 @@
-//! Members, and the same as agents in a `Vec`.
+//! The members of a cast, and the same characters as agents in a `Vec`.
 
 use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
 
 use crate::contender::{Contender, Entrant};
 use crate::workload::Context;
 
-/// The context of the agents, which is as empty as the cast's world.
+/// The context of the agents. It is as empty as the cast's world.
 struct Field;
 
 type Match = Cast<u32, u64, ()>;
@@ -49,7 +49,7 @@ impl Owner for Player<Match> {
     type Message = Telegram<u32, u64>;
 }
 
-/// The states in which players are: three, so that not every call goes to the same place.
+/// The states of the players. There are three, so that calls go to different functions.
 struct In<const STATE: usize>;
 
 impl<const STATE: usize> State<Player<Field>> for In<STATE> {
@@ -103,7 +103,7 @@ where
     }
 }
 
-/// How many callbacks a tick makes: each member has one, and a few members have many.
+/// Returns the number of callbacks in a tick. Each member has one; if there are few members, each has many.
 pub(super) fn calls(members: usize) -> usize {
     members * passes(members)
 }
@@ -112,7 +112,7 @@ fn passes(members: usize) -> usize {
     (2_000 / members).max(1)
 }
 
-/// What a tick does.
+/// The kind of work in a tick.
 #[derive(Clone, Copy)]
 enum Tick {
     Update,
@@ -183,7 +183,7 @@ fn cast(name: &'static str, members: usize, tick: Tick, rejoins: bool) -> Entran
     Entrant { name, contender: Box::new(Members { game, receivers: scattered(members), tick }) }
 }
 
-/// All members, in no order.
+/// Returns the numbers of all members, shuffled.
 fn scattered(members: usize) -> Vec<u32> {
     let mut receivers: Vec<u32> = (0..members as u32).collect();
     fastrand::Rng::with_seed(1).shuffle(&mut receivers);

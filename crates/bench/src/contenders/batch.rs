@@ -13,7 +13,7 @@ impl<const PAD: usize> OneThread<PAD> {
         Box::new(Self(filled(owners)))
     }
 
-    /// One that writes a journal of its last changes.
+    /// A batch that keeps a journal of its last changes.
     pub(crate) fn boxed_with_journal(owners: usize) -> Box<dyn Contender> {
         let mut batch = filled(owners);
         batch.set_journal(Some(Journal::new(100_000)));
@@ -31,7 +31,7 @@ impl<const PAD: usize> Contender for OneThread<PAD> {
     }
 }
 
-/// A batch on as many threads as there are cores.
+/// A batch on as many threads as the computer has cores.
 pub(crate) struct AllThreads<const PAD: usize>(Batch<Owner<PAD>>);
 
 impl<const PAD: usize> AllThreads<PAD> {

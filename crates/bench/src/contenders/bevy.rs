@@ -1,4 +1,4 @@
-//! `bevy_ecs` on one thread: states as tag components, and as a component that is an enum.
+//! `bevy_ecs` on one thread: states as tag components, and as an enum component.
 
 #![expect(clippy::needless_pass_by_value, reason = "that is how a system is given what it asks for")]
 
@@ -9,7 +9,7 @@ use super::matching;
 use crate::contender::Contender;
 use crate::workload::{Behaviour, Chase, Context, Flee, Idle, Name, Owner, Rest, Think, Wander, checksum};
 
-/// A world and what runs in it each tick.
+/// A world and the schedule that runs in each tick.
 pub(crate) struct Bevy<const PAD: usize> {
     world: World,
     schedule: Schedule,
@@ -19,7 +19,7 @@ pub(crate) struct Bevy<const PAD: usize> {
 struct Mode(Name);
 
 impl<const PAD: usize> Bevy<PAD> {
-    /// One system for each state, over the owners that have its tag; changes are commands, carried out after all systems.
+    /// One system for each state, over the owners that have its tag. Changes are commands, which are applied after all systems.
     pub(crate) fn with_tags(owners: usize) -> Box<dyn Contender> {
         let mut schedule = Schedule::default();
         schedule.add_systems((
@@ -90,7 +90,7 @@ impl<const PAD: usize> Contender for Bevy<PAD> {
     fn tick(&mut self, cx: &Context) {
         self.world.insert_resource(*cx);
         self.schedule.run(&mut self.world);
-        // As an app does after each frame: it forgets which components were removed in it.
+        // An app does this after each frame: it forgets which components were removed.
         self.world.clear_trackers();
     }
 

@@ -1,4 +1,4 @@
-//! The loops that one would write by hand for this one workload: owners sorted by state, one loop for each state.
+//! Loops written by hand for this one workload: the owners are sorted by state, with one loop for each state.
 
 use std::mem;
 
@@ -8,13 +8,13 @@ use crate::workload::{Behaviour, Chase, Context, Flee, Idle, Name, Owner, Rest, 
 
 const STATES: usize = Name::ALL.len();
 
-/// The limit: it keeps what a batch must keep, so that an owner can be found by a key, whatever moves, and go back to its
-/// previous state.
+/// The fastest possible batch: it stores only the data that a batch needs to find an owner by key after owners have moved, and
+/// to return an owner to its previous state.
 pub(crate) struct Keyed<const PAD: usize> {
     buckets: [Rows<PAD>; STATES],
-    /// Those who come to be in a state; they join its bucket after the tick.
+    /// The owners that have changed to each state. They join its bucket after the tick.
     arrivals: [Rows<PAD>; STATES],
-    /// Where each key's owner is.
+    /// The place of the owner with each key.
     places: Vec<Place>,
 }
 
@@ -43,7 +43,7 @@ impl<const PAD: usize> Keyed<PAD> {
 
     fn update<B: Behaviour>(&mut self, cx: &Context) {
         let mut rows = mem::take(&mut self.buckets[B::NAME as usize]);
-        // From the back: whoever fills a hole has had its turn, and if all leave there are no holes.
+        // Backward: the owner that fills a gap has already been updated, and if all owners leave, there are no gaps.
         for i in (0..rows.owners.len()).rev() {
             let owner = &mut rows.owners[i];
             let Some(to) = owner.update::<B>(cx) else { continue };
@@ -69,7 +69,7 @@ impl<const PAD: usize> Keyed<PAD> {
         }
     }
 
-    /// Whether every key leads to where its owner is.
+    /// Returns whether every key leads to its owner's place.
     fn is_sound(&self) -> bool {
         self.places
             .iter()
@@ -119,7 +119,7 @@ impl<const PAD: usize> Contender for Keyed<PAD> {
     }
 }
 
-/// For scale: neither keys nor previous states, so that nobody can be found again.
+/// A lower bound: no keys and no previous states, so that no owner can be found again.
 pub(crate) struct Bare<const PAD: usize> {
     buckets: [Vec<Owner<PAD>>; STATES],
     arrivals: [Vec<Owner<PAD>>; STATES],

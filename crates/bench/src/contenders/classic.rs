@@ -1,9 +1,9 @@
-//! The classic: every character an object of its own somewhere on the heap, every state an object behind a pointer.
+//! The classic design: each character is a separate object on the heap, and each state is an object behind a pointer.
 
 use crate::contender::Contender;
 use crate::workload::{Chase, Context, Flee, Idle, Name, Owner, Rest, Think, Wander};
 
-/// What the game's list of objects holds.
+/// The interface of the objects in the game's list.
 trait Entity {
     fn update(&mut self, cx: &Context);
     fn checksum(&self) -> u64;
@@ -68,7 +68,7 @@ macro_rules! states {
 
 states! { Idle Think Wander Chase Flee Rest }
 
-/// Objects in an order that has nothing to do with where they lie, as in a game that has run for a while.
+/// The objects are in a different order than in memory, as in a game that has run for a while.
 pub(crate) struct Classic(Vec<Box<dyn Entity>>);
 
 impl Classic {

@@ -1,8 +1,8 @@
-//! A machine of six states in a batch, written in Rust and read from a file: the conditions are the same, and so is what the
-//! states do.
+//! A machine of six states in a batch, written in Rust and read from a file. The conditions and the work of the states are the
+//! same.
 //!
-//! Each state has two exits. What the first one asks is asked of every owner in every tick. In the machines with time, so is
-//! `time_in_state`, which lies in a column of the batch's.
+//! Each state has two exits. The condition of the first exit is checked for every owner in every tick. In the machines with
+//! time, the condition on `time_in_state` is, too; this time is a column of the batch.
 
 use std::fmt::Write as _;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use crate::workload::{Behaviour, Chase, Context, Flee, Idle, Name, Owner, Rest, 
 /// An owner whose states have conditions.
 pub(crate) struct Asked<const PAD: usize>(Owner<PAD>);
 
-/// What a tick is told, and when it is, in seconds.
+/// The context of a tick: the share of owners that change, and the current time in seconds.
 pub(crate) struct Tick {
     cx: Context,
     now: f64,
@@ -33,7 +33,7 @@ impl<const PAD: usize> demeanor::Owner for Asked<PAD> {
 }
 
 impl<const PAD: usize> Asked<PAD> {
-    /// Below 1 for the share of owners that changes state in a tick.
+    /// Returns a random number. It is below 1 for the share of owners that change state in a tick.
     #[inline(always)]
     fn unrest(&self, tick: &Tick) -> f64 {
         f64::from(self.0.luck()) / tick.cx.threshold as f64
@@ -45,7 +45,7 @@ impl<const PAD: usize> Asked<PAD> {
     }
 }
 
-/// What a state does, for a file to name.
+/// The action of a state, which a file can name.
 struct Act<B>(PhantomData<B>);
 
 impl<B: Behaviour, const PAD: usize> State<Asked<PAD>> for Act<B> {
@@ -62,7 +62,7 @@ impl<B: Behaviour, const PAD: usize> State<Asked<PAD>> for Act<B> {
     }
 }
 
-/// A state written in Rust: what it does, and where it leads.
+/// A state written in Rust, with its action and its exits.
 struct Written<B, const TIMED: bool>(PhantomData<B>);
 
 impl<B: Behaviour, const TIMED: bool, const PAD: usize> State<Asked<PAD>> for Written<B, TIMED> {
@@ -101,7 +101,7 @@ fn written<const TIMED: bool, const PAD: usize>(name: Name) -> &'static dyn Stat
     }
 }
 
-/// What a file may say.
+/// Returns the vocabulary of the file.
 fn vocabulary<const PAD: usize>() -> Vocabulary<Asked<PAD>> {
     Vocabulary::new()
         .value("unrest", |owner: &Asked<PAD>, tick: &Tick| owner.unrest(tick))
@@ -114,7 +114,7 @@ fn vocabulary<const PAD: usize>() -> Vocabulary<Asked<PAD>> {
         .behaviour("Rest", &Act::<Rest>(PhantomData))
 }
 
-/// How long a file of 1000 states with four exits each takes to load: the median of several times.
+/// Returns how long it takes to load a file of 1000 states with four exits each: the median of several measurements.
 pub(crate) fn loading() -> Duration {
     let mut file = String::from("initial = 's0'\n");
     for i in 0..1000 {
@@ -137,7 +137,7 @@ pub(crate) fn loading() -> Duration {
     taken[taken.len() / 2]
 }
 
-/// A batch, and the time in it.
+/// A batch and its clock.
 pub(crate) struct Conditions<const PAD: usize> {
     batch: Batch<Asked<PAD>>,
     states: Vec<StateRef<Asked<PAD>>>,

@@ -6,7 +6,7 @@ use super::matching;
 use crate::contender::Contender;
 use crate::workload::{Behaviour, Chase, Context, Flee, Idle, Name, Owner, Rest, Think, Wander, checksum};
 
-/// A loop for each state, over the owners that have its tag; tags are exchanged after all loops.
+/// One loop for each state, over the owners that have its tag. The tags are exchanged after all loops.
 pub(crate) struct Hecs<const PAD: usize> {
     world: World,
     movers: [Vec<(Entity, Name)>; Name::ALL.len()],

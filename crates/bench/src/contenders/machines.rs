@@ -1,4 +1,4 @@
-//! This crate's machine, one per owner.
+//! This crate's `StateMachine`, one per owner.
 
 use demeanor::{Agent, Fsm, State, StateMachine};
 
@@ -49,7 +49,7 @@ impl<const PAD: usize> Machines<PAD> {
         Box::new(Self::from_fn(owners, || StateMachine::new(&Idle)))
     }
 
-    /// Every machine has a global, which does nothing: what it costs to have one.
+    /// Every machine has a global state that does nothing: this measures the cost of a global state.
     pub(crate) fn boxed_with_global(owners: usize) -> Box<dyn Contender> {
         Box::new(Self::from_fn(owners, || StateMachine::new(&Idle).with_global(&Awareness)))
     }
@@ -76,7 +76,7 @@ impl<const PAD: usize> Contender for Machines<PAD> {
     }
 }
 
-/// The same as agents.
+/// The same owners and machines as `Agent`s.
 pub(crate) struct Agents<const PAD: usize>(Vec<Agent<Owner<PAD>>>);
 
 impl<const PAD: usize> Agents<PAD> {

@@ -1,4 +1,4 @@
-//! An enum beside the owner and a `match` on it: what one writes without a crate.
+//! An enum beside the owner and a `match` on it, which is the code that a game writes without a crate.
 
 use crate::contender::Contender;
 use crate::workload::{Chase, Context, Flee, Idle, Name, Owner, Rest, Think, Wander, checksum};

@@ -1,4 +1,4 @@
-//! The contenders, and the tables they stand in. The first of a table is what the others are compared with.
+//! The contenders of each table. The others are compared with the first.
 
 mod batch;
 mod bevy;
@@ -26,7 +26,7 @@ use self::statig::Statig;
 use self::timed::{ByHand, InBatch, OnMachines, SLOW, TURN, in_rust};
 use crate::contender::Entry;
 
-/// A machine with conditions, written in Rust and read from a file.
+/// The same machine with conditions, written in Rust and read from a file.
 pub(crate) const fn definitions<const PAD: usize>() -> &'static [Entry] {
     const {
         &[
@@ -38,8 +38,8 @@ pub(crate) const fn definitions<const PAD: usize>() -> &'static [Entry] {
     }
 }
 
-/// Two hundred states that last some ticks each, beside the interpreter that one would write for them: flat and nested, the
-/// same with updates, nested ones whose parents have turns, and flat ones that last longer.
+/// Two hundred states that last some ticks each, compared with a hand-written interpreter: flat states and nested states; both
+/// with updates; nested states whose parents have turns; and flat states that last longer.
 pub(crate) const fn timed<const PAD: usize>() -> &'static [&'static [Entry]] {
     const {
         &[
@@ -82,7 +82,7 @@ pub(crate) const fn timed<const PAD: usize>() -> &'static [&'static [Entry]] {
     }
 }
 
-/// One machine per owner, beside statig.
+/// One machine per owner, compared with statig.
 pub(crate) const fn machines<const PAD: usize>() -> &'static [Entry] {
     const {
         &[
@@ -95,7 +95,7 @@ pub(crate) const fn machines<const PAD: usize>() -> &'static [Entry] {
     }
 }
 
-/// Many owners, beside the loops one would write by hand.
+/// Many owners, compared with loops written by hand.
 pub(crate) const fn batch<const PAD: usize>() -> &'static [Entry] {
     const {
         &[

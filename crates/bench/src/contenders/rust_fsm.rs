@@ -1,4 +1,4 @@
-//! rust-fsm, one machine per owner. It knows states and transitions, and leaves what they do to its user.
+//! rust-fsm, one machine per owner. It has states and transitions; the user writes the actions.
 
 use rust_fsm::state_machine;
 

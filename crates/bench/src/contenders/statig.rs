@@ -1,11 +1,11 @@
-//! statig, one machine per owner: the owner is the machine's shared storage, each tick is an event.
+//! statig, one machine per owner: the owner is the machine's shared storage, and each tick is an event.
 
 use statig::prelude::*;
 
 use crate::contender::Contender;
 use crate::workload::{Chase, Context, Flee, Idle, Name, Owner, Rest, Think, Wander, checksum};
 
-/// What the machines are told. A game has other events beside the tick.
+/// The events of the machines. A game has other events beside the tick.
 pub(crate) enum Event {
     Update,
     #[expect(dead_code, reason = "a machine with one event only could leave out the match on it")]

@@ -1,4 +1,4 @@
-//! The owner of the corners: a character that can be sent messages, and what a tick tells it.
+//! The owner in the table of corners: a character that gets messages, and the context of a tick.
 
 use demeanor::StateRef;
 
@@ -7,18 +7,18 @@ use crate::workload::{Behaviour, Context, Owner};
 /// A character of 64 bytes.
 pub(crate) struct Character {
     pub(crate) body: Owner<28>,
-    /// How many messages it has heard.
+    /// The number of messages that the character has received.
     pub(crate) heard: u32,
 }
 
-/// What everybody is sent.
+/// The message that every character is sent.
 pub(crate) struct Alarm;
 
-/// What a tick of a corner is told.
+/// The context of a tick.
 pub(crate) struct Scene<'a> {
-    /// Holds the share of the owners that do what the corner is about.
+    /// Contains the share of the owners that the corner concerns.
     pub(crate) base: Context,
-    /// States that did not exist in the tick before.
+    /// States that did not exist in the previous tick.
     pub(crate) fresh: &'a [StateRef<Character>],
 }
 
@@ -28,26 +28,26 @@ impl demeanor::Owner for Character {
 }
 
 impl Scene<'_> {
-    /// A tick that brings no new states.
+    /// Creates a tick without new states.
     pub(crate) fn of(base: Context) -> Self {
         Self { base, fresh: &[] }
     }
 }
 
 impl Character {
-    /// The `number`-th character.
+    /// Creates the `number`-th character.
     pub(crate) fn new(number: usize) -> Self {
         Self { body: Owner::new(number), heard: 0 }
     }
 
-    /// One tick in the state `B`. Returns whether the character is one of those who do what the corner is about.
+    /// Runs one tick in the state `B`. Returns whether the corner concerns this character in this tick.
     #[inline(always)]
     pub(crate) fn act<B: Behaviour>(&mut self, cx: &Scene<'_>) -> bool {
         self.body.act::<B>(&cx.base);
         u64::from(self.body.luck()) < cx.base.threshold
     }
 
-    /// What this character adds to the sum by which batch and machines are held to the same work.
+    /// Returns the character's part of the checksum, which must be the same for batch and machines.
     pub(crate) fn checksum(&self) -> u64 {
         self.body.checksum().wrapping_add(u64::from(self.heard))
     }

@@ -6,48 +6,48 @@ use super::character::{Alarm, Character, Scene};
 use crate::contender::{Contender, Entrant};
 use crate::workload::Context;
 
-/// Something that users do and that a batch cannot do in its usual way.
+/// A task that users have and that a batch cannot do in its usual way.
 pub(crate) struct Corner {
     pub(crate) name: &'static str,
-    /// The share of the owners that do it in a tick: 0.1 for one in ten.
+    /// The share of the owners that do it in a tick: 0.1 is one in ten.
     pub(crate) share: f64,
-    /// The state in which the `number`-th owner begins.
+    /// Returns the first state of the `number`-th owner.
     pub(crate) begin: fn(usize) -> StateRef<Character>,
     pub(crate) global: Option<fn() -> StateRef<Character>>,
     pub(crate) tick: Tick,
 }
 
-/// What a tick of a corner is.
+/// The kind of work in a tick of a corner.
 #[derive(Clone, Copy)]
 pub(crate) enum Tick {
     /// Every owner is updated.
     Update,
-    /// Every owner is sent an alarm, and nobody is updated.
+    /// Every owner is sent an alarm, and no owner is updated.
     Send,
 }
 
 impl Corner {
-    /// A corner in which every owner takes part, and is updated.
+    /// Creates a corner in which all owners take part and are updated.
     pub(crate) const fn new(name: &'static str, begin: fn(usize) -> StateRef<Character>) -> Self {
         Self { name, share: 1.0, begin, global: None, tick: Tick::Update }
     }
 
-    /// The same, with a part of the owners.
+    /// Sets the share of owners that take part.
     pub(crate) const fn with_share(self, share: f64) -> Self {
         Self { share, ..self }
     }
 
-    /// The same, with a global.
+    /// Adds a global state.
     pub(crate) const fn with_global(self, global: fn() -> StateRef<Character>) -> Self {
         Self { global: Some(global), ..self }
     }
 
-    /// The same, where a tick sends messages instead of updating.
+    /// Makes a tick send messages instead of updating.
     pub(crate) const fn with_messages(self) -> Self {
         Self { tick: Tick::Send, ..self }
     }
 
-    /// Machines first: they are what the batch is compared with.
+    /// Creates the contenders. The batch is compared with the machines, which come first.
     pub(crate) fn contenders(&self, owners: usize) -> Vec<Entrant> {
         vec![
             Entrant { name: "machines", contender: Box::new(Machines::new(self, owners)) },

@@ -1,4 +1,4 @@
-//! Flat states whose owners ask for what a batch cannot carry out as one plain change.
+//! Flat states whose owners make requests that a batch cannot carry out as one plain change.
 
 use std::marker::PhantomData;
 
@@ -23,30 +23,30 @@ pub(crate) const CORNERS: [Corner; 12] = [
     Corner::new("messages to all, each a change", scattered::<ChangeOnAlarm>).with_messages(),
 ];
 
-/// What the owners of a corner do besides what they do in their state anyway.
+/// The additional work of an owner in a corner, besides the usual work in its state.
 trait Deed: Sized + Send + Sync + 'static {
-    /// What an owner asks for in the state `from`; `is_chosen` if it is one of the corner's share.
+    /// The owner's requests in the state `from`. `is_chosen` is whether the owner belongs to the corner's share.
     fn ask(from: Name, is_chosen: bool, owner: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut Scene<'_>) {
         let _ = (from, is_chosen, owner, fsm, cx);
     }
 
-    /// What an owner asks for in the state `from` when it hears an alarm.
+    /// The owner's requests in the state `from` when it gets an alarm.
     fn hear(from: Name, fsm: &mut Fsm<'_, Character>) {
         let _ = (from, fsm);
     }
 
-    /// What each state's `can_enter` says. A guard that refuses looks at the owner, as a game's does.
+    /// The result of each state's `can_enter`. A guard that returns `false` reads the owner first, as in a game.
     fn may_enter(_: &Character) -> bool {
         true
     }
 
-    /// What each state's `can_exit` says.
+    /// The result of each state's `can_exit`.
     fn may_exit(_: &Character) -> bool {
         true
     }
 }
 
-/// What is done in the state `B`, and a deed.
+/// A state with the work of `B` and a deed.
 struct Busy<D, B>(PhantomData<(D, B)>);
 
 impl<D: Deed, B: Behaviour> State<Character> for Busy<D, B> {
@@ -89,33 +89,33 @@ fn state<D: Deed>(name: Name) -> &'static dyn State<Character> {
     }
 }
 
-/// The state `onward` places behind `from`, of six in a circle.
+/// Returns the state `onward` positions after `from`, in a circle of six.
 fn behind<D: Deed>(from: Name, onward: usize) -> &'static dyn State<Character> {
     state::<D>(Name::ALL[(from as usize + onward) % 6])
 }
 
-/// One of the five others, by the owner's random number.
+/// Returns one of the five other states, chosen by the owner's random number.
 fn other<D: Deed>(from: Name, owner: &Character) -> &'static dyn State<Character> {
     behind::<D>(from, 1 + (owner.body.luck() >> 8) as usize % 5)
 }
 
-/// Everybody begins in the same state.
+/// All owners begin in the same state.
 fn idle<D: Deed>(_: usize) -> StateRef<Character> {
     state::<D>(Name::Idle).into()
 }
 
-/// Nearly everybody begins in the same state, but the batch has met all six: to a state that it has not met it changes an
-/// owner in another way.
+/// Almost all owners begin in the same state, but the batch knows all six: a change to a state that a batch does not know takes
+/// a slower path.
 fn known<D: Deed>(number: usize) -> StateRef<Character> {
     if number < 6 { scattered::<D>(number) } else { idle::<D>(number) }
 }
 
-/// The owners begin in all six.
+/// The owners begin in all six states.
 fn scattered<D: Deed>(number: usize) -> StateRef<Character> {
     state::<D>(Name::ALL[number % 6]).into()
 }
 
-/// What every guard that refuses asks: nobody has heard so much.
+/// The condition of every guard that refuses: no character has received so many messages.
 fn is_deafened(owner: &Character) -> bool {
     owner.heard == u32::MAX
 }
@@ -163,7 +163,7 @@ impl Deed for RefusedExit {
     }
 }
 
-/// The ticks before the measured ones choose everybody, so that all have a state to go back to.
+/// In the ticks before the measurement, all owners are chosen, so that each has a previous state to return to.
 struct HalfRevert;
 impl Deed for HalfRevert {
     fn ask(from: Name, is_chosen: bool, owner: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {
@@ -210,7 +210,7 @@ impl Deed for ChangeOnAlarm {
     }
 }
 
-/// A global that wants everybody in one state, where everybody is.
+/// A global state that requests a change to the state in which all owners already are.
 struct KeepIdle;
 impl State<Character> for KeepIdle {
     fn update(&self, _: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {

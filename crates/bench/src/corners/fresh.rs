@@ -1,4 +1,4 @@
-//! Shared states that come and go: whether a batch that has met many is as fast as one that has met few.
+//! Shared states that are created and dropped: is a batch that has known many such states as fast as one that has known few?
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,15 +11,15 @@ use crate::contender::Contender;
 use crate::workload::{Context, Wander};
 use bench_runner::median;
 
-/// How many states are new in each tick.
+/// Number of new states in each tick.
 const FRESH: u32 = 16;
 
-/// About how many updates of an owner a run makes.
+/// The approximate number of owner updates in a run.
 const UPDATES: usize = 20_000_000;
 
 pub(crate) const CORNER: Corner = Corner::new("fresh shared states", |_| errand(0)).with_share(0.1);
 
-/// A state that is made in the game, and that owners share.
+/// A state that is created during the game and shared by owners.
 struct Errand {
     number: u32,
 }
@@ -46,7 +46,7 @@ fn errand(number: u32) -> StateRef<Character> {
     Arc::new(Errand { number }).into()
 }
 
-/// How long ticks took, in nanoseconds per owner.
+/// How long the ticks took, in nanoseconds per owner.
 pub(crate) struct Ages {
     /// The median of an early tenth of the run.
     pub(crate) early: f64,
@@ -54,18 +54,18 @@ pub(crate) struct Ages {
     pub(crate) last: f64,
 }
 
-/// One run of machines and batch.
+/// One run of the machines and the batch.
 pub(crate) struct Run {
     pub(crate) ticks: usize,
     pub(crate) machines: Ages,
     pub(crate) batch: Ages,
 }
 
-/// Runs both tick by tick, in turns.
+/// Runs machines and batch tick by tick, in turns.
 ///
 /// # Errors
 ///
-/// When they do not agree in the end.
+/// When their checksums differ.
 pub(crate) fn run(owners: usize) -> Result<Run, String> {
     let ticks = (UPDATES / owners.max(1)).clamp(100, 4_000);
     let (mut machines, mut batch) = (Machines::new(&CORNER, owners), Many::new(&CORNER, owners));
@@ -88,7 +88,7 @@ pub(crate) fn run(owners: usize) -> Result<Run, String> {
 }
 
 impl Ages {
-    /// The very first tenth is left out: in it all owners leave the state where they begin, and the batch's vectors grow.
+    /// The first tenth is not counted: in it all owners leave their first state, and the batch's vectors grow.
     fn of(ticks: &[f64]) -> Self {
         let tenth = ticks.len() / 10;
         Self {

@@ -1,8 +1,8 @@
-//! The table of corners: what users do that a batch cannot do in its usual way, beside one machine per owner.
+//! The table of corners: tasks that a batch cannot do in its usual way, compared with one machine per owner.
 //!
-//! The usual way is one plain change between flat states. Here are the others: changes that are refused, several requests,
-//! stacks, states inside states, states of an owner's own, messages, many timers. What an owner asks for must cost time that does not
-//! depend on how many others ask (rule 31), so the ratio of batch to machines is what counts, at any number of owners.
+//! The usual way is one plain change between flat states. This table has the other cases: changes that are refused, several
+//! requests, stacks, nested states, owned states, messages, many timers. The cost of an owner's request must not depend on how
+//! many other owners make requests (rule 31), so the ratio of batch to machines must stay the same for any number of owners.
 
 mod character;
 mod contenders;
@@ -17,10 +17,10 @@ use comfy_table::Table;
 use self::contenders::Corner;
 use crate::runner::Race;
 
-/// How many updates of an owner one round times: few, for in a corner that is slow it takes seconds.
+/// The number of owner updates in one round. It is small, because a slow corner takes seconds.
 const UPDATES_PER_ROUND: usize = 200_000;
 
-/// Measures the corners whose names are wanted.
+/// Measures the corners whose names `is_wanted` accepts.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ fn measured(corner: &Corner, owners: usize, rounds: usize) -> Result<[String; 3]
     Ok([format!("{:.1}", times[0].median), format!("{:.1}", times[1].median), format!("{:.2}", times[1].ratio)])
 }
 
-/// Measures many timers of one owner, if their name is wanted.
+/// Measures many timers of one owner, if `is_wanted` accepts their name.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub(crate) fn timers_of_one(is_wanted: impl Fn(&str) -> bool) -> Result<Option<T
     Ok(Some(bench_runner::table(header.map(String::from).to_vec(), timers::rows()?)))
 }
 
-/// Measures fresh shared states, if their name is wanted.
+/// Measures fresh shared states, if `is_wanted` accepts their name.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! States inside states, two levels deep and six.
+//! Nested states, two and six levels deep.
 
 use demeanor::{Fsm, State, StateRef};
 
@@ -12,10 +12,10 @@ pub(crate) const CORNERS: [Corner; 3] = [
     Corner::new("nested 6 deep, to the other branch", |n| Level::leaf(2, n % 2)),
 ];
 
-/// The deepest nest.
+/// The number of levels in the deepest nest.
 const DEEPEST: usize = 6;
 
-/// Two branches of states, the outermost of which they have in common.
+/// Two branches of states that have the outermost state in common.
 struct Nest {
     depth: usize,
     common: usize,
@@ -62,7 +62,7 @@ impl Level {
         nest.level(branch, nest.depth - 1)
     }
 
-    /// A state five levels deep.
+    /// Returns a state five levels deep.
     pub(crate) fn fifth() -> StateRef<Character> {
         NESTS[1].level(0, 4).into()
     }

@@ -1,4 +1,4 @@
-//! States that each owner has in a box of its own.
+//! Owned states: each owner has its own state in a box.
 
 use demeanor::{Fsm, State, StateRef};
 
@@ -13,7 +13,7 @@ pub(crate) const CORNERS: [Corner; 3] = [
     Corner::new("owned states six deep, nobody changes", sentry),
 ];
 
-/// A state with data of its own. `CHANGES` says whether those that are chosen go on another patrol.
+/// A state with its own data. `CHANGES` is whether the chosen owners change to another patrol.
 #[derive(Clone)]
 struct Patrol<const CHANGES: bool> {
     route: [u32; 4],

@@ -1,4 +1,4 @@
-//! Many timers of one owner, and much else that happens to one: what each costs must not depend on how many there are (rule 31).
+//! Many timers, requests or messages of one owner: the cost of each must not depend on their number (rule 31).
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use demeanor::{Batch, Fsm, State, StateMachine};
 
 use bench_runner::median;
 
-/// How often each course is run.
+/// How often each course is measured.
 const ROUNDS: usize = 5;
 
 pub(crate) const NAME: &str = "many timers of one owner";
@@ -49,7 +49,7 @@ fn later(nth: u32) -> f64 {
     1000.0 + f64::from(nth)
 }
 
-/// What happens to each of some owners.
+/// The events of an owner in this course.
 #[derive(Clone, Copy)]
 enum Course {
     SetFromOutside,
@@ -59,7 +59,7 @@ enum Course {
     PushesAndPops,
 }
 
-/// Its name, how many owners there are, and how many things happen to each of them.
+/// Name, course, number of owners, and number of events for each owner.
 const COURSES: [(&str, Course, usize, u32); 6] = [
     ("timers set from outside", Course::SetFromOutside, 1, 20_000),
     ("timers set from outside, of 1000 owners", Course::SetFromOutside, 1000, 1000),
@@ -69,7 +69,7 @@ const COURSES: [(&str, Course, usize, u32); 6] = [
     ("a push and a pop, in turns", Course::PushesAndPops, 1, 10_000),
 ];
 
-/// Runs a course on machines, with `each` things that happen to each owner. Returns nanoseconds for each, and a checksum.
+/// Runs a course on machines, with `each` events for each owner. Returns the nanoseconds per event, and a checksum.
 fn on_machines(course: Course, owners: usize, each: u32) -> (f64, u64) {
     let mut cx = 0.0;
     let mut units: Vec<_> = (0..owners).map(|_| (Unit::default(), StateMachine::new(&Post))).collect();
@@ -101,7 +101,7 @@ fn on_machines(course: Course, owners: usize, each: u32) -> (f64, u64) {
     (taken, units.iter().map(|(unit, _)| unit.heard).sum())
 }
 
-/// The same in a batch.
+/// Runs a course in a batch.
 fn in_batch(course: Course, owners: usize, each: u32) -> (f64, u64) {
     let mut cx = 0.0;
     let mut batch = Batch::new();
@@ -140,16 +140,16 @@ fn prepare(course: Course, each: u32, to_set: impl FnOnce(u32)) {
     }
 }
 
-/// Whether the timers are there before it begins.
+/// Returns whether the timers are set before the measurement.
 fn is_timed_later(course: Course) -> bool {
     matches!(course, Course::DueOneByOne | Course::Messages)
 }
 
-/// The rows of the table: nanoseconds for each thing that happens, of a quarter of them and of all.
+/// Returns the rows of the table: nanoseconds per event, for a quarter of the events and for all.
 ///
 /// # Errors
 ///
-/// When machines and batch do not agree.
+/// When machines and batch have different checksums.
 pub(crate) fn rows() -> Result<Vec<Vec<String>>, String> {
     let mut rows = Vec::new();
     for (name, course, owners, each) in COURSES {

@@ -1,5 +1,5 @@
-//! The table of threads: a batch on one thread and on all, in shapes that are easy to share among threads and in shapes that
-//! are not, with the serial share of its ticks.
+//! The table of threads: a batch on one thread and on all threads, with the serial share of its ticks. Some shapes of a batch
+//! are easy to divide among threads, and others are not.
 
 mod made_up;
 mod serial;
@@ -18,10 +18,10 @@ use crate::contender::{Contender, Entrant};
 use crate::runner::Race;
 use crate::workload::Context;
 
-/// About how many updates of an owner one round times: few, for those that compute take long.
+/// The approximate number of owner updates in one round. It is small, because owners that compute take long.
 const UPDATES_PER_ROUND: usize = 500_000;
 
-/// Measures the rows whose names are wanted.
+/// Measures the rows whose names `is_wanted` accepts.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ fn measured<const PAD: usize>(
     Ok(row)
 }
 
-/// The serial share, at most and as estimated, and the speed-up that it allows on 8, 16 and 64 cores.
+/// Returns the serial share (upper bound and estimate), and the speed-up that it allows on 8, 16 and 64 cores.
 fn shown(share: &Share) -> [String; 5] {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
     let speed_up = |cores| format!("{:.1}", share.speed_up(cores));

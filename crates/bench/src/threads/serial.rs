@@ -1,28 +1,29 @@
-//! How much of a parallel tick runs on one thread only, whatever the number of threads: its serial share.
+//! The serial share of a parallel tick: how much of it runs on one thread only, whatever the number of threads.
 //!
-//! A tick of `par_update` has three parts. The *chunks*, each updated with its changes by some thread, are parallel. Before
-//! them they are listed, and after them the owners are moved to their new buckets; how much of these two is parallel is the
-//! question.
+//! A tick of `par_update` has three parts. First the *chunks* are listed. Then the chunks are updated, with their changes, by
+//! different threads; this part is parallel. At last the owners are moved to their new buckets. This file measures how much of
+//! the first and of the last part is parallel.
 //!
-//! Wall clock does not tell: on a machine with two cores, one of which others use, the ratio of one thread to two is noise,
-//! and where memory is the limit, parallel work looks serial. Nor does the processor time of a pool: an idle thread of rayon
-//! looks for work for a while before it sleeps. So this is measured, in processor time of single threads:
+//! Wall-clock time does not show it: on a machine with two cores, one of which is used by other programs, the ratio of one
+//! thread to two is noise, and where memory is the limit, parallel work looks serial. The processor time of a pool does not
+//! show it either: an idle thread of rayon looks for work for a while before it sleeps. So this is measured in processor time
+//! of single threads:
 //!
-//! 1. On a pool of *one* thread, where nothing is idle: how long a tick takes, and how long the parts before and after the
-//!    chunks take. The tick is one without stamps, for these cost time themselves. If those two parts were serial, their share
-//!    of the tick would be the serial share: the upper bound, *at most*.
-//! 2. On a pool of *two* threads: how long each thread works after its last chunk, until the tick returns. Serial work is done
-//!    by the thread that made the call, and the other idles; parallel work is done by both, about half each. So what the other
-//!    one does, less what an idle thread takes anyway, is half of the parallel work, and what the caller does beyond that is
-//!    serial. The medians of many ticks count, for in one tick either thread may do more than its half.
-//! 3. What an idle thread takes is measured on the same pool, in turns with the ticks: a parallel loop, then serial work. What
-//!    nine in ten stay below counts. So where the part after the chunks is as short as that, some ten microseconds, all of it
+//! 1. On a pool of *one* thread, where no thread is idle: how long a tick takes, and how long the parts before and after the
+//!    chunks take. The whole tick is measured without stamps, which take time themselves. If those two parts were serial, their
+//!    share of the tick would be the serial share: this is the upper bound, *at most*.
+//! 2. On a pool of *two* threads: how long each thread works after its last chunk, until the tick returns. The calling thread
+//!    does the serial work while the other thread is idle; both threads do about half of the parallel work. So the work of the
+//!    other thread, minus the time that an idle thread uses anyway, is half of the parallel work; the caller's work beyond that
+//!    is serial. The medians of many ticks are used, because in one tick either thread may do more than its half.
+//! 3. The time that an idle thread uses is measured on the same pool, in turns with the ticks: a parallel loop, then serial
+//!    work. The 90 % quantile is used. So if the part after the chunks is as short as that (about ten microseconds), all of it
 //!    counts as serial.
 //!
-//! The serial share is the part before the chunks, plus the serial part of what comes after: time of (1), split by (2). What
-//! is before the chunks is taken to be serial. By Amdahl's law the share limits the speed-up on any number of cores.
+//! The serial share is the part before the chunks, plus the serial part after the chunks: its time is from (1), and (2) splits
+//! it. The part before the chunks counts as serial. By Amdahl's law the share limits the speed-up on any number of cores.
 //!
-//! A made-up tick, of whose parts the lengths are known, stands in the table to show what the estimate is worth.
+//! An artificial tick, whose parts have known lengths, is in the table to show how accurate the estimate is.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ use super::made_up;
 use super::stamps::{Stamps, now};
 use bench_runner::{median, quantile};
 
-/// How long ticks are measured at least, however few rounds are asked for: one tick says little.
+/// The shortest time for which ticks are measured, however few rounds are requested: a single tick is not representative.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// Pools of one thread and of two.
@@ -49,7 +50,7 @@ struct Pool {
 /// The serial shares of a tick: 0.01 for one hundredth.
 pub(super) struct Share {
     pub(super) serial: f64,
-    /// If nothing before and after the chunks were parallel.
+    /// The share if no part before and after the chunks were parallel.
     pub(super) at_most: f64,
 }
 
@@ -67,8 +68,8 @@ impl Pools {
         Ok(Self { one: Pool::new(1)?, two: Pool::new(2)? })
     }
 
-    /// Measures so many ticks of each kind or more, in turns. A tick runs on the current pool, and its chunks note what takes
-    /// how long if there is anywhere to note it.
+    /// Measures at least `rounds` ticks of each kind, in turns. A tick runs on the current pool. Its chunks note the times if
+    /// stamps are passed.
     pub(super) fn share(&self, mut tick: impl FnMut(Option<&Stamps>) + Send, rounds: usize) -> Share {
         let (mut whole, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
         let (mut caller, mut other, mut idle) = (Vec::new(), Vec::new(), Vec::new());
@@ -92,7 +93,7 @@ impl Pools {
 }
 
 impl Share {
-    /// How many times as fast as one core so many are, at best.
+    /// Returns the largest possible speed-up on this number of cores.
     pub(super) fn speed_up(&self, cores: f64) -> f64 {
         1.0 / (self.serial + (1.0 - self.serial) / cores)
     }
@@ -105,7 +106,7 @@ impl Pool {
         Ok(Self { threads: pool, stamps: Stamps::new(threads) })
     }
 
-    /// The processor time of a tick without stamps.
+    /// Returns the processor time of a tick without stamps.
     fn whole(&self, tick: &mut (impl FnMut(Option<&Stamps>) + Send)) -> f64 {
         self.threads.install(|| {
             let start = now();
@@ -114,7 +115,7 @@ impl Pool {
         })
     }
 
-    /// The processor time of a tick before its chunks and after them, on the thread that calls.
+    /// Returns the calling thread's processor time before and after the chunks of a tick.
     fn around_chunks(&self, tick: &mut (impl FnMut(Option<&Stamps>) + Send)) -> (f64, f64) {
         self.stamps.clear();
         self.threads.install(|| {
@@ -126,13 +127,13 @@ impl Pool {
         })
     }
 
-    /// Runs a tick on one of the two threads, and returns how long each worked after its last chunk.
+    /// Runs a tick on one of the two threads, and returns how long each thread worked after its last chunk.
     fn after_chunks(&self, mut tick: impl FnMut(Option<&Stamps>) + Send) -> After {
         self.stamps.clear();
         self.threads.install(|| {
             let start: Vec<Duration> = rayon::broadcast(|_| now());
             tick(Some(&self.stamps));
-            // The caller's is read before it waits for the other.
+            // Read before the calling thread waits for the other.
             let caller_end = now();
             let mut end: Vec<Duration> = rayon::broadcast(|_| now());
             let caller = rayon::current_thread_index().unwrap_or_default();

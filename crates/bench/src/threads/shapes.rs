@@ -1,4 +1,4 @@
-//! The states of the table of threads, in three families, and the shapes of a batch that they lead to.
+//! The states of the table of threads, in three families, and the shapes that they give a batch.
 
 use std::marker::PhantomData;
 
@@ -7,16 +7,16 @@ use demeanor::{Fsm, FsmSlice, State, StateRef};
 use super::thinker::{Mind, Thinker};
 use crate::workload::{Behaviour, Chase, Flee, Idle, Name, Rest, Think, Wander};
 
-/// How the owners lie in the batch, and where those that change go.
+/// How the owners are distributed in the batch, and to which states they change.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Shape {
-    /// Six states, and from each to any other.
+    /// Six states, with changes from each to any other.
     SixStates,
     /// Nearly all owners are in one state; those that leave it come back in the next tick.
     OneLongBucket,
-    /// 2000 states, and from each to any other.
+    /// 2000 states, with changes from each to any other.
     ManyShortBuckets,
-    /// Six states, and in each tick all that change go to the same one.
+    /// Six states; in each tick all changes go to the same one.
     OneTarget,
 }
 
@@ -32,7 +32,7 @@ impl Shape {
         }
     }
 
-    /// The state in which the `number`-th owner begins.
+    /// Returns the first state of the `number`-th owner.
     pub(super) fn begin<const PAD: usize>(self, number: usize) -> StateRef<Thinker<PAD>> {
         match self {
             Self::SixStates | Self::OneTarget => pensive(Name::ALL[number % 6]).into(),
@@ -42,9 +42,9 @@ impl Shape {
     }
 }
 
-/// Updates a chunk, as the provided `update_all` does, and notes when that is done.
+/// Updates a chunk like the default `update_all`, and notes the time at its end.
 ///
-/// A macro, for each impl must have it, and a function would hide from the compiler which `update` it is.
+/// This is a macro because each impl must contain it: a function would hide from the compiler which `update` is called.
 macro_rules! noted_update_all {
     () => {
         fn update_all(&self, owners: &mut [Thinker<PAD>], fsm: &mut FsmSlice<'_, Thinker<PAD>>, cx: &mut Mind<'_>) {
@@ -58,7 +58,7 @@ macro_rules! noted_update_all {
     };
 }
 
-/// One of six states: what is done in the state `B`.
+/// One of six states, with the work of `B`.
 struct Pensive<B>(PhantomData<B>);
 
 impl<B: Behaviour, const PAD: usize> State<Thinker<PAD>> for Pensive<B> {
@@ -93,10 +93,10 @@ fn pensive<const PAD: usize>(name: Name) -> &'static dyn State<Thinker<PAD>> {
     }
 }
 
-/// Where nearly everybody is.
+/// The state in which almost all owners are.
 struct Home;
 
-/// Where those go who leave home, for one tick.
+/// The state of the owners that leave home for one tick.
 struct Errand;
 
 impl<const PAD: usize> State<Thinker<PAD>> for Home {
@@ -163,7 +163,7 @@ impl<const PAD: usize> State<Thinker<PAD>> for Place {
     fn update(&self, thinker: &mut Thinker<PAD>, fsm: &mut Fsm<'_, Thinker<PAD>>, cx: &mut Mind<'_>) {
         let luck = thinker.act::<Flee>(cx);
         if u64::from(luck) < cx.base.threshold {
-            // Those who change have small numbers: the bits below decide where to.
+            // Owners that change have small numbers. The next bits choose the state.
             let onward = 1 + (luck >> 4) as usize % (PLACES.len() - 1);
             fsm.change_state(PLACES[(self.number + onward) % PLACES.len()].state());
         }

@@ -1,20 +1,20 @@
-//! The owner of the table of threads, and what a tick tells it.
+//! The owner in the table of threads, and the context of a tick.
 
 use super::stamps::Stamps;
 use crate::workload::{Behaviour, Context, Name, Owner};
 
-/// An owner whose states may compute.
+/// An owner whose states may do long computations.
 pub(super) struct Thinker<const PAD: usize>(pub(super) Owner<PAD>);
 
-/// What the owners of a chunk are told.
+/// The context of the owners of a chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Mind<'a> {
     pub(super) base: Context,
-    /// Whether everybody thinks for some hundred nanoseconds in each tick.
+    /// Whether each owner computes for some hundred nanoseconds in each tick.
     pub(super) computes: bool,
-    /// Where all that change go, if there is such a place.
+    /// The common target of all changes, if there is one.
     pub(super) target: Option<Name>,
-    /// Where threads note what takes how long, if that is measured.
+    /// The stamps of the threads, if times are measured.
     pub(super) stamps: Option<&'a Stamps>,
 }
 
@@ -24,7 +24,7 @@ impl<const PAD: usize> demeanor::Owner for Thinker<PAD> {
 }
 
 impl<const PAD: usize> Thinker<PAD> {
-    /// One tick in the state `B`. Returns one of the other states, if the owner changes.
+    /// Runs one tick in the state `B`. Returns the new state if the owner changes.
     #[inline(always)]
     pub(super) fn update<B: Behaviour>(&mut self, cx: &Mind<'_>) -> Option<Name> {
         if cx.computes {
@@ -33,7 +33,7 @@ impl<const PAD: usize> Thinker<PAD> {
         self.0.update::<B>(&cx.base)
     }
 
-    /// The same, where the state itself decides who changes and where to.
+    /// Runs one tick in which the state decides which owners change, and to which state.
     #[inline(always)]
     pub(super) fn act<B: Behaviour>(&mut self, cx: &Mind<'_>) -> u32 {
         if cx.computes {

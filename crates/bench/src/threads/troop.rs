@@ -1,4 +1,4 @@
-//! A batch of thinkers of one shape: the contenders of the table of threads.
+//! A batch of thinkers in one shape: the contenders of the table of threads.
 
 use demeanor::Batch;
 
@@ -8,7 +8,7 @@ use super::thinker::{Mind, Thinker};
 use crate::contender::{Contender, SCATTERING_TICKS};
 use crate::workload::{Context, Name, Owner, checksum};
 
-/// A batch, and what its ticks are like.
+/// A batch and the parameters of its ticks.
 pub(super) struct Troop<const PAD: usize> {
     batch: Batch<Thinker<PAD>>,
     shape: Shape,
@@ -27,7 +27,7 @@ impl<const PAD: usize> Troop<PAD> {
         Self { batch, shape, computes, is_parallel, ticks: 0 }
     }
 
-    /// A tick on the threads of the current pool.
+    /// Runs a tick on the threads of the current pool.
     pub(super) fn par_tick(&mut self, cx: &Context, stamps: Option<&Stamps>) {
         let mind = Mind { stamps, ..self.next_mind(*cx) };
         self.batch.par_update(|_chunk| {
@@ -55,7 +55,7 @@ impl<const PAD: usize> Contender for Troop<PAD> {
         }
     }
 
-    /// All go where they like, even where later they go to one target.
+    /// The owners change to random states, even if they later change to one target.
     fn scatter(&mut self) {
         let base = Context::with_churn(1.0);
         for _ in 0..SCATTERING_TICKS {

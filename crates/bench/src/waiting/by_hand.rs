@@ -1,4 +1,4 @@
-//! The same without this crate: loops by hand, and an ECS with a timer component.
+//! The same game without this crate: loops written by hand, and an ECS with a timer component.
 
 #![expect(clippy::needless_pass_by_value, reason = "that is how a system is given what it asks for")]
 
@@ -25,7 +25,7 @@ impl Mode {
     }
 }
 
-/// One tick of an owner that polls.
+/// Runs one tick of an owner that polls.
 #[inline(always)]
 fn poll(owner: &mut Sleeper, mode: Mode, now: f64) {
     match mode {
@@ -46,7 +46,7 @@ fn begin(crowd: &Crowd, number: usize) -> (Sleeper, Mode) {
     (owner, mode)
 }
 
-/// A loop that asks everybody in each tick.
+/// A loop that checks all owners in each tick.
 pub(crate) struct Polling {
     owners: Vec<(Sleeper, Mode)>,
     clock: Clock,
@@ -89,7 +89,7 @@ impl PartialOrd for Due {
     }
 }
 
-/// Those who work in front, those who sleep behind them, and a heap of when each wakes.
+/// The working owners, then the sleeping ones, and a heap with the times at which these wake up.
 pub(crate) struct Heap {
     owners: Vec<Sleeper>,
     working: usize,
@@ -132,14 +132,14 @@ impl Contender for Heap {
 #[derive(Component)]
 struct Works;
 
-/// When a nap is over, in seconds.
+/// The end of a nap, in seconds.
 #[derive(Component)]
 struct Timer(f64);
 
 #[derive(Resource)]
 struct Now(f64);
 
-/// One system for those who work, and one that asks each timer.
+/// One system updates the owners that work, and one checks each timer.
 pub(crate) struct Bevy {
     world: World,
     schedule: Schedule,

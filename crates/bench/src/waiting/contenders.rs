@@ -1,4 +1,4 @@
-//! The states, on a batch and on one machine per owner: with timers and sleep, and polling.
+//! The states, in a batch and on one machine per owner: with timers and sleep, and with polling.
 
 use demeanor::{Batch, Fsm, Owner, State, StateMachine};
 
@@ -6,11 +6,11 @@ use super::sleeper::{Clock, Naps, Sleeper};
 use crate::contender::Contender;
 use crate::workload::Context;
 
-/// Who takes part.
+/// The owners of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Crowd {
     pub(crate) owners: usize,
-    /// How many of them take naps: the last ones.
+    /// The number of owners that take naps: the last ones.
     pub(crate) sleepers: usize,
     pub(crate) naps: Naps,
 }
@@ -24,7 +24,7 @@ impl Crowd {
         number >= self.owners - self.sleepers
     }
 
-    /// How many wake up in a tick, on average.
+    /// Returns how many owners wake up in a tick, on average.
     pub(crate) fn come_due(&self) -> f64 {
         let ticks = self.naps.least.midpoint(self.naps.most) * 60.0 + 0.5;
         self.sleepers as f64 / ticks
@@ -72,7 +72,8 @@ impl State<Sleeper> for PolledNap {
 
     fn update(&self, owner: &mut Sleeper, fsm: &mut Fsm<'_, Sleeper>, clock: &mut Clock) {
         if owner.until <= clock.now() {
-            // One change less than with timers, where there is a state for being up.
+            // This contender has one change less than those with timers, which have a separate state for the tick between two
+            // naps.
             owner.stretch();
             fsm.change_state(&PolledNap);
         }

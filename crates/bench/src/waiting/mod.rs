@@ -1,7 +1,7 @@
-//! The table of waiting: many owners most of whom sleep, each until a time of its own.
+//! The table of waiting: many owners that mostly sleep, each until a different time.
 //!
-//! Some owners work in every tick. The others sleep for some seconds, are up for one tick, and sleep again. A contender that
-//! polls asks each of them in each tick whether it is time; one with timers goes to those whose time has come.
+//! Some owners work in every tick. The others sleep for some seconds, work for one tick, and sleep again. A contender that
+//! polls checks each sleeping owner in each tick; a contender with timers visits only the owners whose time has come.
 
 mod by_hand;
 mod contenders;
@@ -14,22 +14,22 @@ use self::sleeper::Naps;
 use crate::contender::{Contender, Entrant};
 use crate::runner::Race;
 
-/// Which share of the owners sleeps, in percent.
+/// The percentages of sleeping owners.
 const SHARES: [f64; 5] = [0.0, 50.0, 90.0, 99.0, 99.9];
 
-/// How many updates of an owner one round times.
+/// The number of owner updates in one round.
 const UPDATES_PER_ROUND: usize = 30_000_000;
 
-/// Between how many seconds a nap lasts.
+/// The ranges of a nap's length, in seconds.
 pub(crate) const NAPS: [(f64, f64); 2] = [(1.0, 10.0), (10.0, 100.0)];
 
-/// A way to keep owners most of whom sleep.
+/// A way to store owners that mostly sleep.
 struct Way {
     name: &'static str,
     make: fn(&Crowd) -> Box<dyn Contender>,
 }
 
-/// The first is what the others are compared with.
+/// The others are compared with the first.
 const WAYS: [Way; 6] = [
     Way { name: "Batch that polls", make: |crowd| Box::new(contenders::Many::polling(crowd)) },
     Way { name: "Batch with timers and sleep", make: |crowd| Box::new(contenders::Many::waiting(crowd)) },
@@ -39,7 +39,7 @@ const WAYS: [Way; 6] = [
     Way { name: "bevy_ecs with a timer component", make: |crowd| Box::new(by_hand::Bevy::new(crowd)) },
 ];
 
-/// Measures the ways whose names are wanted, with naps of some length.
+/// Measures the ways whose names `is_wanted` accepts, with naps of the given length.
 ///
 /// # Errors
 ///

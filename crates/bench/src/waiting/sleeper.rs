@@ -1,8 +1,8 @@
-//! The owner that works or sleeps.
+//! An owner that works or sleeps.
 
 use bevy_ecs::component::Component;
 
-/// How long naps are, in seconds.
+/// The range of a nap's length, in seconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Naps {
     pub(crate) least: f64,
@@ -15,7 +15,7 @@ pub(crate) struct Naps {
 pub(crate) struct Sleeper {
     position: [f32; 2],
     velocity: [f32; 2],
-    /// When the nap is over, in seconds, where that is polled.
+    /// The end of the nap, in seconds, for owners that poll.
     pub(crate) until: f64,
     random: u32,
     worked: u32,
@@ -43,7 +43,7 @@ impl Sleeper {
         }
     }
 
-    /// What somebody who is awake does in a tick.
+    /// The work of an awake owner in a tick.
     #[inline(always)]
     pub(crate) fn work(&mut self) {
         self.worked = self.worked.wrapping_add(1);
@@ -55,14 +55,14 @@ impl Sleeper {
         }
     }
 
-    /// What somebody does who has just woken up.
+    /// The work of an owner that has just woken up.
     #[inline(always)]
     pub(crate) fn stretch(&mut self) {
         self.stretched = self.stretched.wrapping_add(1);
         self.position[0] += 0.001;
     }
 
-    /// Begins a nap. Returns how many seconds it lasts; the first one has begun already.
+    /// Starts a nap. Returns its length in seconds. The first nap has already started.
     #[inline(always)]
     pub(crate) fn nap(&mut self) -> f64 {
         let whole = f64::from(self.least) + f64::from(self.span) * self.draw();
@@ -94,7 +94,7 @@ impl Clock {
         self.ticks += 1;
     }
 
-    /// In seconds.
+    /// Returns the time in seconds.
     #[inline(always)]
     pub(crate) fn now(self) -> f64 {
         f64::from(self.ticks) / 60.0

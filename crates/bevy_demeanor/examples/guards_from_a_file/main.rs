@@ -1,7 +1,7 @@
-//! Guards whose machines are in a file, with scripts beside it: `guards.fsm.toml`, which Bevy's asset server loads.
+//! Guards whose machines are in the file `guards.fsm.toml`, which Bevy's asset server loads, with scripts beside it.
 //!
-//! The game says what the words of the file mean. Who chases the thief, and when, is for the file to say: edit it, and run this
-//! again. In a game with Bevy's feature `file_watcher`, it is reloaded while the guards run.
+//! The game defines the words of the file. The file decides which guard chases the thief, and when: edit it, and run this
+//! again. In a game with Bevy's feature `file_watcher`, the file is reloaded while the guards run.
 //!
 //! `cargo run -p bevy_demeanor --example guards_from_a_file --features script`
 
@@ -21,22 +21,22 @@ use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 
-/// Prints a line. Not `println!`, which panics when the reader closes the pipe early, as `head` does.
+/// Prints a line. `println!` would panic if the reader closes the pipe early, as `head` does.
 fn print(line: Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-// ---- What the game offers to the file ------------------------------------------------------------------------------
+// ---- The words that the game offers to the file --------------------------------------------------------------------
 
 #[derive(Component, Owner)]
 #[owner(body = &mut Place, param = Res<Thief>, message = Noise)]
 struct Guard {
     stamina: f64,
-    /// In meters per second.
+    /// The speed in meters per second.
     speed: f64,
 }
 
-/// On a street, in meters.
+/// The position on a street, in meters.
 #[derive(Component)]
 struct Place(f64);
 
@@ -68,7 +68,7 @@ fn vocabulary() -> Vocabulary<Guard> {
 
 // ---- The rest of the game ------------------------------------------------------------------------------------------
 
-/// Stands for the state `chase` of the file.
+/// The marker type for the state `chase` of the file.
 struct Chase;
 
 #[derive(Resource, Default)]
@@ -98,7 +98,7 @@ fn count(tick: Res<Tick>, chasing: Query<(), With<InState<Chase>>>, mut before: 
     }
 }
 
-/// Loads the machines of the file, as a loading screen does. What is wrong with it is in the log.
+/// Loads the machines of the file, as a loading screen does. The log contains the mistakes in the file.
 fn load(app: &mut App, paths: [&'static str; 2]) -> Option<[Handle<DefinitionFile>; 2]> {
     let files = paths.map(|path| app.world().resource::<AssetServer>().load(path));
     for file in &files {

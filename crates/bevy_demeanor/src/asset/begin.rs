@@ -1,4 +1,4 @@
-//! How machines begin whose files have been loaded.
+//! Starts machines after their files have been loaded.
 
 use core::mem;
 
@@ -21,7 +21,7 @@ use crate::reach::reach;
 #[cfg(feature = "serialize")]
 use crate::saved::SavedBy;
 
-/// Whether a machine may be about to begin.
+/// Returns whether a machine may be ready to start.
 pub(super) fn is_anybody_to_begin<T: Owner>(
     waiting: Res<Waiting<T>>,
     assets: Res<Assets<DefinitionFile>>,
@@ -31,7 +31,7 @@ pub(super) fn is_anybody_to_begin<T: Owner>(
     !waiting.new.is_empty() || loaded.is_to_prepare() || !waiting.entities.is_empty() && has_news
 }
 
-/// Has the machines begin whose files are there.
+/// Starts the machines whose files have been loaded.
 pub(super) fn begin<T: EntityOwner>(
     mut waiting: ResMut<Waiting<T>>,
     assets: Res<Assets<DefinitionFile>>,
@@ -40,14 +40,14 @@ pub(super) fn begin<T: EntityOwner>(
     mut commands: Commands,
     #[cfg(feature = "serialize")] book: Option<Res<SavedBy<T>>>,
 ) {
-    // Else this would be news to those who wait on.
+    // Otherwise the systems that react to changes of this resource would run in each frame.
     let loaded = loaded.bypass_change_detection();
     loaded.make_prepared(&assets);
     let new = mem::take(&mut waiting.new);
     waiting.entities.extend(new);
     let (mut machines, mut adopted) = (Vec::new(), Vec::new());
     waiting.entities.retain(|&entity| {
-        // Those that are gone wait no more.
+        // Entities that are gone do not wait.
         let Ok((defined, has_machine, begun)) = entities.get(entity) else { return false };
         let id = defined.file().id();
         let Some(file) = assets.get(id) else { return true };
@@ -66,7 +66,7 @@ pub(super) fn begin<T: EntityOwner>(
     if let Some(book) = book {
         loaded.enter_in(&book);
     }
-    // In one go, since many may wait for one file.
+    // Inserted together, because many entities may wait for one file.
     if !machines.is_empty() {
         commands.try_insert_batch(machines);
     }
@@ -75,11 +75,11 @@ pub(super) fn begin<T: EntityOwner>(
     }
 }
 
-/// Has the machine leave its states and another one take its place.
+/// Makes the machine leave its states, and replaces it by another one.
 fn exchange<T: EntityOwner>(entity: Entity, definition: Definition<T>, commands: &mut Commands) {
     commands.queue(move |world: &mut World| -> bevy_ecs::error::Result {
         reach::<T>(world, entity, "an exchange of its definition", |machine, owner, cx| machine.stop(owner, cx))?;
-        // An observer may have done anything.
+        // An observer may have done anything, such as despawn the entity.
         if let Ok(mut entity) = world.get_entity_mut(entity) {
             entity.insert((Machine::from(definition.machine()), Begun(definition)));
         }

@@ -1,4 +1,4 @@
-//! The asset: a definition's file, and those that it names.
+//! The asset: a definition file, and the files that it names.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use bevy_asset::{Asset, AssetLoader, AssetPath, Handle, LoadContext};
 use bevy_reflect::TypePath;
 use demeanor::definition::{Files, LoadError};
 
-/// A definition's file, with the scripts and other files that it names, as they were read.
+/// A definition file, with the scripts and other files that it names, as they were read.
 ///
-/// Bevy's `AssetServer` loads it from a path that ends in `.fsm.toml`: `assets.load("guards.fsm.toml")` is the first machine of the
-/// file, `assets.load("guards.fsm.toml#imp")` is `[machines.imp]`. Scripts and linked files are read by the asset server, too: from
-/// the same source, in the folder of the file or below it. Where Bevy watches for changes, the file is loaded again when one of
-/// them is saved.
+/// Bevy's `AssetServer` loads it from a path that ends in `.fsm.toml`: `assets.load("guards.fsm.toml")` is the first machine of
+/// the file, `assets.load("guards.fsm.toml#imp")` is `[machines.imp]`. The asset server also reads scripts and linked files:
+/// from the same source, in the folder of the file or below it. If Bevy watches for changes, the file is loaded again when one
+/// of these files is saved.
 ///
-/// It is text: what it means depends on an owner's vocabulary. A file that cannot be read as TOML fails to load. All else that
-/// is wrong with it is found by the plugins whose owners use it; see [`LoadedDefinitions`](crate::LoadedDefinitions).
+/// The asset is text, because its meaning depends on an owner's vocabulary. A file that cannot be read as TOML fails to load.
+/// The plugins whose owners use the file find all other mistakes in it; see [`LoadedDefinitions`](crate::LoadedDefinitions).
 ///
 /// # Examples
 ///
-/// One that the game has put together itself:
+/// An asset that the game creates itself:
 ///
 /// ```
 /// use bevy_asset::Assets;
@@ -39,17 +39,18 @@ use demeanor::definition::{Files, LoadError};
 pub struct DefinitionFile {
     files: Arc<Files>,
     machine: Option<String>,
-    /// How many files had been read before. So a newer one is known.
+    /// The number of files that were read before this one. It shows which of two files is newer.
     number: u64,
-    /// Of a machine within a file, the file: the asset server follows the files that one names as long as it is there.
+    /// In a machine of a file, the handle of the file: the asset server watches the named files only as long as this handle
+    /// exists.
     #[expect(dead_code, reason = "it is there so that the handle is not dropped")]
     whole: Option<Handle<Self>>,
 }
 
 impl DefinitionFile {
-    /// Creates the asset from files that the game has read. It is the first machine of the file.
+    /// Creates the asset from files that the game has read. The asset is the first machine of the file.
     ///
-    /// Files of one name are one file, the one that was created last: as if it had been saved in between.
+    /// Files with the same name count as one file, whose latest version is the asset that was created last.
     #[must_use]
     pub fn new(files: Files) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -57,20 +58,20 @@ impl DefinitionFile {
         Self { files: Arc::new(files), machine: None, number, whole: None }
     }
 
-    /// Chooses a machine of the file.
+    /// Chooses a machine of the file by its name.
     #[must_use]
     pub fn with_machine(mut self, machine: impl Into<String>) -> Self {
         self.machine = Some(machine.into());
         self
     }
 
-    /// Returns the machine's name, if it is not just the first of the file.
+    /// Returns the machine's name, or `None` for the first machine of the file.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
     }
 
-    /// Returns what was read.
+    /// Returns the files that were read.
     #[must_use]
     pub fn files(&self) -> &Files {
         &self.files
@@ -80,7 +81,7 @@ impl DefinitionFile {
         Arc::clone(&self.files)
     }
 
-    /// Whether it was read after the one of a number.
+    /// Returns whether it was read after the file with this number.
     pub(super) fn is_newer_than(&self, number: u64) -> bool {
         self.number > number
     }
@@ -90,7 +91,7 @@ impl DefinitionFile {
     }
 }
 
-/// Reads definitions and what they name.
+/// Loads definition files and the files that they name.
 #[derive(TypePath)]
 #[type_path = "bevy_demeanor"]
 pub(super) struct Loader;
@@ -125,7 +126,7 @@ impl AssetLoader for Loader {
         let file = DefinitionFile::new(files);
         for machine in machines.into_iter().filter(|machine| !machine.is_empty()) {
             let mut labeled = context.begin_labeled_asset();
-            // It is this one, which is being loaded.
+            // This path is the asset that is being loaded.
             let whole = Some(labeled.load(path.clone()));
             let one = labeled.finish(DefinitionFile { whole, ..file.clone().with_machine(machine.as_str()) });
             context.add_loaded_labeled_asset(machine, one);
@@ -138,7 +139,7 @@ impl AssetLoader for Loader {
     }
 }
 
-/// The path of a file that is named in another, from the first one's folder.
+/// Returns the path of a named file, relative to the folder of the file that names it.
 fn beside(file: &AssetPath<'_>, named: &Path) -> AssetPath<'static> {
     let folder = file.path().parent().unwrap_or(Path::new(""));
     AssetPath::from_path_buf(folder.join(named)).with_source(file.source().clone_owned())

@@ -1,4 +1,4 @@
-//! What an owner's plugin has made of files.
+//! The definitions that an owner's plugin has created from files.
 
 use core::any::type_name;
 use core::fmt;
@@ -18,12 +18,12 @@ use super::report::drawn;
 #[cfg(feature = "serialize")]
 use crate::saved::SavedBy;
 
-/// The definitions that the plugin for `T` has made of files, with its vocabulary: of those that a
-/// [`DefinedMachine<T>`](crate::DefinedMachine) names, and of those that are to be [prepared](Self::prepare).
+/// The definitions that the plugin for `T` has created from files, with its vocabulary. These are the files that a
+/// [`DefinedMachine<T>`](crate::DefinedMachine) names, and the files to [prepare](Self::prepare).
 ///
-/// A file that is loaded again is reloaded under the machines that run on it, after the last schedule of a frame:
-/// [`Definition::reload`] says what becomes of them. One with a mistake changes nothing. What is wrong is logged once, as
-/// `demeanor check` draws it, and returned by [`problems`](Self::problems) until the file is loaded without a mistake.
+/// When a file is loaded again, its definition is reloaded while machines run on it, after the last schedule of a frame:
+/// [`Definition::reload`] says how the machines continue. A file with a mistake changes nothing. Its mistakes are logged once,
+/// in the format of `demeanor check`; [`problems`](Self::problems) returns them until the file is loaded without a mistake.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ use crate::saved::SavedBy;
 /// #[derive(Component, Owner)]
 /// struct Guard;
 ///
-/// /// Has everybody change to the state `alarm` of the own file.
+/// /// Makes all guards change to the state `alarm` of their files.
 /// fn raise_alarm(guards: Query<(Entity, &DefinedMachine<Guard>)>, loaded: Res<LoadedDefinitions<Guard>>, mut commands: Commands)
 /// {     for (guard, machine) in &guards {         if let Some(alarm) = loaded.get(machine.file()).and_then(|definition|
 /// definition.state("alarm")) {             commands.entity(guard).change_state(alarm);         }     } }
@@ -42,13 +42,13 @@ use crate::saved::SavedBy;
 #[derive(Resource)]
 pub struct LoadedDefinitions<T: Owner> {
     vocabulary: Vocabulary<T>,
-    /// By their names.
+    /// The files, by name.
     files: HashMap<String, LoadedFile<T>>,
-    /// Which machine of which file an asset is.
+    /// The file and the machine of each asset.
     assets: HashMap<AssetId<DefinitionFile>, MachineOfFile>,
-    /// Assets that have been removed and that machines may still use.
+    /// Removed assets that machines may still use.
     removed: HashSet<AssetId<DefinitionFile>>,
-    /// The definitions that are to be made before any machine uses them.
+    /// Assets whose definitions are created before machines use them.
     to_prepare: Vec<Handle<DefinitionFile>>,
     prepared: Vec<Handle<DefinitionFile>>,
     #[cfg(feature = "serialize")]
@@ -56,13 +56,13 @@ pub struct LoadedDefinitions<T: Owner> {
 }
 
 struct LoadedFile<T: Owner> {
-    /// Of the file that was last looked at.
+    /// The number of the file that was read last.
     number: u64,
     files: Arc<Files>,
-    /// The file as it was last loaded without a mistake.
+    /// The definitions from the last version of the file without mistakes.
     definitions: Option<Definitions<T>>,
     problems: Option<Problems>,
-    /// How many of its machines are in the book for saved games.
+    /// The number of its machines that are in the book for saved games.
     #[cfg(feature = "serialize")]
     in_book: usize,
 }
@@ -70,7 +70,7 @@ struct LoadedFile<T: Owner> {
 struct MachineOfFile {
     file: String,
     machine: Option<String>,
-    /// Whether it was logged that there is no such machine.
+    /// Whether a warning about this missing machine has been logged.
     is_warned_of: bool,
 }
 
@@ -88,20 +88,20 @@ impl<T: Owner> LoadedDefinitions<T> {
         }
     }
 
-    /// Has the definition made when the asset is loaded, before there is an entity that uses it, and keeps the asset. From then
-    /// on, [`get`](Self::get) returns it.
+    /// Creates the definition as soon as the asset is loaded, even if no entity uses it yet, and keeps the asset. From then on,
+    /// [`get`](Self::get) returns the definition.
     ///
-    /// So a game makes it while it shows a loading screen. A game that saves machines whole, by `with_book`, prepares the files
-    /// before it loads a saved game: the states of a file are in the book from then on, by the name of the file and the machine,
-    /// as in `creatures.fsm.toml#imp/chase`.
+    /// A game can create it while it shows a loading screen. A game that saves whole machines, with `with_book`, must prepare
+    /// the files before it loads a saved game: then the states of a file are in the book, with the name of the file and the
+    /// machine, as in `creatures.fsm.toml#imp/chase`.
     pub fn prepare(&mut self, file: Handle<DefinitionFile>) {
         self.to_prepare.push(file);
     }
 
-    /// Returns the definition of the machine that an asset is. `None` until the asset is loaded and used by a
-    /// [`DefinedMachine<T>`](crate::DefinedMachine), and if there is a mistake in it.
+    /// Returns the definition of an asset's machine. Returns `None` until the asset is loaded and used by a
+    /// [`DefinedMachine<T>`](crate::DefinedMachine), and if it has a mistake.
     ///
-    /// After a reload it is the same definition.
+    /// A reload changes this definition; it does not create a new one.
     #[must_use]
     pub fn get(&self, file: impl Into<AssetId<DefinitionFile>>) -> Option<&Definition<T>> {
         let MachineOfFile { file, machine, .. } = self.assets.get(&file.into())?;
@@ -112,7 +112,7 @@ impl<T: Owner> LoadedDefinitions<T> {
         }
     }
 
-    /// Returns what is wrong with the file, as it was last loaded.
+    /// Returns the mistakes in the last loaded version of the file.
     #[must_use]
     pub fn problems(&self, file: impl Into<AssetId<DefinitionFile>>) -> Option<&Problems> {
         let MachineOfFile { file, .. } = self.assets.get(&file.into())?;
@@ -129,7 +129,7 @@ impl<T: Owner> LoadedDefinitions<T> {
         !self.to_prepare.is_empty()
     }
 
-    /// Makes what is to be prepared and is there.
+    /// Creates the definitions to prepare whose assets have been loaded.
     pub(super) fn make_prepared(&mut self, assets: &Assets<DefinitionFile>) {
         for file in mem::take(&mut self.to_prepare) {
             if assets.get(&file).is_some_and(|made| self.make(file.id(), made).is_some()) {
@@ -140,7 +140,7 @@ impl<T: Owner> LoadedDefinitions<T> {
         }
     }
 
-    /// Adds the definitions to the book that are not in it.
+    /// Adds the missing definitions to the book.
     #[cfg(feature = "serialize")]
     pub(super) fn enter_in(&mut self, book: &SavedBy<T>) {
         self.has_book = true;
@@ -154,13 +154,13 @@ impl<T: Owner> LoadedDefinitions<T> {
         }
     }
 
-    /// Makes a definition of an asset, unless there is one, and returns it.
+    /// Creates the definition of an asset if it does not exist, and returns it.
     pub(super) fn make(&mut self, id: AssetId<DefinitionFile>, file: &DefinitionFile) -> Option<&Definition<T>> {
         if let Entry::Vacant(new) = self.assets.entry(id) {
             let name = file.files().name();
             let machine = file.machine().map(ToOwned::to_owned);
             new.insert(MachineOfFile { file: name.to_owned(), machine, is_warned_of: false });
-            // If there is an older one, that is reloaded at the end of the frame.
+            // An older definition is reloaded at the end of the frame.
             self.files.entry(name.to_owned()).or_insert_with(|| LoadedFile::new(file, &self.vocabulary));
         }
         if self.get(id).is_none() {
@@ -169,7 +169,7 @@ impl<T: Owner> LoadedDefinitions<T> {
         self.get(id)
     }
 
-    /// Logs, once, that the file has no such machine.
+    /// Logs, once, that the file does not have this machine.
     #[cold]
     fn warn_of(&mut self, id: AssetId<DefinitionFile>, file: &DefinitionFile) {
         let Some(MachineOfFile { file: name, machine, is_warned_of }) = self.assets.get_mut(&id) else { return };
@@ -180,7 +180,7 @@ impl<T: Owner> LoadedDefinitions<T> {
         }
     }
 
-    /// Reloads a file that is in use, if this is a newer one. Returns whether it has been reloaded.
+    /// Reloads a file that is in use, if this version is newer. Returns whether it has been reloaded.
     pub(super) fn reload(&mut self, file: &DefinitionFile) -> bool {
         match self.files.get_mut(file.files().name()) {
             Some(loaded) if file.is_newer_than(loaded.number) => loaded.reload(file, &self.vocabulary),
@@ -188,20 +188,20 @@ impl<T: Owner> LoadedDefinitions<T> {
         }
     }
 
-    /// Notes that an asset is removed.
+    /// Notes that an asset has been removed.
     pub(super) fn remove(&mut self, id: AssetId<DefinitionFile>) {
         if self.assets.contains_key(&id) {
             self.removed.insert(id);
         }
     }
 
-    /// Forgets the removed assets that are not in use, and the files of which none is left.
+    /// Removes assets that are removed and unused, and files without assets.
     pub(super) fn forget_unused(
         &mut self,
         assets: &Assets<DefinitionFile>,
         used: impl Iterator<Item = AssetId<DefinitionFile>>,
     ) {
-        // What is in a book stays in it.
+        // The book keeps the definitions that it contains.
         #[cfg(feature = "serialize")]
         if self.has_book {
             return;
@@ -236,7 +236,7 @@ impl<T: Owner> LoadedFile<T> {
 
     fn reload(&mut self, file: &DefinitionFile, vocabulary: &Vocabulary<T>) -> bool {
         self.number = file.number();
-        // It may be loaded once for each of its machines.
+        // The file may be loaded once for each of its machines.
         if *self.files == *file.files() {
             return false;
         }

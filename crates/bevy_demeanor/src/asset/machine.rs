@@ -1,4 +1,4 @@
-//! The component that says which file an entity's machine is from.
+//! The component that names the file of an entity's machine.
 
 use core::any::type_name;
 use core::fmt;
@@ -21,20 +21,21 @@ use log::warn;
 use super::file::DefinitionFile;
 use crate::named_entity::NamedEntity;
 
-/// Has an entity's machine come from a file.
+/// The file of an entity's machine.
 ///
-/// The machine is inserted before the first pass after the file has been loaded, and that pass enters its initial state. An
-/// entity that has a [`Machine<T>`](crate::Machine) already keeps it, as one from a saved game.
+/// The machine is inserted before the first pass after the file has been loaded, and that pass enters its initial state. If the
+/// entity already has a [`Machine<T>`](crate::Machine), for example from a saved game, it keeps this machine.
 ///
-/// It is exchanged by inserting another one. Once the new file is loaded, the machine leaves its states, which calls `exit`, and
-/// another one begins in the initial state of the new file; until then, it goes on. With the same file again, nothing happens.
-/// Removed, the machine goes on, too: remove [`Machine<T>`](crate::Machine) as well.
+/// To exchange the machine, insert another `DefinedMachine`. Once the new file is loaded, the machine leaves its states, which
+/// calls `exit`, and another machine begins in the initial state of the new file; until then, the old one continues. Inserting
+/// the same file again has no effect. If the component is removed, the machine also continues: remove
+/// [`Machine<T>`](crate::Machine) as well.
 ///
-/// If machines are saved whole, by a book, a scene has the path of the file, and the entity that is loaded waits for the file
-/// again or runs on it. A file that the game has put together itself has no path: give the entity a `DefinedMachine` again.
+/// If machines are saved whole, with a book, a scene contains the path of the file, and the loaded entity waits for the file
+/// again or runs on it. A file that the game has created itself has no path: give the entity a `DefinedMachine` again.
 ///
-/// The plugin must have been given a vocabulary, by [`with_definitions`](crate::StateMachinePlugin::with_definitions); see there
-/// for a whole example.
+/// The plugin needs a vocabulary, from [`with_definitions`](crate::StateMachinePlugin::with_definitions); see there for a
+/// complete example.
 #[derive(Component)]
 #[cfg_attr(feature = "serialize", derive(bevy_reflect::Reflect))]
 #[cfg_attr(feature = "serialize", reflect(opaque, Clone, Debug, where T: bevy_reflect::TypePath))]
@@ -42,17 +43,17 @@ use crate::named_entity::NamedEntity;
 #[component(immutable, clone_behavior = clone::<Self>(), on_insert = begin_later::<T>)]
 pub struct DefinedMachine<T: Owner> {
     file: Handle<DefinitionFile>,
-    /// What a scene says of the file, until it is on an entity.
+    /// The file's path from a scene, until the component is on an entity.
     #[cfg(feature = "serialize")]
     unloaded: Option<Unloaded>,
     of: PhantomData<fn() -> T>,
 }
 
-/// Which file a scene says that a machine is from.
+/// The file of a machine in a scene.
 #[cfg(feature = "serialize")]
 #[derive(Clone)]
 struct Unloaded {
-    /// Of one that the game has put together itself, there is none.
+    /// `None` if the game has created the file itself.
     path: Option<String>,
 }
 
@@ -68,13 +69,13 @@ impl<T: Owner> DefinedMachine<T> {
         }
     }
 
-    /// As a scene has it, until it is on an entity.
+    /// Creates the component from the data of a scene, until it is on an entity.
     #[cfg(feature = "serialize")]
     pub(super) fn unloaded(path: Option<String>) -> Self {
         Self { unloaded: Some(Unloaded { path }), ..Self::new(Handle::default()) }
     }
 
-    /// The path of the file, if it has one: a game may have put it together itself.
+    /// Returns the path of the file. A file that the game has created itself has none.
     #[cfg(feature = "serialize")]
     pub(super) fn path(&self) -> Option<String> {
         match &self.unloaded {
@@ -120,17 +121,17 @@ impl<T: Owner> fmt::Debug for DefinedMachine<T> {
     }
 }
 
-/// Who waits for a file.
+/// The entities that wait for a file.
 #[derive(Resource)]
 pub(super) struct Waiting<T: Owner> {
-    /// Those whose file has not been looked for.
+    /// Entities whose file has not been checked yet.
     pub(super) new: Vec<Entity>,
     pub(super) entities: Vec<Entity>,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T: Owner> Waiting<T> {
-    /// All who are there.
+    /// Returns all entities with the component.
     pub(super) fn of_all(world: &mut World) -> Self {
         let mut all = world.query_filtered::<Entity, (With<DefinedMachine<T>>, Allow<Disabled>)>();
         Self { new: all.iter(world).collect(), entities: Vec::new(), of: PhantomData }
@@ -152,7 +153,7 @@ fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
         let mut entity = commands.entity(context.entity);
         match loaded {
             Some(loaded) => entity.try_insert(loaded),
-            // The game that has put the file together gives the entity its handle.
+            // The game has created the file itself, and must give the entity the handle again.
             None => entity.try_remove::<DefinedMachine<T>>(),
         };
         return;
@@ -168,7 +169,7 @@ fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
     }
 }
 
-/// Which definition an entity's machine has begun with.
+/// The definition with which an entity's machine has begun.
 #[derive(Component)]
 #[component(clone_behavior = clone::<Self>())]
 pub(super) struct Begun<T: Owner>(pub(super) Definition<T>);

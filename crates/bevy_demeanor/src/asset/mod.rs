@@ -1,7 +1,8 @@
 //! Machines from files that Bevy's asset server loads.
 //!
-//! The asset is the file, as text ([`DefinitionFile`]): it is the same for all owners. What an owner's plugin makes of it, with the
-//! owner's vocabulary, is in [`LoadedDefinitions`]. [`DefinedMachine`] says which file an entity's machine is from.
+//! The asset is the text of the file ([`DefinitionFile`]), which is the same for all owners. [`LoadedDefinitions`] has the
+//! definitions that an owner's plugin creates from it, with the owner's vocabulary. [`DefinedMachine`] names the file of an
+//! entity's machine.
 
 mod begin;
 mod file;
@@ -32,16 +33,16 @@ use crate::plugin::StateMachinePlugin;
 use crate::sets::{MachineSet, Machines};
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
-    /// Has machines come from files that Bevy's asset server loads, for the entities with a
-    /// [`DefinedMachine<T>`](crate::DefinedMachine). `vocabulary` is what a file may say of `T`.
+    /// Creates machines from files that Bevy's asset server loads, for the entities with a
+    /// [`DefinedMachine<T>`](crate::DefinedMachine). `vocabulary` contains the words that a file can use for `T`.
     ///
     /// # Panics
     ///
-    /// [`App::add_plugins`] panics when Bevy's `AssetPlugin` has not been added before.
+    /// [`App::add_plugins`] panics if Bevy's `AssetPlugin` has not been added before.
     ///
     /// # Examples
     ///
-    /// A door whose machine is from a file. In a game, it would be `assets/door.fsm.toml`, and its handle
+    /// A door whose machine comes from a file. In a game, the file would be `assets/door.fsm.toml`, and its handle
     /// `asset_server.load("door.fsm.toml")`.
     ///
     /// ```
@@ -62,7 +63,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     ///     .flag("locked", |door: &Door, _| door.is_locked)
     ///     .message("push", |_: &Push| true);
     ///
-    /// /// Stands for the state `open`.
+    /// /// The marker type for the state `open`.
     /// struct Open;
     ///
     /// let mut app = App::new();
@@ -90,7 +91,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     }
 }
 
-/// Has the machines of `T` begin and reloaded that are from files.
+/// Adds the systems that start and reload the machines of `T` from files.
 fn register<T: EntityOwner>(app: &mut App, schedule: Interned<dyn ScheduleLabel>, vocabulary: Vocabulary<T>) {
     assert!(
         app.world().contains_resource::<AssetServer>(),
@@ -106,6 +107,6 @@ fn register<T: EntityOwner>(app: &mut App, schedule: Interned<dyn ScheduleLabel>
         schedule,
         begin::<T>.run_if(is_anybody_to_begin::<T>).in_set(MachineSet::Update).before(Machines::<T>::SET),
     );
-    // After the last pass of a frame and before the first of the next.
+    // After the last pass of a frame and before the first pass of the next.
     app.add_systems(PostUpdate, reload::<T>.after(AssetEventSystems));
 }

@@ -1,4 +1,4 @@
-//! How a file that is loaded again reaches the machines that run on it.
+//! Reloads the definitions under running machines when a file is loaded again.
 
 use bevy_asset::{AssetEvent, Assets};
 use bevy_ecs::entity_disabling::Disabled;
@@ -13,7 +13,7 @@ use crate::owner::EntityOwner;
 #[cfg(feature = "serialize")]
 use crate::saved::SavedBy;
 
-/// Reloads the definitions of the files that have come.
+/// Reloads the definitions of the files that have been loaded.
 pub(super) fn reload<T: EntityOwner>(
     mut events: MessageReader<AssetEvent<DefinitionFile>>,
     assets: Res<Assets<DefinitionFile>>,

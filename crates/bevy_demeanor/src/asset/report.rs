@@ -1,4 +1,4 @@
-//! What is wrong with a file, for the log.
+//! Writes the mistakes in a file to the log.
 
 use core::fmt::Write as _;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
 use super::file::DefinitionFile;
 
-/// The problems, as `demeanor check` draws them.
+/// Returns the text of the problems, in the format of `demeanor check`.
 pub(super) fn drawn(problems: &Problems) -> String {
     let handler =
         GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
@@ -26,14 +26,14 @@ pub(super) fn drawn(problems: &Problems) -> String {
         text.push('\n');
     }
     if problems.unlisted() > 0 {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         _ = writeln!(text, "and {} more", problems.unlisted());
     }
     text
 }
 
-/// Logs why files could not be loaded: once, however many handles wait for a file, until it has been loaded or there is another
-/// reason.
+/// Logs why files could not be loaded. Each reason is logged once, however many handles wait for the file, until the file is
+/// loaded or the reason changes.
 pub(super) fn tell_failures(
     mut failures: MessageReader<AssetLoadFailedEvent<DefinitionFile>>,
     mut events: MessageReader<AssetEvent<DefinitionFile>>,

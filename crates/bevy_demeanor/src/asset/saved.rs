@@ -1,4 +1,4 @@
-//! Which file a machine is from, in scenes and saved games: its path. A handle means nothing outside of the program that has it.
+//! Saves the file of a machine in scenes and saved games, as its path. A handle has no meaning outside of the running program.
 
 use bevy_app::App;
 use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
@@ -24,7 +24,7 @@ impl<'de, T: Owner + TypePath> DeserializeWithRegistry<'de> for DefinedMachine<T
     }
 }
 
-/// Makes the component one that scenes write and read.
+/// Registers the component, so that scenes write and read it.
 pub(crate) fn register<T: Owner + TypePath>(app: &mut App) {
     let mut registration = DefinedMachine::<T>::get_type_registration();
     registration.insert(ReflectComponent::new(ReflectComponentFns {

@@ -1,4 +1,4 @@
-//! What follows the changes of state, as it is asked for.
+//! The plugin's settings for followers of state changes.
 
 use demeanor::State;
 
@@ -9,8 +9,8 @@ use crate::plugin::StateMachinePlugin;
 use crate::telling::Trigger;
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
-    /// Gives the entities in a state of type `S` the component [`InState<S>`](crate::InState), kept in tables: for states that many
-    /// systems go through and that seldom change.
+    /// Gives the entities in a state of type `S` the component [`InState<S>`](crate::InState), stored in tables: for states
+    /// that many systems iterate over and that seldom change.
     ///
     /// There can be at most 64 markers for one type of owner.
     #[must_use]
@@ -19,8 +19,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Gives the entities in a state of type `S` the component [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set:
-    /// a change does not move the entity. Where queries need no filter, [`with_index`](Self::with_index) does the same for less.
+    /// Gives the entities in a state of type `S` the component [`InState<S, InSparseSet>`](crate::InState), stored in a sparse
+    /// set: a change does not move the entity. If no query needs it as a filter, [`with_index`](Self::with_index) does the same
+    /// at less cost.
     #[must_use]
     pub fn with_sparse_marker<S: State<T>>(mut self) -> Self {
         self.markers.push(Marker::of::<T, S, InSparseSet>());
@@ -28,7 +29,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     }
 
     /// Keeps a list of the entities in a state of type `S`, [`StateIndex<S>`](crate::StateIndex), for
-    /// [`QueryInState<S, ..>`](crate::QueryInState): for states that change often, of which a change then moves nothing.
+    /// [`QueryInState<S, ..>`](crate::QueryInState): for states that change often, because a change moves no component.
     ///
     /// There can be at most 64 for one type of owner.
     #[must_use]
@@ -59,7 +60,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Writes a [journal](crate::MachineJournal) of all changes, made or refused, and keeps the last `entries` of them; with 0, it
+    /// Keeps a [journal](crate::MachineJournal) of all changes, made or refused, with the last `entries` of them; with 0, it
     /// only counts.
     #[must_use]
     pub fn with_journal(mut self, entries: usize) -> Self {

@@ -1,7 +1,7 @@
-//! What happens when a machine is inserted on an entity, replaced or removed.
+//! Reacts to the insertion, replacement and removal of machines on entities.
 //!
-//! Component hooks do this, and no observers: with an observer, Bevy would look for it whenever a marker is inserted or removed,
-//! which was a seventh of what that takes.
+//! These are component hooks, not observers: with an observer, Bevy would search for it whenever a marker is inserted or
+//! removed, which was a seventh of the cost.
 
 use core::marker::PhantomData;
 
@@ -30,7 +30,7 @@ fn removed<T: Owner>(mut world: DeferredWorld<'_>, entity: Entity) {
     mark_later::<T>(world, entity);
 }
 
-/// Makes the markers agree with the machine, once the commands before it are applied.
+/// Updates the markers from the machine, after the previous commands have been applied.
 fn mark_later<T: Owner>(mut world: DeferredWorld<'_>, entity: Entity) {
     if world.get_resource::<Followers<T>>().is_some_and(Followers::is_marked) {
         let marked = Box::new(Marked::<T>::new(entity));

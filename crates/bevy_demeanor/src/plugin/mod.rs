@@ -1,4 +1,4 @@
-//! What is added to an app: the pass, and what is asked for beside it.
+//! The plugin: it adds the pass to an app, and everything that its settings ask for.
 
 mod following;
 mod hooks;
@@ -38,17 +38,17 @@ use hooks::hooks;
 
 /// Updates the machines of the entities that have the component `T`.
 ///
-/// By itself it updates them in `Update`, one after the other, and does nothing else. What is asked for here costs something
-/// at each change of state; what is not asked for costs nothing.
+/// By default it updates them in `Update`, one after the other, and does nothing else. Each setting has a cost at each change
+/// of state; settings that are not used cost nothing.
 ///
-/// The pass takes no exclusive access to the world. It runs beside every system that leaves `T`, `Machine<T>` and what
-/// [`T::Param`](EntityOwner::Param) takes alone.
+/// The pass does not need exclusive access to the world. It runs beside every system that does not access `T`, `Machine<T>` or
+/// the data of [`T::Param`](EntityOwner::Param).
 ///
 /// # Panics
 ///
-/// [`App::add_plugins`] panics when a plugin for the same `T` was added already, when two plugins are asked for the same
-/// marker or index, when there are more than 64 of either, and when [`T::Param`](EntityOwner::Param) has a `MessageReader`. If that is
-/// hidden in a struct, it is the first pass that panics.
+/// [`App::add_plugins`] panics if a plugin for the same `T` has already been added, if two plugins have the same marker or
+/// index, if there are more than 64 of either, and if [`T::Param`](EntityOwner::Param) contains a `MessageReader`. If the
+/// reader is hidden in a struct, the first pass panics.
 ///
 /// # Examples
 ///
@@ -101,20 +101,20 @@ pub struct StateMachinePlugin<T: EntityOwner> {
     pass: fn() -> ScheduleConfigs<ScheduleSystem>,
     pub(crate) markers: Vec<Marker>,
     pub(crate) indexes: Vec<Index>,
-    /// Writes the name of the current state on the entity.
+    /// Writes the name of the current state to the entity.
     name: Option<fn(&mut World, Entity)>,
     pub(crate) triggers: Vec<Trigger>,
     wants_events: bool,
     wants_messages: bool,
-    /// How many entries a journal keeps, if one is written.
+    /// The number of entries that the journal keeps, if there is a journal.
     journal: Option<usize>,
-    /// Completes the machines that the plugin makes.
+    /// Completes the machines that the plugin creates.
     #[cfg(feature = "reflect")]
     factory: Option<Factory<T>>,
-    /// How entities in the data of owned states are mapped, by the names of the states.
+    /// The functions that map entities in the data of owned states, by the names of the states.
     #[cfg(feature = "serialize")]
     mapped: Vec<(String, saved::MapData)>,
-    /// What else is to be added to the app.
+    /// Other functions that add parts to the app.
     pub(crate) registrations: Vec<Box<dyn Fn(&Self, &mut App) + Send + Sync>>,
 }
 
@@ -147,11 +147,12 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Updates machines on all of Bevy's compute threads. Worth it when a pass takes more than some tens of microseconds.
+    /// Updates machines on all of Bevy's compute threads. This pays off if a pass takes more than some tens of microseconds.
     ///
-    /// What happens is the same on any number of threads: callbacks, commands, events and messages are in the same order. Only
-    /// the ids of the entities that `commands.spawn` reserves during the pass depend on which thread is first, since all take
-    /// them from the one place that Bevy has. [`spawn_later`](crate::EntityContext::spawn_later) spawns with the same ids.
+    /// The result is the same on any number of threads: callbacks, commands, events and messages are in the same order. Only
+    /// the ids of entities that `commands.spawn` reserves during the pass depend on the order of the threads, because all
+    /// threads take them from the same source. [`spawn_later`](crate::EntityContext::spawn_later) spawns entities with the same
+    /// ids.
     #[must_use]
     pub fn in_parallel(mut self) -> Self
     where

@@ -1,4 +1,4 @@
-//! What scenes, saved games and inspectors find of machines, as it is asked for.
+//! The plugin's settings for scenes, saved games and inspectors.
 
 use std::sync::Arc;
 #[cfg(feature = "serialize")]
@@ -25,9 +25,9 @@ use crate::sets::{MachineSet, Machines};
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
     /// Gives the entities with a machine the component [`CurrentState<T>`](crate::CurrentState), which names their current
-    /// state, and has machines follow what is inserted or edited there: those of `states`, by the states' names.
+    /// state. Machines also follow names that are inserted or edited there, if the states are in `states`.
     ///
-    /// See there for what that means for scenes and inspectors.
+    /// See [`CurrentState<T>`](crate::CurrentState) for the effect on scenes and inspectors.
     #[must_use]
     pub fn with_current_state(mut self, states: impl IntoIterator<Item = StateRef<T>>) -> Self
     where
@@ -43,8 +43,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Has `complete` see to each machine that the plugin makes, from a [`CurrentState`](crate::CurrentState) or from a
-    /// saved game: it is given the machine in its state, and returns it with all that is the game's, such as the global.
+    /// Lets `complete` finish each machine that the plugin creates, from a [`CurrentState`](crate::CurrentState) or from a
+    /// saved game. It gets the machine in its state, and returns it with everything that the game adds, such as the global
+    /// state.
     ///
     /// # Examples
     ///
@@ -81,24 +82,23 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Has machines saved and loaded whole, wherever components are by reflection: in scenes, by crates that save games, over the
-    /// network. `book` says which name is which state.
+    /// Saves and loads whole machines wherever components are saved by reflection: in scenes, by crates that save games, over
+    /// the network. `book` contains the names of the states.
     ///
-    /// `Machine<T>` is then a reflected component. Of it is saved what rule 27 says, which is all that is the machine's: its
-    /// states with their times, the state before, stack and history, timers with their messages, its sleep, and whether it has
-    /// been started; and by name its global too. If the global is not in the book, it is for the
-    /// [factory](Self::with_factory) to give it; without one, nothing is saved, and the error says so. No callback runs on
-    /// loading.
+    /// `Machine<T>` is then a reflected component. The saved data are those of rule 27: the states with their times, the
+    /// previous state, stack and history, timers with their messages, the sleep, and whether the machine has been started; the
+    /// global state is saved by name. If the global state is not in the book, the [factory](Self::with_factory) must set it;
+    /// without a factory, the machine is not saved, and an error says so. No callback runs during loading.
     ///
-    /// A machine that is loaded takes the place of one that is there, as from `#[require(Machine<Guard>)]`. Its times go on from
-    /// what they were in the last pass before it was saved: by what its owner's clock shows when both it and its owner are there.
-    /// If the clock is then set to what it showed when the machine was saved, as by a scene that holds the clock too, they go by
-    /// that. The clock that is noted is the one of one owner: clocks that differ from entity to entity are not supported.
-    ///
+    /// A loaded machine replaces an existing one, such as the one from `#[require(Machine<Guard>)]`. Its times continue from
+    /// the last pass before it was saved: they are moved to the time of its owner's clock when both the machine and its owner
+    /// exist. If the clock is then set back to its time in the saved game, as by a scene that also contains the clock, the
+    /// times follow this. Only the clock of one owner is saved: clocks that differ between entities are not supported.
     /// With the feature `asset`, the states of files are added to the book when a file is loaded; see
-    /// `LoadedDefinitions::prepare`. `DefinedMachine<T>` is then a reflected component, too: of it is saved the path of the file.
+    /// `LoadedDefinitions::prepare`. `DefinedMachine<T>` is then a reflected component, too, which is saved as the path of the
+    /// file.
     ///
-    /// A clone, as in a scene that is never written, has the times of the original.
+    /// A clone, for example in a scene that is never written to a file, has the times of the original.
     ///
     /// # Examples
     ///
@@ -130,7 +130,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// app.world_mut().commands().entity(guard).push_state(&Alarm);
     /// app.update();
     ///
-    /// // What a scene does.
+    /// // A scene does the same.
     /// let registry = app.world().resource::<AppTypeRegistry>().clone();
     /// let registry = registry.read();
     /// let machine = app.world().get::<Machine<Guard>>(guard).unwrap();
@@ -172,9 +172,8 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Has the entities mapped that are in the data of owned states of type `S`: a scene gives its entities other places, and
-    /// what a book saves of an owned state is text to it. `S` is in the [book](Self::with_book) by
-    /// [`with_owned`](StateBook::with_owned).
+    /// Maps the entities in the data of owned states of type `S`: a scene gives its entities new ids, but a book saves an owned
+    /// state as text. `S` must be in the [book](Self::with_book), by [`with_owned`](StateBook::with_owned).
     ///
     /// # Examples
     ///

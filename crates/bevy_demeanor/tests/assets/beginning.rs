@@ -1,4 +1,4 @@
-//! When machines begin whose files are loaded.
+//! When machines start whose files are loaded.
 
 use bevy_app::App;
 use bevy_asset::{AssetServer, Assets};
@@ -53,7 +53,7 @@ fn a_file_that_comes_late_is_waited_for_and_its_absence_is_logged_once() {
     let lines = lines_with("late.fsm.toml");
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("ERROR: late.fsm.toml could not be loaded:\n"), "{lines:?}");
-    // Who waits for a file need not have a machine.
+    // An entity that waits for a file need not have a machine.
     assert_eq!(lines_with("no Machine<assets::stage::Guard>"), [""; 0]);
 }
 
@@ -114,7 +114,7 @@ fn a_label_is_a_machine_of_the_file_and_without_one_it_is_the_first() {
     }
     stage.ticks(1);
     assert_eq!(guards.map(|guard| stage.state(guard)), ["walk", "stand", "stand"]);
-    // The first is the same machine by either name.
+    // The first machine has two names.
     let loaded = stage.app.world().resource::<LoadedDefinitions<Guard>>();
     assert_eq!(loaded.get(&files[1]), loaded.get(&files[2]));
     assert_ne!(loaded.get(&files[0]), loaded.get(&files[2]));

@@ -22,7 +22,7 @@ fn another_file_takes_over_once_it_is_loaded_and_until_then_the_machine_goes_on(
     stage.save("second.fsm.toml", RUN);
     stage.take_trace(guard);
     stage.until_loaded(&second);
-    // In the frame in which it was loaded.
+    // It changes in the frame in which the file was loaded.
     assert_eq!(stage.state(guard), "run");
     let trace = stage.take_trace(guard);
     assert!(trace.ends_with(&["walk exit".into(), "run enter".into(), "run update".into()]), "{trace:?}");

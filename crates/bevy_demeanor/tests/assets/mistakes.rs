@@ -1,4 +1,4 @@
-//! Files with mistakes: nothing of them runs, and each is logged once.
+//! Files with mistakes: no part of them runs, and each is logged once.
 
 use bevy_asset::AssetServer;
 use bevy_demeanor::prelude::*;

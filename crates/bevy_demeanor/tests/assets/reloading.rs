@@ -81,7 +81,7 @@ fn a_file_of_which_only_one_machine_is_in_use_is_reloaded_as_well() {
     stage.ticks(1);
     assert_eq!(stage.take_trace(guard)[0], "run update");
 
-    // A machine that is gone stays as it was.
+    // A machine that is no longer in the file stays as it was.
     stage.save("label.fsm.toml", &machine("imp"));
     stage.until(|_| !lines_with("machine baron is no longer in label.fsm.toml").is_empty());
     stage.take_trace(guard);
@@ -144,7 +144,7 @@ fn a_thousand_reloads_take_no_more_memory_than_a_hundred() {
     let mut reload = |times: u32| {
         let info = allocation_counter::measure(|| {
             for nth in 0..times {
-                // Each time, a state is renamed that nobody is in.
+                // Each version renames a state that no guard is in.
                 stage.save(
                     "often.fsm.toml",
                     &format!("{PATROL}\n[states.new_{}]\nentry = true\nfinal = true\n", nth % 7),

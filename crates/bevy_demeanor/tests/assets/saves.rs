@@ -1,4 +1,4 @@
-//! What scenes and saved games do with machines from files.
+//! Scenes and saved games with machines from files.
 
 use std::any::TypeId;
 
@@ -20,24 +20,24 @@ fn stage(text: &str) -> (Stage, Handle<DefinitionFile>) {
     (stage, file)
 }
 
-/// What a scene writes of a guard's machine.
+/// Returns a guard's machine as a scene writes it.
 fn save(stage: &Stage, guard: Entity) -> String {
     save_as::<Machine<Guard>>(stage, guard)
 }
 
-/// What a scene writes of a component.
+/// Returns a component as a scene writes it.
 fn save_as<C: Component + PartialReflect>(stage: &Stage, guard: Entity) -> String {
     let registry = stage.app.world().resource::<AppTypeRegistry>().read();
     let component = stage.app.world().get::<C>(guard).unwrap();
     ron::to_string(&TypedReflectSerializer::new(component, &registry)).unwrap()
 }
 
-/// What a scene does with a machine when it is loaded.
+/// Loads a machine as a scene does.
 fn load(stage: &mut Stage, guard: Entity, saved: &str) -> Result<(), String> {
     load_as::<Machine<Guard>>(stage, guard, saved)
 }
 
-/// What a scene does with a component when it is loaded.
+/// Loads a component as a scene does.
 fn load_as<C: Component>(stage: &mut Stage, guard: Entity, saved: &str) -> Result<(), String> {
     let registry = stage.app.world().resource::<AppTypeRegistry>().clone();
     let registry = registry.read();
@@ -63,7 +63,7 @@ fn a_machine_from_a_file_comes_back_whole_in_a_game_that_has_prepared_the_file()
     after.ticks(9);
     let guard = after.app.world_mut().spawn(Guard::default()).id();
     load(&mut after, guard, &saved).unwrap();
-    // A scene does not hold handles: what is to be exchanged later is given its own again. Its machine stays.
+    // A scene contains no handles. To be exchanged later, the entity gets its own file again, which keeps its machine.
     after.app.world_mut().entity_mut(guard).insert(DefinedMachine::<Guard>::new(file.clone()));
     assert_eq!(after.state(guard), "stand");
     after.ticks(1);
@@ -126,7 +126,7 @@ fn who_waits_for_a_file_when_it_is_saved_waits_for_it_when_it_is_loaded() {
     after.until_loaded(&file);
     after.ticks(1);
     assert_eq!(after.state(guard), "stand");
-    // Of a file that the game has put together, there is no path, and nothing to wait for.
+    // A file that the game has created itself has no path, so there is no file to wait for.
     load_as::<DefinedMachine<Guard>>(&mut after, guard, "None").unwrap();
     assert!(after.app.world().get::<DefinedMachine<Guard>>(guard).is_none());
     assert_eq!(after.state(guard), "stand");

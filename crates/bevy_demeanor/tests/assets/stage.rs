@@ -1,4 +1,4 @@
-//! Guards whose machines are from files, a game that they are in, and what stands for its disk.
+//! Guards whose machines come from files, their game, and a disk in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Once};
@@ -13,7 +13,7 @@ use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_reflect::TypePath;
 
-/// What the clock of the callbacks shows, in seconds.
+/// The time of the callbacks' clock, in seconds.
 pub(crate) struct Moment(pub(crate) f64);
 
 #[derive(Resource)]
@@ -28,7 +28,7 @@ pub(crate) enum Told {
 pub(crate) struct Guard {
     pub(crate) health: f64,
     pub(crate) speed: f64,
-    /// The callbacks, as they ran.
+    /// The callbacks that have run.
     pub(crate) trace: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl CallbackContext<Guard> for Moment {
     }
 }
 
-/// Writes down its callbacks.
+/// Records its callbacks.
 struct Trace(&'static str);
 
 impl MachineState<Guard> for Trace {
@@ -69,7 +69,7 @@ impl MachineState<Guard> for Trace {
     }
 }
 
-/// Another owner.
+/// Another type of owner.
 #[derive(Component, Debug, Default)]
 pub(crate) struct Sheep;
 
@@ -83,7 +83,7 @@ impl EntityOwner for Sheep {
     type Param = ();
 }
 
-/// Behaviors `stand`, `walk` and `run`, that are traced.
+/// Returns the traced behaviors `stand`, `walk` and `run`.
 pub(crate) fn vocabulary() -> Vocabulary<Guard> {
     static STATES: [Trace; 3] = [Trace("stand"), Trace("walk"), Trace("run")];
     let [stand, walk, run] = &STATES;
@@ -96,7 +96,7 @@ pub(crate) fn vocabulary() -> Vocabulary<Guard> {
         .message("noise", |told| matches!(told, Told::Noise))
 }
 
-/// A guard who stands, and walks after two seconds.
+/// A guard that stands, and walks after two seconds.
 pub(crate) const PATROL: &str = "\
 initial = 'stand'
 
@@ -109,7 +109,7 @@ behavior = 'walk'
 exits = [{ to = 'stand', on = 'noise' }]
 ";
 
-/// A game whose disk is memory.
+/// A game with a disk in memory.
 pub(crate) struct Stage {
     pub(crate) app: App,
     disk: Dir,
@@ -126,14 +126,14 @@ impl Stage {
         Self::with(StateMachinePlugin::new())
     }
 
-    /// With a plugin that is given the vocabulary.
+    /// Creates the game with a plugin that gets the vocabulary.
     pub(crate) fn with(plugin: StateMachinePlugin<Guard>) -> Self {
         let mut stage = Self::empty();
         stage.app.add_state_machine_with(plugin.with_definitions(vocabulary()));
         stage
     }
 
-    /// Without a plugin for guards.
+    /// Creates the game without a plugin for guards.
     pub(crate) fn empty() -> Self {
         let (mut app, disk, changes) = (App::new(), Dir::default(), Changes::default());
         let (root, heard) = (disk.clone(), Arc::clone(&changes));
@@ -152,7 +152,7 @@ impl Stage {
         Self { app, disk, changes }
     }
 
-    /// Puts a file on the disk, or another text into it.
+    /// Writes a file to the disk, or changes its text.
     pub(crate) fn save(&self, path: &str, text: &str) {
         self.save_bytes(path, text.as_bytes());
     }
@@ -171,7 +171,7 @@ impl Stage {
         self.app.world().resource::<AssetServer>().load(path.to_owned())
     }
 
-    /// Updates the app until something is so. The clock stands.
+    /// Updates the app until a condition holds. The clock stands still.
     #[track_caller]
     pub(crate) fn until(&mut self, mut is_so: impl FnMut(&World) -> bool) {
         for _ in 0..100_000 {
@@ -190,7 +190,7 @@ impl Stage {
         self.until(|world| world.resource::<Assets<DefinitionFile>>().contains(file));
     }
 
-    /// Updates the app until a file is loaded that is not the one that there is.
+    /// Updates the app until a newer version of the file is loaded.
     #[track_caller]
     pub(crate) fn until_reloaded(&mut self, file: &Handle<DefinitionFile>) {
         let read = |world: &World| {
@@ -201,7 +201,7 @@ impl Stage {
         self.until(|world| read(world) != before);
     }
 
-    /// Updates the app a number of times, one second each.
+    /// Updates the app `ticks` times, one second each.
     pub(crate) fn ticks(&mut self, ticks: u32) {
         for _ in 0..ticks {
             self.app.world_mut().resource_mut::<Now>().0 += 1.0;
@@ -209,18 +209,18 @@ impl Stage {
         }
     }
 
-    /// A guard whose machine is from a file.
+    /// Spawns a guard whose machine comes from a file.
     pub(crate) fn guard(&mut self, file: &Handle<DefinitionFile>) -> Entity {
         let guard = Guard { health: 100.0, ..Guard::default() };
         self.app.world_mut().spawn((guard, DefinedMachine::<Guard>::new(file.clone()))).id()
     }
 
-    /// What has become of a file that is in use.
+    /// Returns the definition of a file that is in use.
     pub(crate) fn definition(&self, file: &Handle<DefinitionFile>) -> Definition<Guard> {
         self.app.world().resource::<LoadedDefinitions<Guard>>().get(file).expect("it is in use").clone()
     }
 
-    /// The name of the state that a guard is in.
+    /// Returns the name of a guard's state.
     pub(crate) fn state(&self, guard: Entity) -> String {
         let machine = self.app.world().get::<Machine<Guard>>(guard);
         machine.and_then(|machine| machine.current()).map_or_else(String::new, |state| state.name().into_owned())
@@ -235,7 +235,7 @@ impl Stage {
     }
 }
 
-/// Log lines of the plugin and the library, of all tests: each looks for its own file's.
+/// The log lines of the plugin and the library in all tests. Each test searches for the name of its own file.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Lines;
@@ -254,7 +254,7 @@ impl log::Log for Lines {
     fn flush(&self) {}
 }
 
-/// From now on, what is logged is kept.
+/// Stores the log lines from now on.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -263,7 +263,7 @@ pub(crate) fn listen() {
     });
 }
 
-/// The warnings and errors in which something is mentioned.
+/// Returns the warnings and errors that contain this text.
 pub(crate) fn lines_with(part: &str) -> Vec<String> {
     LINES.lock().unwrap().iter().filter(|line| line.contains(part)).cloned().collect()
 }

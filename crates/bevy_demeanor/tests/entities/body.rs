@@ -30,7 +30,7 @@ struct Sail {
     wind: Option<&'static Wind>,
 }
 
-/// Its body is a struct, with a part in a sparse set that may be missing.
+/// The body is a struct, with an optional component in a sparse set.
 #[derive(Component, Owner, Default)]
 #[owner(body = Sail, param = (Res<Tide>, Query<&Name>), message = i32)]
 struct Boat {
@@ -54,7 +54,7 @@ impl MachineState<Boat> for Sailing {
     }
 
     fn update(&self, boat: &mut Boat, _: &mut Fsm<'_, Boat>, cx: &mut Cx<'_, Boat>) {
-        // All at once.
+        // All fields are borrowed at the same time.
         let (place, wind, (tide, names)) = (&mut cx.body.place, cx.body.wind, &cx.param);
         let mut shadow = cx.commands.entity(cx.entity);
         place.0 += wind.map_or(0, |wind| wind.0) + tide.0;
@@ -183,7 +183,7 @@ fn an_entity_that_lacks_a_part_of_its_body_is_skipped_and_warned_of_once_by_name
         assert_eq!(lines_with(&name), [warning.clone(), debug.clone()]);
         assert_eq!(take_log(&mut app, wreck), [] as [&str; 0]);
         assert_eq!(take_log(&mut app, sound).len(), 5);
-        // It takes part once it is whole, and is warned of again when it loses it again.
+        // The machine runs once the entity is complete. A new warning comes when it loses the component again.
         app.world_mut().entity_mut(wreck).insert(Place(7));
         app.update();
         assert_eq!(take_log(&mut app, wreck), ["sets sail at 7", &format!("{name} at 8")]);
@@ -202,7 +202,7 @@ struct Selfish;
 #[owner(body = &mut Place, param = Query<&Place>)]
 struct Crowd;
 
-/// Reads the places of those who are no owners of its own.
+/// Reads the places of entities that are not owners of this type.
 #[derive(Component, Owner)]
 #[owner(body = &mut Place, param = Query<&Place, Without<Apart>>)]
 struct Apart(i32);
@@ -245,7 +245,7 @@ fn a_parameter_may_read_what_a_body_writes_on_entities_that_have_no_such_owner()
 #[derive(Resource, Default)]
 struct Seen(Vec<usize>);
 
-/// How many owners count as changed after each of four passes, with a command before the last.
+/// Returns how many owners count as changed after each of four passes, with a command before the last.
 fn changed<T: EntityOwner<Message = i32>>(
     plugin: StateMachinePlugin<T>,
     spawn: fn(&mut World) -> Entity,
@@ -264,7 +264,7 @@ fn changed<T: EntityOwner<Message = i32>>(
     app.world().resource::<Seen>().0.clone()
 }
 
-/// It counts as changed when it says so: in every second update, and on a message.
+/// Marks itself as changed in every second update, and on a message.
 macro_rules! quiet {
     ($quiet:ident, $($body:tt)*) => {
         #[derive(Component, Owner)]
@@ -300,7 +300,8 @@ fn an_owner_counts_as_changed_in_each_pass_that_updates_it_or_when_it_is_told() 
     let quiet: fn(&mut World) -> Entity = |world| world.spawn((Quiet(0), Machine::<Quiet>::new(&Mostly))).id();
     let bodily: fn(&mut World) -> Entity =
         |world| world.spawn((Bodily(0), Place(0), Machine::<Bodily>::new(&Mostly))).id();
-    // Those that are new, those that say so, none, and those that say so again, of which one was told as well.
+    // First the new owners, then those that mark themselves, then none, then those that mark themselves again and the one that
+    // got a message.
     for plugin in plugins::<Quiet>() {
         assert_eq!(changed(plugin, quiet), [2, 2, 0, 2]);
     }

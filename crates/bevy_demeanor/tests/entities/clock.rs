@@ -1,4 +1,4 @@
-//! The clock of the context: Bevy's `Time`, as it is in the schedule of the pass.
+//! The clock of the context: the `Time` that is current in the schedule of the pass.
 
 use std::time::Duration;
 
@@ -35,14 +35,14 @@ impl MachineState<Cook> for Done {
     }
 }
 
-/// An app in which each frame lasts for some milliseconds, and each fixed step for 100.
+/// Returns an app in which each frame lasts for `frame` milliseconds, and each fixed step for 100.
 fn app(plugin: StateMachinePlugin<Cook>, frame: u64) -> App {
     let mut app = App::new();
     app.add_plugins(TimePlugin);
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(frame)));
     app.insert_resource(Time::<Fixed>::from_duration(Duration::from_millis(100)));
     app.add_state_machine_with(plugin);
-    // The first frame lasts for no time.
+    // No time passes in the first frame.
     app.update();
     app
 }
@@ -171,7 +171,7 @@ fn no_clock<T>() -> String {
     )
 }
 
-/// Owners in a world without a clock, each of whom does one thing in `Work`, and may not leave it.
+/// Owner types for a world without a clock. Each does one thing in its state `Work`, and may not leave it.
 macro_rules! workers {
     ($($worker:ident: |$fsm:ident, $cx:ident| $work:expr;)*) => {$(
         #[derive(Component, Owner)]
@@ -210,7 +210,7 @@ workers! {
     Sleeper: |fsm, _cx| assert!(fsm.is_in_state(&Work));
 }
 
-/// Updates machines that do their work, in a pass or when they are told to.
+/// Updates machines that do their work, either in a pass or when they get a message.
 fn work<T: EntityOwner<Message = ()> + ParallelOwner>(owner: fn() -> T, is_told: bool) -> Vec<String>
 where
     Work: MachineState<T>,

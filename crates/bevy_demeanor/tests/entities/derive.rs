@@ -1,4 +1,4 @@
-//! What `derive(Owner)` is told.
+//! The settings of `derive(Owner)`.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::faults::{lines_with, listen};
 #[derive(Resource)]
 struct Sundial(f64);
 
-/// Generic, with a clock and a name of its own, and told of its changes.
+/// Generic, with its own clock, label and `on_change`.
 #[derive(Component, Owner)]
 #[owner(
     param = Res<Sundial>,

@@ -1,4 +1,4 @@
-//! An entity's machine makes the callbacks that a `StateMachine` by itself makes, which is looked at in every tick.
+//! An entity's machine runs the same callbacks as a single `StateMachine` that is updated in every tick.
 
 use bevy_demeanor::{EntityContext, Machine, MachineCommands, StateMachinePlugin};
 use bevy_ecs::prelude::*;
@@ -26,7 +26,7 @@ fn seconds() -> impl Strategy<Value = f64> {
     prop::sample::select(vec![0.0, 0.5, 1.0, 1.5, 3.0, 10.0, -1.0, f64::NAN, f64::INFINITY])
 }
 
-/// By how much the clock advances from one tick to the next, in seconds. It may stand, and go back.
+/// By how many seconds the clock advances from one tick to the next. It may stand still, and go back.
 fn step() -> impl Strategy<Value = f64> {
     prop_oneof![8 => Just(1.0), 2 => Just(0.25), 1 => Just(0.0), 1 => Just(100.0), 1 => Just(-2.0)]
 }
@@ -52,7 +52,7 @@ fn order() -> impl Strategy<Value = Order> {
     ]
 }
 
-/// What is done to the soldier in one tick, before its update.
+/// An operation on the soldier in one tick, before its update.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Nothing,
@@ -95,7 +95,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 struct Script {
     global: Option<Global>,
     orders: Vec<Order>,
-    /// Each with the seconds that have passed before it.
+    /// Each deed, with the seconds that pass before it.
     deeds: Vec<(f64, Deed)>,
 }
 
@@ -124,12 +124,12 @@ impl Script {
     }
 }
 
-/// What was called in each tick, and how the machine then waited.
+/// The callbacks of each tick, and how the machine then waited.
 type Ticks = Vec<(Vec<String>, NextWake)>;
 
 fn in_bevy(script: &Script, plugin: StateMachinePlugin<Soldier>) -> Ticks {
     let mut app = app(plugin);
-    // Soldiers around it must not matter.
+    // Other soldiers must not make a difference.
     app.world_mut().spawn(soldier([Order::Change(StateName::Chase), Order::SleepFor(2.0)]));
     let entity = app.world_mut().spawn(script.soldier()).id();
     let mut ticks = Vec::new();
@@ -197,17 +197,17 @@ fn alone(script: &Script) -> Ticks {
     ticks
 }
 
-/// Acts with the context that the plugin would make.
+/// Runs `act` with the context that the plugin would create.
 fn in_context(world: &mut World, entity: Entity, act: impl FnOnce(&mut <Soldier as Owner>::Context<'_>)) {
     let mut state = SystemState::<Senses<'static, 'static>>::new(world);
     let senses = state.get_mut(world).unwrap();
-    // The commands go nowhere.
+    // The commands are not applied.
     let (elsewhere, mut queue) = (World::new(), CommandQueue::default());
     act(&mut EntityContext::new(entity, (), senses, Commands::new(&mut queue, &elsewhere)));
 }
 
 proptest! {
-    // Each builds three apps.
+    // Each case builds three apps.
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]

@@ -150,7 +150,7 @@ fn nothing_is_triggered_on_an_entity_that_is_no_more_but_the_message_is_written(
         })
         .in_set(MachineSet::Exit),
     );
-    // In the second tick Fight obeys the first of two orders, and Aim the other.
+    // In the second tick, Fight carries out the first of two orders, and Aim the other.
     app.world_mut().spawn(soldier([Order::Change(StateName::Fight), Order::Despawn, Order::Change(StateName::Patrol)]));
     app.update();
     take(&mut app);
@@ -160,7 +160,7 @@ fn nothing_is_triggered_on_an_entity_that_is_no_more_but_the_message_is_written(
 
 #[test]
 fn what_an_observer_commands_is_done_before_the_next_is_told() {
-    /// Whoever is told first makes the others vanish.
+    /// The observer that runs first despawns the other soldiers.
     #[derive(SystemParam)]
     struct Duel<'w, 's> {
         soldiers: Query<'w, 's, Entity, With<Soldier>>,

@@ -10,7 +10,7 @@ use demeanor::{Fsm, Owner, State};
 
 use crate::soldier::{Chase, Idle, Order, Patrol, Saluted, Soldier, StateName, app, soldier, take_trace};
 
-/// Log lines of the plugin, and complaints of the library, of all tests: each looks for its own entity's or owner's.
+/// The log lines of the plugin and the errors of the library in all tests. Each test searches for its own entity or owner.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Lines;
@@ -59,7 +59,7 @@ fn a_machine_without_its_owner_is_warned_of_once_by_name() {
     app.world_mut().entity_mut(orphan).insert(Soldier::default());
     app.update();
     assert_eq!(take_trace(&mut app, orphan), ["enter Idle", "update Idle"]);
-    // Lost once more, it is warned of once more.
+    // If it is lost again, there is another warning.
     app.world_mut().entity_mut(orphan).remove::<Soldier>();
     app.update();
     app.update();
@@ -70,7 +70,7 @@ fn a_machine_without_its_owner_is_warned_of_once_by_name() {
 fn a_command_for_the_dead_is_logged_at_debug() {
     listen();
     let mut app = app(StateMachinePlugin::new());
-    // An index that no other test's app reaches.
+    // The entity has an index that no other test's app uses.
     let dead = app.world_mut().spawn_batch((0..500).map(|_| soldier([]))).last().unwrap();
     app.world_mut().despawn(dead);
     app.world_mut().commands().entity(dead).change_state(&Chase);
@@ -99,7 +99,7 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     for entity in [before, panics, after] {
         take_trace(&mut app, entity);
     }
-    // A panic takes an app's schedules with it, so this one is run by hand.
+    // After a panic, an app has lost the schedule that was running, so this test runs the schedule itself.
     let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
     assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
     assert_eq!(
@@ -110,7 +110,7 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     assert_eq!(take_trace(&mut app, after), [] as [&str; 0]);
     assert!(app.world().get::<Machine<Soldier>>(panics).unwrap().is_in_state(&Idle));
 
-    // One of Bevy's executors leaves out of the next run what ran in the one that panicked, the other does not.
+    // One of Bevy's executors skips the systems in the next run that ran before the panic; the other does not.
     let mut runs = (0..2).map(|_| {
         schedule.run(app.world_mut());
         take_trace(&mut app, before)
@@ -131,7 +131,7 @@ impl State<Soldier> for Trap {
     }
 }
 
-/// Leads into the trap.
+/// Changes to the trap.
 struct Bait;
 impl State<Soldier> for Bait {
     fn update(&self, _: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
@@ -150,7 +150,7 @@ fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_en
         assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
         assert!(app.world().get::<Machine<Soldier>>(lured).unwrap().is_in_state(&Trap));
         let mut told = Vec::new();
-        // After a panic, a schedule on one thread takes a run to begin anew.
+        // After a panic, a schedule on one thread needs another run before it starts again.
         for _ in 0..3 {
             schedule.run(app.world_mut());
             let mut messages = app.world_mut().resource_mut::<Messages<StateChanged<Soldier>>>();

@@ -1,4 +1,4 @@
-//! An owner whose machine has all that can be saved, and what a scene does with it.
+//! An owner whose machine uses everything that can be saved, and functions that save and load it as a scene does.
 
 use std::any::TypeId;
 
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Resource, Default, Clone, Copy)]
 pub(crate) struct Clock(pub(crate) f64);
 
-/// Who patrols, hears, chases, is stunned, rests and dies. In a new scene it is given a machine.
+/// A guard that patrols, hears, chases, is stunned, rests and dies. When it is loaded, it gets a machine.
 #[derive(Component, Reflect, Default)]
 #[reflect(Component)]
 #[require(Machine<Guard> = Machine::new(&Patrol).with_global(&Mortal))]
@@ -55,7 +55,7 @@ impl EntityOwner for Guard {
     type Param = Res<'static, Clock>;
 }
 
-/// Notes what is called, for how long the states have been active, and what lies in the past.
+/// Records a callback, how long the states have been active, and the previous states.
 fn log(guard: &mut Guard, what: &str, fsm: &Fsm<'_, Guard>, cx: &Context<'_>) {
     let times: Vec<String> = fsm.path().map(|state| format!("{state} {:?}", fsm.time_in(&**state, cx))).collect();
     let previous = fsm.previous().map_or("none".to_owned(), |state| state.name().into_owned());
@@ -113,7 +113,7 @@ states! {
             true
         };
     }
-    // For two seconds, asleep for one of them.
+    // Lasts two seconds, one of them asleep.
     Listen {
         enter: |fsm| {
             fsm.change_state_after(2.0, &Patrol);
@@ -126,7 +126,7 @@ states! {
             matches!(told, Told::Seen)
         };
     }
-    // Gives up after five seconds, and remembers how it fought.
+    // Gives up after five seconds, and remembers its last state in the fight.
     Combat {
         enter: |fsm| fsm.change_state_after(5.0, &Patrol);
         told: |told, _, fsm| {
@@ -155,7 +155,7 @@ states! {
     Shoot in Combat {
         enter: |fsm| fsm.change_state_after(1.5, &Chase);
     }
-    // Pushed over anything, until a message that it sends to itself.
+    // Pushed onto any state, until it gets a message that it has sent to itself.
     Stunned {
         enter: |fsm| fsm.send_after(1.25, Told::Recovered);
         told: |told, _, fsm| {
@@ -183,7 +183,7 @@ states! {
             }
         }
     }
-    // The global: whoever has none is immortal.
+    // The global state. A guard without it is immortal.
     Mortal {
         told: |told, guard, fsm| {
             match told {
@@ -206,7 +206,7 @@ states! {
     }
 }
 
-/// Whom to follow is this guard's own.
+/// The target of the pursuit belongs to this guard alone.
 #[derive(Clone, Serialize, Deserialize, MapEntities)]
 pub(crate) struct Follow {
     #[entities]
@@ -261,7 +261,7 @@ pub(crate) fn save(app: &App, entities: &[Entity]) -> Result<Vec<Saved>, String>
     Ok(saved)
 }
 
-/// In which order a scene's components are inserted.
+/// The order in which a scene's components are inserted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sequence {
     Forward,
@@ -275,7 +275,7 @@ pub(crate) fn load(app: &mut App, scene: &[Saved], sequence: Sequence) -> Result
     Ok(entities)
 }
 
-/// Loads a scene into entities that are there.
+/// Loads a scene into existing entities.
 pub(crate) fn load_into(app: &mut App, scene: &[Saved], entities: &[Entity]) {
     write(app, scene, entities, Sequence::Forward).expect("it can be loaded");
 }
@@ -317,7 +317,7 @@ fn insert(
     Ok(())
 }
 
-/// A number that looks random.
+/// A generator of pseudorandom numbers.
 pub(crate) struct Luck(pub(crate) u64);
 
 impl Luck {
@@ -327,7 +327,7 @@ impl Luck {
     }
 }
 
-/// A quarter of a second, in which a third of the guards is told something.
+/// Runs a quarter of a second, in which a third of the guards get a message.
 pub(crate) fn tick(app: &mut App, guards: &[Entity], luck: &mut Luck) {
     app.world_mut().resource_mut::<Clock>().0 += 0.25;
     for guard in guards {

@@ -27,7 +27,7 @@ fn entities<S: 'static>(world: &World) -> Vec<Entity> {
     world.resource::<StateIndex<S>>().iter().copied().collect()
 }
 
-/// The names of the states in whose index an entity is.
+/// Returns the names of the states whose indexes contain the entity.
 fn listed(world: &World, entity: Entity) -> String {
     let states = [
         ("Idle", entities::<Idle>(world)),
@@ -51,7 +51,7 @@ fn an_index_follows_every_change_and_ancestors_too() {
             Order::Change(StateName::Patrol),
             Order::ChangeTwice(StateName::Patrol, StateName::Chase),
             Order::Change(StateName::Fight),
-            // Fight and Aim are both updated: the first order is Fight's.
+            // Both Fight and Aim are updated: the first order belongs to Fight.
             Order::Nothing,
             Order::Push(StateName::Idle),
             Order::Pop,
@@ -106,7 +106,7 @@ fn a_command_corrects_the_index_before_what_its_callbacks_have_commanded() {
     app.world_mut().commands().entity(entity).stop_machine::<Soldier>();
     app.world_mut().flush();
     assert_eq!(listed(app.world(), entity), "");
-    // The start is told of once the machine has made the change as well.
+    // The start is also reported after the machine has made the change.
     assert_eq!(app.world().resource::<Seen>().0, ["Start: true", "Change: true", "Stop: false"]);
 }
 
@@ -115,7 +115,7 @@ struct Seen(Vec<String>);
 
 #[test]
 fn an_index_is_right_when_the_first_command_of_the_pass_is_applied_and_as_it_was_until_then() {
-    /// Goes on patrol, and has somebody look where it is.
+    /// Goes on patrol, and commands that its index is looked up.
     struct Spy;
     impl State<Soldier> for Spy {
         fn update(
@@ -225,7 +225,7 @@ fn there_can_be_sixty_four_indexes_for_one_type_of_owner() {
             )*
         };
     }
-    // Five and sixty are refused when they are added.
+    // The limit is 64; the 65th makes the plugin panic.
     _ = app(with_indexes!(indexing(), 0 10 20 30 40 50 60 70 80 90));
 }
 
@@ -239,7 +239,7 @@ fn after_a_panic_in_a_callback_the_next_pass_corrects_the_index() {
     schedule.run(app.world_mut());
     for _ in [panics, last] {
         assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
-        // Bevy takes it for the rest of the one that panicked.
+        // Bevy treats this run as the rest of the run that panicked.
         schedule.run(app.world_mut());
     }
     schedule.run(app.world_mut());
@@ -250,7 +250,7 @@ fn after_a_panic_in_a_callback_the_next_pass_corrects_the_index() {
     assert!(app.world().get::<InState<Patrol>>(panics).is_some());
 }
 
-/// Whose `enter` panics.
+/// Panics in `enter`.
 struct Trap;
 impl State<Soldier> for Trap {
     fn enter(&self, _: &mut Soldier, _: &mut demeanor::Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
@@ -344,7 +344,7 @@ impl Luck {
     }
 }
 
-/// Does something to one of the soldiers.
+/// Performs a random operation on one of the soldiers.
 fn act(luck: &mut Luck, soldiers: &mut Vec<Entity>, app: &mut App) {
     let world = app.world_mut();
     if soldiers.len() < 40 || luck.below(8) == 0 {
@@ -372,7 +372,7 @@ fn act(luck: &mut Luck, soldiers: &mut Vec<Entity>, app: &mut App) {
     world.flush();
 }
 
-/// What the indexes say, against what the machines are in.
+/// Compares the indexes with the states of the machines.
 fn check<S: State<Soldier>>(world: &mut World) -> Vec<Entity> {
     let mut machines = world.query_filtered::<(Entity, &Machine<Soldier>), Or<(With<Disabled>, ())>>();
     let is_in = machines.iter(world).filter(|(_, machine)| machine.is_started() && machine.is_in::<S>());
@@ -412,7 +412,7 @@ fn after_random_operations_indexes_agree_with_the_machines_and_in_parallel_in_th
     for seed in 0..20 {
         let in_order = run(indexing(), seed);
         assert!(in_order == run(indexing().in_parallel(), seed), "the orders differ, seed {seed}");
-        // With other entities, or in another order.
+        // With other entities, or in a different order.
         run(indexing().with_marker::<Patrol>().with_change_events(), seed);
     }
 }

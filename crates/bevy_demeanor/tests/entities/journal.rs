@@ -6,7 +6,7 @@ use bevy_ecs::prelude::*;
 
 use crate::soldier::{Chase, Order, Patrol, Soldier, StateName, Watch, app, soldier};
 
-/// The entries of one soldier, as `Owner::on_change` is told of them.
+/// Returns the entries of one soldier, as `Owner::on_change` gets them.
 fn told(app: &App, entity: Entity) -> Vec<String> {
     let entries = app.world().resource::<MachineJournal<Soldier>>().of(entity);
     entries

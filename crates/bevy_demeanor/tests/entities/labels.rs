@@ -1,4 +1,4 @@
-//! Who the lines are about that a machine logs.
+//! The owner's label in a machine's log lines.
 
 use bevy_app::prelude::*;
 use bevy_demeanor::prelude::*;
@@ -11,7 +11,7 @@ struct Voice;
 
 macro_rules! mumblers {
     ($($mumbler:ident ($($body:tt)*);)*) => {$(
-        /// Whose state asks for what it cannot have, which is logged.
+        /// An owner whose state makes an invalid request, which is logged.
         #[derive(Component, Owner)]
         #[owner($($body)*)]
         struct $mumbler;
@@ -40,7 +40,7 @@ where
     {
         let mut app = App::new();
         app.add_state_machine_with(plugin);
-        // No other test has such numbers.
+        // No other test's entities have such large numbers.
         app.world_mut().spawn_batch((0..700).map(|_| ()));
         let name = |name: &str| Name::new(format!("{name} {number}"));
         let entity = app.world_mut().spawn((owner(), Voice, name("Anna"), Machine::<T>::new(&Mumble))).id();
@@ -52,7 +52,7 @@ where
             format!("WARN: {who}{name}: revert refused in state Mumble: there is no previous state")
         };
 
-        // Before a pass has seen it.
+        // This is before any pass has seen the entity.
         app.world_mut().commands().entity(entity).revert_state::<T>();
         app.world_mut().flush();
         app.update();

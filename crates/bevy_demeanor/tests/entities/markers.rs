@@ -47,7 +47,7 @@ fn markers_follow_every_change_and_ancestors_too() {
             Order::Change(StateName::Patrol),
             Order::Change(StateName::Chase),
             Order::Change(StateName::Fight),
-            // Fight and Aim are both updated: the first order is Fight's.
+            // Both Fight and Aim are updated: the first order belongs to Fight.
             Order::Nothing,
             Order::Push(StateName::Idle),
             Order::Pop,
@@ -192,7 +192,7 @@ fn a_marker_that_somebody_else_removes_is_there_again() {
     assert_eq!(marked(&app, entity), "Chase");
     app.world_mut().entity_mut(entity).remove::<InState<Chase, InSparseSet>>();
     assert_eq!(marked(&app, entity), "Chase");
-    // With all that is the entity's, it goes.
+    // Clearing the entity removes the marker, too.
     app.world_mut().entity_mut(entity).clear();
     assert_eq!(marked(&app, entity), "");
     app.world_mut().entity_mut(entity).insert(soldier([]));

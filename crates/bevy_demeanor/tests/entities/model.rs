@@ -1,7 +1,8 @@
-//! Random operations on entities, and observers that do more of them, compared with a naive model of the plugin.
+//! Random operations on entities, and observers that perform more of them, compared with a simple model of the plugin.
 //!
-//! The model keeps a `StateMachine` for each entity and updates it in every tick. Whatever is told takes a number from a sequence
-//! that looks random, which says what the observer does; so one thing told in another order, and the two go different ways.
+//! The model keeps a `StateMachine` for each entity and updates it in every tick. Each notification takes a number from a
+//! pseudorandom sequence, which determines what the observer does; so if one notification comes in a different order, the
+//! plugin and the model diverge.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -17,7 +18,7 @@ use demeanor::{Fsm, Owner, State, StateBook, StateMachine, StateRef, Step};
 
 use crate::guard::{Luck, Sequence, load, save};
 
-/// Does in each update what its own sequence says.
+/// In each update, does what its own pseudorandom sequence says.
 #[derive(Component, Reflect, Clone, Debug, PartialEq)]
 #[reflect(Component)]
 struct Actor {
@@ -87,7 +88,7 @@ fn state(which: usize) -> StateRef<Actor> {
     }
 }
 
-/// What can be told of.
+/// A notification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
     Marked(usize),
@@ -97,7 +98,7 @@ enum Told {
     Entered(usize),
 }
 
-/// What is done to the entity of a label, by an observer or between two ticks.
+/// An operation on the entity with a label, by an observer or between two ticks.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Nothing,
@@ -135,7 +136,7 @@ fn deed(luck: &mut Luck) -> (Deed, usize) {
     (deed, of)
 }
 
-/// What an observer does: mostly nothing, so that it comes to an end.
+/// Returns the operation of an observer. Mostly it is none, so that the chain of notifications ends.
 fn reaction(luck: &mut Luck) -> (Deed, usize) {
     if luck.below(6) == 0 { deed(luck) } else { (Deed::Nothing, 0) }
 }
@@ -144,13 +145,13 @@ fn owner(of: usize) -> Actor {
     Actor { luck: of as u64 * 77, log: vec![] }
 }
 
-// The plugin.
+// ---- The plugin ----
 
 #[derive(Resource)]
 struct Observers {
     luck: Luck,
     told: Vec<(Told, usize)>,
-    /// While a scene is being loaded, nobody says anything.
+    /// While a scene is being loaded, notifications are not recorded.
     is_muted: bool,
 }
 
@@ -211,7 +212,7 @@ fn sorted<S: 'static>(world: &World) -> Vec<Entity> {
     entities
 }
 
-/// Whatever is being told, the indexes say what the machines are in.
+/// At every notification, the indexes agree with the machines.
 fn check_indexes(world: &mut World) {
     let mut machines = world.query::<(Entity, &Machine<Actor>)>();
     let is_in = |which: usize, machine: &Machine<Actor>| machine.is_started() && machine.is_in_state(&*state(which));
@@ -276,11 +277,11 @@ fn plugin_app(is_parallel: bool, seed: u64) -> App {
     app
 }
 
-// The model.
+// ---- The model ----
 
 #[derive(Default)]
 struct Body {
-    /// Who it is: labels are given again.
+    /// The number of the body, because labels are reused.
     id: usize,
     owner: Option<Actor>,
     machine: Option<StateMachine<Actor>>,
@@ -288,10 +289,10 @@ struct Body {
     name: Option<String>,
 }
 
-/// Of which entity something is to be told: its label, and who it is.
+/// The entity of a notification: its label, and the number of its body.
 type Who = (usize, usize);
 
-/// What is still to be told: first which entities are to be marked, then the steps.
+/// Pending notifications: first the entities whose markers must be updated, then the steps.
 type Batch = (Vec<Who>, Vec<(Who, Step<Actor>)>);
 
 struct Model {
@@ -347,7 +348,7 @@ impl Model {
         (of, self.bodies[&of].id)
     }
 
-    /// Puts in that an entity's machine has come or gone.
+    /// Notes that an entity's machine has been inserted or removed.
     fn put_in_mark(&mut self, of: usize) {
         let who = self.who(of);
         self.put_in((vec![who], vec![]));
@@ -487,7 +488,7 @@ fn in_words(machine: Option<&StateMachine<Actor>>) -> String {
     format!("{current} from {previous}, started: {}, asleep: {}", machine.is_started(), machine.is_asleep())
 }
 
-/// What is there, label by label.
+/// The state of the world, label by label.
 type Picture = Vec<(usize, Option<Actor>, String, [bool; 3], Option<String>)>;
 
 fn picture(app: &App) -> Picture {
@@ -550,7 +551,7 @@ fn check(seed: u64, is_parallel: bool, frames: usize) {
         }
         if luck.below(16) == 0 {
             save_and_load(&mut app);
-            // In the scene there is a name for each machine, and a marker for none.
+            // A scene contains a name for each machine, and no markers.
             for body in model.bodies.values_mut() {
                 let started = body.machine.as_ref().filter(|machine| machine.is_started());
                 body.marks = [0, 1, 2]

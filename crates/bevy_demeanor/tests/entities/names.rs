@@ -1,7 +1,7 @@
 //! The prelude's names, beside Bevy's.
 
-/// Every name of the prelude is used through a glob import, beside the preludes of all of Bevy's crates that this one meets. If
-/// Bevy had the same name, the compiler would call it ambiguous.
+/// Each name of the prelude is used through a glob import, beside the preludes of all of Bevy's crates that this crate uses. If
+/// Bevy had the same name, the compiler would report an ambiguity.
 mod beside_bevys {
     #![expect(unused_imports, reason = "a glob is there for what it might hide")]
 
@@ -78,7 +78,7 @@ mod beside_bevys {
         app.update();
     }
 
-    /// A condition, as a system that drops its answer.
+    /// A condition, as a system that ignores its result.
     trait IntoConfigsOf<M> {
         fn into_configs_of(self) -> bevy_ecs::schedule::ScheduleConfigs<bevy_ecs::system::ScheduleSystem>;
     }

@@ -1,5 +1,5 @@
-//! Observers that despawn entities and take their components away, whatever else is registered. What is told is compared with
-//! what a naive model says.
+//! Observers that despawn entities and remove their components, in combination with other settings. The notifications are
+//! compared with those of a simple model.
 
 use bevy_app::App;
 use bevy_demeanor::{Entered, Exited, InState, Machine, MachineCommands, StateChanged, StateMachinePlugin};
@@ -8,7 +8,7 @@ use demeanor::StateMachine;
 
 use crate::soldier::{Idle, Order, Patrol, Soldier, StateName, app, soldier};
 
-/// What is asked of the plugin.
+/// The settings of the plugin.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 struct Asked {
@@ -55,10 +55,10 @@ impl Asked {
     }
 }
 
-/// What an observer is told of.
+/// A notification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
-    /// A marker was added, by its place in `Idle`, `Patrol`.
+    /// A marker was added; the number is its index in `Idle`, `Patrol`.
     Marked(usize),
     /// A marker was removed.
     Unmarked(usize),
@@ -82,13 +82,13 @@ enum Deed {
     Despawn,
     RemoveMachine,
     RemoveOwner,
-    /// Puts another machine in its place, which is in `Idle`.
+    /// Replaces the machine with another one, which is in `Idle`.
     Replace,
 }
 
 const DEEDS: [Deed; 4] = [Deed::Despawn, Deed::RemoveMachine, Deed::RemoveOwner, Deed::Replace];
 
-/// From where the soldiers are ordered to `Patrol`.
+/// The place from which the soldiers are ordered to `Patrol`.
 #[derive(Clone, Copy, Debug)]
 enum From {
     Pass,
@@ -96,12 +96,12 @@ enum From {
     Commands,
 }
 
-/// An observer that does something when it is told of the second of three soldiers, once.
+/// An observer that performs an operation, once, when it is notified of the second of three soldiers.
 #[derive(Resource, Clone, Copy, Debug)]
 struct Plot {
     when: Told,
     deed: Deed,
-    /// To which of the three.
+    /// The soldier on which the operation is performed.
     victim: usize,
     is_done: bool,
 }
@@ -134,7 +134,7 @@ fn report(told: Told, entity: Entity, world: &mut World) {
 
 fn observe(app: &mut App) {
     fn tell(told: Told, entity: Entity, commands: &mut Commands) {
-        // As a command: an observer of what is removed cannot have the world itself.
+        // This is a command, because an observer of a removal cannot get the world itself.
         commands.queue(move |world: &mut World| report(told, entity, world));
     }
     app.add_observer(|it: On<Add<InState<Idle>>>, mut commands: Commands| {
@@ -156,12 +156,12 @@ fn observe(app: &mut App) {
     app.add_observer(|it: On<Entered<Patrol>>, mut commands: Commands| tell(Told::Entered, it.entity, &mut commands));
 }
 
-/// What one soldier is, to the naive model.
+/// One soldier in the simple model.
 #[derive(Clone, Copy)]
 struct Modeled {
     lives: bool,
     has_owner: bool,
-    /// In which state its machine is.
+    /// The state of its machine.
     state: Option<usize>,
     marks: [bool; 2],
 }
@@ -172,7 +172,7 @@ struct Model {
     soldiers: [Modeled; 3],
     reports: Vec<(Told, usize)>,
     messages: Vec<usize>,
-    /// Whose machine came or went by a deed.
+    /// Soldiers whose machine was inserted or removed by an operation.
     to_mark: Vec<usize>,
 }
 
@@ -228,7 +228,7 @@ impl Model {
         }
     }
 
-    /// What follows when these have changed to `Patrol`.
+    /// Adds the notifications after these soldiers have changed to `Patrol`.
     fn follow(&mut self, changed: &[usize]) {
         for of in changed {
             self.mark(*of);
@@ -319,7 +319,7 @@ fn an_observer_may_take_away_any_entity_machine_or_owner_whatever_else_is_regist
                 for victim in 0..3 {
                     for from in [From::Pass, From::ParallelPass, From::Commands] {
                         if asked.name && !matches!(from, From::Pass) {
-                            // Nobody is told of the name: once is enough.
+                            // No notification reports the name, so one test of it is enough.
                             continue;
                         }
                         check(asked, Plot { when, deed, victim, is_done: false }, from);

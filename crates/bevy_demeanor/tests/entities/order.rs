@@ -1,4 +1,4 @@
-//! In which order markers, events and messages come, and where a cycle of observers ends.
+//! The order of markers, events and messages, and where a cycle of observers ends.
 
 use bevy_app::App;
 use bevy_demeanor::{Entered, Exited, InState, Machine, MachineCommands, Machines, StateChanged, StateMachinePlugin};
@@ -28,7 +28,7 @@ fn named(of: Option<&demeanor::StateRef<Soldier>>) -> String {
     of.map_or("none".to_owned(), |state| state.name().into_owned())
 }
 
-/// Notes everything that can be told of `Idle`, `Patrol` and `Chase`.
+/// Records all notifications of `Idle`, `Patrol` and `Chase`.
 fn watch(app: &mut App) {
     app.init_resource::<Seen>();
     macro_rules! watch {
@@ -63,7 +63,7 @@ fn told_of_everything() -> StateMachinePlugin<Soldier> {
         .with_change_messages()
 }
 
-/// An app with two soldiers in `Idle` who are about to go on patrol, in which everything is noted.
+/// Returns an app with two soldiers in `Idle` that are about to go on patrol. It records all notifications.
 fn two_soldiers() -> (App, [Entity; 2]) {
     let mut app = app(told_of_everything());
     let soldiers = ["A", "B"].map(|name| {
@@ -107,7 +107,7 @@ fn first_all_markers_of_a_pass_then_its_events_entity_by_entity() {
     assert_eq!(messages(&mut app), ["Idle to Patrol A", "Idle to Patrol B"]);
 }
 
-/// What follows when A, and then B, go on patrol, and A is at once made to chase.
+/// The notifications when A and then B go on patrol, and A is at once made to chase.
 const A_IS_MADE_TO_CHASE: [&str; 15] = [
     "-Idle A",
     "+Patrol A",
@@ -164,7 +164,7 @@ fn a_change_by_an_observer_of_a_marker_comes_after_all_that_was_recorded_before(
     app.update();
     assert_eq!(take(&mut app), A_IS_MADE_TO_CHASE);
 
-    // Before the new marker is there, which would not be true by now.
+    // This is before the new marker exists, which would be wrong by now.
     let (mut app, [a, _]) = two_soldiers();
     app.world_mut().entity_mut(a).observe(|it: On<Remove<InState<Idle>>>, mut commands: Commands| {
         commands.entity(it.entity).change_state(&Chase);
@@ -221,7 +221,7 @@ fn several_observers_changes_are_told_in_the_order_in_which_they_were_made() {
     );
 }
 
-/// Orders another soldier to chase by a command when it is entered.
+/// Orders another soldier to chase, by a command in `enter`.
 #[derive(Clone)]
 struct Whistle(Entity);
 impl State<Soldier> for Whistle {
@@ -230,7 +230,7 @@ impl State<Soldier> for Whistle {
     }
 }
 
-/// Whistles when it is updated.
+/// Changes to `Whistle` in `update`.
 #[derive(Clone)]
 struct Lips(Entity);
 impl State<Soldier> for Lips {
@@ -283,7 +283,7 @@ fn what_a_callbacks_command_leads_to_is_told_after_the_change_that_it_was_made_i
     }
 }
 
-/// Has all chase by a command when it is told anything.
+/// On any message, makes all soldiers chase, by a command.
 struct Cry;
 impl State<Soldier> for Cry {
     fn on_message(
@@ -312,7 +312,7 @@ fn what_a_broadcast_leads_to_comes_after_its_last_machine_and_before_what_its_ca
     app.world_mut().flush();
     let changes = ["Cry to Idle A", "Idle to Patrol B", "Idle to Chase A", "Patrol to Chase B"];
     assert_eq!(messages(&mut app), changes);
-    // The markers of the first broadcast follow its commands, by which B chases already.
+    // The markers of the first broadcast follow after its commands, which have already made B chase.
     assert_eq!(take(&mut app), changes);
 }
 
@@ -367,7 +367,7 @@ fn after_a_panic_in_an_observer_what_comes_after_it_is_told_with_the_next() {
     app.world_mut().entity_mut(a).observe(|_: On<Entered<Patrol>>| panic!("an observer panics"));
     let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(bevy_app::Update).unwrap();
     assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
-    // The observer that noted this one had been told, and its command waited still.
+    // The observer that recorded this has run, but its command was still waiting.
     assert_eq!(take(&mut app).pop().as_deref(), Some("Idle to Patrol A"));
     app.world_mut().commands().entity(a).change_state::<Soldier>(&Idle);
     app.world_mut().flush();
@@ -425,7 +425,7 @@ fn after_a_panic_in_a_callbacks_command_the_pass_is_told_of_with_the_next() {
     );
 }
 
-/// An app in which a soldier by that name goes on patrol in the second tick.
+/// Returns an app in which a soldier with this name goes on patrol in the second tick.
 fn about_to_patrol(name: &'static str) -> (App, Entity) {
     listen();
     let mut app = app(told_of_everything());
@@ -445,7 +445,7 @@ fn check_cycle(app: &mut App, entity: Entity, name: &str, command: &str, states:
              led from one change of state to the next without end, most recently through {states}"
         )]
     );
-    // It is where it was when the limit was reached, marked so; and the next tick is like any other.
+    // The machine stays in the state in which the limit was reached, with the right markers; the next tick is normal.
     let machine = app.world().get::<Machine<Soldier>>(entity).unwrap();
     let is_in = [machine.is_in_state(&Idle), machine.is_in_state(&Patrol), machine.is_in_state(&Chase)];
     let marked = app.world().entity(entity);
@@ -471,10 +471,10 @@ fn observers_that_change_states_in_turn_end_after_sixty_four_changes_with_an_err
     app.update();
     assert_eq!(messages(&mut app).len(), 65);
     check_cycle(&mut app, entity, "Ping", "change_state", &alternately(["Chase", "Patrol"], 16));
-    // In the next tick there is nothing to be told.
+    // In the next tick there are no notifications.
     app.update();
     assert_eq!(messages(&mut app), [] as [&str; 0]);
-    // And the next cycle is an error of its own.
+    // The next cycle is a separate error.
     app.world_mut().commands().entity(entity).change_state(&Patrol);
     app.world_mut().flush();
     assert_eq!(lines_with("(Ping)").len(), 2);
@@ -505,7 +505,7 @@ fn an_observer_that_asks_for_two_changes_at_once_ends_likewise() {
     check_cycle(&mut app, entity, "Twofold", "change_state", &alternately(["Chase", "Patrol"], 16));
 }
 
-/// Changes to itself by a command each time that it is entered.
+/// Changes to itself by a command in each `enter`.
 struct Restless;
 impl State<Soldier> for Restless {
     fn enter(&self, _: &mut Soldier, _: &mut Fsm<'_, Soldier>, cx: &mut <Soldier as Owner>::Context<'_>) {
@@ -587,7 +587,7 @@ fn many_changes_that_are_not_each_others_reason_are_no_cycle() {
     let squad: Vec<Entity> = (0..200).map(|_| app.world_mut().spawn(soldier([])).id()).collect();
     app.update();
     app.world_mut().resource_mut::<Messages<StateChanged<Soldier>>>().clear();
-    // Each tells the leader, who is at most one step away from what is commanded.
+    // Each soldier notifies the leader, which is at most one step away from the command.
     app.add_observer(move |it: On<Entered<Patrol>>, mut commands: Commands| {
         if it.entity != leader {
             commands.entity(leader).change_state(&Chase);
@@ -605,7 +605,7 @@ fn many_changes_that_are_not_each_others_reason_are_no_cycle() {
     assert_eq!(lines_with("Leader"), [] as [&str; 0]);
 }
 
-/// A component whose hook removes the machine as soon as it is there.
+/// A component whose hook removes the machine when the component is inserted.
 #[derive(Component)]
 #[component(on_add = disarm)]
 struct Disarmed;

@@ -1,4 +1,4 @@
-//! The parallel pass does what the other does, in the same order.
+//! The parallel pass has the same result as the other one, in the same order.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,7 +14,7 @@ use crate::soldier::{Order, Patrol, Rank, Saluted, Soldier, StateName, Watch, ap
 #[derive(Resource, Default)]
 struct Seen(Vec<String>);
 
-/// More than two chunks, in two tables.
+/// Runs more than two chunks, in two tables.
 fn run(plugin: StateMachinePlugin<Soldier>) -> (Vec<String>, Vec<Entity>, Vec<Vec<String>>) {
     let mut app: App = app(plugin.with_change_messages().with_marker::<Patrol>());
     app.init_resource::<Seen>();

@@ -1,4 +1,4 @@
-//! Parameters that cannot be had at all times.
+//! Parameters that are not always available.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -57,8 +57,8 @@ hunters!(Owl, If<Res<Moon>>, |moon| moon.0.0);
 hunters!(Bat, Option<Single<&Player>>, |player| player.as_ref().map_or(-1, |player| player.0));
 hunters!(Tide, Res<Moon>, |moon| moon.0);
 
-/// Runs passes and commands with and without what the parameter needs. Returns what the hunter has seen, and how many lines there
-/// are at debug that tell of what was skipped.
+/// Runs passes and commands with and without the data that the parameter needs. Returns what the hunter has seen, and the
+/// number of log lines at level debug about skipped work.
 fn hunt<T: EntityOwner<Message = i32> + Default>(
     seen: fn(&T) -> Vec<i32>,
     give: fn(&mut World),
@@ -173,7 +173,7 @@ fn a_message_reader_of_which_only_the_first_entity_would_have_anything_is_refuse
     );
 }
 
-/// What a game's states are given, in one struct.
+/// The parameters of a game's states, in one struct.
 #[cfg(feature = "debug")]
 #[derive(SystemParam)]
 struct Senses<'w, 's> {
@@ -208,7 +208,7 @@ fn a_message_reader_that_is_hidden_in_a_struct_is_refused_by_the_first_pass() {
 #[derive(Message)]
 struct Echo;
 
-/// A writer of messages can be shared.
+/// Writers of messages can be shared.
 #[derive(SystemParam)]
 struct Voice<'w> {
     echoes: MessageWriter<'w, Echo>,

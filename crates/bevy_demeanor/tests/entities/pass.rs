@@ -1,4 +1,4 @@
-//! Who is updated, when, and with what.
+//! Which entities are updated, when, and with which data.
 
 use bevy_app::{App, PostUpdate, Update};
 use bevy_demeanor::{
@@ -109,7 +109,7 @@ fn one_entity_may_have_several_machines_each_with_its_owner() {
                 type Body = ();
                 type Param = ();
             }
-            // One state for two owners.
+            // One state for two types of owners.
             impl State<$owner> for Rest {
                 fn update(&self, owner: &mut $owner, _: &mut Fsm<'_, $owner>, (): &mut ()) {
                     owner.0.push($says);
@@ -233,7 +233,7 @@ fn a_run_condition_pauses_the_machines() {
     let entity = app.world_mut().spawn(soldier([])).id();
     app.update();
     assert_eq!(take_trace(&mut app, entity), [] as [&str; 0]);
-    // A command reaches it all the same.
+    // A command still reaches it.
     app.world_mut().commands().entity(entity).change_state(&Patrol);
     app.update();
     assert_eq!(
@@ -284,7 +284,7 @@ fn an_owner_in_a_sparse_set_is_updated_too() {
             assert_eq!(app.world().get::<Ghost>(entity).unwrap().0, tick);
             changed.push(app.world().entity(entity).get_change_ticks::<Machine<Ghost>>().unwrap().changed);
         }
-        // In the second tick it begins to haunt the cellar.
+        // In the second tick, the ghost starts to haunt the cellar.
         assert_ne!(changed[0], changed[1]);
         assert_eq!(changed[1], changed[2]);
     }
@@ -309,7 +309,7 @@ fn a_machine_is_changed_only_when_its_state_is() {
     for _ in 0..4 {
         app.update();
     }
-    // Two new ones, then none, then the one that goes on patrol.
+    // Two new machines, then none, then the one that goes on patrol.
     assert_eq!(app.world().resource::<Changes>().0, [2, 1, 0, 0]);
 }
 
@@ -320,7 +320,7 @@ fn the_pass_runs_beside_systems_that_touch_other_things() {
     #[derive(Component)]
     struct Helmet;
 
-    /// Whether the schedule can be built with no pair of systems that may not run at once.
+    /// Returns whether the schedule can be built without a pair of conflicting systems.
     fn is_free_of_conflicts<M>(
         plugin: StateMachinePlugin<Soldier>,
         beside: impl IntoSystem<(), (), M> + 'static,

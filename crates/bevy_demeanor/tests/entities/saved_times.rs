@@ -15,7 +15,7 @@ use crate::guard::{Sequence, load, save};
 #[reflect(Component)]
 struct Pot(u32);
 
-/// Its clock is the one of the context, which holds another component too.
+/// Its clock is the clock of the context, which also contains another component.
 #[derive(Component, Owner, Reflect, Default)]
 #[owner(body = &mut Pot)]
 #[reflect(Component)]
@@ -50,7 +50,7 @@ fn plugin() -> StateMachinePlugin<Cook> {
     StateMachinePlugin::new().with_book(StateBook::new().with(&Boil).with(&Taste))
 }
 
-/// An app in which each frame lasts for a quarter of a second, but for the first, which lasts for no time.
+/// Returns an app in which each frame lasts for a quarter of a second, except the first, in which no time passes.
 fn app(plugin: StateMachinePlugin<Cook>, frames: usize) -> App {
     let mut app = App::new();
     app.add_plugins(TimePlugin);
@@ -69,7 +69,8 @@ fn take_log(app: &mut App, cook: Entity) -> Vec<String> {
     std::mem::take(&mut app.world_mut().get_mut::<Cook>(cook).unwrap().log)
 }
 
-/// Saves a cook after some frames, loads it where as many have run as is said, and compares it with the one that goes on.
+/// Saves a cook after some frames, loads it into an app that has run for `loaded_after` frames, and compares it with the
+/// original.
 fn check(plugin: fn() -> StateMachinePlugin<Cook>, sequence: Sequence, saved_after: usize, loaded_after: usize) {
     let mut going_on = app(plugin(), 5);
     let cook = going_on.world_mut().spawn((Cook::default(), Pot(0), Machine::<Cook>::new(&Boil))).id();
@@ -102,9 +103,10 @@ fn a_loaded_machine_goes_on_by_bevys_time_with_its_times_and_timers_as_they_were
     ];
     for plugin in plugins {
         for sequence in [Sequence::Forward, Sequence::Backward] {
-            // Saved on the boil, and asleep.
+            // Saved in the state `Boil`, and asleep.
             for saved_after in [3, 10] {
-                // Where the time is at its beginning, where it is elsewhere, and where it is the same, or one frame off.
+                // Loaded when the time is at its beginning, at a different time, at the same time, and one frame earlier or
+                // later.
                 for loaded_after in [1, 2, 40, 4 + saved_after, 5 + saved_after, 6 + saved_after] {
                     check(plugin, sequence, saved_after, loaded_after);
                 }

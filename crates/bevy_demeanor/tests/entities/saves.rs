@@ -10,16 +10,16 @@ use crate::guard::{
     load_into, name_of, save, take_log, tick,
 };
 
-/// How the clock of the world that a scene is loaded into goes.
+/// The clock of the world into which a scene is loaded.
 #[derive(Clone, Copy, Debug)]
 enum Time {
     /// It begins at 0.
     Anew,
-    /// It shows another time, and has been read.
+    /// It shows a different time, and has been read.
     Elsewhere,
-    /// It shows what it showed when the scene was saved.
+    /// It shows the same time as when the scene was saved.
     Same,
-    /// It is in the scene, and comes after the entities.
+    /// It is in the scene, after the entities.
     InTheScene,
 }
 
@@ -28,13 +28,13 @@ fn guards(app: &mut App, n: usize) -> Vec<Entity> {
     (0..n).map(|i| app.world_mut().spawn(Guard { health: health(i), log: vec![] }).id()).collect()
 }
 
-/// All states that a machine knows.
+/// Returns all states of a machine as text.
 fn in_words(machine: &StateMachine<Guard>) -> String {
     let path: Vec<String> = machine.path().map(|state| state.name().into_owned()).collect();
     format!("{path:?} from {:?} beside {:?}, asleep: {}", machine.previous(), machine.global(), machine.is_asleep())
 }
 
-/// Loads 60 guards after some time, and compares them with those that go on.
+/// Loads 60 guards after some time, and compares them with the originals.
 fn check_guards(plugin: fn() -> StateMachinePlugin<Guard>, sequence: Sequence, time: Time) {
     let mut going_on = app(plugin());
     going_on.insert_resource(Clock(100.0));
@@ -43,7 +43,7 @@ fn check_guards(plugin: fn() -> StateMachinePlugin<Guard>, sequence: Sequence, t
     for _ in 0..40 {
         tick(&mut going_on, &guards, &mut luck);
     }
-    // And some that have not been entered yet.
+    // Some guards that have not been entered yet.
     let new = self::guards(&mut going_on, 3);
     let all: Vec<Entity> = guards.into_iter().chain(new).collect();
     for guard in &all {
@@ -53,7 +53,7 @@ fn check_guards(plugin: fn() -> StateMachinePlugin<Guard>, sequence: Sequence, t
     let scene = save(&going_on, &all).unwrap();
 
     let mut loading = app(plugin());
-    // So that entities have other places.
+    // The loaded entities get different ids.
     loading.world_mut().spawn_batch((0..50).map(|_| Name::new("somebody else")));
     match time {
         Time::Anew | Time::InTheScene => {}
@@ -81,7 +81,7 @@ fn check_guards(plugin: fn() -> StateMachinePlugin<Guard>, sequence: Sequence, t
             |app: &App, guard: Entity| app.world().get::<Machine<Guard>>(guard).map(|machine| in_words(machine));
         assert_eq!(digest(&loading, *other), digest(&going_on, *one), "{sequence:?}, {time:?}");
     }
-    // The test is one of everything: some have died by now, some are alive.
+    // By now some guards have died and some are alive, so that the test covers both.
     let alive = loaded.iter().filter(|guard| loading.world().get::<Guard>(**guard).unwrap().health > 0).count();
     assert!(alive > 0 && alive < 60, "{alive}");
 }
@@ -111,7 +111,7 @@ fn loading_a_scene_makes_no_guard_immortal() {
         (by_book, BOTH),
         (|| by_name(by_book()), BOTH),
         (|| by_name(StateMachinePlugin::new()).with_factory(|machine| machine.with_global(&Mortal)), BOTH),
-        // The owner comes first, and the global is the one of its required machine.
+        // The owner comes first, and the global state comes from its required machine.
         (|| by_name(StateMachinePlugin::new()), &[Sequence::Backward]),
     ];
     for (plugin, sequences) in plugins {
@@ -138,7 +138,7 @@ fn loading_a_scene_makes_no_guard_immortal() {
     }
 }
 
-/// The first guard of a scene after a quarter of a second.
+/// Returns the first guard of a scene after a quarter of a second.
 fn one_guard(give: impl FnOnce(&mut EntityCommands<'_>)) -> (App, Entity) {
     let mut app = app(by_book());
     let guard = guards(&mut app, 1)[0];
@@ -267,7 +267,7 @@ fn a_scene_that_is_loaded_over_guards_who_live_calls_nothing_though_it_names_the
     assert_eq!(take_log(&mut app, guard), [] as [&str; 0]);
     app.update();
     assert!(take_log(&mut app, guard).iter().all(|line| line.starts_with("update")));
-    // A name by itself is forced, as an edit.
+    // A name without a machine is forced, as an edit is.
     let name = [(scene[0].0, scene[0].1[..1].to_vec())];
     app.world_mut().commands().entity(guard).change_state(&Rest);
     app.update();

@@ -1,4 +1,4 @@
-//! A machine's current state by name, through reflection, as scenes carry it.
+//! The name of a machine's current state in scenes, by reflection.
 
 use bevy_app::App;
 use bevy_demeanor::{CurrentState, InState, Machine, MachineCommands, StateMachinePlugin};
@@ -76,7 +76,7 @@ fn a_disabled_entity_is_given_its_machine_and_the_name_of_none_an_idle_one() {
     assert!(app.world().get::<Machine<Soldier>>(stopped).unwrap().current().is_none());
 }
 
-/// Writes another name in place, as an inspector does.
+/// Edits the name in place, as an inspector does.
 fn edit(app: &mut App, entity: Entity, name: &str) {
     let reflection = reflection(app);
     let mut current = reflection.reflect_mut(app.world_mut().entity_mut(entity)).expect("it is there");

@@ -1,4 +1,4 @@
-//! What a pass does for those who sleep: nothing.
+//! A pass does nothing for sleeping machines.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,10 +11,10 @@ use bevy_ecs::change_detection::ContiguousRef;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, Owner, State};
 
-/// Made each time that something is called.
+/// Constructed at each call that is counted.
 struct Counted<'a>(&'a Calls);
 
-/// What has been called, of all that a pass may call for an entity.
+/// The counts of all calls that a pass can make for an entity.
 #[derive(Resource, Default)]
 struct Calls {
     visits: AtomicUsize,
@@ -71,8 +71,8 @@ bats!(Bat, "Table");
 bats!(Ghost, "SparseSet");
 bats!(Fox, "Table", component(summary_tick));
 
-/// Sends entities to sleep by a command. Returns how often anything is called for them in two passes, and for how many any of
-/// the two components counts as changed afterwards.
+/// Puts entities to sleep by a command. Returns the number of calls for them in two passes, and how many of them have one of
+/// the two components marked as changed afterwards.
 fn two_passes<T: EntityOwner + Default>(
     plugin: StateMachinePlugin<T>,
     entities: u32,
@@ -112,7 +112,7 @@ where
 fn a_pass_over_10_000_sleepers_calls_nothing_and_marks_nothing_as_changed() {
     for plugin in [StateMachinePlugin::<Bat>::new, || StateMachinePlugin::new().in_parallel()] {
         assert_eq!(two_passes(plugin(), 10_000, |bat| _ = bat.sleep::<Bat>()), ([0, 0, 0], 0));
-        // Its clock is looked at, which may be the entity's own.
+        // Only the clock is read, because it may belong to the entity.
         let calls = [20_000, 20_000, 0];
         assert_eq!(two_passes(plugin(), 10_000, |bat| _ = bat.sleep_for::<Bat>(60.0)), (calls, 0));
         let (calls, changed) = two_passes(plugin(), 10_000, |bat| _ = bat.wake::<Bat>());

@@ -1,4 +1,4 @@
-//! The owner of these tests. It records what happens to it, and does in each update what it has been told to.
+//! The owner in these tests. It records what happens to it, and carries out its orders in its updates.
 
 use bevy_app::App;
 use bevy_demeanor::{EntityContext, EntityOwner, Machine, SharedParam, StateMachinePlugin};
@@ -8,7 +8,7 @@ use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Query, Res, SystemParam};
 use demeanor::{Change, Fsm, Owner, State, StateRef};
 
-/// Something in the world that soldiers see.
+/// Data of the world that soldiers see.
 #[derive(Resource, Default)]
 pub(crate) struct Alarm(pub(crate) u32);
 
@@ -16,7 +16,7 @@ pub(crate) struct Alarm(pub(crate) u32);
 #[derive(Resource, Default)]
 pub(crate) struct Watch(pub(crate) f64);
 
-/// What soldiers see of each other.
+/// The data of a soldier that other soldiers see.
 #[derive(Component)]
 pub(crate) struct Rank(pub(crate) u32);
 
@@ -31,7 +31,7 @@ pub(crate) struct Senses<'w, 's> {
 #[cfg_attr(feature = "reflect", derive(bevy_reflect::TypePath))]
 pub(crate) struct Soldier {
     pub(crate) trace: Vec<String>,
-    /// What to do in the next updates.
+    /// The orders for the next updates.
     pub(crate) orders: Vec<Order>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Order {
     SendAfter(f64, StateName),
     Sleep,
     SleepFor(f64),
-    /// To record how long each active state has been active.
+    /// Records how long each active state has been active.
     TellTimes,
     Despawn,
     Salute,
@@ -85,7 +85,7 @@ impl StateName {
     }
 }
 
-/// Inserted by a salute.
+/// Inserted when a soldier salutes.
 #[derive(Component)]
 pub(crate) struct Saluted;
 
@@ -202,7 +202,7 @@ states! {
     Chase;
     Fight, starts with Aim;
     Aim in Fight;
-    // Lasts two seconds, unless the soldier gives chase, and does not happen in a fight.
+    // Lasts two seconds, unless the soldier gives chase. Cannot be entered during a fight.
     Stagger, with {
         fn can_enter(&self, _: &Soldier, fsm: &Fsm<'_, Soldier>, _: &Context<'_>) -> bool {
             !fsm.is_in_state(&Fight)
@@ -212,17 +212,17 @@ states! {
             fsm.time_in_state(cx) >= 2.0 || fsm.target().is_some_and(|to| to.is::<Chase>())
         }
     };
-    // Is not updated.
+    // A passive state.
     Rest, with {
         fn is_passive(&self) -> bool {
             true
         }
     };
-    // Runs beside every other.
+    // Runs beside every other state.
     Vigilance;
 }
 
-/// Lasts a second and a half, asleep. Does not listen to who is told `Idle`.
+/// Lasts a second and a half, asleep. Ignores messages to soldiers in `Idle`.
 pub(crate) struct Nap;
 
 impl State<Soldier> for Nap {
@@ -247,7 +247,7 @@ impl State<Soldier> for Nap {
     }
 }
 
-/// A global that only listens.
+/// A global state that only handles messages.
 pub(crate) struct Ears;
 
 impl State<Soldier> for Ears {
@@ -261,7 +261,7 @@ impl State<Soldier> for Ears {
     }
 }
 
-/// A soldier in `Idle`, with orders.
+/// Returns a soldier in `Idle`, with orders.
 pub(crate) fn soldier(orders: impl IntoIterator<Item = Order>) -> (Soldier, Machine<Soldier>) {
     (Soldier { trace: Vec::new(), orders: orders.into_iter().collect() }, Machine::new(&Idle))
 }

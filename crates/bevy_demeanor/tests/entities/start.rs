@@ -91,7 +91,7 @@ fn a_machine_that_changes_when_it_is_started_is_changed() {
     assert_ne!(changed(&app), before);
 }
 
-/// Makes mistakes, and counts its updates.
+/// Makes errors, and counts its updates.
 #[derive(Component, Default)]
 struct Recruit(u32);
 impl Owner for Recruit {
@@ -103,7 +103,7 @@ impl EntityOwner for Recruit {
     type Param = ();
 }
 
-/// Opens on a state that is not its child.
+/// Has an initial state that is not its child.
 struct Mistaken;
 struct Elsewhere;
 impl State<Recruit> for Elsewhere {}

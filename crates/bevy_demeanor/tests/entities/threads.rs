@@ -1,4 +1,4 @@
-//! What parallel passes lead to does not depend on the number of threads.
+//! The result of parallel passes does not depend on the number of threads.
 
 use std::env;
 use std::fmt::Write as _;
@@ -9,13 +9,15 @@ use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_tasks::{ComputeTaskPool, TaskPoolBuilder};
 
-/// In a process that this test starts: how many threads there are to be, or `none` for a pass that is not parallel.
+/// The environment variable with the number of threads of a process that this test starts, or `none` for a pass that is not
+/// parallel.
 const THREADS: &str = "DEMEANOR_THREADS";
 
 #[derive(Component)]
 struct Place(u32);
 
-/// Some of them are, so that there are several tables; in a sparse set, so that one table has entities with and without.
+/// Some entities have this component, so that there are several tables; it is in a sparse set, so that one table has entities
+/// with and without it.
 #[derive(Component)]
 #[component(storage = "SparseSet")]
 struct Brown;
@@ -23,11 +25,11 @@ struct Brown;
 #[derive(Component)]
 struct Old;
 
-/// Reserved at once.
+/// On entities whose ids are reserved at once.
 #[derive(Component)]
 struct Egg(u32);
 
-/// Spawned later.
+/// On entities that are spawned later.
 #[derive(Component)]
 struct Chick(u32);
 
@@ -81,7 +83,7 @@ fn plugin<T: ParallelOwner>(is_parallel: bool) -> StateMachinePlugin<T> {
     if is_parallel { plugin.in_parallel() } else { plugin }
 }
 
-/// All that some passes lead to, but for the ids that commands reserve during a pass.
+/// Returns the result of some passes, except for the ids that commands reserve during a pass.
 fn lead_to(threads: Option<usize>) -> String {
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(threads.unwrap_or(1)).build());
     let mut app = App::new();
@@ -124,7 +126,7 @@ fn lead_to(threads: Option<usize>) -> String {
     seen
 }
 
-/// Run by the next test, in processes of their own, since a process has one pool of threads.
+/// The next test runs this in separate processes, because a process has only one pool of threads.
 #[test]
 #[ignore = "it is a part of the next"]
 fn a_process_prints_what_passes_lead_to() {

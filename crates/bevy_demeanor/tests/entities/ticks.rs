@@ -1,5 +1,5 @@
-//! Timers and sleeps of whole ticks last as many frames at every rate, also for entities that are saved and loaded in one of them
-//! (rules 18, 25, 26, 27).
+//! Timers and sleeps that take whole ticks last the same number of frames at every rate, also for entities that are saved and
+//! loaded in between (rules 18, 25, 26, 27).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::guard::{Sequence, load, save};
 
-/// With how many seconds it does what, and what has happened in the frame.
+/// The lengths of the sentry's activities, in seconds, and its events in the frame.
 #[derive(Component, Owner, Reflect, Default, Clone)]
 #[reflect(Component)]
 struct Sentry {
@@ -21,9 +21,9 @@ struct Sentry {
     log: Vec<String>,
 }
 
-/// Until its time is over. The test pushes an errand over it.
+/// A state that lasts until its time is over. The test pushes an errand onto it.
 struct Watch;
-/// It sleeps, and is over when it wakes.
+/// Sleeps, and ends when it wakes up.
 struct Errand;
 /// Sleeps.
 struct Rest;
@@ -61,10 +61,10 @@ impl MachineState<Sentry> for Rest {
     }
 }
 
-/// How many frames a run has, after the first.
+/// Number of frames in a run, after the first.
 const FRAMES: usize = 90;
 
-/// An app in which each frame takes as long, but for the first, which takes no time. It has run for some frames.
+/// Returns an app that has run for some frames. All frames take the same time, except the first, in which no time passes.
 fn app(is_fixed: bool, frame: Duration, frames: usize) -> App {
     let mut app = App::new();
     app.add_plugins(TimePlugin);
@@ -80,7 +80,7 @@ fn app(is_fixed: bool, frame: Duration, frames: usize) -> App {
     app
 }
 
-/// How many frames the sentries take for what, and in which frame they are sent on an errand.
+/// The number of frames of each of the sentries' activities, and the frame in which each is sent on an errand.
 #[derive(Clone, Debug)]
 struct Plan {
     frames: Vec<[u32; 3]>,
@@ -95,7 +95,7 @@ impl Plan {
         sentries.map(|sentry| app.world_mut().spawn(sentry).id()).collect()
     }
 
-    /// Runs one frame. Returns what each sentry has done in it.
+    /// Runs one frame. Returns the events of each sentry in it.
     fn run(&self, app: &mut App, sentries: &[Entity], frame: usize) -> Vec<Vec<String>> {
         if frame == self.sent_in {
             for sentry in sentries {
@@ -116,7 +116,7 @@ proptest! {
         rate in prop::sample::select(vec![30, 50, 60, 64, 72, 90, 100, 120, 144]),
         frames in prop::collection::vec(prop::array::uniform3(prop_oneof![3 => 1..20_u32, 1 => 1..60_u32]), 1..6),
         (sent_in, saved_after) in (0..FRAMES, 1..FRAMES),
-        // After as many frames as the app that is saved has run, or nearly as many, or any number.
+        // The app has run for about as many frames as the app that is saved, or for any number.
         loaded_after in prop_oneof![(0..5_usize).prop_map(Err), (1..120_usize).prop_map(Ok)],
         is_fixed in any::<bool>(),
     ) {

@@ -6,7 +6,7 @@ use bevy_ecs::entity::Entity;
 
 use crate::soldier::{Aim, Chase, Fight, Order, Soldier, Watch, app, soldier, take_trace};
 
-/// Runs a second's tick. Returns the times that were told in it.
+/// Runs a tick of one second. Returns the times that were recorded in it.
 fn tick(app: &mut App, entity: Entity) -> Vec<String> {
     app.world_mut().resource_mut::<Watch>().0 += 1.0;
     app.update();

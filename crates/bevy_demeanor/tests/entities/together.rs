@@ -1,4 +1,4 @@
-//! What concerns many machines at once: messages for all, run conditions; and starts and stops as changes.
+//! Functions for many machines together: messages to all, run conditions; and starts and stops as changes.
 
 use bevy_app::prelude::*;
 use bevy_demeanor::prelude::*;
@@ -58,7 +58,7 @@ fn a_broadcast_comes_to_all_machines_in_the_order_of_the_pass_and_events_follow_
 fn a_message_for_some_passes_over_who_is_gone_and_says_so() {
     listen();
     let mut app = app(StateMachinePlugin::new());
-    // Indices that no other test's app reaches.
+    // The entities' numbers are larger than in any other test.
     let entities: Vec<Entity> = app.world_mut().spawn_batch((0..700).map(|_| soldier([]))).collect();
     let [.., gone, there] = entities[..] else { unreachable!() };
     app.world_mut().despawn(gone);

@@ -1,4 +1,4 @@
-//! Changes from outside.
+//! Changes from outside, by commands.
 
 use bevy_app::App;
 use bevy_demeanor::{Machine, MachineCommands, StateMachinePlugin};

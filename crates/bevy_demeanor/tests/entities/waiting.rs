@@ -1,4 +1,4 @@
-//! Timers and sleep: who is looked at in a pass, and when.
+//! Timers and sleep: which machines a pass visits, and when.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,7 +15,7 @@ fn plugins() -> [StateMachinePlugin<Soldier>; 2] {
     [StateMachinePlugin::new(), StateMachinePlugin::new().in_parallel()]
 }
 
-/// A soldier in a state that has been entered, who has been updated once.
+/// Spawns a soldier in a state that has been entered. The soldier has been updated once.
 fn spawn(app: &mut App, machine: Machine<Soldier>) -> Entity {
     let entity = app.world_mut().spawn((Soldier::default(), machine)).id();
     app.update();
@@ -23,7 +23,7 @@ fn spawn(app: &mut App, machine: Machine<Soldier>) -> Entity {
     entity
 }
 
-/// Runs a tick after some seconds. Returns what was called.
+/// Runs a tick after some seconds. Returns the callbacks.
 fn tick(app: &mut App, entity: Entity, seconds: f64) -> Vec<String> {
     app.world_mut().resource_mut::<Watch>().0 += seconds;
     app.update();
@@ -36,7 +36,7 @@ fn give(app: &mut App, entity: Entity, give: impl FnOnce(&mut EntityCommands<'_>
     take_trace(app, entity)
 }
 
-/// Whether a machine is to be looked at in so many seconds by the clock, less the tolerance of timers.
+/// Asserts that a machine must be visited after this number of seconds, minus the tolerance of timers.
 #[track_caller]
 fn assert_due(next_wake: NextWake, seconds: f64) {
     assert!(matches!(next_wake, NextWake::At(at) if (seconds - 1e-4..=seconds).contains(&at)), "{next_wake:?}");
@@ -265,7 +265,7 @@ fn what_follows_a_change_by_a_timer_comes_after_the_pass_in_the_order_of_the_ent
         let first = app.world_mut().spawn(soldier([Order::ChangeAfter(1.0, StateName::Patrol), Order::Sleep])).id();
         let second = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Nap))).id();
         app.update();
-        // Of the starts.
+        // Removes the events of the starts.
         app.world_mut().resource_mut::<Seen>().0.clear();
         let mut seen = |seconds| {
             app.world_mut().resource_mut::<Watch>().0 += seconds;
@@ -299,13 +299,13 @@ fn a_machine_is_looked_at_after_a_callback_of_its_timer_has_panicked() {
         let entity = spawn(&mut app, Machine::new(&Idle));
         give(&mut app, entity, |soldier| _ = soldier.change_state_after(5.0, &Panics).sleep::<Soldier>());
         app.world_mut().resource_mut::<Watch>().0 = 5.0;
-        // A panic takes an app's schedules with it, so this one is run by hand.
+        // After a panic, an app has lost the schedule that was running, so this test runs the schedule itself.
         let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
         assert_eq!(take_trace(&mut app, entity), ["exit Idle", "Idle -> Panics (change)"]);
-        // A clock that goes back does not keep it from being looked at.
+        // The machine is visited even if the clock goes back.
         app.world_mut().resource_mut::<Watch>().0 = 2.0;
-        // One of Bevy's executors leaves out of the next run what ran in the one that panicked, the other does not.
+        // One of Bevy's executors skips the systems in the next run that ran before the panic; the other does not.
         let mut runs = (0..2).map(|_| {
             schedule.run(app.world_mut());
             take_trace(&mut app, entity)

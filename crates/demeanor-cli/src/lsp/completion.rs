@@ -1,4 +1,4 @@
-//! What can be written at a place: the format's keys, states, machines, and the game's words.
+//! Completion: the format's keys, states, machines, and the game's words that can be written at a position.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,10 +17,11 @@ use super::rename::{in_condition, in_quotes};
 use super::schema::{self, Table};
 use super::workspace::{Text, Workspace, path_of};
 
-/// How many are offered at once. Of more, those that begin as what is written are.
+/// The largest number of completions at one time. If there are more, only those that begin with the text before the cursor are
+/// offered.
 const MOST_OFFERED: usize = 500;
 
-/// What can be written at a byte of a document.
+/// Returns the completions at a byte of a document.
 pub(super) fn complete(workspace: &mut Workspace, uri: &Url, byte: usize) -> Option<CompletionList> {
     let survey = workspace.latest(uri)?;
     let document = workspace.document(uri)?;
@@ -48,7 +49,7 @@ pub(super) fn complete(workspace: &mut Workspace, uri: &Url, byte: usize) -> Opt
     Some(CompletionList { is_incomplete, items })
 }
 
-/// Something that can be written.
+/// A completion.
 struct Offer {
     label: String,
     kind: CompletionItemKind,
@@ -81,7 +82,7 @@ impl Offer {
     fn item(self, range: lsp_types::Range) -> CompletionItem {
         let markup = |value| Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value });
         CompletionItem {
-            // An editor compares what is written, with its quote, with this.
+            // An editor compares the text before the cursor, with its quote, with this.
             filter_text: Some(self.insert.clone()).filter(|insert| *insert != self.label),
             label: self.label,
             kind: Some(self.kind),
@@ -96,7 +97,7 @@ impl Offer {
 struct Writer<'c> {
     source: &'c Text,
     byte: usize,
-    /// As the document can be read now, and as it could be when nothing was wrong with it.
+    /// The survey of the current document, and the survey of the last version without errors.
     surveys: Vec<&'c Survey>,
     words: Option<&'c Words>,
     cursor: &'c Cursor,
@@ -104,7 +105,7 @@ struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Names of tables.
+    /// Returns the names of tables.
     fn tables(&self) -> Vec<Offer> {
         let written = self.source.text.get(self.cursor.span()).unwrap_or_default();
         if written.contains('.') {
@@ -114,14 +115,14 @@ impl Writer<'_> {
         tables.into_iter().map(|(name, says)| Offer::new(name, CompletionItemKind::MODULE).says(says)).collect()
     }
 
-    /// Keys that are not there yet.
+    /// Returns the keys that the table does not have yet.
     fn keys(&self) -> Vec<Offer> {
         let is_given = |name: &str| self.cursor.beside().iter().any(|(given, _)| given == name);
         let mut offers: Vec<Offer> = Vec::new();
         match &self.located.place {
             Place::Of(table) => {
                 for key in schema::keys(*table) {
-                    // One key in two spellings.
+                    // These are two spellings of one key.
                     let is_other = key.name == "behaviour" || key.name == "behavior" && is_given("behaviour");
                     if !is_given(&key.name) && !is_other {
                         offers.push(Offer::new(key.name, CompletionItemKind::PROPERTY).says(key.says));
@@ -147,7 +148,7 @@ impl Writer<'_> {
         self.words.zip(behavior).map(|(words, behavior)| params::of(words, behavior)).unwrap_or_default()
     }
 
-    /// What the value of a key can be, and what it takes the place of.
+    /// Returns the possible values of a key, and the range that they replace.
     fn values(&self, key: &str, quote: &str) -> (Range<usize>, Vec<Offer>) {
         let is_condition = matches!(
             (&self.located.place, key),
@@ -172,7 +173,7 @@ impl Writer<'_> {
         (span, offers.collect())
     }
 
-    /// `true` and `false`, where a value is one of them.
+    /// Returns `true` and `false`, if the key's value is a boolean.
     fn flags(&self, key: &str) -> Vec<Offer> {
         let is_flag = match &self.located.place {
             Place::Of(table) => schema::key(*table, key).is_some_and(|key| key.is_flag),
@@ -185,7 +186,7 @@ impl Writer<'_> {
         offers.filter(|_| is_flag).collect()
     }
 
-    /// The texts that a value can be.
+    /// Returns the texts that a value can be.
     fn texts(&self, key: &str) -> Vec<Offer> {
         match (&self.located.place, key) {
             (Place::Of(_), "to" | "initial" | "parent" | "global") => self.states(),
@@ -208,7 +209,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The states of the machine.
+    /// Returns the states of the machine.
     fn states(&self) -> Vec<Offer> {
         let mut seen = BTreeSet::new();
         let mut offers = Vec::new();
@@ -222,7 +223,7 @@ impl Writer<'_> {
                 add(state.name(), state.behaviors().collect::<Vec<_>>().join(", "));
             }
         }
-        // A state that cannot be read may have a header that can.
+        // A state that cannot be read may still have a readable header.
         let keys = self.surveys.iter().flat_map(|survey| survey.keys());
         let names = keys.filter(|key| key.machine() == self.located.machine).filter_map(Key::state);
         names.for_each(|name| add(name, String::new()));
@@ -254,14 +255,14 @@ impl Writer<'_> {
         Offer::new(name, CompletionItemKind::VARIABLE).detail(described(kind)).says(says.trim_start())
     }
 
-    /// The values that are numbers.
+    /// Returns the values that are numbers.
     fn numbers(&self) -> Vec<Offer> {
         let values = self.words.into_iter().flat_map(|words| &words.values);
         let numbers = values.filter(|(_, kind)| **kind == ValueKind::Number);
         numbers.map(|(name, kind)| self.value(name, *kind)).collect()
     }
 
-    /// What can be written in a condition.
+    /// Returns the completions in a condition.
     fn condition(&self, inner: &Range<usize>, quote: char) -> (Range<usize>, Vec<Offer>) {
         let before = self.source.text.get(inner.start..self.byte.max(inner.start)).unwrap_or_default();
         let to = self.byte.max(inner.start);

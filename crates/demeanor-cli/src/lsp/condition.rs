@@ -1,8 +1,8 @@
-//! What can be asked in a condition beside the game's values, and what is being written in one.
+//! The words of conditions besides the game's values, and the kind of word at the cursor.
 
 use std::ops::Range;
 
-/// A word of conditions: how it is written, what to write for it, and what it says.
+/// A word of conditions: its name, the text to insert, and its description.
 pub(super) struct Word {
     pub(super) name: &'static str,
     pub(super) insert: &'static str,
@@ -46,10 +46,10 @@ const fn word(name: &'static str, insert: &'static str, shown: &'static str, say
     Word { name, insert, shown, says }
 }
 
-/// What is being written at the end of the beginning of a condition.
+/// The kind of word at the end of an incomplete condition.
 #[derive(Debug, PartialEq)]
 pub(super) enum Asked {
-    /// A word: what there is of it begins here.
+    /// A word; its first letters begin at this byte.
     Word(usize),
     /// A field of the message.
     Field(usize),
@@ -57,7 +57,7 @@ pub(super) enum Asked {
     State(usize),
 }
 
-/// What is being written at the end of `before`.
+/// Returns the kind of word at the end of `before`.
 pub(super) fn asked(before: &str) -> Asked {
     if let Some(open) = before.rfind('(').filter(|open| !before[*open..].contains(')')) {
         let function = word_before(before[..open].trim_end());
@@ -73,7 +73,7 @@ pub(super) fn asked(before: &str) -> Asked {
     }
 }
 
-/// The word around a byte of a text.
+/// Returns the word around a byte of a text.
 pub(super) fn word_at(text: &str, byte: usize) -> Range<usize> {
     let before = text.get(..byte).unwrap_or_default();
     let rest = text.get(byte..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The problems of a document, which the editor gets as soon as its user stops typing for a moment.
+//! The problems of a document, which the editor gets as soon as the user stops typing for a moment.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use lsp_types::{
 
 use super::workspace::{Text, Workspace, is_script, path_of};
 
-/// What was said last of files that are not open: by the document on whose behalf, then by file.
+/// The last diagnostics of files that are not open: by the document that names the file, then by file.
 #[derive(Default)]
 pub(super) struct Said {
     of_others: BTreeMap<Url, Vec<Url>>,
 }
 
-/// What is to be said of a document, and of the files that it names and that are not open.
+/// Returns the diagnostics of a document, and of the files that it names and that are not open.
 pub(super) fn of_document(workspace: &mut Workspace, said: &mut Said, uri: &Url) -> Vec<PublishDiagnosticsParams> {
     let Some(survey) = workspace.survey(uri) else { return Vec::new() };
     let Some(document) = workspace.document(uri) else { return Vec::new() };
@@ -38,14 +38,14 @@ pub(super) fn of_document(workspace: &mut Workspace, said: &mut Said, uri: &Url)
         }
     }
     let mut all = vec![PublishDiagnosticsParams::new(uri.clone(), own, Some(version))];
-    // A file that has been opened meanwhile says itself what is wrong with it.
+    // A file that has been opened in the meantime has its own diagnostics.
     let says_itself = |file: &Url| workspace.document(file).is_some() && !is_script(file);
     all.extend(said.instead(uri, by_file).filter(|other| !says_itself(&other.uri)));
     all
 }
 
 impl Said {
-    /// What is to be said of other files, when something was said on behalf of the same document before.
+    /// Returns the diagnostics of other files, where those for the same document have changed.
     fn instead(
         &mut self,
         uri: &Url,
@@ -59,7 +59,7 @@ impl Said {
         now.into_iter().map(|(file, problems)| PublishDiagnosticsParams::new(file, problems, None)).chain(mended)
     }
 
-    /// What is to be said when a document is closed.
+    /// Returns the diagnostics to send when a document is closed.
     pub(super) fn closed(&mut self, uri: &Url) -> Vec<PublishDiagnosticsParams> {
         let mut all = vec![PublishDiagnosticsParams::new(uri.clone(), Vec::new(), None)];
         all.extend(self.instead(uri, BTreeMap::new()));
@@ -84,7 +84,7 @@ fn own_problems(problems: &Problems, uri: &Url, source: &Text) -> Vec<Diagnostic
     all
 }
 
-/// What is wrong with a file that is linked to and is not open. One that is open says so itself.
+/// Adds the diagnostics of a linked file that is not open. An open file has its own diagnostics.
 fn of_linked(workspace: &mut Workspace, path: &Path, by_file: &mut BTreeMap<Url, Vec<Diagnostic>>) {
     let Some(uri) = workspace.uri(path).filter(|uri| workspace.document(uri).is_none()) else { return };
     let Some(source) = workspace.text(path) else { return };
@@ -93,7 +93,7 @@ fn of_linked(workspace: &mut Workspace, path: &Path, by_file: &mut BTreeMap<Url,
     by_file.entry(uri.clone()).or_default().extend(own_problems(survey.problems(), &uri, &source));
 }
 
-/// What is wrong with the scripts that a document names.
+/// Adds the diagnostics of the scripts that a document names.
 fn of_scripts(workspace: &Workspace, problems: &Problems, folder: &Path, by_file: &mut BTreeMap<Url, Vec<Diagnostic>>) {
     for problem in problems.iter().filter(|problem| problem.file() != problems.file()) {
         let path: PathBuf = folder.join(problem.file());

@@ -1,4 +1,4 @@
-//! Going to where a state, a machine or a script is defined, and to all places that name a state.
+//! Goes to the definition of a state, a machine or a script, and to all references to a state.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use demeanor::definition::{Meaning, Outline};
 use super::occurrence::{File, Read, Site, occurrences, target};
 use super::workspace::Workspace;
 
-/// Where what is named at a byte is defined.
+/// Returns the definition of the name at a byte.
 pub(super) fn definition(workspace: &mut Workspace, uri: &Url, byte: usize) -> Vec<Location> {
     let file = File::of(uri);
     let Some(read) = workspace.read_file(&file) else { return Vec::new() };
@@ -20,7 +20,7 @@ pub(super) fn definition(workspace: &mut Workspace, uri: &Url, byte: usize) -> V
     machine(workspace, &read, &file, byte).or_else(|| script(workspace, &read, &file, byte)).into_iter().collect()
 }
 
-/// Where the state that is named at a byte is named.
+/// Returns the references to the state whose name is at a byte.
 pub(super) fn references(workspace: &mut Workspace, uri: &Url, byte: usize, with_definition: bool) -> Vec<Location> {
     let file = File::of(uri);
     let Some(target) = workspace.read_file(&file).and_then(|read| target(&read, &file, byte)) else {
@@ -55,7 +55,7 @@ fn location(workspace: &mut Workspace, site: &Site) -> Option<Location> {
     Some(Location::new(uri, source.range(&site.span())))
 }
 
-/// Where a machine is that is named at a byte, by `like` or by `machine`.
+/// Returns the location of the machine that `like` or `machine` names at a byte.
 fn machine(workspace: &mut Workspace, read: &Read, file: &File, byte: usize) -> Option<Location> {
     let outlines = read.survey.outlines();
     let likes = outlines.iter().filter_map(|outline| outline.like());
@@ -78,12 +78,12 @@ fn machine(workspace: &mut Workspace, read: &Read, file: &File, byte: usize) -> 
     Some(Location::new(read.uri, read.source.range(&span)))
 }
 
-/// Whether a machine is that of another file.
+/// Returns whether a machine's name is that of another file.
 pub(super) fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
-/// Where a script is that is named at a byte.
+/// Returns the location of the script that is named at a byte.
 fn script(workspace: &Workspace, read: &Read, file: &File, byte: usize) -> Option<Location> {
     let mentions = read.survey.outlines().iter().flat_map(Outline::mentions);
     let scripts = mentions.filter(|mention| *mention.meaning() == Meaning::Script);

@@ -1,4 +1,4 @@
-//! What is said of the word under the pointer.
+//! The text for the word under the pointer.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::place::{Located, Place};
 use super::workspace::{Workspace, path_of};
 use super::{params, schema};
 
-/// What is said at a byte, if there is something to say.
+/// Returns the text for the word at a byte, if there is any.
 pub(super) fn hover(workspace: &mut Workspace, uri: &Url, byte: usize) -> Option<Hover> {
     let file = File::of(uri);
     let read = workspace.read_file(&file)?;
@@ -40,7 +40,7 @@ fn of_state(read: &Read, file: &File, byte: usize) -> Said {
     (!told.is_empty()).then(|| (told.join("\n\n---\n\n"), target.span))
 }
 
-/// What a state is: where it is, how long it lasts, what it does, and what leads out of it.
+/// Describes a state: its parents, how long it lasts, its behavior, and its exits.
 fn about(outline: &Outline, state: &StateOutline) -> String {
     let path = outline.path(state.id()).into_iter().map(|id| outline.state(id).part());
     let mut text = format!("state `{}`", path.collect::<Vec<_>>().join(" / "));
@@ -105,19 +105,19 @@ fn of_word(survey: &Survey, words: Option<&Words>, byte: usize) -> Said {
     Some((text, mention.span()))
 }
 
-/// What a word is, where there is a vocabulary.
+/// Describes a word of the vocabulary, if there is one.
 fn kinded(what: &str, name: &str, words: Option<&Words>, kind: impl FnOnce(&Words) -> Option<&ValueKind>) -> String {
     let Some(words) = words else { return format!("{what} `{name}`") };
     let kind = kind(words).map_or("the game does not offer it", |kind| described(*kind));
     format!("{what} `{name}`: {kind}{}", description(words, name))
 }
 
-/// What the game says of a word, as a paragraph.
+/// Returns the game's description of a word, as a paragraph.
 pub(super) fn description(words: &Words, name: &str) -> String {
     words.descriptions.get(name).map(|says| format!("\n\n{says}")).unwrap_or_default()
 }
 
-/// What a value is.
+/// Describes the kind of a value.
 pub(super) fn described(kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Number => "a number",
@@ -125,7 +125,7 @@ pub(super) fn described(kind: ValueKind) -> &'static str {
     }
 }
 
-/// What a behavior is, as its parameters' schema says.
+/// Describes a behavior, with the schema of its parameters.
 pub(super) fn behavior(name: &str, words: Option<&Words>) -> String {
     let mut text = format!("behavior `{name}`");
     let Some(words) = words else { return text };
@@ -147,7 +147,7 @@ pub(super) fn behavior(name: &str, words: Option<&Words>) -> String {
     text
 }
 
-/// What a parameter is.
+/// Describes a parameter.
 pub(super) fn parameter(param: &params::Param<'_>) -> String {
     let mut text = format!("`{}`", param.name);
     if !param.kind.is_empty() {
@@ -162,7 +162,7 @@ pub(super) fn parameter(param: &params::Param<'_>) -> String {
     text
 }
 
-/// What a message is, and what it carries.
+/// Describes a message and its fields.
 pub(super) fn message(name: &str, words: Option<&Words>) -> String {
     let mut text = format!("message `{name}`");
     text.push_str(&words.map(|words| description(words, name)).unwrap_or_default());
@@ -173,7 +173,7 @@ pub(super) fn message(name: &str, words: Option<&Words>) -> String {
     text
 }
 
-/// What the format's own words are: keys, parameters, functions in conditions.
+/// Describes the format's own words: keys, parameters, functions in conditions.
 fn of_format(read: &Read, words: Option<&Words>, byte: usize) -> Said {
     let text = &read.source.text;
     let cursor = Cursor::at(text, end_of_word(text, byte));
@@ -204,7 +204,7 @@ fn of_format(read: &Read, words: Option<&Words>, byte: usize) -> Said {
     }
 }
 
-/// Where the word ends that begins at a byte, or in which it is: a key is found from behind.
+/// Returns the end of the word at a byte: keys are searched from their ends.
 fn end_of_word(text: &str, byte: usize) -> usize {
     let rest = text.get(byte..).unwrap_or_default();
     byte + rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())

@@ -1,5 +1,5 @@
-//! `demeanor lsp`: a language server, by which an editor says what is wrong with a definition while it is written, completes names
-//! in it, and finds and renames its states.
+//! `demeanor lsp`: a language server, with which an editor shows the mistakes in a definition while it is written, completes
+//! names in it, and finds and renames its states.
 
 mod completion;
 mod condition;
@@ -27,14 +27,14 @@ use crate::{Exit, Outcome, written};
 use server::Server;
 use transport::Transport;
 
-/// Serves an editor over a connection, until it says that it is over, or goes away.
+/// Serves an editor over a connection, until the editor ends it or disconnects.
 ///
-/// `words` are what the game offers, unless the editor names a file of them. Without any, a file `vocabulary.json` is looked for
-/// beside each definition, and in the folders around it.
+/// `words` are the words of the game, unless the editor names a file of words. Without either, the server searches for a file
+/// `vocabulary.json` beside each definition, and in the folders around it.
 ///
 /// # Errors
 ///
-/// When the editor does not keep to the protocol, or the connection breaks.
+/// When the editor violates the protocol, or the connection breaks.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! Where states are named, in all files that have to do with one: in keys, in texts, in conditions, and in files that link to it.
+//! References to states in all related files: in keys, in texts, in conditions, and in files that link to a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,14 +10,14 @@ use lsp_types::Url;
 
 use super::workspace::{Text, Workspace, path_of};
 
-/// Which file: its path, or how the editor calls what is no file on this machine.
+/// A file: its path, or the editor's URI if it is not a file on this computer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum File {
     Path(PathBuf),
     Named(Url),
 }
 
-/// Which state of all files: the file, and where it is defined.
+/// A state among all files: the file, and the position of its definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Site {
     pub(super) file: File,
@@ -25,16 +25,16 @@ pub(super) struct Site {
     pub(super) end: usize,
 }
 
-/// A place of a file that names a state, and maybe those around it: `fight.aim` names two.
+/// A place in a file that names a state, and maybe the states around it: `fight.aim` names two.
 #[derive(Clone, Debug)]
 pub(super) struct Occurrence {
-    /// With the quotes around it.
+    /// The range, with the quotes.
     pub(super) span: Range<usize>,
     pub(super) name: String,
-    /// The condition in which it stands.
+    /// The range of the condition that contains it.
     pub(super) condition: Option<Range<usize>>,
     pub(super) is_key: bool,
-    /// Where each part stands in the name.
+    /// The range of each part in the name.
     pub(super) parts: Vec<(Range<usize>, Site)>,
 }
 
@@ -63,7 +63,7 @@ impl Site {
         self.start..self.end
     }
 
-    /// Where a state is defined whose name is read in `file`.
+    /// Returns the site of a state whose name is read in `file`.
     pub(super) fn of(outline: &Outline, state: StateId, file: &File) -> Self {
         let (linked, Range { start, end }) = outline.state(state).written();
         let linked = linked.and_then(|linked| Some(File::Path(file.path()?.parent()?.join(linked))));
@@ -71,8 +71,8 @@ impl Site {
     }
 }
 
-/// All places of a file that name states. One that stands in several machines, because these are alike or run the same one, is
-/// there once for each meaning.
+/// Returns all places of a file that name states. If a place belongs to several machines, because these are alike or run the
+/// same machine, it occurs once for each meaning.
 pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
     let mut all = Vec::new();
     for outline in survey.outlines() {
@@ -86,7 +86,7 @@ pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
                 all.extend(add(mention.span(), mention.name(), *id, mention.condition(), false));
             }
         }
-        // By where they are written: a state that is like one of another machine may be written in another form than that.
+        // By their position in the text: a state that is like a state of another machine may be written in another form.
         let written = outline.states().iter().filter_map(|state| match state.written() {
             (None, at) => Some((at.start, state.id())),
             _ => None,
@@ -105,14 +105,14 @@ pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
     all
 }
 
-/// The part of a name in which a byte is, and the states that it means.
+/// The part of a name that contains a byte, and the states that it means.
 pub(super) struct Target {
     pub(super) span: Range<usize>,
     pub(super) name: String,
     pub(super) sites: BTreeSet<Site>,
 }
 
-/// What is named at a byte of a file.
+/// Returns the name at a byte of a file.
 pub(super) fn target(read: &Read, file: &File, byte: usize) -> Option<Target> {
     let text = &read.source.text;
     let mut found: Option<Target> = None;
@@ -131,8 +131,8 @@ pub(super) fn target(read: &Read, file: &File, byte: usize) -> Option<Target> {
 }
 
 impl Occurrence {
-    /// The part at a byte: where it is written, what it is, and what it means. Where the name is written with escapes, its parts
-    /// cannot be told apart, and it is the last one.
+    /// Returns the part at a byte: its range, its text, and its state. If the name contains escapes, its parts cannot be
+    /// distinguished, and the last one is returned.
     fn part_at(&self, text: &str, byte: usize) -> Option<(Range<usize>, String, Site)> {
         let (last, site) = self.parts.last()?;
         let whole = || (self.span.clone(), self.name.get(last.clone()).unwrap_or_default().to_owned(), site.clone());
@@ -143,22 +143,22 @@ impl Occurrence {
         Some((begin + part.start..begin + part.end, name, site.clone()))
     }
 
-    /// Where the name begins, if it is written as it reads.
+    /// Returns the start of the name, if its text contains no escapes.
     pub(super) fn verbatim(&self, text: &str) -> Option<usize> {
         let written = text.get(self.span.clone())?;
-        // Escapes and line breaks in a name are rare; one quote, or one that is escaped, stands at each end.
+        // Escapes and line breaks in a name are rare; there is one quote at each end, which may be escaped.
         let before = written.find(self.name.as_str())?;
         (written.len() - self.name.len() == 2 * before && before <= 3).then_some(self.span.start + before)
     }
 
-    /// Where a part is written: the whole name, where the parts cannot be told apart.
+    /// Returns the range of a part; the range of the whole name if its parts cannot be distinguished.
     pub(super) fn written(&self, text: &str, part: &Range<usize>) -> Range<usize> {
         self.verbatim(text).map_or(self.span.clone(), |begin| begin + part.start..begin + part.end)
     }
 }
 
 impl Workspace {
-    /// A file, read: as it is open, or as it is on the disk.
+    /// Reads a file: its open text, or else its text on the disk.
     pub(super) fn read_file(&mut self, file: &File) -> Option<Read> {
         let uri = match file {
             File::Path(path) => self.uri(path)?,
@@ -177,7 +177,7 @@ impl Workspace {
         Some(Read { uri, source, survey })
     }
 
-    /// The files in which states of these files may be named: these, and those that link to them.
+    /// Returns the files that may name states of these files: these files, and the files that link to them.
     pub(super) fn related(&mut self, files: &BTreeSet<File>) -> BTreeMap<File, Read> {
         let mut related = BTreeMap::new();
         for file in files {
@@ -190,7 +190,7 @@ impl Workspace {
             if related.contains_key(&file) {
                 continue;
             }
-            // Most files link to none.
+            // Most files have no links.
             let may_link = self.text(&path).is_some_and(|source| source.text.contains("machine"));
             let Some(read) = may_link.then(|| self.read_file(&file)).flatten() else { continue };
             let folder = path.parent().unwrap_or(Path::new(""));

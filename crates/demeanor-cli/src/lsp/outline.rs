@@ -1,4 +1,4 @@
-//! The outline of a document: its machines, and in them the states as they are nested.
+//! The outline of a document: its machines with their nested states.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -8,10 +8,10 @@ use lsp_types::{DocumentSymbol, SymbolKind};
 
 use super::workspace::Text;
 
-/// How deep the tree is at most.
+/// The largest depth of the tree.
 const DEEPEST: usize = 70;
 
-/// The states of a document as a tree.
+/// Returns the states of a document as a tree.
 pub(super) fn symbols(survey: &Survey, source: &Text) -> Vec<DocumentSymbol> {
     let sections = survey.keys().iter().map(|key| (key.span().start, key.section())).collect();
     let tree = Tree { source, sections };
@@ -33,19 +33,20 @@ pub(super) fn symbols(survey: &Survey, source: &Text) -> Vec<DocumentSymbol> {
 
 struct Tree<'t> {
     source: &'t Text,
-    /// By where a name begins, the lines that it begins.
+    /// The lines of each section, by the position of its name.
     sections: HashMap<usize, Range<usize>>,
 }
 
 impl Tree<'_> {
-    /// The states of a machine that are written in this file, in it.
+    /// Returns the states of a machine that are written in this file.
     fn states(&self, outline: &Outline, own: &HashSet<usize>) -> Vec<DocumentSymbol> {
         let is_shown = |id: StateId| {
             let state = outline.state(id);
-            // Those of a machine that a state runs are in its own outline; so are those of a machine that this one is like.
+            // The states of a machine that a state runs are in that machine's outline; so are the states of the machine that
+            // this one is like.
             !state.is_linked() && own.contains(&state.written().1.start)
         };
-        // From the outermost inwards. What is hidden or too deep is shown where its parent would be.
+        // From the outside to the inside. A state whose parent is hidden or too deep is shown in the parent's place.
         let mut order: Vec<StateId> = outline.children(None).to_vec();
         let mut hosts: Vec<(Option<StateId>, usize)> = vec![(None, 0); outline.states().len()];
         let mut at = 0;
@@ -89,7 +90,7 @@ impl Tree<'_> {
         let end = start + self.source.text[start..end].trim_end().len().max(span.end - start);
         #[expect(deprecated, reason = "the struct has a field that is, and no constructor")]
         DocumentSymbol {
-            // An empty one is refused by editors.
+            // Editors reject an empty name.
             name: if name.is_empty() { "\"\"".into() } else { name.to_owned() },
             detail,
             kind,

@@ -1,4 +1,4 @@
-//! The parameters of a behavior, as the JSON Schema in the vocabulary has them.
+//! The parameters of a behavior, from the JSON Schema in the vocabulary.
 
 use demeanor::definition::Words;
 use serde_json::Value;
@@ -7,17 +7,17 @@ use serde_json::Value;
 pub(super) struct Param<'w> {
     pub(super) name: &'w str,
     pub(super) says: &'w str,
-    /// What it is, such as `a number`.
+    /// A description of its type, such as `a number`.
     pub(super) kind: String,
     pub(super) is_needed: bool,
     pub(super) is_flag: bool,
-    /// Whether it names a state.
+    /// Whether its value is the name of a state.
     pub(super) is_state: bool,
-    /// The only texts that it can be.
+    /// The only possible texts.
     pub(super) words: Vec<&'w str>,
 }
 
-/// The parameters of a behavior.
+/// Returns the parameters of a behavior.
 pub(super) fn of<'w>(words: &'w Words, behavior: &str) -> Vec<Param<'w>> {
     let Some(Some(schema)) = words.behaviors.get(behavior) else { return Vec::new() };
     let properties = schema["properties"].as_object().into_iter().flatten();
@@ -50,7 +50,7 @@ fn param<'w>(schema: &'w Value, name: &'w str, property: &'w Value) -> Param<'w>
     }
 }
 
-/// The types that a schema allows, without `null`.
+/// Returns the types that a schema allows, without `null`.
 pub(super) fn types(schema: &Value) -> impl Iterator<Item = &str> {
     let types = match &schema["type"] {
         Value::Array(several) => several.iter().collect(),

@@ -1,21 +1,22 @@
-//! In what part of the format a table is: that of the file, of a state, of an exit.
+//! The part of the format to which a table belongs: the file, a state, an exit.
 
 use demeanor::definition::{Cursor, Outline, StateOutline, Survey};
 
 use super::schema::Table;
 
-/// What a table is for.
+/// The meaning of a table.
 #[derive(Debug, PartialEq)]
 pub(super) enum Place {
-    /// One whose keys are the format's.
+    /// A table whose keys are defined by the format.
     Of(Table),
-    /// The parameters of a behavior, if it is known which: a table of its own, or one that has the behavior's `name`, too.
+    /// The parameters of a behavior, whose name may be unknown. They have their own table, or share one with the behavior's
+    /// `name`.
     Params { behavior: Option<String>, has_name: bool },
-    /// One whose keys are names, or that the format does not have.
+    /// A table whose keys are names, or one that the format does not have.
     Other,
 }
 
-/// Where a place is: in which machine and state, and in what table of that.
+/// A position: the machine, the state, and the table in them.
 pub(super) struct Located<'c> {
     pub(super) machine: Option<&'c str>,
     pub(super) state: Option<&'c str>,
@@ -55,12 +56,12 @@ impl<'c> Located<'c> {
         located
     }
 
-    /// The machine, as it has been read.
+    /// Returns the machine, if it has been read.
     pub(super) fn outline<'s>(&self, survey: &'s Survey) -> Option<&'s Outline> {
         survey.outlines().iter().find(|outline| outline.machine() == self.machine)
     }
 
-    /// The state, as it has been read.
+    /// Returns the state, if it has been read.
     fn read<'s>(&self, survey: &'s Survey) -> Option<&'s StateOutline> {
         self.outline(survey)?.states().iter().find(|state| Some(state.name()) == self.state).map(AsRef::as_ref)
     }

@@ -1,23 +1,23 @@
-//! Positions: an editor counts lines, and UTF-16 units or bytes in a line; everything else here counts the bytes of the text.
+//! Positions: an editor counts lines, and UTF-16 units or bytes in a line; the rest of the server counts the bytes of the text.
 
 use std::ops::Range;
 
 use lsp_types::{Position, PositionEncodingKind};
 
-/// How far apart known places are at most, in bytes.
+/// The largest distance between known places, in bytes.
 const STRIDE: usize = 4096;
 
-/// In what the columns of a line are counted.
+/// The unit in which the columns of a line are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,
     Utf16,
 }
 
-/// Where lines begin, and places within long ones, so that no position is far from a known one.
+/// The beginnings of lines, and places in long lines, so that each position is near a known place.
 pub(super) struct Lines {
     encoding: Encoding,
-    /// In the order of the text. The first is its beginning.
+    /// In the order of the text. The first is the beginning of the text.
     known: Vec<Known>,
 }
 
@@ -37,7 +37,7 @@ impl Encoding {
     }
 
     fn width(self, c: char) -> u32 {
-        // At most 4.
+        // The length is at most 4.
         u32::try_from(match self {
             Self::Utf8 => c.len_utf8(),
             Self::Utf16 => c.len_utf16(),
@@ -69,12 +69,13 @@ impl Lines {
         Self { encoding, known }
     }
 
-    /// The byte of a position. One behind the end of its line is the end of the line, one behind the text its end.
+    /// Returns the byte of a position. A position after the end of its line is the end of the line; a position after the text
+    /// is the end of the text.
     pub(super) fn byte(&self, text: &str, position: Position) -> usize {
         let is_before = |known: &Known| (known.line, known.column) <= (position.line, position.character);
         let Some(known) = self.known[..self.known.partition_point(is_before)].last() else { return 0 };
         if known.line < position.line {
-            // Either the line is shorter than that, or there is no such line.
+            // Either the line is shorter, or the line does not exist.
             let is_last = self.known.last().is_some_and(|last| last.line < position.line);
             if is_last {
                 return text.len();
@@ -93,14 +94,14 @@ impl Lines {
         byte
     }
 
-    /// The position of a byte.
+    /// Returns the position of a byte.
     pub(super) fn position(&self, text: &str, byte: usize) -> Position {
         let byte = byte.min(text.len());
         let at = self.known.partition_point(|known| known.byte <= byte);
         let known = self.known[at.saturating_sub(1)];
         let mut column = known.column;
         for (i, c) in text.get(known.byte..).unwrap_or_default().char_indices() {
-            // A byte within a character is where that begins.
+            // A byte in the middle of a character belongs to the character's first byte.
             if known.byte + i + c.len_utf8() > byte {
                 break;
             }
@@ -119,7 +120,7 @@ impl Lines {
     }
 }
 
-/// Whether a line ends with a character. Of `\r\n` it is the second one.
+/// Returns whether a line ends with a character. In `\r\n` it is the second character.
 fn ends_line(c: char, next: Option<char>) -> bool {
     c == '\n' || c == '\r' && next != Some('\n')
 }

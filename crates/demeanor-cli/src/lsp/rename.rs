@@ -1,4 +1,4 @@
-//! Renaming a state: wherever it is named, in all files. What would then mean something else is refused.
+//! Renames a state wherever it is named, in all files. It refuses a rename that would change the meaning of a file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
 use super::occurrence::{File, Occurrence, Read, Site, occurrences, target};
 use super::workspace::Workspace;
 
-/// What would be renamed at a byte, or why nothing can be.
+/// Returns the name that would be changed at a byte, or why it cannot be renamed.
 pub(super) fn prepare(workspace: &mut Workspace, uri: &Url, byte: usize) -> Result<PrepareRenameResponse, String> {
     let file = File::of(uri);
     let read = workspace.read_file(&file).ok_or("the file is not open")?;
@@ -19,7 +19,7 @@ pub(super) fn prepare(workspace: &mut Workspace, uri: &Url, byte: usize) -> Resu
     Ok(PrepareRenameResponse::RangeWithPlaceholder { range: read.source.range(&target.span), placeholder: target.name })
 }
 
-/// What is to be written where, or why the state cannot be called so.
+/// Returns the edits, or why the state cannot have this name.
 pub(super) fn rename(workspace: &mut Workspace, uri: &Url, byte: usize, new: &str) -> Result<WorkspaceEdit, String> {
     let file = File::of(uri);
     let read = workspace.read_file(&file).ok_or("the file is not open")?;
@@ -51,8 +51,8 @@ pub(super) fn rename(workspace: &mut Workspace, uri: &Url, byte: usize, new: &st
     Ok(WorkspaceEdit::new(changes.collect::<HashMap<_, _>>()))
 }
 
-/// The states that can only be renamed together: those that are named by the same words, in machines that are alike, and those of
-/// which one takes the place of the other.
+/// Returns the states that must be renamed together: states that are named by the same text, in machines that are alike, and
+/// states that replace each other.
 fn all_that_are_one(sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> BTreeSet<Site> {
     let mut together: Vec<BTreeSet<Site>> = Vec::new();
     for (file, read) in related {
@@ -92,7 +92,7 @@ fn all_that_are_one(sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> B
     }
 }
 
-/// Whether no state beside these has the name.
+/// Checks that no other state has this name.
 fn is_free(new: &str, sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> Result<(), String> {
     for (file, read) in related {
         for outline in read.survey.outlines() {
@@ -133,7 +133,7 @@ fn edits_in(file: &File, read: &Read, sites: &BTreeSet<Site>, new: &str) -> Resu
     Ok(edits.into_iter().map(|(start, (end, text))| (start..end, text)).collect())
 }
 
-/// A name as it is written where another one stands.
+/// Returns the new name in the form in which the old one is written.
 fn written(occurrence: &Occurrence, text: &str, name: &str) -> Result<String, String> {
     let before = text.get(occurrence.span.clone()).unwrap_or_default();
     let quote = before.chars().next().unwrap_or('"');
@@ -147,7 +147,7 @@ fn written(occurrence: &Occurrence, text: &str, name: &str) -> Result<String, St
     Ok(in_quotes(name, quote))
 }
 
-/// A name in quotes: in the ones that are preferred, where it can stand in them.
+/// Returns a name in quotes: in the preferred kind, if the name does not contain it.
 pub(super) fn in_quotes(name: &str, preferred: char) -> String {
     if preferred == '\'' && !name.contains('\'') {
         return format!("'{name}'");
@@ -155,12 +155,12 @@ pub(super) fn in_quotes(name: &str, preferred: char) -> String {
     format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Whether TOML takes a key without quotes.
+/// Returns whether TOML accepts a key without quotes.
 fn is_bare(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// A name in a condition that stands in quotes of a kind, if it can be written there.
+/// Returns a name in quotes for a condition with these outer quotes, if this is possible.
 pub(super) fn in_condition(name: &str, around: char) -> Option<String> {
     let begins = |c: char| c.is_alphabetic() || c == '_';
     let continues = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
@@ -176,7 +176,7 @@ pub(super) fn in_condition(name: &str, around: char) -> Option<String> {
     }
 }
 
-/// Reads all files as they would be. Fails if anything but the name would be another then.
+/// Reads all files as they would be after the rename. Fails if anything except the name would change.
 fn stays_the_same(
     workspace: &mut Workspace,
     related: &BTreeMap<File, Read>,
@@ -203,7 +203,7 @@ fn stays_the_same(
     Ok(())
 }
 
-/// What is different in a file beside the names, if anything is.
+/// Returns a difference in a file besides the names, if there is any.
 fn difference(before: &Survey, after: &Survey, edits: &[(Range<usize>, String)]) -> Option<String> {
     let codes = |survey: &Survey| {
         let mut codes: Vec<_> = survey.problems().iter().map(Problem::code_name).collect();

@@ -1,28 +1,28 @@
-//! The format's own keys, with what its schema says of them.
+//! The keys of the format, with their descriptions from its schema.
 
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// What kind of table keys stand in.
+/// The kind of table that contains the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
     File,
     Machine,
     State,
     Exit,
-    /// A condition that is a script.
+    /// The table of a condition that is a script.
     Script,
 }
 
-/// A key, and what the schema says of it.
+/// A key, with its description from the schema.
 pub(super) struct KeyOf {
     pub(super) name: String,
     pub(super) says: String,
     pub(super) is_flag: bool,
 }
 
-/// The keys of a table, in alphabetical order.
+/// Returns the keys of a table, in alphabetical order.
 pub(super) fn keys(table: Table) -> Vec<KeyOf> {
     let schema = schema();
     let of = match table {
@@ -41,7 +41,7 @@ pub(super) fn keys(table: Table) -> Vec<KeyOf> {
     properties.into_iter().flatten().map(key).collect()
 }
 
-/// A key of a table.
+/// Returns a key of a table.
 pub(super) fn key(table: Table, name: &str) -> Option<KeyOf> {
     keys(table).into_iter().find(|key| key.name == name)
 }

@@ -1,4 +1,5 @@
-//! The loop of the server: what the editor says and asks, in order, and what is said to it when it is silent for a moment.
+//! The loop of the server: it handles the editor's messages in order, and sends problems when the editor is silent for a
+//! moment.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,10 +26,10 @@ use super::vocabulary::{Origin, Vocabularies};
 use super::workspace::{Workspace, path_of};
 use super::{completion, goto, hover, outline, rename};
 
-/// How long the editor is silent before problems are said, so that those in a word that is half written are not.
+/// How long the editor must be silent before problems are sent, so that a half-written word does not cause any.
 const SILENCE: Duration = Duration::from_millis(20);
 
-/// The same where a long document has to be read.
+/// The silence for a long document, which takes longer to read.
 const LONG_SILENCE: Duration = Duration::from_millis(300);
 
 /// Why a request was not answered.
@@ -44,14 +45,14 @@ pub(super) struct Server<'c> {
     connection: &'c Connection,
     workspace: Workspace,
     said: Said,
-    /// Whether the editor tells of files that have changed when it is asked to.
+    /// Whether the editor can report changed files.
     tells_of_files: bool,
-    /// Whether it has said that it is about to leave.
+    /// Whether the editor has announced its end.
     is_over: bool,
 }
 
 impl<'c> Server<'c> {
-    /// Agrees with the editor on what both can do.
+    /// Negotiates the capabilities with the editor.
     pub(super) fn start(connection: &'c Connection, words: Option<Words>, file: Option<&Path>) -> Result<Self, String> {
         let (id, params) = connection.initialize_start().map_err(|error| error.to_string())?;
         let params: InitializeParams = serde_json::from_value(params).map_err(|error| error.to_string())?;
@@ -77,7 +78,7 @@ impl<'c> Server<'c> {
         Ok(Self { connection, workspace, said: Said::default(), tells_of_files, is_over: false })
     }
 
-    /// Serves until the editor says that it is over.
+    /// Serves until the editor ends the connection.
     pub(super) fn run(mut self) -> Result<(), String> {
         self.watch();
         loop {
@@ -85,12 +86,12 @@ impl<'c> Server<'c> {
             let message = if due.is_empty() {
                 match self.connection.receiver.recv() {
                     Ok(message) => message,
-                    // The editor is gone.
+                    // The editor has disconnected.
                     Err(_) => return Ok(()),
                 }
             } else {
                 let silence = if self.workspace.is_long() { LONG_SILENCE } else { SILENCE };
-                // An editor that ends without a message is noticed in the next turn.
+                // An editor that ends without a message is noticed in the next iteration.
                 let Ok(message) = self.connection.receiver.recv_timeout(silence) else {
                     self.say(&due[0]);
                     continue;
@@ -108,7 +109,7 @@ impl<'c> Server<'c> {
         }
     }
 
-    /// Asks to be told of changed files: a linked one, or the vocabulary, is often not open.
+    /// Asks the editor to report changed files: a linked file and the vocabulary often are not open.
     fn watch(&self) {
         if !self.tells_of_files {
             return;
@@ -126,7 +127,7 @@ impl<'c> Server<'c> {
         self.send(Message::Request(Request::new(id, request::RegisterCapability::METHOD.into(), params)));
     }
 
-    /// Says what is wrong with a document.
+    /// Sends the problems of a document.
     fn say(&mut self, uri: &Url) {
         self.workspace.said(uri);
         for params in diagnostics::of_document(&mut self.workspace, &mut self.said, uri) {
@@ -145,7 +146,7 @@ impl<'c> Server<'c> {
     }
 
     fn send(&self, message: Message) {
-        // If the editor no longer listens, it no longer speaks, either: that ends the loop.
+        // If the editor no longer receives, it no longer sends, either: that ends the loop.
         let _ = self.connection.sender.send(message);
     }
 
@@ -173,7 +174,7 @@ impl<'c> Server<'c> {
                     }
                 }
             }
-            // A script that has been saved, or the vocabulary.
+            // A saved script or vocabulary.
             notification::DidSaveTextDocument::METHOD | notification::DidChangeWatchedFiles::METHOD => {
                 self.workspace.all_changed();
             }
@@ -192,7 +193,7 @@ impl<'c> Server<'c> {
 
     fn answer(&mut self, method: &str, params: serde_json::Value) -> Answer {
         match method {
-            // Neovim 0.7 says so twice.
+            // Neovim 0.7 sends this twice.
             request::Shutdown::METHOD => {
                 self.is_over = true;
                 told(())

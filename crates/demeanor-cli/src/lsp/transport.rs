@@ -1,7 +1,7 @@
-//! Messages over standard input and output: as `lsp_server` does it, but with a limit for what a message may announce.
+//! Messages over standard input and output, like in `lsp_server`, but with a limit for the length that a message may announce.
 //!
-//! `lsp_server` allocates whatever length a header announces before the message comes, and reads a header's line however long it
-//! is: see `docs/reports/lsp-server-content-length.md`.
+//! `lsp_server` allocates the length that a header announces before the message arrives, and reads a header's line of any
+//! length: see `docs/reports/lsp-server-content-length.md`.
 
 use std::io::{self, BufRead, Read as _};
 use std::sync::{Arc, OnceLock};
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::bounded;
 use lsp_server::{Connection, Message};
 
-/// The longest message, in bytes: several times as long as the longest definition.
+/// The longest message, in bytes: several times the length of the longest definition.
 const LONGEST_MESSAGE: u64 = 64_000_000;
 
 /// The longest header, with all its lines.
@@ -24,7 +24,7 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// Starts to read and write.
+    /// Starts the threads.
     pub(super) fn start() -> (Connection, Self) {
         // Without a buffer, an editor that sends more than the server reads has to wait.
         let (to_server, receiver) = bounded(0);
@@ -42,7 +42,7 @@ impl Transport {
                         }
                     }
                     Ok(None) => return,
-                    // It is noted before the server sees that the connection is over.
+                    // This is stored before the server sees that the connection has ended.
                     Err(why) => return drop(noted.set(why)),
                 }
             }
@@ -54,12 +54,12 @@ impl Transport {
         (Connection { sender, receiver }, Self { reader, writer, mistake })
     }
 
-    /// What the editor has sent that is no message, if that is why the connection is over.
+    /// Returns the error in the editor's messages that has ended the connection, if there was one.
     pub(super) fn mistake(&self) -> Option<&String> {
         self.mistake.get()
     }
 
-    /// Waits until all is written.
+    /// Waits until everything has been written.
     pub(super) fn join(self) -> io::Result<()> {
         let panicked = |_| io::Error::other("a thread of the connection has panicked");
         self.reader.join().map_err(panicked)?;
@@ -67,7 +67,7 @@ impl Transport {
     }
 }
 
-/// Reads a message; `None` where the input ends before one begins.
+/// Reads a message. Returns `None` if the input ends before a message begins.
 fn read(input: &mut impl BufRead) -> Result<Option<Message>, String> {
     let Some(length) = read_header(input)? else { return Ok(None) };
     let mut body = Vec::new();
@@ -104,12 +104,12 @@ fn read_header(input: &mut impl BufRead) -> Result<Option<u64>, String> {
     }
 }
 
-/// The length that a header announces.
+/// Returns the length that a header announces.
 fn announced(length: &str) -> Result<u64, String> {
     if length.is_empty() || !length.bytes().all(|digit| digit.is_ascii_digit()) {
         return Err(format!("a Content-Length that is not a number: {}", length.escape_debug()));
     }
-    // A number that no `u64` holds is longer, too.
+    // A number that does not fit in a `u64` is longer, too.
     let length = length.parse().ok().filter(|length| *length <= LONGEST_MESSAGE);
     length.ok_or_else(|| format!("a Content-Length of more than {LONGEST_MESSAGE} bytes"))
 }
@@ -121,7 +121,7 @@ mod tests {
 
     use super::{LONGEST_HEADER, LONGEST_MESSAGE, read};
 
-    /// The first message of an input, in short, or what is wrong with it.
+    /// Returns the first message of an input, in short form, or its error.
     fn told(mut input: &[u8]) -> Result<Option<String>, String> {
         let message = read(&mut input)?;
         Ok(message.map(|message| match message {
@@ -164,7 +164,7 @@ mod tests {
         ] {
             assert_eq!(announced(length), too_long, "{length}");
         }
-        // Nothing is allocated for what does not come.
+        // Nothing is allocated for bytes that do not arrive.
         assert_eq!(announced("64000000"), "the input ends after 2 of the 64000000 bytes of a message");
         for length in ["-1", "+1", "1e3", "0x10", "", "two", "1 2", "2,2", "\u{663}"] {
             assert!(announced(length).starts_with("a Content-Length that is not a number: "), "{length}");

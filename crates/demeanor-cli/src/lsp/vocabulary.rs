@@ -1,4 +1,4 @@
-//! Where the game's words come from: from the game itself, from a file that is named, or from a file beside the definition.
+//! The source of the game's words: the game itself, a file that is named, or a file beside the definition.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,24 +8,24 @@ use std::time::SystemTime;
 
 use demeanor::definition::Words;
 
-/// The name of the file that is looked for beside a definition, and in the folders around it.
+/// The name of the file beside a definition, or in the folders around it.
 const BESIDE: &str = "vocabulary.json";
 
-/// Where words come from.
+/// The source of the words.
 pub(super) enum Origin {
     /// The game whose binary this is.
     Game(Arc<Words>),
-    /// A file that has been named.
+    /// A file that an option or the editor names.
     File(PathBuf),
     /// A file beside the definition, if there is one.
     Beside,
 }
 
-/// The words that have been read, by their files.
+/// The words that have been read, by file.
 pub(super) struct Vocabularies {
     pub(super) origin: Origin,
     read: HashMap<PathBuf, Read>,
-    /// What could not be read, and has not been said yet.
+    /// Errors of reading that have not been reported yet.
     complaints: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Vocabularies {
         Self { origin, read: HashMap::new(), complaints: Vec::new() }
     }
 
-    /// The words for a definition in a folder of a workspace.
+    /// Returns the words for a definition in a folder of a workspace.
     pub(super) fn of(&mut self, folder: Option<&Path>, roots: &[PathBuf]) -> Option<Arc<Words>> {
         let path = match &self.origin {
             Origin::Game(words) => return Some(Arc::clone(words)),
@@ -60,13 +60,13 @@ impl Vocabularies {
         words
     }
 
-    /// What is to be said, once.
+    /// Returns the errors of reading, each once.
     pub(super) fn complaints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.complaints)
     }
 }
 
-/// The nearest file, from the folder up to that of the workspace.
+/// Returns the nearest file, from the folder up to the folder of the workspace.
 fn beside(folder: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let root = roots.iter().filter(|root| folder.starts_with(root)).max_by_key(|root| root.as_os_str().len());
     let outermost = root.map_or(folder, PathBuf::as_path);

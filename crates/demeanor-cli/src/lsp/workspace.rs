@@ -1,4 +1,4 @@
-//! What the editor has open, and what has been read of it.
+//! The documents that are open in the editor, and the results of reading them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -11,13 +11,13 @@ use lsp_types::{TextDocumentContentChangeEvent, Url};
 use super::position::{Encoding, Lines};
 use super::vocabulary::Vocabularies;
 
-/// The longest file that is read, in bytes, if it is not open.
+/// The longest file that is read although it is not open, in bytes.
 const LONGEST: u64 = 10_000_000;
 
-/// From how many bytes on reading a document takes so long that one who types would notice it.
+/// The length, in bytes, from which reading takes so long that a user would notice it while typing.
 const LONG: usize = 200_000;
 
-/// How many files and folders are looked at for what links to a file.
+/// The largest number of files and folders that are searched for links to a file.
 const MOST_LOOKED_AT: usize = 5000;
 
 /// A file that is open in the editor.
@@ -25,13 +25,13 @@ pub(super) struct Document {
     pub(super) uri: Url,
     pub(super) version: i32,
     pub(super) source: Arc<Text>,
-    /// As it was read last. `None` when something has changed since.
+    /// The current survey; `None` after a change.
     survey: Option<Arc<Survey>>,
-    /// As it was read before that.
+    /// The survey before that.
     before: Option<Arc<Survey>>,
-    /// As it was when it could last be read without an error.
+    /// The last survey without an error.
     pub(super) good: Option<Arc<Survey>>,
-    /// Whether what is wrong with it has to be said again.
+    /// Whether the diagnostics have to be sent again.
     pub(super) is_due: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Text {
     pub(super) lines: Lines,
 }
 
-/// All that the editor has told.
+/// The state of the editor's workspace.
 pub(super) struct Workspace {
     pub(super) encoding: Encoding,
     pub(super) roots: Vec<PathBuf>,
@@ -65,7 +65,7 @@ impl Text {
 }
 
 impl Document {
-    /// Has it read again when it is asked for.
+    /// Marks it to be read again when it is needed.
     fn forget(&mut self) {
         self.before = self.survey.take().or(self.before.take());
     }
@@ -113,7 +113,7 @@ impl Workspace {
         self.changed(uri);
     }
 
-    /// Has everything read again: files that are not open have changed.
+    /// Marks all documents to be read again, because files that are not open have changed.
     pub(super) fn all_changed(&mut self) {
         for document in self.documents.values_mut() {
             document.forget();
@@ -121,7 +121,7 @@ impl Workspace {
         }
     }
 
-    /// Has a document be read again, and all that link to it, or name it as a script.
+    /// Marks a document to be read again, and all documents that link to it or name it as a script.
     fn changed(&mut self, uri: &Url) {
         let path = path_of(uri);
         for document in self.documents.values_mut() {
@@ -145,7 +145,7 @@ impl Workspace {
         self.documents.get(uri)
     }
 
-    /// The documents of which something has to be said.
+    /// Returns the documents whose diagnostics have to be sent.
     pub(super) fn due(&self) -> Vec<Url> {
         let due = self.documents.values().filter(|document| document.is_due);
         let mut due: Vec<_> = due.map(|document| document.uri.clone()).collect();
@@ -159,12 +159,12 @@ impl Workspace {
         }
     }
 
-    /// Whether a document that is due is so long that it is better to wait until nothing is typed.
+    /// Returns whether a document that is due is so long that the server should wait until the user stops typing.
     pub(super) fn is_long(&self) -> bool {
         self.documents.values().any(|document| document.is_due && document.is_long())
     }
 
-    /// The document as it is now.
+    /// Returns the current survey of the document.
     pub(super) fn survey(&mut self, uri: &Url) -> Option<Arc<Survey>> {
         let document = self.documents.get(uri).filter(|document| !is_script(&document.uri))?;
         if let Some(survey) = &document.survey {
@@ -182,19 +182,19 @@ impl Workspace {
         Some(survey)
     }
 
-    /// The document as it is now, or if it is long, as it was not long ago.
+    /// Returns the current survey of the document; if it is long, a recent one.
     pub(super) fn latest(&mut self, uri: &Url) -> Option<Arc<Survey>> {
         let document = self.documents.get(uri)?;
         let before = document.before.as_ref().filter(|_| document.is_long() && document.survey.is_none());
         before.cloned().or_else(|| self.survey(uri))
     }
 
-    /// The words that the game offers to a file.
+    /// Returns the words of the game for a file.
     pub(super) fn words(&mut self, path: Option<&Path>) -> Option<Arc<Words>> {
         self.vocabularies.of(path.and_then(Path::parent), &self.roots)
     }
 
-    /// Reads a text; `instead` has texts of files that are taken instead of what they are.
+    /// Reads a text; the texts in `instead` replace those of the files.
     pub(super) fn read(
         &self,
         uri: &Url,
@@ -213,12 +213,12 @@ impl Workspace {
     }
 
     fn open_text(&self, path: &Path) -> Option<&Arc<Text>> {
-        // An editor may write a path in another way than this does.
+        // An editor may write the same path differently.
         let is_it = |document: &&Document| path_of(&document.uri).is_some_and(|of| of == path);
         self.documents.values().find(is_it).map(|document| &document.source)
     }
 
-    /// The text of a file, open or not.
+    /// Returns the text of a file, open or not.
     pub(super) fn text(&self, path: &Path) -> Option<Arc<Text>> {
         if let Some(open) = self.open_text(path) {
             return Some(Arc::clone(open));
@@ -230,13 +230,13 @@ impl Workspace {
         Some(Arc::new(Text::new(fs::read_to_string(path).ok()?, self.encoding)))
     }
 
-    /// The file's name as the editor has it.
+    /// Returns the file's URI in the editor's form.
     pub(super) fn uri(&self, path: &Path) -> Option<Url> {
         let open = self.documents.keys().find(|uri| path_of(uri).is_some_and(|of| of == path));
         open.cloned().or_else(|| Url::from_file_path(path).ok())
     }
 
-    /// The files of the workspace that may have links in them: those that are open, and those in its folders.
+    /// Returns the files of the workspace that may contain links: the open files, and the files in its folders.
     pub(super) fn files_with_links(&self) -> BTreeSet<PathBuf> {
         let mut found: BTreeSet<PathBuf> = self.documents.keys().filter_map(path_of).collect();
         let mut waiting: Vec<PathBuf> = self.roots.clone();
@@ -264,17 +264,17 @@ impl Workspace {
     }
 }
 
-/// The path of a file on this machine.
+/// Returns the path of a file on this computer.
 pub(super) fn path_of(uri: &Url) -> Option<PathBuf> {
     if uri.scheme() == "file" { uri.to_file_path().ok() } else { None }
 }
 
-/// Whether a document is a script, which is read with the definitions that name it.
+/// Returns whether a document is a script, which is read with the definitions that name it.
 pub(super) fn is_script(uri: &Url) -> bool {
     Path::new(uri.path()).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("rhai"))
 }
 
-/// The scripts that a definition names.
+/// Returns the names of a definition's scripts.
 fn scripts(survey: &Survey) -> impl Iterator<Item = &str> {
     let mentions = survey.outlines().iter().flat_map(Outline::mentions);
     mentions.filter(|mention| *mention.meaning() == Meaning::Script).map(Mention::name)

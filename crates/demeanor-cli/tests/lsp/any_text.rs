@@ -1,4 +1,4 @@
-//! Whatever is typed, the server answers.
+//! The server answers whatever the user types.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::editor::Editor;
 
 const FILE: &str = "initial = \"fight\"\nglobal = 'ears'\nticks_per_second = 35\n[states.ears]\nexits = [{ to = 'fight', on = 'hit', when = 'message.damage > 3' }]\n[states.fight]\ninitial = 'aim'\nparent = \"\"\n[states.'fight.aim']\nbehavior = ['look', { name = 'walk', speed = 3, then = 'rest' }]\nexits = [{ to = \"rest\", after = '2 ticks .. 4 s', when = \"\"\"time_in(aim) > 3\n and not in('rest')\"\"\" }]\n[machines.imp.states.rest]\nfinal = true\n[machines.baron]\nlike = 'imp'\n";
 
-/// What is typed: mostly what means something.
+/// Text that a user types, mostly meaningful parts of the format.
 fn typed() -> impl Strategy<Value = String> {
     let words = [
         "[",
@@ -60,7 +60,7 @@ fn position((line, character): (u32, u32)) -> Value {
     json!({ "line": line, "character": character })
 }
 
-/// How many texts are tried.
+/// Returns the number of texts to try.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(32)
 }
@@ -94,7 +94,7 @@ proptest! {
             let _ = editor.ask_at("textDocument/prepareRename", "guard.toml", line, column, &json!({}));
             let _ = editor.ask_at("textDocument/rename", "guard.toml", line, column, &json!({ "newName": "it's" }));
         }
-        // The text is the one that the editor has, so that what is wrong is said again.
+        // The new text differs from the editor's, so that the diagnostics are sent again.
         editor.replace("guard.toml", 99, "initial = 'a'\nstates.a.final = true\n");
         while editor.problems("guard.toml") != json!([]) {}
         editor.close();
@@ -135,7 +135,7 @@ fn a_long_document_is_read_once_for_all_that_is_typed() {
         let at = json!({ "line": 0, "character": 11 });
         editor.change("guard.toml", version, &json!([{ "range": { "start": at, "end": at }, "text": "x" }]));
     }
-    // What was typed before the last key is never said to be wrong.
+    // The diagnostics never belong to the text before the last key.
     let (method, told) = editor.told();
     assert_eq!((method.as_str(), &told["version"]), ("textDocument/publishDiagnostics", &json!(19)));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What can be written at a place.
+//! Completion at a position.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ initial = \"chase\"
 final = true
 ";
 
-/// What is offered at the `|`.
+/// Returns the completions at the `|`.
 fn offered(text: &str) -> Vec<Value> {
     let mut editor = Editor::new();
     let list = editor.at("textDocument/completion", text).unwrap();
@@ -31,7 +31,7 @@ fn labels(items: &[Value]) -> Vec<&str> {
     items.iter().map(|item| item["label"].as_str().unwrap()).collect()
 }
 
-/// What the line of the `|` is when an offer has been taken.
+/// Returns the line of the `|` after the completion has been inserted.
 fn taken(text: &str, label: &str) -> String {
     let items = offered(text);
     let labels = labels(&items);

@@ -1,6 +1,6 @@
-//! What `docs/editors.md` tells people to write.
+//! The examples in `docs/editors.md`.
 
-/// The blocks of a language.
+/// Returns the code blocks of a language.
 fn blocks(language: &str) -> Vec<&'static str> {
     let page = include_str!("../../../../docs/editors.md");
     let begin = format!("```{language}\n");

@@ -1,4 +1,4 @@
-//! An editor, as the server sees one: it opens files, types, and asks.
+//! A fake editor: it opens files, types, and sends requests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use lsp_server::{Connection, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What a game of the tests offers.
+/// The words of the game in these tests.
 pub(crate) const WORDS: &str = r#"{
     "values": { "health": "number", "enemy_visible": "flag" },
     "behaviors": {
@@ -33,7 +33,7 @@ pub(crate) const WORDS: &str = r#"{
     "scripts": true
 }"#;
 
-/// An editor with a folder of its own.
+/// An editor with its own folder.
 pub(crate) struct Editor {
     connection: Connection,
     serving: Option<JoinHandle<Result<(), String>>>,
@@ -43,7 +43,7 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// One whose game offers [`WORDS`].
+    /// Creates an editor for a game with [`WORDS`].
     pub(crate) fn new() -> Self {
         Self::with(Some(Words::from_json(WORDS).unwrap()), &json!({}), &json!(null))
     }
@@ -51,7 +51,7 @@ impl Editor {
     pub(crate) fn with(words: Option<Words>, capabilities: &Value, options: &Value) -> Self {
         let (server, connection) = Connection::memory();
         let serving = thread::spawn(move || demeanor_cli::serve(&server, words));
-        // With all links followed, as an editor does.
+        // The path has no symbolic links, as the path that an editor sends.
         let folder = TempDir::new_in(fs::canonicalize(env!("CARGO_TARGET_TMPDIR")).unwrap()).unwrap();
         let mut editor = Self { connection, serving: Some(serving), folder, last_id: 0, agreed: json!(null) };
         let root = editor.uri("");
@@ -74,7 +74,7 @@ impl Editor {
         format!("file://{}", path.to_str().unwrap().trim_end_matches('/'))
     }
 
-    /// Writes a file, which is not open.
+    /// Writes a file to the disk without opening it.
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).unwrap();
@@ -85,7 +85,7 @@ impl Editor {
         self.connection.sender.send(Message::Notification(Notification::new(method.into(), params))).unwrap();
     }
 
-    /// Asks, and waits for the answer: what it is, or why there is none.
+    /// Sends a request, and waits for the answer: a result or an error.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<Value, String> {
         self.last_id += 1;
         let id = RequestId::from(self.last_id);
@@ -105,7 +105,7 @@ impl Editor {
         self.tell("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
-    /// Types all of a file again.
+    /// Replaces the text of a file.
     pub(crate) fn replace(&self, file: &str, version: i32, text: &str) {
         self.change(file, version, &json!([{ "text": text }]));
     }
@@ -126,7 +126,7 @@ impl Editor {
         }
     }
 
-    /// Waits for what the server says next.
+    /// Waits for the server's next message.
     pub(crate) fn told(&self) -> (String, Value) {
         loop {
             match self.connection.receiver.recv().unwrap() {
@@ -137,14 +137,14 @@ impl Editor {
         }
     }
 
-    /// The problems of a file, in short: each with its code and where it is.
+    /// Returns the problems of a file in short form: the code and the position of each.
     pub(crate) fn problems_in_short(&self, file: &str) -> Vec<String> {
         let problems = self.problems(file);
         let problems = problems.as_array().unwrap().iter();
         problems.map(|one| format!("{} {}", range(&one["range"]), one["code"].as_str().unwrap_or_default())).collect()
     }
 
-    /// Opens a text and asks something at its `|`.
+    /// Opens a text and sends a request at its `|`.
     pub(crate) fn at(&mut self, method: &str, text: &str) -> Result<Value, String> {
         let (text, line, column) = cursor(text);
         self.open("guard.toml", &text);
@@ -167,7 +167,7 @@ impl Editor {
         self.ask(method, params)
     }
 
-    /// Ends it as an editor does.
+    /// Ends the connection as an editor does.
     pub(crate) fn close(mut self) {
         self.ask("shutdown", json!(null)).unwrap();
         self.tell("exit", json!(null));
@@ -175,7 +175,7 @@ impl Editor {
     }
 }
 
-/// A text without its `|`, and the line and the column where it was, counted from 0.
+/// Returns a text without its `|`, and the line and the column of the `|`, counted from 0.
 pub(crate) fn cursor(text: &str) -> (String, usize, usize) {
     let at = text.find('|').unwrap();
     let before = &text[..at];
@@ -184,19 +184,19 @@ pub(crate) fn cursor(text: &str) -> (String, usize, usize) {
     (format!("{before}{}", &text[at + 1..]), line, column)
 }
 
-/// A range in short: `2:3-2:7`.
+/// Returns a range in short form: `2:3-2:7`.
 pub(crate) fn range(range: &Value) -> String {
     let at = |end: &str| format!("{}:{}", range[end]["line"], range[end]["character"]);
     format!("{}-{}", at("start"), at("end"))
 }
 
-/// A text with edits made in it.
+/// Returns a text after edits.
 pub(crate) fn edited(text: &str, edits: &Value) -> String {
     let offset = |at: &Value| {
         let line = usize::try_from(at["line"].as_u64().unwrap()).unwrap();
         let column = usize::try_from(at["character"].as_u64().unwrap()).unwrap();
         let begin: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-        // The tests' texts are of characters of one unit.
+        // The texts in the tests have characters of one UTF-16 unit.
         begin + text[begin..].chars().take(column).map(char::len_utf8).sum::<usize>()
     };
     let mut edits: Vec<_> = edits.as_array().unwrap().iter().collect();

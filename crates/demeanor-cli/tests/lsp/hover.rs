@@ -1,4 +1,4 @@
-//! What is said of the word under the pointer.
+//! The text for the word under the pointer.
 
 use crate::editor::{Editor, range};
 
@@ -21,7 +21,7 @@ exits = [{ to = 'rest', after = '2 s', when = 'chance(0.5)' }, { to = 'fight' }]
 final = true
 ";
 
-/// What is said of the first `word` behind `behind`, and where that is.
+/// Returns the text for the first `word` after `behind`, and its range.
 #[track_caller]
 fn assert_said(behind: &str, word: &str, expected: Option<&str>) {
     let begin = FILE.find(behind).unwrap();

@@ -1,4 +1,4 @@
-//! The language server, as an editor speaks with it.
+//! The language server, with a fake editor.
 
 mod any_text;
 mod completion;

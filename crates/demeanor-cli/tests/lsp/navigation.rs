@@ -1,4 +1,4 @@
-//! Going to a definition, to all mentions, and the outline.
+//! Definitions, references, and the outline.
 
 use serde_json::{Value, json};
 
@@ -17,14 +17,14 @@ initial = 'aim'
 behavior = { name = 'walk', speed = 3, then = 'fight.aim' }
 ";
 
-/// Where a file names something: `guard.toml 2:3-2:7`.
+/// Returns locations in short form: `guard.toml 2:3-2:7`.
 fn places(editor: &Editor, locations: &Value) -> Vec<String> {
     let root = format!("{}/", editor.uri(""));
     let place = |one: &Value| format!("{} {}", one["uri"].as_str().unwrap().replace(&root, ""), range(&one["range"]));
     locations.as_array().unwrap().iter().map(place).collect()
 }
 
-/// Where what is named at the first `word` behind `behind` is defined.
+/// Returns the definition of the first `word` after `behind`.
 #[track_caller]
 fn assert_defined(behind: &str, word: &str, expected: &[&str]) {
     let begin = FILE.find(behind).unwrap();
@@ -106,7 +106,7 @@ fn a_machine_and_a_script_are_found() {
     editor.close();
 }
 
-/// The tree of an outline: each line a name, its detail, and where it is.
+/// Writes the tree of an outline: each line has a name, its detail, and its range.
 fn tree(symbols: &Value, depth: usize, lines: &mut Vec<String>) {
     for symbol in symbols.as_array().into_iter().flatten() {
         let detail = symbol["detail"].as_str().map(|detail| format!(" ({detail})")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is wrong is said while one types, and no longer once it is mended.
+//! Problems appear while the user types, and disappear when they are fixed.
 
 use demeanor::definition::Words;
 use serde_json::json;
@@ -121,7 +121,7 @@ fn problems_of_a_linked_file_are_said_in_that_file_until_they_are_mended() {
     assert_eq!(editor.problems_in_short("guard.toml"), ["2:10-2:29 link"]);
     assert_eq!(editor.problems_in_short("rounds/round.toml"), ["2:16-2:21 unknown-state"]);
 
-    // Mended in the editor, without being saved.
+    // Fixed in the editor, without being saved.
     editor.open("rounds/round.toml", &round.replace("'hom'", "'home'"));
     assert_eq!(editor.problems("guard.toml"), json!([]));
     assert_eq!(editor.problems("rounds/round.toml"), json!([]));
@@ -132,7 +132,7 @@ fn problems_of_a_linked_file_are_said_in_that_file_until_they_are_mended() {
     assert_eq!(editor.problems_in_short("guard.toml"), ["2:10-2:29 link"]);
     assert_eq!(editor.problems_in_short("rounds/round.toml"), ["2:16-2:21 unknown-state"]);
 
-    // Mended by somebody else.
+    // Fixed by another program.
     editor.write("rounds/round.toml", &round.replace("'hom'", "'home'"));
     editor.tell("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
     assert_eq!(editor.problems("guard.toml"), json!([]));
@@ -235,7 +235,7 @@ fn problems_of_a_script_are_said_in_the_script() {
     assert_eq!(editor.problems("guard.toml"), json!([]));
     assert_eq!(editor.problems_in_short("scripts/guard.rhai"), ["1:12-1:13 script"]);
 
-    // Mended in the editor, without being saved.
+    // Fixed in the editor, without being saved.
     editor.open("scripts/guard.rhai", "fn update() {\n    let a = 3;\n}\n");
     assert_eq!(editor.problems("guard.toml"), json!([]));
     assert_eq!(editor.problems("scripts/guard.rhai"), json!([]));

@@ -114,7 +114,7 @@ fn what_is_no_message_is_an_error_that_ends_the_tool() {
             let piped = command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let mut process = piped.spawn().unwrap();
             let mut input = process.stdin.take().unwrap();
-            // The tool may end before it has read all.
+            // The tool may end before it has read everything.
             let _ = input.write_all(before).and_then(|()| input.write_all(bytes.as_bytes()));
             drop(input);
             let output = process.wait_with_output().unwrap();

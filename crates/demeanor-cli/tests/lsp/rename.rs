@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::editor::{Editor, cursor, edited};
 
-/// The file, after what is at its `|` has been called `new`; or why it cannot be.
+/// Returns the file after the state at its `|` has been renamed to `new`; or why it cannot be renamed.
 fn renamed(text: &str, new: &str) -> Result<String, String> {
     let mut editor = Editor::new();
     let (plain, line, column) = cursor(text);
@@ -105,7 +105,7 @@ fn machines_that_are_alike_are_renamed_together() {
     let file = "[machines.imp]\ninitial = 'stand'\n[machines.imp.states.stand]\nexits = [{ to = 'chase', after = 3 }]\n[machines.imp.states.chase]\nentry = true\n[machines.imp.states.roar]\nentry = true\n[machines.baron]\nlike = 'imp'\n[machines.baron.states.ch|ase]\nfinal = true\n[machines.baron.states.roar]\nfinal = true\n[machines.other]\ninitial = 'chase'\nstates.chase.final = true\n";
     let expected = "[machines.imp]\ninitial = 'stand'\n[machines.imp.states.stand]\nexits = [{ to = 'hunt', after = 3 }]\n[machines.imp.states.hunt]\nentry = true\n[machines.imp.states.roar]\nentry = true\n[machines.baron]\nlike = 'imp'\n[machines.baron.states.hunt]\nfinal = true\n[machines.baron.states.roar]\nfinal = true\n[machines.other]\ninitial = 'chase'\nstates.chase.final = true\n";
     assert_eq!(renamed(file, "hunt"), Ok(expected.to_owned()));
-    // Nothing names both, but one takes the place of the other.
+    // No text names both states, but one replaces the other.
     let file = file.replace("ch|ase", "chase").replace("baron.states.roar", "baron.states.ro|ar");
     let after = renamed(&file, "cry").unwrap();
     assert_eq!((after.matches("roar").count(), after.matches("states.cry]").count()), (0, 2));
@@ -128,7 +128,7 @@ fn a_state_of_a_linked_file_is_renamed_in_all_files() {
     assert_eq!(after("guard.toml", guard), guard.replace("walk", "stroll"));
     assert_eq!(after("other.toml", &open), open.replace("walk", "stroll"));
 
-    // In the file that links to it, its name is another one's.
+    // In the file that links to this one, its name belongs to another state.
     let why = editor.ask_at("textDocument/rename", "other.toml", 3, 26, &json!({ "newName": "home" }));
     assert_eq!(why, Err("there is a state `patrol.home` already".into()));
     editor.close();

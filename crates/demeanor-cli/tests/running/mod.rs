@@ -1,18 +1,18 @@
-//! Runs the tool as a designer does.
+//! Runs the tool on the command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 
-/// What a run came to: its exit code, what it wrote, and what it complained of.
+/// The result of a run: the exit code, the output, and the error output.
 pub(crate) type Ran = (i32, String, String);
 
-/// A folder of one test, in which the tool is run.
+/// The folder of one test, in which the tool runs.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder of a name, with nothing in it.
+    /// Creates an empty folder with this name.
     pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&path);
@@ -29,7 +29,7 @@ impl Folder {
         self.run_with(arguments, "")
     }
 
-    /// Runs the tool with a text on its standard input.
+    /// Runs the tool with a text as its standard input.
     pub(crate) fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
         let mut command = Command::cargo_bin("demeanor").unwrap();
         let output = command.current_dir(&self.0).args(arguments).write_stdin(input).output().unwrap();

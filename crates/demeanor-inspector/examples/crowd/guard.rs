@@ -1,4 +1,4 @@
-//! The guards: states within states, a stack, timers, sleep, and guards that refuse.
+//! The guards: nested states, a stack, timers, sleep, and guards that refuse.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Guard {
         Self { number, stamina: dice.rand_float(), dice }
     }
 
-    /// Whether something happens in this tick that happens so often in a second.
+    /// Returns whether an event happens in this tick that happens this many times per second, on average.
     fn happens(&mut self, times_a_second: f32) -> bool {
         self.dice.rand_float() < times_a_second / 50.0
     }
@@ -44,7 +44,7 @@ impl Owner for Guard {
     }
 }
 
-/// How many are in alarm changes with the time: an attack comes every half a minute.
+/// Returns the share of guards in alarm. It changes with the time: there is an attack every half minute.
 fn alarm(world: &World) -> f32 {
     if world.seconds % 30.0 < 8.0 { 0.5 } else { 0.02 }
 }

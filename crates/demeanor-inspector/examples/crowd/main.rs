@@ -1,4 +1,5 @@
-//! Two crowds to look at: five thousand guards whose states are in code, and three hundred wolves whose machine is in a file.
+//! Two crowds for the inspector: five thousand guards whose states are in code, and three hundred wolves whose machine is in a
+//! file.
 //!
 //! ```text
 //! cargo run --release -p demeanor-inspector --features definition --example crowd

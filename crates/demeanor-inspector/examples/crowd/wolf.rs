@@ -1,4 +1,4 @@
-//! The wolves: their machine is a file.
+//! The wolves, whose machine is in a file.
 
 use std::fmt;
 

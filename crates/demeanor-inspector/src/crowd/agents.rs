@@ -1,4 +1,4 @@
-//! Agents side by side as a crowd. An agent is called by its place.
+//! Agents in a slice or `Vec` as a crowd. The key of an agent is its index.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use demeanor::{Agent, Fsm, MachineReport, Owner, StateMachine, StateRef};
 
 use super::{Count, Crowd, CrowdMut, label_of, state_among};
 
-/// How many of some machines are in each state, in the order in which these come.
+/// Returns the number of machines in each state, in the order in which the states are found.
 pub(crate) fn count<'m, T: Owner>(machines: impl Iterator<Item = &'m StateMachine<T>>) -> Vec<Count> {
     let mut places = HashMap::new();
     let mut counts: Vec<(&StateRef<T>, usize)> = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn count<'m, T: Owner>(machines: impl Iterator<Item = &'m StateMachin
     together(counts.into_iter().map(|(state, owners)| Count::new(state, owners)))
 }
 
-/// The same, with those of one path as one: many owners may be in a state of their own.
+/// Combines the counts of states with the same path: many owners may be in owned states.
 pub(super) fn together(counts: impl Iterator<Item = Count>) -> Vec<Count> {
     let mut places = HashMap::new();
     let mut together: Vec<Count> = Vec::new();

@@ -1,4 +1,4 @@
-//! A batch as a crowd: it knows how many owners are in each state.
+//! A batch as a crowd. A batch knows how many owners are in each state.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ impl<T: Owner> Crowd for Batch<T> {
         Self::report(self, key, T::now(cx))
     }
 
-    /// As in `12v1`: its place, and how often that has been used.
+    /// For example `12v1`: the key's slot, and how often the slot has been used.
     fn key_text(&self, key: Key) -> String {
         format!("{:?}", key.data())
     }

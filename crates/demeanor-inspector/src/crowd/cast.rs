@@ -1,4 +1,4 @@
-//! The members of a cast as a crowd, whatever the types of their owners. One that is acting is left out meanwhile.
+//! The members of a cast as a crowd, whatever the types of their owners. A member that is acting is left out.
 
 use std::fmt::Debug;
 use std::hash::Hash;

@@ -7,7 +7,7 @@ use demeanor::{Journal, MachineReport, Owner};
 
 use super::{Count, Crowd, Exit};
 
-/// A crowd with the definition of its machines. [`Crowd::with_definition`] makes one.
+/// A crowd with the definition of its machines. [`Crowd::with_definition`] creates it.
 pub struct WithDefinition<'c, C: Crowd + ?Sized, T: Owner> {
     pub(super) crowd: &'c C,
     pub(super) definition: &'c Definition<T>,

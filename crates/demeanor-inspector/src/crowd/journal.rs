@@ -1,4 +1,4 @@
-//! A crowd with a journal that the game writes.
+//! A crowd with the game's journal.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use demeanor::{Journal, MachineReport};
 
 use super::{Count, Crowd, Exit};
 
-/// A crowd with its journal. [`Crowd::with_journal`] makes one.
+/// A crowd with its journal. [`Crowd::with_journal`] creates it.
 pub struct WithJournal<'c, C: Crowd + ?Sized> {
     pub(super) crowd: &'c C,
     pub(super) journal: &'c Journal<C::Key>,

@@ -1,4 +1,4 @@
-//! Machines that a game keeps in a way of its own, lent for one look.
+//! Machines that a game stores in its own way, lent to the inspector.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,7 +9,7 @@ use demeanor::{MachineReport, Owner, StateMachine};
 use super::agents::count;
 use super::{Count, Crowd, label_of};
 
-/// Machines and their owners, wherever the game keeps them, lent to an inspector for one look.
+/// Machines and their owners, wherever the game stores them, lent to an inspector for one call.
 ///
 /// # Examples
 ///
@@ -32,7 +32,7 @@ pub struct Machines<'m, K, T: Owner> {
 }
 
 impl<'m, K: Copy, T: Owner> Machines<'m, K, T> {
-    /// Lends machines, each with what it is called and with its owner.
+    /// Lends machines, each with its key and its owner.
     #[must_use]
     pub fn new(machines: impl IntoIterator<Item = (K, &'m T, &'m StateMachine<T>)>) -> Self {
         Self { list: machines.into_iter().collect() }

@@ -1,4 +1,4 @@
-//! What an inspector can show.
+//! Crowds, which an inspector can show.
 
 mod agents;
 mod batch;
@@ -24,7 +24,7 @@ pub use self::definition::WithDefinition;
 pub use self::journal::WithJournal;
 pub use self::machines::Machines;
 
-/// What a crowd that adds something to another one leaves to that.
+/// Forwards the methods that a wrapper of a crowd does not change.
 macro_rules! delegate {
     () => {
         fn now(&self, cx: &Self::Context<'_>) -> f64 {
@@ -68,49 +68,49 @@ use delegate;
 
 /// Many owners that an [`Inspector`](crate::Inspector) can show.
 ///
-/// A game that keeps its machines in a way of its own implements it, or lends them as [`Machines`].
+/// A game that stores its machines in its own way implements this trait, or lends them as [`Machines`].
 pub trait Crowd {
-    /// What an owner is called.
+    /// The key of an owner.
     type Key: Copy + Eq + Hash + Debug + Send + Sync + 'static;
 
-    /// What is needed to know the time: that of the owners' callbacks.
+    /// The context from which the time is read: that of the owners' callbacks.
     type Context<'a>;
 
     /// Returns the game's time, in seconds.
     fn now(&self, cx: &Self::Context<'_>) -> f64;
 
-    /// Returns how many owners there are.
+    /// Returns the number of owners.
     fn len(&self) -> usize;
 
-    /// Returns whether there are none.
+    /// Returns whether there are no owners.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns how many of them are awake, if that is known.
+    /// Returns the number of awake owners, if it is known.
     fn awake(&self) -> Option<usize> {
         None
     }
 
-    /// Returns how many owners are in each state, each once. Called four times a second.
+    /// Returns the number of owners in each state. Each owner is counted once. Called four times a second.
     fn census(&self, cx: &Self::Context<'_>) -> Vec<Count>;
 
-    /// Calls `visit` with part of the owners, each with for how many seconds it has been in its current state. `places` are
-    /// places in an order that is the same while no owner changes; some may be beyond the last owner.
+    /// Calls `visit` with some of the owners; each comes with the seconds that it has been in its current state. `places` are
+    /// indices in an order that stays the same while no owner changes; some may be beyond the last owner.
     fn stays(&self, places: Range<usize>, cx: &Self::Context<'_>, visit: &mut dyn FnMut(Self::Key, f64));
 
-    /// Returns who an owner is, as [`Owner::label`] says. `None` if there is no such owner.
+    /// Returns an owner's label, from [`Owner::label`]; `None` if there is no such owner.
     fn label(&self, key: Self::Key) -> Option<String>;
 
-    /// Returns what an owner's machine is doing. `None` if there is no such owner.
+    /// Returns a report of an owner's machine; `None` if there is no such owner.
     fn report(&self, key: Self::Key, cx: &Self::Context<'_>) -> Option<MachineReport>;
 
-    /// Returns what an owner is called in the page.
+    /// Returns the text of an owner's key in the page.
     fn key_text(&self, key: Self::Key) -> String {
         format!("{key:?}")
     }
 
-    /// Returns the owner that is called so in the page, if there is one.
+    /// Returns the owner with this text in the page, if there is one.
     fn find(&self, text: &str) -> Option<Self::Key>;
 
     /// Returns the journal of the owners' changes, if there is one.
@@ -118,12 +118,12 @@ pub trait Crowd {
         None
     }
 
-    /// Returns which states lead where, taken or not, if that is known. Called seldom.
+    /// Returns the possible exits of the states, taken or not, if they are known. Called rarely.
     fn exits(&self) -> Option<Vec<Exit>> {
         None
     }
 
-    /// Adds a journal, for all but a batch and a cast, which write one by themselves.
+    /// Adds a journal. A batch and a cast have their own.
     ///
     /// # Examples
     ///
@@ -165,10 +165,10 @@ pub trait Crowd {
     }
 }
 
-/// Many owners of which one can be changed by hand.
+/// A crowd whose owners can be changed by hand.
 pub trait CrowdMut<T: Owner>: Crowd {
-    /// Lends an owner with its handle, as to a callback; then carries out what it has asked for. Returns what `act` returns;
-    /// `None` if there is no such owner.
+    /// Lends an owner with its handle, like in a callback; then carries out the requests. Returns the result of `act`; `None`
+    /// if there is no such owner.
     fn with<R>(
         &mut self,
         key: Self::Key,
@@ -176,17 +176,17 @@ pub trait CrowdMut<T: Owner>: Crowd {
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> Option<R>;
 
-    /// Returns the state of a name that an owner is in, has been in or could be in, as far as it is known. An owned state is only
-    /// that of its owner.
+    /// Returns the state with this name that an owner is in, has been in or could be in, as far as it is known. An owned state
+    /// belongs only to its owner.
     fn state(&self, name: &str) -> Option<StateRef<T>>;
 }
 
-/// How many owners are in a state.
+/// The number of owners in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The names of the states around it, the outermost first, and then its own.
+    /// The names of the states around it, the outermost first, and then its own name.
     pub path: Vec<String>,
-    /// How many are in it.
+    /// The number of owners in it.
     pub owners: usize,
 }
 
@@ -198,21 +198,21 @@ impl Count {
     }
 }
 
-/// One way out of a state, as a file has it.
+/// An exit of a state, from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// The name of the state; `None` for the global one.
     pub from: Option<String>,
-    /// The name of the state that it leads to.
+    /// The name of the target state.
     pub to: String,
-    /// When it is taken.
+    /// The condition.
     pub label: String,
 }
 
-/// A chain of parents longer than this is refused by the library, too.
+/// The library also rejects a longer chain of parents.
 const DEEPEST: usize = 64;
 
-/// The names from the outermost state to this one.
+/// Returns the names from the outermost state to this one.
 fn path_of<T: Owner>(state: &StateRef<T>) -> impl Iterator<Item = Cow<'static, str>> + use<T> {
     let mut path = vec![Cow::from(state.name().into_owned())];
     let mut parent = state.parent();
@@ -223,7 +223,7 @@ fn path_of<T: Owner>(state: &StateRef<T>) -> impl Iterator<Item = Cow<'static, s
     path.into_iter().rev()
 }
 
-/// The state of a name among some, and those around them.
+/// Returns the state with this name among some states and their parents.
 pub(crate) fn state_among<'s, T: Owner>(
     states: impl Iterator<Item = &'s StateRef<T>>,
     name: &str,
@@ -250,7 +250,7 @@ pub(crate) fn label_of<T: Owner>(owner: &T) -> String {
         }
     }
     let mut label = String::new();
-    // Of a label that fails, what it has written so far.
+    // If a label fails, the text so far is used.
     let _ = write!(label, "{}", Label(owner));
     label
 }

@@ -1,19 +1,19 @@
-//! Who has been in a state longest, found in pieces.
+//! Finds, in pieces, the owners that have been in their state longest.
 
 use crate::crowd::Crowd;
 
-/// How many owners are looked at in one tick. A look at one takes 2 ns in a batch.
+/// The number of owners per tick. Each takes 2 ns in a batch.
 const PIECE: usize = 8192;
-/// How many are found.
+/// The number of owners that are found.
 const MOST: usize = 12;
 
-/// A walk over all owners that goes on from tick to tick, and begins again when it is through.
+/// A walk over all owners that continues from tick to tick, and starts again at the end.
 pub(super) struct Sweep<K> {
     place: usize,
-    /// The longest stays of this walk so far, and of the last one: the shortest of them first.
+    /// The longest stays of this walk so far, and of the previous walk, the shortest of them first.
     so_far: Vec<(f64, K)>,
     last: Vec<(f64, K)>,
-    /// Whether a walk has ended since the last picture. One is enough.
+    /// Whether a walk has ended since the last picture. One walk per picture is enough.
     is_through: bool,
 }
 
@@ -22,7 +22,7 @@ impl<K: Copy + Eq> Sweep<K> {
         Self { place: 0, so_far: Vec::new(), last: Vec::new(), is_through: false }
     }
 
-    /// Looks at the next owners. `is_due` is whether a picture is made now.
+    /// Visits the next owners. `is_due` is whether a picture is made now.
     pub(super) fn go_on<C>(&mut self, crowd: &C, cx: &C::Context<'_>, is_due: bool)
     where
         C: Crowd<Key = K> + ?Sized,

@@ -1,6 +1,6 @@
-//! What is collected of one crowd, on the game's thread: a picture four times a second, and who is watched.
+//! The data that the game's thread collects of one crowd: a picture four times a second, and the watched owners.
 //!
-//! What walks owners or entries does so in pieces of a fixed size, one in each tick, so that no tick takes long.
+//! Functions that visit all owners or entries do this in pieces of a fixed size, one in each tick, so that no tick takes long.
 
 mod longest;
 mod recent;
@@ -20,13 +20,13 @@ use crate::shared::{News, Shared, Wanted, Watch};
 
 /// How long a picture is up to date.
 pub(crate) const PICTURE: Duration = Duration::from_millis(250);
-/// How long a file's exits are: it may be reloaded.
+/// How long the exits of a file are up to date: it may be reloaded.
 const EXITS: Duration = Duration::from_secs(2);
 
-/// No more names of states are kept.
+/// The largest number of state names that are stored.
 const MOST_STATES: usize = 256;
 
-/// Of a crowd whose owners have keys of type `K`.
+/// The data of a crowd whose owners have keys of type `K`.
 pub(crate) struct Gather<K> {
     next_picture: Option<Instant>,
     exits: Option<Arc<[ExitPicture]>>,
@@ -35,19 +35,19 @@ pub(crate) struct Gather<K> {
     recently: Recently<K>,
     pub(crate) watched: Vec<Watched<K>>,
     searches: Vec<Search>,
-    /// The version of the wishes that `watched` and `searches` are of.
+    /// The version of the wishes for `watched` and `searches`.
     wishes: u64,
-    /// A picture for which the server had no time.
+    /// A picture that the server had no time to take.
     unposted: Option<Picture>,
-    /// The states that an owner has been in, in the order in which they were seen.
+    /// The states that owners have been in, in the order in which they were seen.
     pub(crate) states: Vec<String>,
 }
 
-/// When a look is taken.
+/// The time of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) now: Instant,
-    /// In seconds since the inspector has been there.
+    /// The seconds since the inspector was created.
     pub(crate) at: f64,
 }
 
@@ -67,7 +67,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         }
     }
 
-    /// Takes up what the pages want to see of this crowd, keeping what is there already.
+    /// Updates the watched owners and the searches of this crowd from the pages' wishes; unchanged ones are kept.
     pub(crate) fn set_wishes(&mut self, version: u64, name: &str, watches: &[Watch]) {
         if self.wishes == version {
             return;
@@ -91,7 +91,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         }
     }
 
-    /// Takes a look at a crowd, and hands the server what there is to see.
+    /// Collects the data of a crowd, and hands it to the server.
     pub(crate) fn look<C>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>, moment: Moment, shared: &Shared)
     where
         C: Crowd<Key = K> + ?Sized,
@@ -109,7 +109,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         }
         for watched in &mut self.watched {
             if let Some(picture) = watched.picture(name, crowd, cx, moment) {
-                // What is lost comes again with the next.
+                // A lost picture is replaced by the next one.
                 shared.post((watched.page, picture), News::add_owner);
             }
         }
@@ -151,7 +151,8 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         }
     }
 
-    /// Those who have been in their state longest, as they are now: some may have left it since they were found.
+    /// Returns the owners with the longest stays, with their current states: some may have left their state since they were
+    /// found.
     fn longest<C>(&self, crowd: &C, cx: &C::Context<'_>) -> Vec<LongStay>
     where
         C: Crowd<Key = K> + ?Sized,

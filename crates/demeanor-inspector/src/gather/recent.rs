@@ -1,7 +1,7 @@
-//! Whom the journal shows as refused often, or as changing back and forth, in the last half a minute.
+//! The owners that were often refused, or that changed back and forth, in the last half minute, according to the journal.
 //!
-//! Entries are looked at as they come, so that no tick takes long. In a large crowd, only some owners are followed: those whose keys
-//! have a hash that ends in zeros. Of these, nearly every change is seen.
+//! New entries are read in limited numbers, so that no tick takes long. In a large crowd, only some owners are followed: those
+//! whose keys have a hash that ends in zeros. For them, almost every change is seen.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
@@ -14,26 +14,26 @@ use rustc_hash::FxBuildHasher;
 use crate::crowd::Crowd;
 use crate::picture::{FlickeringOwner, Recent, RefusedOwner};
 
-/// How many entries are looked at in a tick: only at whose they are, which takes some 5 ns.
+/// The number of entries whose owners are checked in a tick. Each takes about 5 ns.
 const ENTRIES: usize = 4096;
-/// How many of them are followed up in a tick, and how many owners are followed at a time.
+/// The number of entries that are counted in a tick, and the number of owners that are followed at the same time.
 const MOST_ENTRIES: usize = 256;
 const MOST_OWNERS: usize = 2048;
-/// What is counted is forgotten after once to twice this time.
+/// Counts are forgotten after once to twice this time.
 const HALF: Duration = Duration::from_secs(15);
-/// How many owners each list has.
+/// The length of each list.
 const MOST: usize = 12;
 
-/// A state's name, by its number. 0 is none.
+/// A state's name, by its number. 0 means no state.
 type Name = u32;
 
 pub(super) struct Recently<K> {
-    /// How many changes the journal had been told of.
+    /// The number of changes that the journal had recorded at the last call.
     written: Option<u64>,
-    /// The bits of a key's hash that are 0 if its owner is followed.
+    /// The bits of a key's hash that must be 0 for its owner to be followed.
     mask: u64,
     owners: HashMap<K, Counts, FxBuildHasher>,
-    /// What was counted in the half before this one.
+    /// The counts of the previous half.
     before: HashMap<K, Counts, FxBuildHasher>,
     turn: Option<Instant>,
     names: Vec<Box<str>>,
@@ -42,14 +42,14 @@ pub(super) struct Recently<K> {
 
 #[derive(Clone, Copy, Default)]
 struct Counts {
-    /// When it changed last, as the number of that change.
+    /// The number of its last change.
     newest: u64,
-    /// From where to where.
+    /// The states of the last change: from and to.
     last: Option<(Name, Name)>,
     returns: u32,
     between: [Name; 2],
     refusals: u32,
-    /// Where the last would have led, and whose guard refused it.
+    /// The last refusal: the target, the guard, and the state whose guard refused.
     refused: Option<(Name, Guard, Name)>,
 }
 
@@ -66,7 +66,7 @@ impl<K: Copy + Eq + Hash> Recently<K> {
         }
     }
 
-    /// Looks at what has come since the last tick; at first, at what there is.
+    /// Reads the entries since the last tick; in the first call, the existing entries.
     pub(super) fn go_on(&mut self, journal: &Journal<K>, now: Instant) {
         if self.turn.is_none_or(|turn| turn <= now) {
             self.turn = Some(now + HALF);
@@ -76,7 +76,7 @@ impl<K: Copy + Eq + Hash> Recently<K> {
             self.before = std::mem::take(&mut self.owners);
         }
         let written = journal.written();
-        // A journal that has been cleared, or exchanged, begins again.
+        // A journal that has been cleared or replaced starts again.
         let seen = self.written.filter(|seen| *seen <= written).unwrap_or(0);
         self.written = Some(written);
         let new = usize::try_from(written - seen).unwrap_or(usize::MAX).min(ENTRIES);
@@ -127,7 +127,7 @@ impl<K: Copy + Eq + Hash> Recently<K> {
         number
     }
 
-    /// Those who stand out.
+    /// Returns the owners that stand out.
     pub(super) fn picture<C: Crowd<Key = K> + ?Sized>(&self, crowd: &C) -> Recent {
         let mut all = self.owners.clone();
         for (owner, before) in &self.before {
@@ -146,7 +146,7 @@ impl<K: Copy + Eq + Hash> Recently<K> {
             let to = (to != 0).then(|| name(to));
             Some(RefusedOwner { owner, label, count: counts.refusals, to, guard: format!("{}.{guard}", name(state)) })
         });
-        // Once there and back is how most states are left.
+        // Most states are left by going back once, so the first return does not count.
         let flickering = most(&all, |counts| counts.returns.saturating_sub(1)).into_iter().map(|(key, counts)| {
             let (owner, label) = label(key);
             FlickeringOwner { owner, label, count: counts.returns, between: counts.between.map(name) }
@@ -160,7 +160,7 @@ fn is_followed<K: Hash>(mask: u64, owner: K) -> bool {
     mask == 0 || FxBuildHasher.hash_one(owner).rotate_left(20) & mask == 0
 }
 
-/// Those of whom a number is highest, and not 0; of equal ones those who have changed last.
+/// Returns the owners with the highest numbers above 0; of equal ones, those that have changed last.
 fn most<K: Copy>(all: &HashMap<K, Counts, FxBuildHasher>, number: impl Fn(&Counts) -> u32) -> Vec<(K, Counts)> {
     let mut owners: Vec<_> =
         all.iter().map(|(key, counts)| (*key, *counts)).filter(|(_, counts)| number(counts) > 0).collect();
@@ -214,7 +214,7 @@ mod tests {
         let picture = recently.picture(&batch);
         assert!(picture.one_in > 1);
         let counts: Vec<_> = picture.flickering.iter().map(|owner| owner.count).collect();
-        // Those followed from the beginning were looked at in part while there were too many.
+        // The owners that were followed from the beginning were only partly counted while there were too many.
         assert!(counts.len() == 12 && counts.iter().all(|count| *count >= 25), "{counts:?}");
     }
 

@@ -1,18 +1,18 @@
-//! A search among a crowd's owners, in pieces.
+//! Searches a crowd's owners, in pieces.
 
 use crate::crowd::Crowd;
 use crate::picture::Found;
 
-/// How many owners are asked for their label in one tick.
+/// The number of labels that are read in one tick.
 const PIECE: usize = 1024;
-/// How many are found at most.
+/// The largest number of results.
 const MOST: usize = 30;
 
 pub(super) struct Search {
     page: u64,
     text: String,
     found: Found,
-    /// How many of those found are called exactly that. They come first.
+    /// The number of results that match exactly. They come first.
     exact: usize,
     place: usize,
     is_through: bool,
@@ -29,7 +29,7 @@ impl Search {
         self.page == page && self.found.text == text
     }
 
-    /// Looks at the next owners.
+    /// Searches the next owners.
     pub(super) fn go_on<C: Crowd + ?Sized>(&mut self, crowd: &C, cx: &C::Context<'_>) {
         if self.is_through {
             return;
@@ -37,7 +37,7 @@ impl Search {
         self.is_posted = false;
         let Self { text, found, exact, place, .. } = self;
         if *place == 0 {
-            // A whole key finds its owner at once.
+            // If the text is a complete key, its owner is found at once.
             let by_key = crowd.find(&found.text).map(|key| (found.text.clone(), crowd.label(key).unwrap_or_default()));
             found.owners.extend(by_key);
             *exact = found.owners.len();
@@ -64,7 +64,7 @@ impl Search {
         self.is_through = *place >= found.of || *exact == MOST;
     }
 
-    /// What has been found, when it is time to say so.
+    /// Returns the results, if it is time to send them.
     pub(super) fn news(&self, is_due: bool) -> Option<(u64, Found)> {
         (!self.is_posted && (is_due || self.is_through)).then(|| (self.page, self.found.clone()))
     }

@@ -10,19 +10,19 @@ use super::{Moment, PICTURE};
 use crate::crowd::Crowd;
 use crate::picture::{EntryPicture, Explained, OwnerPicture};
 
-/// How many entries of the journal are looked at for one picture. One takes some 5 ns.
+/// The number of journal entries that are read for one picture. Each takes about 5 ns.
 const ENTRIES: usize = 1 << 16;
-/// How many of its own are shown.
+/// The largest number of the owner's entries that are shown.
 const MOST: usize = 300;
 
 pub(crate) struct Watched<K> {
     pub(crate) page: u64,
-    /// What the page calls it.
+    /// The text of its key in the page.
     pub(crate) text: String,
     key: Option<K>,
     next_picture: Option<Instant>,
     exits: Option<Vec<Explained>>,
-    /// Whether these are of states in code: what their guards say.
+    /// Whether these are the results of guards of states in code.
     are_guards: bool,
     next_exits: Option<Instant>,
 }
@@ -40,7 +40,7 @@ impl<K: Copy + Eq> Watched<K> {
         }
     }
 
-    /// How it is doing, when it is time to say so.
+    /// Returns a picture of the owner, if it is time to send one.
     pub(super) fn picture<C>(
         &mut self,
         name: &str,
@@ -70,7 +70,7 @@ impl<K: Copy + Eq> Watched<K> {
         })
     }
 
-    /// The owner whose exits are to be explained now, if it is time for that.
+    /// Returns the owner whose exits must be explained now, if it is time.
     pub(crate) fn takes_explanation(&mut self, now: Instant, find: impl FnOnce(&str) -> Option<K>) -> Option<K> {
         if self.next_exits.is_some_and(|next| next > now) {
             return None;
@@ -91,7 +91,7 @@ impl<K: Copy + Eq> Watched<K> {
     }
 }
 
-/// The last entries of an owner, the oldest first.
+/// Returns the last entries of an owner, the oldest first.
 fn entries<K: Copy + Eq>(journal: &Journal<K>, owner: K) -> Vec<EntryPicture> {
     let own = journal.entries().rev().take(ENTRIES).filter(|entry| entry.owner == owner).take(MOST);
     let mut own: Vec<_> = own

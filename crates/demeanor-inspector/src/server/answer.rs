@@ -1,8 +1,8 @@
-//! Answers, as they go over the wire.
+//! HTTP answers.
 
 use std::borrow::Cow;
 
-/// What every answer has: the browser keeps nothing, guesses nothing, and lends it to no other origin.
+/// The headers of every answer: the browser must not store it, guess its type, or share it with another origin.
 pub(super) const HEADERS: &str = "Cache-Control: no-store\r\n\
     X-Content-Type-Options: nosniff\r\n\
     Cross-Origin-Resource-Policy: same-origin\r\n\
@@ -10,12 +10,12 @@ pub(super) const HEADERS: &str = "Cache-Control: no-store\r\n\
     Referrer-Policy: no-referrer\r\n\
     Connection: close\r\n";
 
-/// An answer to a request, after which the connection ends.
+/// An answer to a request, after which the connection is closed.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     content_type: &'static str,
-    /// More headers, each with its end of line.
+    /// Additional headers, each with a line break at its end.
     headers: String,
     body: Cow<'static, str>,
     /// Whether the body is left out.
@@ -32,7 +32,7 @@ impl Answer {
         Self { status: 200, content_type: "text/html", headers, body: body.into(), is_head: false }
     }
 
-    /// The answer to `HEAD`.
+    /// Returns the answer to `HEAD`.
     pub(super) fn without_body(self) -> Self {
         Self { is_head: true, ..self }
     }

@@ -1,4 +1,4 @@
-//! One connection: it reads a request, and writes an answer or, to an open page, events. It never waits.
+//! One connection: it reads a request, and writes an answer, or events for an open page. It never blocks.
 
 use std::io::{self, Read as _, Write as _};
 use std::mem;
@@ -13,37 +13,37 @@ use super::events::{self, Bytes, Latest};
 use super::request::{LONGEST_BODY, LONGEST_HEAD, Read, Request};
 use crate::shared::Watch;
 
-/// How long a request may take to come.
+/// How long a request may take to arrive.
 const REQUEST: Duration = Duration::from_secs(5);
-/// How long an answer from the game is waited for: many ticks of one that runs.
+/// How long the server waits for an answer from the game: many ticks of a running game.
 const GAME: Duration = Duration::from_secs(1);
-/// How long a client may take to accept anything that is written.
+/// How long a client may accept no bytes.
 const STALL: Duration = Duration::from_secs(15);
-/// How long a client may take to close a connection that is over.
+/// How long a client may take to close a finished connection.
 const CLOSE: Duration = Duration::from_secs(2);
-/// After how long without news a page is sent something, to see whether it is still there.
+/// How long a page may get no news. After this time, the server sends a heartbeat to check whether the page is still there.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// An open page has nothing more to say: this much is read from it and forgotten.
+/// An open page has nothing more to send: only this many bytes are read and ignored.
 const MOST_CHATTER: usize = 4 << 10;
 
 pub(super) struct Connection {
     socket: TcpStream,
     phase: Phase,
-    /// What is being written, and how much of it has been.
+    /// The bytes that are being written, and how many of them have been.
     out: Option<(Bytes, usize)>,
-    /// When it is over, unless something moves before.
+    /// The time at which the connection ends, unless there is progress before.
     deadline: Instant,
-    /// How many bytes were read that are not needed.
+    /// Number of bytes that were read and ignored.
     chatter: usize,
 }
 
 enum Phase {
     /// The bytes of the request so far.
     Reading(Vec<u8>),
-    /// The answer to the command of this number comes from the game, until this time.
+    /// The answer to the command with this number comes from the game, until this time.
     Asking(u64, Instant),
     Answering,
-    /// The answer is written; what else the client sends is thrown away, or it might not read the answer.
+    /// The answer has been written. Further input is read and ignored; otherwise the client might not read the answer.
     Closing,
     Page(Box<Page>),
 }
@@ -53,12 +53,12 @@ struct Page {
     watch: Option<Watch>,
     owner: Option<Bytes>,
     found: Option<Bytes>,
-    /// The version of what it was told last.
+    /// The version of the news that it was sent last.
     seen: u64,
     next_heartbeat: Instant,
 }
 
-/// What has become of a connection.
+/// The result of an operation on a connection.
 pub(super) enum Progress {
     Waits,
     Asks(Box<Request>),
@@ -67,7 +67,7 @@ pub(super) enum Progress {
 
 impl Connection {
     pub(super) fn new(socket: TcpStream, now: Instant) -> Self {
-        // Events are small, and are to arrive at once; without it they arrive a bit later.
+        // Events are small and must arrive at once. If this fails, they arrive a bit later.
         let _ = socket.set_nodelay(true);
         Self { socket, phase: Phase::Reading(Vec::new()), out: None, deadline: now + REQUEST, chatter: 0 }
     }
@@ -87,13 +87,13 @@ impl Connection {
         }
     }
 
-    /// Waits for what becomes of a command.
+    /// Waits for the outcome of a command.
     pub(super) fn ask(&mut self, command: u64, now: Instant) {
         self.phase = Phase::Asking(command, now + GAME);
         self.deadline = now + STALL;
     }
 
-    /// The command whose outcome it waits for, and whether it has waited long enough.
+    /// Returns the command whose outcome it waits for, and whether the time limit has passed.
     pub(super) fn asks(&self, now: Instant) -> Option<(u64, bool)> {
         match self.phase {
             Phase::Asking(command, until) => Some((command, until <= now)),
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Whether it has taken too long.
+    /// Returns whether a time limit has passed.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         match self.phase {
             Phase::Page(_) => self.out.is_some() && self.deadline <= now,
@@ -109,12 +109,12 @@ impl Connection {
         }
     }
 
-    /// Reads what has come.
+    /// Reads the bytes that have arrived.
     pub(super) fn read(&mut self, now: Instant) -> Progress {
         let mut buffer = [0; 2048];
         loop {
             match self.socket.read(&mut buffer) {
-                // A client that has said all may still read the answer.
+                // A client that has closed its sending side may still read the answer.
                 Ok(0) if matches!(self.phase, Phase::Asking(..) | Phase::Answering) => return Progress::Waits,
                 Ok(0) => return Progress::Ends,
                 Ok(count) => match self.take(&buffer[..count], now) {
@@ -152,7 +152,7 @@ impl Connection {
         self.deadline = now + STALL;
     }
 
-    /// Makes it an open page, which is told what happens.
+    /// Makes it the connection of an open page, to which events are sent.
     pub(super) fn open_page(&mut self, watch: Option<Watch>, hello: &Bytes, now: Instant) {
         let next_heartbeat = now + HEARTBEAT;
         let hello = Some(Arc::clone(hello));
@@ -161,21 +161,21 @@ impl Connection {
         self.deadline = now + STALL;
     }
 
-    /// Has a page told how the owner is doing that it watches, instead of what it has not been told yet.
+    /// Sets the next news about the watched owner, which replaces unsent news.
     pub(super) fn tell_owner(&mut self, owner: Bytes) {
         if let Phase::Page(page) = &mut self.phase {
             page.owner = Some(owner);
         }
     }
 
-    /// Likewise what its search has found.
+    /// Sets the next results of the search, which replace unsent results.
     pub(super) fn tell_found(&mut self, found: Bytes) {
         if let Phase::Page(page) = &mut self.phase {
             page.found = Some(found);
         }
     }
 
-    /// Writes as much as the client accepts.
+    /// Writes as many bytes as the client accepts.
     pub(super) fn write(&mut self, latest: &Latest, now: Instant) -> Progress {
         loop {
             if let Progress::Ends = self.write_out(now) {
@@ -220,7 +220,7 @@ impl Connection {
 }
 
 impl Page {
-    /// What it is told next.
+    /// Returns the next event to send.
     fn next(&mut self, latest: &Latest, now: Instant) -> Option<Bytes> {
         let own = mem::take(&mut self.hello).or_else(|| self.owner.take()).or_else(|| self.found.take());
         if own.is_some() {
@@ -247,7 +247,7 @@ mod tests {
     use crate::server::answer::Answer;
     use crate::server::events::Latest;
 
-    /// A connection, and the client at its other end.
+    /// Returns a connection, and the client at its other end.
     fn connection(now: Instant) -> (Connection, StdStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = StdStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! What the open pages are told, as server-sent events.
+//! Server-sent events for the open pages.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::picture::Picture;
 /// One event, ready to be sent to any number of pages.
 pub(super) type Bytes = Arc<[u8]>;
 
-/// The head of the answer that never ends.
+/// Returns the head of the endless answer.
 pub(super) fn head() -> Vec<u8> {
     let headers = super::answer::HEADERS;
     format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n{headers}\r\nretry: 500\n\n")
         .into_bytes()
 }
 
-/// What keeps a connection from looking dead.
+/// Returns an event that shows that the connection is alive.
 pub(super) fn heartbeat() -> Bytes {
     Arc::from(&b":\n\n"[..])
 }
@@ -25,7 +25,7 @@ pub(super) fn heartbeat() -> Bytes {
 pub(super) fn event(name: &str, content: &impl Serialize) -> Bytes {
     let mut bytes = format!("event: {name}\ndata: ").into_bytes();
     if let Err(why) = serde_json::to_writer(&mut bytes, content) {
-        // Only a map whose keys are no text could do that.
+        // Serialization can fail only for a map whose keys are not texts.
         log::error!(target: "demeanor_inspector", "{name} is not written: {why}");
         return heartbeat();
     }
@@ -33,21 +33,21 @@ pub(super) fn event(name: &str, content: &impl Serialize) -> Bytes {
     bytes.into()
 }
 
-/// What a page is told first. Other origins cannot read it, so it is where the token is.
+/// Returns the first event of a page. It contains the token, because other origins cannot read it.
 pub(super) fn hello(token: &str, are_commands_allowed: bool) -> Bytes {
     let version = env!("CARGO_PKG_VERSION");
     event("hello", &json!({ "version": version, "token": token, "commands": are_commands_allowed }))
 }
 
-/// The newest of everything that all pages are told. A page that is slow gets what is newest when its turn comes.
+/// The newest event of each kind for all pages. A slow page gets the events that are newest when its turn comes.
 pub(super) struct Latest {
-    /// By name, each with how often it was set.
+    /// By name: the version and the event.
     list: Vec<(String, u64, Bytes)>,
     count: u64,
     is_paused: Option<bool>,
 }
 
-/// The name of what is no crowd. A crowd cannot have it.
+/// The name of the event that does not belong to a crowd. No crowd can have it.
 const STATUS: &str = "\0status";
 
 impl Latest {
@@ -77,7 +77,7 @@ impl Latest {
         }
     }
 
-    /// The oldest that is newer than a version, with its own.
+    /// Returns the oldest event that is newer than a version, with its own version.
     pub(super) fn next(&self, seen: u64) -> Option<(u64, Bytes)> {
         let newer = self.list.iter().filter(|(_, version, _)| *version > seen);
         newer.min_by_key(|(_, version, _)| *version).map(|(_, version, bytes)| (*version, Arc::clone(bytes)))

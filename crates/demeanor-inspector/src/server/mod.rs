@@ -1,7 +1,7 @@
-//! The server: one thread that waits for all connections, and for news from the game.
+//! The server: one thread that waits for all connections and for news from the game.
 //!
-//! It has at most [`MOST_CONNECTIONS`], each with a small buffer and a deadline. A page that is slow misses pictures, and the
-//! game knows nothing of it.
+//! It has at most [`MOST_CONNECTIONS`], each with a small buffer and a deadline. A slow page misses pictures, and does not
+//! affect the game.
 
 mod answer;
 mod connection;
@@ -33,13 +33,13 @@ const WAKER: Token = Token(1);
 const FIRST_CONNECTION: usize = 2;
 
 const MOST_CONNECTIONS: usize = 64;
-/// How many of them may be pages that stay open.
+/// The largest number of open pages.
 const MOST_PAGES: usize = 16;
-/// How often deadlines are looked at while there are connections.
+/// The interval at which deadlines are checked while there are connections.
 const BEAT: Duration = Duration::from_millis(250);
-/// How soon accepting goes on where more have come than are accepted at once, or where it has failed.
+/// The time until the next attempt to accept connections, if there are more than are accepted at once, or after an error.
 const SOON: Duration = Duration::from_millis(1);
-/// For how long a game stays paused when no page is open: a reload of the page takes less.
+/// How long a game stays paused when no page is open. Reloading the page takes less time.
 const PAUSED_ALONE: Duration = Duration::from_secs(5);
 
 /// Starts the server on its thread.
@@ -71,10 +71,10 @@ struct Server {
     shared: Arc<Shared>,
     connections: HashMap<Token, Connection>,
     next: usize,
-    /// Whether accepting has failed for a reason that may pass: too many open files.
+    /// Whether accepting has failed for a temporary reason: too many open files.
     has_more_to_accept: bool,
     latest: Latest,
-    /// Since when no page is open.
+    /// The time since which no page is open.
     alone_since: Option<Instant>,
 }
 
@@ -110,7 +110,7 @@ impl Server {
     }
 
     fn accept(&mut self, now: Instant) {
-        // More than that come in the next round, so that those who are here have their turn.
+        // Further connections are accepted in the next round, so that the existing connections get their turn.
         for _ in 0..MOST_CONNECTIONS {
             match self.listener.accept() {
                 Ok((mut socket, _)) => {
@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    /// Makes room: closes the oldest connection that is no open page.
+    /// Makes room: closes the oldest connection that is not an open page.
     fn drop_oldest(&mut self) {
         let waiting = self.connections.iter().filter(|(_, connection)| !connection.is_page());
         if let Some(oldest) = waiting.map(|(token, _)| *token).min() {
@@ -185,7 +185,7 @@ impl Server {
         Progress::Waits
     }
 
-    /// Tells the pages what is new.
+    /// Sends the news to the pages.
     fn tell(&mut self, now: Instant) {
         let is_paused = self.shared.is_paused.load(Ordering::Relaxed);
         self.latest.set_status(is_paused);
@@ -217,7 +217,7 @@ impl Server {
         });
     }
 
-    /// Tells the game how many pages are open, and what they want to see.
+    /// Passes the number of open pages, and their wishes, to the game.
     fn note_pages(&mut self, now: Instant) {
         let mut watches: Vec<_> = self.connections.values().filter_map(Connection::watch).cloned().collect();
         watches.sort_by_key(|watch| watch.page);
@@ -228,7 +228,7 @@ impl Server {
             self.alone_since = None;
             return;
         }
-        // The data would be old by the time that a page connects.
+        // These data would be out of date when the next page connects.
         self.latest.forget_pictures();
         if self.shared.is_paused.load(Ordering::Relaxed) {
             let since = *self.alone_since.get_or_insert(now);

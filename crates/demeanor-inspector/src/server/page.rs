@@ -1,4 +1,4 @@
-//! The page: one document, with the libraries for its charts and its graph in it.
+//! The page: one document that contains the libraries for its charts and its graph.
 
 use std::io;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::answer::Answer;
 use super::secret;
 
-/// Charts, and layouts of graphs. Both under the MIT license, which is beside them.
+/// Libraries for charts and for graph layout. Both have the MIT license, which is beside them.
 const PARTS: [(&str, &str); 3] = [
     ("/*uPlot.min.css*/", include_str!("../../page/vendor/uPlot.min.css")),
     ("/*uPlot.iife.min.js*/", include_str!("../../page/vendor/uPlot.iife.min.js")),
@@ -20,7 +20,7 @@ fn document() -> &'static str {
     DOCUMENT.get_or_init(|| PARTS.iter().fold(PAGE.to_owned(), |page, (mark, part)| page.replace(mark, part)))
 }
 
-/// The page. The browser runs no script but those in it, and loads nothing else.
+/// Returns the page. The browser runs only the scripts in it, and loads nothing else.
 pub(super) fn page() -> io::Result<Answer> {
     let nonce = secret::token()?;
     let policy = format!(

@@ -1,4 +1,4 @@
-//! A request: its head and body as they came, and what it asks for, if it may.
+//! HTTP requests: parsing, permissions, and actions.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,7 +13,7 @@ const MOST_HEADERS: usize = 64;
 pub(super) const LONGEST_HEAD: usize = 8 << 10;
 pub(super) const LONGEST_BODY: usize = 4 << 10;
 
-/// A request that is complete.
+/// A complete request.
 #[derive(Debug, Default)]
 pub(super) struct Request {
     method: String,
@@ -21,14 +21,14 @@ pub(super) struct Request {
     query: String,
     host: Option<String>,
     origin: Option<String>,
-    /// `Sec-Fetch-Site`: where the browser says that the request comes from.
+    /// `Sec-Fetch-Site`: the browser's statement about the origin of the request.
     site: Option<String>,
     content_type: Option<String>,
     token: Option<String>,
     body: Vec<u8>,
 }
 
-/// What some bytes are.
+/// The result of parsing some bytes.
 pub(super) enum Read {
     Part,
     Whole(Request),
@@ -36,7 +36,7 @@ pub(super) enum Read {
 }
 
 impl Request {
-    /// Reads the first request in some bytes.
+    /// Parses the first request in some bytes.
     pub(super) fn read(bytes: &[u8]) -> Read {
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
         let mut head = httparse::Request::new(&mut headers);
@@ -65,7 +65,7 @@ impl Request {
                 "content-length" => &mut length,
                 _ => continue,
             };
-            // A header that cannot be read is not the same as none.
+            // An unreadable header must not count as a missing one.
             let Ok(value) = std::str::from_utf8(header.value) else {
                 let status = if matches!(&*name, "origin" | "sec-fetch-site") { 403 } else { 400 };
                 return Read::Wrong(Answer::text(status, format!("{name} is not UTF-8")));
@@ -78,7 +78,7 @@ impl Request {
         if !is_number(&length) {
             return Read::Wrong(Answer::text(400, "content-length is not a number"));
         }
-        // A number that no `usize` holds is too long, too.
+        // A number that does not fit in a `usize` is too long, too.
         let length = length.parse().unwrap_or(usize::MAX);
         if length > LONGEST_BODY {
             return Read::Wrong(Answer::text(413, "the body is too long"));
@@ -90,16 +90,16 @@ impl Request {
     }
 }
 
-/// What is done about a request.
+/// The action for a request.
 #[derive(Debug)]
 pub(super) enum Action {
     Answer(Answer),
-    /// The connection stays open, and is told what happens; and what it wants to see besides.
+    /// The connection stays open, and gets events, optionally with the watched owner or the search.
     Events(Option<(String, Wanted)>),
     Command(PageCommand),
 }
 
-/// What a page may ask the game to do.
+/// A page's command to the game.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub(super) enum PageCommand {
@@ -110,7 +110,7 @@ pub(super) enum PageCommand {
 }
 
 impl PageCommand {
-    /// Returns the answer, or the number of a command for which it comes from the game.
+    /// Returns the answer, or the number of a command whose answer comes from the game.
     pub(super) fn carry_out(self, shared: &Shared) -> Result<Answer, u64> {
         match self {
             Self::Pause => shared.pause(true),
@@ -125,12 +125,12 @@ impl PageCommand {
     }
 }
 
-/// The answer to what the game has not done yet.
+/// Returns the answer to a command that the game has not carried out yet.
 pub(super) fn later() -> Answer {
     Answer::text(202, "the game will do it")
 }
 
-/// The answer to what it has.
+/// Returns the answer to a command that the game has carried out.
 pub(super) fn done(outcome: &Outcome) -> Answer {
     let status = match outcome {
         Outcome::Done => 200,
@@ -141,11 +141,11 @@ pub(super) fn done(outcome: &Outcome) -> Answer {
     Answer::text(status, outcome.to_string())
 }
 
-/// Who may ask for what.
+/// The permissions of requests.
 pub(super) struct Rules {
     /// Whether only this computer can reach the server.
     pub(super) is_local: bool,
-    /// What only a page of this server knows.
+    /// The secret that only a page of this server knows.
     pub(super) token: String,
 }
 
@@ -160,7 +160,7 @@ impl Rules {
     fn checked(&self, request: &Request) -> Result<Action, Answer> {
         let host = request.host.as_deref().ok_or_else(|| Answer::text(400, "no Host"))?;
         if !self.is_own(host) {
-            // A page of another site whose name has been made to lead here would see the game.
+            // Otherwise a page of another site whose host name resolves to this computer could see the game.
             return Err(Answer::text(403, "this is not a name of this server: use its IP address, or localhost"));
         }
         let is_foreign = request.origin.as_deref().is_some_and(|origin| {
@@ -209,8 +209,8 @@ impl Rules {
         }
     }
 
-    /// Whether a host is this server by a number, or by the one name that no other site can have. The port may be another one,
-    /// where a tunnel leads here.
+    /// Returns whether a host is this server: an IP address, or `localhost`, the one name that no other site can have. The port
+    /// may be different, because of a tunnel.
     fn is_own(&self, host: &str) -> bool {
         let (name, port) = if let Some((name, port)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             (name.parse().map(IpAddr::V6).ok(), port)
@@ -225,12 +225,12 @@ impl Rules {
     }
 }
 
-/// Whether a text is nothing but digits. `parse` accepts a sign, too.
+/// Returns whether a text consists only of digits. `parse` would accept a sign, too.
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What a page wants to see: `crowd=enemies&owner=3v1`, or `crowd=enemies&search=bob`. `None` for any other query.
+/// Returns the wish of a page: `crowd=enemies&owner=3v1`, or `crowd=enemies&search=bob`. `None` for any other query.
 fn wanted(query: &str) -> Option<(String, Wanted)> {
     let (mut crowd, mut wanted) = (None, None);
     for part in query.split('&') {
@@ -249,7 +249,8 @@ fn wanted(query: &str) -> Option<(String, Wanted)> {
     Some((crowd?, wanted?))
 }
 
-/// Text in which `%20` is a space. `None` if a percent sign is not followed by two digits, or the text is not UTF-8.
+/// Decodes a text in which `%20` is a space. Returns `None` if a percent sign is not followed by two digits, or the text is not
+/// UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -274,7 +275,7 @@ mod tests {
         status_of(is_local, request.replace('\n', "\r\n").as_bytes())
     }
 
-    /// 0 for a part of a request, 1 for events, 2 for a command, or the status of the answer.
+    /// Returns 0 for a part of a request, 1 for events, 2 for a command, or the status of the answer.
     fn status_of(is_local: bool, request: &[u8]) -> u16 {
         let rules = Rules { is_local, token: "secret".to_owned() };
         match Request::read(request) {
@@ -411,7 +412,7 @@ mod tests {
         }
     }
 
-    /// A command that is carried out, in lines.
+    /// A valid command, in lines.
     const COMMAND: [&str; 7] = [
         "POST /command HTTP/1.1",
         "Host: localhost:7878",
@@ -447,7 +448,7 @@ mod tests {
                 }
             }
         }
-        // The other cookies are not read: a browser may send those of another program on this computer.
+        // Other cookies are ignored: a browser may send those of another program on this computer.
         let lines = COMMAND.map(|line| line.as_bytes().to_vec());
         assert_eq!(command(&[&lines[..], &[b"Cookie: \xff".to_vec()]].concat()), 2);
         assert_eq!(command(&[&lines[..], &[b"Transfer-Encoding: \xff".to_vec()]].concat()), 411);
@@ -466,7 +467,7 @@ mod tests {
     #[test]
     fn a_head_that_is_written_in_another_way_is_refused() {
         for also in [
-            // An obsolete way to continue the line before.
+            // An obsolete way to continue the previous line.
             " http://evil.example",
             "\thttp://evil.example",
             "Origin : null",
@@ -505,7 +506,7 @@ mod tests {
         for line in ["GET /command HTTP/1.1", "post /command HTTP/1.1"] {
             assert_eq!(first(line), 405, "{line}");
         }
-        // The older version says the same, if it names the host.
+        // The older HTTP version is treated the same if it has a host.
         assert_eq!(first("POST /command HTTP/1.0"), 2);
         assert_eq!(status(true, "GET / HTTP/1.0\n\n"), 400);
     }
@@ -515,7 +516,7 @@ mod tests {
         let with = |rest: &[u8]| [COMMAND.join("\r\n").as_bytes(), b"\r\n\r\n", BODY.as_bytes(), rest].concat();
         assert_eq!(status_of(true, &with(b"")), 2);
         assert_eq!(status_of(true, &with(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")), 2);
-        // What is left of the body may still come.
+        // The rest of the body may still arrive.
         let whole = with(b"");
         assert_eq!(status_of(true, &whole[..whole.len() - 1]), 0);
     }
@@ -529,7 +530,7 @@ mod tests {
             .replace("Origin: http://localhost", "Origin: http://evilhost")
             .into_bytes();
         assert_eq!(status_of(true, &foreign), 403);
-        // Where the value of the origin is.
+        // The position of the origin's value.
         let origin = foreign.windows(8).position(|bytes| bytes == b"evilhost").unwrap();
         for _ in 0..20_000 {
             let count = random.rand_range(0..300);

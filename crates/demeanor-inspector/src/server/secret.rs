@@ -1,8 +1,8 @@
-//! Numbers that cannot be guessed.
+//! Random numbers that cannot be guessed.
 
 use std::io;
 
-/// 128 bits, as text.
+/// Returns 128 random bits as text.
 pub(super) fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|why| io::Error::other(why.to_string()))?;

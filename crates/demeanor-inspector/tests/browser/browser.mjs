@@ -1,7 +1,7 @@
-// Looks at the inspector's page with a browser: browser.mjs GAME CHROMIUM [FOLDER FOR SCREENSHOTS]
+// Tests the inspector's page in a browser: browser.mjs GAME CHROMIUM [FOLDER FOR SCREENSHOTS]
 //
-// GAME is the example `known_crowd`, which ticks when it is told to. Each step waits until the page shows what it should, or until
-// a deadline. A line on the page's console that is a warning or an error fails the test, unless the game is gone at that time.
+// GAME is the example `known_crowd`, which ticks on command. Each step waits until the page shows the expected content, or until a
+// deadline. A warning or an error on the page's console fails the test, unless the game has ended at that time.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -80,7 +80,7 @@ try {
     await until("the graph has the states", () => Object.fromEntries([...document.querySelectorAll("#graph .node")].map(node => [node.dataset.state, node.querySelector(".number").textContent])), { Wait: "4", Sleep: "3", March: "3" });
     assert.ok(await page.evaluate(() => document.querySelector("#chart canvas").width > 300), "the chart is drawn");
 
-    // Who stands out, by mouse; the name has characters of HTML in it.
+    // An owner that stands out, selected with the mouse. Its name contains special characters of HTML.
     await page.evaluate(() => [...document.querySelectorAll("#lists button")].find(button => button.textContent === "refused").click());
     await until("four are refused", () => [...document.querySelectorAll("#list tr")].map(row => row.textContent).sort(),
         [3, 5, 7, 9].map(number => `soldier <${number}> (${number + 1}v1)1 times, last to March by March.can_enter`));
@@ -88,7 +88,7 @@ try {
     await until("one of them is watched", isShown, true, "#watched");
     await until("its path is shown", () => document.querySelectorAll("#path .chip").length, 2);
 
-    // By keyboard: a sleeper, with its timer.
+    // A sleeping owner with its timer, selected with the keyboard.
     await page.keyboard.press("/");
     await page.keyboard.type("soldier <2>");
     await page.keyboard.press("Enter");
@@ -99,7 +99,7 @@ try {
     await until("the sleeper is followed", () => document.querySelector("#path").textContent, "soldier <2> (3v1)Camp 3.0 s›Sleep 2.0 s");
     await until("its change is in its history", () => document.querySelector("#entries").textContent, "2.0 s agoWait → Sleepafter 1.0 s");
 
-    // By hand.
+    // A change by hand.
     await page.select("#target", "March");
     await page.click("[data-kind=force]");
     await until("the sleeper has been woken by hand", states, { Wait: "4", Sleep: "2", March: "4" });
@@ -116,7 +116,7 @@ try {
     await page.keyboard.press("p");
     await until("the game goes on", textOf, "10 owners, 8 awake, at 5.0 s", "#figures");
 
-    // A definition says why.
+    // The explanation of a definition.
     await page.keyboard.press("2");
     await until("the wolves are shown", states, { roam: "1", hunt: "1" });
     await page.evaluate(() => document.querySelector("#text").value = "1v1");
@@ -131,7 +131,7 @@ try {
     assert.deepEqual(complaints, []);
     assert.deepEqual([...addresses].sort(), ["data:", new URL(game.url).host].filter(address => addresses.has(address)).sort());
 
-    // The game ends, and starts again where it was.
+    // The game ends, and starts again at the same address.
     isGone = true;
     await game.end();
     await until("the page waits for the game", textOf, "The game is gone; waiting for it", "#status");

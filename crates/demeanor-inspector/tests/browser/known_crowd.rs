@@ -1,11 +1,11 @@
-//! A game of which the browser's test knows what there is to see. It ticks when a line on its standard input says so.
+//! A game with known content for the browser's test. It ticks when its standard input gets a line that says so.
 //!
 //! ```text
 //! tick 3
 //! quit
 //! ```
 //!
-//! Its first argument is the address. It prints the page's, and after each line what it has done.
+//! Its first argument is the address. It prints the address of the page, and after each input line what it has done.
 
 use std::error::Error;
 use std::fmt;
@@ -18,7 +18,7 @@ use demeanor::definition::{Definition, Vocabulary};
 use demeanor::{Batch, Fsm, Journal, Owner, State, StateRef};
 use demeanor_inspector::{Crowd, Inspector};
 
-/// Of ten soldiers, the first three are tired.
+/// A soldier. The first three of ten are tired.
 struct Soldier {
     number: u32,
 }
@@ -68,7 +68,7 @@ impl State<Soldier> for Sleep {
     }
 }
 
-/// Nobody marches but those with an even number.
+/// Only soldiers with an even number march.
 impl State<Soldier> for March {
     fn can_enter(&self, soldier: &Soldier, _: &Fsm<'_, Soldier>, _: &f64) -> bool {
         soldier.number.is_multiple_of(2)
@@ -117,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     thread::spawn(move || stdin().lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
     let mut ticks = 0;
     loop {
-        // Whatever the browser asks for is seen within so long.
+        // A request of the browser is handled within this time.
         match lines.recv_timeout(Duration::from_millis(5)) {
             Ok(line) => match line.split_once(' ') {
                 Some(("tick", count)) => ticks += count.parse::<u32>()?,

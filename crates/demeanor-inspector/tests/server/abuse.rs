@@ -1,4 +1,4 @@
-//! Clients that are slow, many, or talk rubbish: the game does not notice, and others are answered.
+//! Slow clients, many clients, and clients that send garbage: the game is not affected, and others are answered.
 
 use std::io::Write;
 
@@ -67,12 +67,12 @@ fn rubbish_and_other_paths_are_answered_and_forgotten() {
     assert_eq!(first(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"), "HTTP/1.1 403 Forbidden");
     assert_eq!(first(&vec![b'A'; 20_000]), "HTTP/1.1 431 Request Header Fields Too Large");
     let mut endless = connected(address);
-    // The server closes it at some time, or this would go on.
+    // The server closes the connection at some time; otherwise this would not end.
     wait_until(|| endless.write_all(&[b'A'; 4096]).is_err());
     assert_eq!(status_of(address, "/"), "HTTP/1.1 200 OK");
 }
 
-/// It was treated as if the request had none.
+/// It must not be treated like a request without an origin.
 #[test]
 fn an_origin_that_is_not_utf8_is_refused_as_a_foreign_one_is() {
     let inspector = inspector();
@@ -108,7 +108,7 @@ fn a_page_that_reads_nothing_holds_up_nobody() {
     let mut deaf = connected(address);
     write!(deaf, "GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
     let page = page_of(&inspector);
-    // Crowds of long names: more than a socket's buffers hold.
+    // Crowds with long names, which need more than a socket's buffers.
     let names: Vec<_> = (0..60).map(|number| format!("{number}{}", "x".repeat(100_000))).collect();
     for round in 0..4 {
         let seconds = f64::from(round);

@@ -1,4 +1,4 @@
-//! A client that says exactly what a test wants, and reads what comes.
+//! A client that sends exactly the bytes of a test, and reads the answers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How long anything may take, on a machine that is busy.
+/// The longest time for any step, on a busy computer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) fn connected(address: SocketAddr) -> TcpStream {
@@ -18,7 +18,7 @@ pub(crate) fn connected(address: SocketAddr) -> TcpStream {
     socket
 }
 
-/// Sends bytes, and reads all that comes back until the server ends it.
+/// Sends bytes, and reads the whole answer until the server closes the connection.
 pub(crate) fn answer_to(address: SocketAddr, request: &[u8]) -> String {
     let mut socket = connected(address);
     socket.write_all(request).unwrap();
@@ -27,19 +27,19 @@ pub(crate) fn answer_to(address: SocketAddr, request: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// The status of the answer to a request for a path.
+/// Returns the status of the answer to a request for a path.
 pub(crate) fn status_of(address: SocketAddr, path: &str) -> String {
     let answer = answer_to(address, format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes());
     answer.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Asks for a command as the page does. Returns the status.
+/// Sends a command as the page does. Returns the status.
 pub(crate) fn command(address: SocketAddr, token: &str, body: &Value) -> String {
     let answer = answer_to(address, &command_request(address, token, body));
     answer.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Asks for a command while the game goes on. Returns the status and what is said.
+/// Sends a command while the game runs. Returns the status and the text.
 pub(crate) fn command_while(address: SocketAddr, token: &str, body: &Value, mut tick: impl FnMut()) -> (u16, String) {
     let request = command_request(address, token, body);
     let asking = thread::spawn(move || answer_to(address, &request));
@@ -52,7 +52,7 @@ pub(crate) fn command_while(address: SocketAddr, token: &str, body: &Value, mut 
     (status, answer.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned()))
 }
 
-/// A command as the page sends it.
+/// Returns the request for a command, as the page sends it.
 pub(crate) fn command_request(address: SocketAddr, token: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let head = format!(
@@ -63,7 +63,7 @@ pub(crate) fn command_request(address: SocketAddr, token: &str, body: &Value) ->
     (head + body.as_str()).into_bytes()
 }
 
-/// An open page: what it is told comes by name.
+/// An open page, which gets events by name.
 pub(crate) struct Page {
     events: Receiver<(String, Value)>,
     socket: TcpStream,
@@ -94,7 +94,7 @@ impl Page {
         Self { token: hello["token"].as_str().unwrap().to_owned(), ..page }
     }
 
-    /// Has the game go on until the page is told what it waits for.
+    /// Runs the game until the page gets the expected event.
     pub(crate) fn wait(&self, name: &str, mut tick: impl FnMut(), is: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {

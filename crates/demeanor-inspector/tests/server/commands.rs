@@ -1,4 +1,4 @@
-//! Pause, step, and changing an owner by hand: only if the game allows it, and only for the page.
+//! Pause, step, and changes of an owner by hand: only if the game allows it, and only for the page.
 
 use std::io::Write as _;
 
@@ -71,8 +71,8 @@ fn an_owner_is_changed_by_hand_and_the_page_is_told_what_cannot_be() {
         })
     };
     let fine = (200, "done".to_owned());
-    assert_eq!(ask("guards", "2v1", "force", Some("Rest")), fine); // refused by Rest, even so
-    assert_eq!(ask("guards", "1v1", "change", Some("Duty")), fine); // the state around one that is known
+    assert_eq!(ask("guards", "2v1", "force", Some("Rest")), fine); // refused by Rest, but still a success
+    assert_eq!(ask("guards", "1v1", "change", Some("Duty")), fine); // the parent of a known state
     assert_eq!(ask("guards", "3v1", "push", Some("Rest")), fine); // refused, too
     let unknown = "no state Nowhere is known: no owner has been in it".to_owned();
     assert_eq!(ask("guards", "3v1", "change", Some("Nowhere")), (404, unknown));
@@ -87,7 +87,7 @@ fn an_owner_is_changed_by_hand_and_the_page_is_told_what_cannot_be() {
     let obey = || done += inspector.obey("guards", &mut batch, &mut 3.0);
     assert_eq!(command_while(address, &page.token, &body, obey), fine);
     assert_eq!(batch.state_of(bob).unwrap().name(), "Rest");
-    // What the game takes itself, it does as it likes.
+    // The game handles the commands that it takes itself.
     let take = || drop(inspector.commands("guards"));
     assert_eq!(command_while(address, &page.token, &body, take), (202, "the game has received it".into()));
 }
@@ -107,7 +107,7 @@ fn commands_that_nobody_takes_do_not_pile_up() {
     let page = page_of(&inspector);
     let body = json!({ "do": "owner", "crowd": "guards", "owner": "1v1", "kind": "revert" });
     let request = command_request(address, &page.token, &body);
-    // Those who ask do not wait for the answer, until there is no room.
+    // Clients do not wait for the answer, until there is no room.
     wait_until(|| {
         let mut sockets: Vec<_> = (0..30).map(|_| connected(address)).collect();
         for socket in &mut sockets {

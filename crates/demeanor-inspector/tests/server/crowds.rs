@@ -1,4 +1,4 @@
-//! What a page is told of crowds and of single owners.
+//! Events about crowds and about single owners.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::client::Page;
 use super::{Guard, Patrol, Rest, Stunned, guards, inspector, page_of, wait_until};
 
-/// A picture without what differs from run to run.
+/// Returns a picture without the parts that differ between runs.
 fn picture(mut picture: Value) -> Value {
     let fields = picture.as_object_mut().unwrap();
     fields.remove("at");
@@ -186,7 +186,7 @@ fn who_is_called_exactly_what_is_searched_for_comes_first() {
     assert_eq!(told["owners"].as_array().map(Vec::len), Some(30));
 }
 
-/// A crowd of which it is counted how often it is looked at.
+/// A crowd that counts how often it is read.
 struct Counted<'c>(&'c Batch<Guard>, &'c Cell<u32>);
 
 impl Crowd for Counted<'_> {

@@ -1,4 +1,4 @@
-//! What a page is told, and what the server does with clients of all kinds.
+//! The events for a page, and the server's handling of all kinds of clients.
 
 mod abuse;
 mod client;
@@ -12,7 +12,7 @@ use client::{PATIENCE, Page};
 use demeanor::{Batch, Fsm, Journal, Key, Owner, State, StateRef};
 use demeanor_inspector::Inspector;
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 #[track_caller]
 fn wait_until(mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
@@ -73,7 +73,7 @@ impl State<Guard> for Rest {
     }
 }
 
-/// Three guards on patrol, of whom Bob is tired.
+/// Returns three guards on patrol; Bob is tired.
 fn guards() -> (Batch<Guard>, [Key; 3]) {
     let mut batch = Batch::new();
     batch.set_journal(Some(Journal::new(100)));

@@ -1,4 +1,4 @@
-//! What is in a part of a checkpoint.
+//! The content of a part of a checkpoint.
 
 use std::hash::Hasher;
 use std::io::{self, Read, Write};
@@ -10,67 +10,67 @@ use crate::citizen::Citizen;
 use crate::mail::Mail;
 use crate::parcel::Packed;
 
-/// What a part begins with.
+/// The first bytes of each part.
 pub(super) const MAGIC: &[u8; 8] = b"demeanor";
 /// The version of parts and manifests that this crate writes. Manifests of version 1 had no digest.
 pub(super) const VERSION: u32 = 2;
 
-/// All that one worker holds after a tick, as it is read.
+/// The whole state of one worker after a tick, as it is read.
 #[derive(Deserialize)]
 #[serde(bound = "")]
 pub(crate) struct Content<T: Citizen> {
     pub(crate) citizens: Packed<T>,
     pub(crate) newborn: Packed<T>,
     pub(crate) mail: Vec<Mail<T::Message>>,
-    /// Sender and receiver of the mail whose receiver does not exist.
+    /// Sender and receiver of each letter whose receiver does not exist.
     pub(crate) returned: Vec<(u64, u64)>,
 }
 
-/// The same, as it is written.
+/// The whole state of one worker after a tick, as it is written.
 #[derive(Serialize)]
 #[serde(bound = "")]
 pub(crate) struct ContentRef<'a, T: Citizen> {
-    /// As [`Packed`], without a copy of each citizen.
+    /// Like [`Packed`], without a copy of each citizen.
     pub(crate) citizens: (f64, SavedBatch<&'a T>),
     pub(crate) newborn: Packed<T>,
     pub(crate) mail: &'a [Mail<T::Message>],
     pub(crate) returned: Vec<(u64, u64)>,
 }
 
-/// A part, as the manifest names it.
+/// The manifest's entry for a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Part {
-    /// Which part it is, counted from 0: the number of the worker that wrote it.
+    /// The number of the part, counted from 0: it is the number of the worker that wrote it.
     pub(crate) number: u32,
     pub(crate) bytes: u64,
-    /// The digest of the bytes.
+    /// The digest of the part's bytes.
     pub(crate) digest: u64,
     pub(crate) citizens: u64,
 }
 
 impl Part {
-    /// The name of the file, beside the manifest.
+    /// Returns the name of the file, in the folder of the manifest.
     ///
-    /// The digest is in the name, because a process of an earlier run may write the same checkpoint late, when it has been
-    /// stopped and goes on: a part of it replaces only a part with the same bytes.
+    /// The name contains the digest, because a stopped process of an earlier run may continue and write the same checkpoint
+    /// late: its part can replace only a part with the same bytes.
     pub(crate) fn file(&self) -> String {
         format!("part-{:05}-{:016x}", self.number, self.digest)
     }
 }
 
-/// The digest of bytes.
+/// Returns the digest of bytes.
 pub(super) fn digest_of(bytes: &[u8]) -> u64 {
     let mut hasher = DigestHasher::new();
     hasher.write(bytes);
     hasher.finish()
 }
 
-/// Counts and digests what goes through it.
+/// A reader or writer that counts and digests the bytes that pass through it.
 pub(super) struct Summed<I> {
     inner: I,
     pub(super) bytes: u64,
     hasher: DigestHasher,
-    /// The last error of the system: a format only reports that there was one.
+    /// The last error of the operating system: the serialization format only reports that there was an error.
     pub(super) error: Option<io::Error>,
 }
 
@@ -88,7 +88,7 @@ impl<I> Summed<I> {
         self.hasher.write(bytes);
     }
 
-    /// Keeps an error, and returns one of the same kind.
+    /// Stores the error of a result, and returns an error of the same kind.
     fn keep<R>(&mut self, result: io::Result<R>) -> io::Result<R> {
         result.map_err(|error| {
             let kind = error.kind();
@@ -100,7 +100,7 @@ impl<I> Summed<I> {
 
 impl<W: Write> Write for Summed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // All of them or an error, so that `write_all` above finds no other error than this.
+        // This writes all bytes or fails, so that the `write_all` of the caller fails only with this error.
         let written = self.inner.write_all(bytes);
         self.keep(written)?;
         self.add(bytes);

@@ -1,4 +1,4 @@
-//! The file that makes a folder a checkpoint: which parts belong to it, and of which world it is.
+//! The manifest: the file that makes a folder a checkpoint. It names the parts, and describes the world.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ pub(super) const FILE: &str = "manifest.json";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     version: u32,
-    /// How many ticks had passed.
+    /// The number of ticks that had passed.
     pub(crate) ticks: u64,
-    /// The type of the citizens.
+    /// The name of the citizens' type.
     citizens: String,
     shards: u32,
     seed: u64,
     pub(crate) parts: Vec<Part>,
-    /// The digest of the file, in which this number is 0.
+    /// The digest of the file, calculated with 0 in place of this number.
     pub(crate) digest: u64,
 }
 
@@ -38,7 +38,7 @@ impl Manifest {
         manifest
     }
 
-    /// The file.
+    /// Returns the text of the file.
     pub(super) fn text(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_else(|error| unreachable!("numbers and texts are JSON: {error}"))
     }
@@ -67,7 +67,7 @@ impl Manifest {
         }
     }
 
-    /// Whether it is of this world. The error says why not.
+    /// Checks that the checkpoint belongs to this world. The error says why it does not.
     pub(super) fn check<T: Citizen>(&self, setup: &Setup<T>) -> Result<(), String> {
         let of_world = Self::new(setup, self.ticks, Vec::new());
         let compare = |what: &str, found: &dyn ToString, wanted: &dyn ToString| {
@@ -80,7 +80,7 @@ impl Manifest {
     }
 }
 
-/// What is read first of a manifest, whatever its version.
+/// The part of a manifest that is read first, because it is the same in every version.
 #[derive(Deserialize)]
 struct Version {
     version: u32,

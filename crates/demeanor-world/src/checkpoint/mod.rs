@@ -1,8 +1,8 @@
-//! Checkpoints: all that a world holds after a tick, in a folder.
+//! Checkpoints: the whole state of a world after a tick, in a folder.
 //!
-//! Each worker writes a file of its own, a part. When all of them are on the disk, worker 0 writes the manifest, which names
-//! them with their digests, and has a digest of itself. A folder without a manifest is no checkpoint, so that a crash at any moment
-//! leaves the last whole one.
+//! Each worker writes its own file, a part. When all parts are on the disk, worker 0 writes the manifest, which contains their
+//! names and digests, and its own digest. A folder without a manifest is not a checkpoint, so that after a crash at any moment
+//! the last complete checkpoint is still there.
 
 mod content;
 mod manifest;

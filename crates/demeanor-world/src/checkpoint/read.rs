@@ -1,4 +1,4 @@
-//! Finding the last whole checkpoint, and reading it: whatever is wrong is said before a tick has run.
+//! Finds the last complete checkpoint and reads it. All errors are reported before the first tick runs.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -10,7 +10,7 @@ use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::setup::Setup;
 
-/// A checkpoint from which a run goes on.
+/// The checkpoint from which a run continues.
 #[derive(Debug)]
 pub(crate) struct Found {
     folder: PathBuf,
@@ -20,12 +20,12 @@ pub(crate) struct Found {
 /// A part that has been read.
 pub(crate) struct PartRead<T: Citizen> {
     pub(crate) path: PathBuf,
-    /// How many citizens the manifest says there are.
+    /// The number of citizens in the world, from the manifest.
     pub(crate) citizens: u64,
     pub(crate) content: Content<T>,
 }
 
-/// The folders of all whole checkpoints, the oldest first.
+/// Returns the folders of all complete checkpoints, the oldest first.
 pub(super) fn checkpoints_in(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -40,17 +40,17 @@ pub(super) fn checkpoints_in(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// The folder of the checkpoint after so many ticks.
+/// Returns the folder of the checkpoint after `ticks` ticks.
 pub(super) fn folder_of(folder: &Path, ticks: u64) -> PathBuf {
     folder.join(format!("tick-{ticks:012}"))
 }
 
-/// After how many ticks a checkpoint was written, by the name of its folder.
+/// Returns the number of ticks from the name of a checkpoint's folder.
 pub(super) fn ticks_of(folder: &Path) -> Option<u64> {
     folder.file_name()?.to_str()?.strip_prefix("tick-")?.parse().ok()
 }
 
-/// Whether a folder holds a checkpoint. A folder that does not exist holds none.
+/// Returns whether a folder contains a checkpoint. A missing folder contains none.
 pub(crate) fn has_any(folder: &Path) -> Result<bool, WorldError> {
     match checkpoints_in(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
@@ -58,7 +58,8 @@ pub(crate) fn has_any(folder: &Path) -> Result<bool, WorldError> {
     }
 }
 
-/// Finds the last checkpoint in a folder. Its manifest is whole, and each of its parts is there, and as long as it should be.
+/// Finds the last checkpoint in a folder. Checks that its manifest is complete, and that each part exists and has the right
+/// length.
 pub(crate) fn find<T: Citizen>(folder: &Path, setup: &Setup<T>) -> Result<Found, WorldError> {
     let found = checkpoints_in(folder).map_err(|error| failed(folder, &error.to_string()))?;
     let Some((_, last)) = found.into_iter().next_back() else {

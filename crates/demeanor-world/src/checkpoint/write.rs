@@ -1,4 +1,4 @@
-//! Writing a checkpoint: beside its name, synced, and renamed once it is whole.
+//! Writes a checkpoint: each file gets a temporary name, is synced to the disk, and is renamed when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -11,7 +11,7 @@ use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::setup::Setup;
 
-/// So many checkpoints are kept: the last one, and the one before.
+/// The number of checkpoints that are kept: the last one and the one before.
 const KEPT: usize = 2;
 
 /// Writes one worker's part.
@@ -32,7 +32,7 @@ pub(crate) fn write_part<T: Citizen>(
     written.map_err(|error| failed(&folder.join(format!("part-{worker:05}")), &error))
 }
 
-/// Writes the content of a part. Returns how many bytes these are, and their digest.
+/// Writes the content of a part. Returns the number of bytes and their digest.
 fn write_content<T: Citizen>(content: &ContentRef<'_, T>, to: impl Write) -> io::Result<(u64, u64)> {
     let mut summed = Summed::new(to);
     let head = summed.write_all(MAGIC).and_then(|()| summed.write_all(&VERSION.to_le_bytes()));
@@ -41,7 +41,7 @@ fn write_content<T: Citizen>(content: &ContentRef<'_, T>, to: impl Write) -> io:
     Ok((summed.bytes, summed.digest()))
 }
 
-/// Makes the parts a checkpoint, and removes those that are too old.
+/// Writes the manifest, which makes the parts a checkpoint, and removes checkpoints that are too old.
 pub(crate) fn write_manifest<T: Citizen>(
     folder: &Path,
     setup: &Setup<T>,
@@ -60,7 +60,7 @@ pub(crate) fn write_manifest<T: Citizen>(
     Ok(())
 }
 
-/// Removes the checkpoints before the last ones, and what a crash has left of others.
+/// Removes the checkpoints before the last ones, and the files that crashes have left.
 fn remove_old(folder: &Path, ticks: u64, stays: impl Fn(&Path, &io::Error)) -> io::Result<()> {
     let mut whole = checkpoints_in(folder)?;
     whole.retain(|(of, _)| *of <= ticks);
@@ -70,7 +70,7 @@ fn remove_old(folder: &Path, ticks: u64, stays: impl Fn(&Path, &io::Error)) -> i
         if ticks_of(&path).is_none_or(|of| of > ticks) || kept.contains(&&path) {
             continue;
         }
-        // First it stops being a checkpoint, and then its parts go.
+        // The manifest is removed before the parts, so that a folder with missing parts is never a checkpoint.
         let removed = match fs::remove_file(path.join(manifest::FILE)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => fs::remove_dir_all(&path),
@@ -82,13 +82,13 @@ fn remove_old(folder: &Path, ticks: u64, stays: impl Fn(&Path, &io::Error)) -> i
     Ok(())
 }
 
-/// Writes a file to a folder, so that its name appears only with all that it holds, on the disk.
+/// Writes a file to a folder. The file's name appears only when its whole content is on the disk.
 fn write_whole<R>(
     folder: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<R>,
     name: impl FnOnce(&R) -> String,
 ) -> io::Result<R> {
-    // A name that no other process takes: one of an earlier run, which was stopped while it wrote, may go on.
+    // The name is random, because a stopped process of an earlier run may continue to write its own file.
     let beside = folder.join(format!("{:016x}.tmp", getrandom::u64()?));
     let result = write_synced(File::create(&beside)?, write).and_then(|result| {
         fs::rename(&beside, folder.join(name(&result)))?;
@@ -96,7 +96,7 @@ fn write_whole<R>(
         Ok(result)
     });
     if result.is_err() {
-        // The disk may be full. The first error is the one that counts.
+        // The disk may be full. An error of the removal is ignored in favor of the first error.
         let _ = fs::remove_file(&beside);
     }
     result
@@ -109,13 +109,13 @@ fn write_synced<R>(file: File, write: impl FnOnce(&mut BufWriter<File>) -> io::R
     Ok(result)
 }
 
-/// Puts the names in a folder on the disk.
+/// Syncs a folder, so that the names of its files are on the disk.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Elsewhere a folder cannot be opened as a file.
+/// On other systems a folder cannot be opened as a file.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
@@ -168,7 +168,7 @@ mod tests {
         write_content::<Stone>(&ContentRef { citizens, newborn, mail: &[], returned: Vec::new() }, to)
     }
 
-    /// A disk with room for some bytes.
+    /// A disk with room for a limited number of bytes.
     struct Disk(usize);
 
     const NO_SPACE: i32 = 28;
@@ -193,7 +193,7 @@ mod tests {
             let written = [
                 write_stones(Disk(room)),
                 write_stones(BufWriter::with_capacity(16, Disk(room))),
-                // What is written fails only when the buffer is flushed.
+                // With a large buffer, the write fails only when the buffer is flushed.
                 write_stones(BufWriter::with_capacity(length + 1, Disk(room))),
             ];
             for result in written {
@@ -224,7 +224,7 @@ mod tests {
         let open = |path: &str| File::options().write(true).open(path).unwrap();
         let full = write_synced(open("/dev/full"), |file| write_stones(file)).unwrap_err();
         assert_eq!(full.to_string(), "No space left on device (os error 28)");
-        // Written to the buffer, and to the disk only when the file is closed.
+        // The bytes are first written to the buffer; they get to the disk when the file is closed.
         let full = write_synced(open("/dev/full"), |file| file.write_all(b"text")).unwrap_err();
         assert_eq!(full.to_string(), "No space left on device (os error 28)");
         let synced = write_synced(open("/dev/null"), |file| file.write_all(b"text")).unwrap_err();

@@ -1,4 +1,4 @@
-//! How the processes of a world meet: each connects to those before it, and waits for those after it.
+//! How the processes of a world meet: each process connects to the processes with lower numbers, and waits for the others.
 
 use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -14,30 +14,30 @@ use super::handshake::{Greeter, Hello, Settings};
 use super::secret::Secret;
 use crate::error::WorldError;
 
-/// What a process knows before it meets the others.
+/// The data that a process has before it meets the others.
 pub(crate) struct Meeting {
     pub(crate) process: usize,
     pub(crate) addresses: Vec<String>,
     pub(crate) listener: TcpListener,
     pub(crate) settings: Settings,
     pub(crate) secret: Secret,
-    /// Whether processes without a secret meet on other computers, too.
+    /// Whether processes without a secret may meet over the network.
     pub(crate) trusts_network: bool,
     /// How long a greeting may take.
     pub(crate) greeting: Duration,
-    /// How long to wait for all of them.
+    /// How long to wait for all processes.
     pub(crate) patience: Duration,
 }
 
-/// How long a process that ends while they meet stays to say so.
+/// How long a process that ends during the meeting keeps telling late processes why.
 const LATE: Duration = Duration::from_secs(1);
-/// How long a process waits before it looks again: longer each time.
+/// The shortest pause between two checks while waiting. Each pause is longer than the previous one.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(50);
 
-/// Connects this process with all others. Its own place is `None`.
+/// Connects this process with all others. The entry of this process is `None`.
 ///
-/// When something is wrong, those that are connected already are told.
+/// After an error, the processes that are already connected are told about it.
 pub(crate) fn connect(meeting: Meeting) -> Result<Vec<Option<TcpStream>>, WorldError> {
     let Meeting { process, addresses, listener, settings, secret, trusts_network, greeting, patience } = meeting;
     let cannot = |error: io::Error| cannot_listen(process, &addresses[process], &error);
@@ -72,7 +72,7 @@ pub(crate) fn connect(meeting: Meeting) -> Result<Vec<Option<TcpStream>>, WorldE
     result.map(|()| met.streams)
 }
 
-/// Those that have met so far.
+/// The processes that have met this one so far.
 struct Met<'a> {
     process: usize,
     addresses: &'a [String],
@@ -82,7 +82,7 @@ struct Met<'a> {
     door: Door,
     events: Receiver<Event>,
     streams: Vec<Option<TcpStream>>,
-    /// Why the last connection was ignored that was.
+    /// Why the last ignored connection was ignored.
     ignored: Option<String>,
 }
 
@@ -122,12 +122,12 @@ impl Met<'_> {
         }
     }
 
-    /// The processes that have not met this one.
+    /// Returns the processes that have not met this one.
     fn missing(&self) -> Vec<usize> {
         (0..self.streams.len()).filter(|&nth| nth != self.process && self.streams[nth].is_none()).collect()
     }
 
-    /// What comes of the next greeting, if one ends before so long a time has passed.
+    /// Returns the result of the next greeting, if a greeting ends within this time.
     fn next(&mut self, mut wait: Duration) -> Option<Event> {
         if self.door.open() {
             wait = SHORTEST;
@@ -135,7 +135,7 @@ impl Met<'_> {
         self.events.recv_timeout(wait).ok()
     }
 
-    /// Returns the connection that a greeting has made, and to which process it is. Strangers are ignored.
+    /// Returns the connection that a greeting has made, with the number of its process. Strangers are ignored.
     fn check(&mut self, event: Event) -> Result<Option<(usize, TcpStream)>, WorldError> {
         let (hello, stream, called) = match event {
             Event::Answered(hello, stream) => (hello, stream, None),
@@ -161,7 +161,7 @@ impl Met<'_> {
         Err(WorldError::Connect(text))
     }
 
-    /// Tells those that meet this process only now why it ends, rather than having them wait for it.
+    /// Tells the processes that meet this one too late why it ends, so that they do not wait for it.
     fn tell_the_late(&mut self, error: &WorldError) {
         let deadline = Instant::now() + LATE;
         let mut missing = self.missing().len();
@@ -178,7 +178,7 @@ impl Met<'_> {
     }
 }
 
-/// Hears whether a process that is connected already has ended meanwhile.
+/// Reads from a process that is already connected, to notice whether it has ended.
 fn listen(from: usize, stream: &mut TcpStream, address: &str, time: Duration) -> Result<(), WorldError> {
     let lost = || WorldError::Lost { process: from, address: address.to_owned() };
     let mut kind = [0];
@@ -232,9 +232,9 @@ impl Call {
         }
     }
 
-    /// Calls once. `None` if nothing listens there yet.
+    /// Calls once. Returns `None` if the process does not listen yet.
     fn once(&self) -> io::Result<Option<Event>> {
-        // A name that is not known yet may be known in a second, where names come up with their hosts.
+        // An unknown host name may become known in a second, if names are published when their hosts start.
         let Some(address) = self.address.to_socket_addrs().ok().and_then(|mut found| found.next()) else {
             return Ok(None);
         };

@@ -1,12 +1,12 @@
-//! A connection on which everything together may only take so long.
+//! A connection with one time limit for all its operations together.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A connection whose operations can be limited in time.
+/// A connection whose single operations can have a time limit.
 pub(super) trait Limited: Read + Write {
-    /// Sets how long each following operation may take.
+    /// Sets the time limit of each following operation.
     fn limit(&mut self, time: Duration) -> io::Result<()>;
 }
 
@@ -17,7 +17,7 @@ impl Limited for &TcpStream {
     }
 }
 
-/// A connection that fails once a deadline has passed, however little each operation takes.
+/// A connection that fails after a deadline, even if each single operation is short.
 pub(super) struct Deadline<S, C> {
     stream: S,
     at: Instant,
@@ -25,7 +25,7 @@ pub(super) struct Deadline<S, C> {
 }
 
 impl<S: Limited, C: Fn() -> Instant> Deadline<S, C> {
-    /// Limits what is done on `stream` from now on. `now` is the clock.
+    /// Sets the limit for everything that is done with `stream` from now on. `now` is the clock.
     pub(super) fn new(stream: S, time: Duration, now: C) -> Self {
         Self { stream, at: now() + time, now }
     }
@@ -38,7 +38,7 @@ impl<S: Limited, C: Fn() -> Instant> Deadline<S, C> {
         }
         self.stream.limit(left)?;
         operation(&mut self.stream).map_err(|error| match error.kind() {
-            // Which of them it is depends on the operating system.
+            // The kind of error depends on the operating system.
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => late(),
             _ => error,
         })

@@ -1,4 +1,4 @@
-//! Where other processes call: all that call are greeted at once, so that none holds up another.
+//! The door: the place to which other processes connect. All callers are greeted at the same time, so that none delays another.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,27 +10,27 @@ use std::thread;
 use super::handshake::{Greeter, Hello};
 use crate::error::WorldError;
 
-/// So many connections are greeted at once. If there are more, the oldest one is closed: a process of the world has said all
-/// that it has to say in a moment, and a stranger that says nothing is soon the oldest.
+/// The number of connections that are greeted at the same time. If there are more, the oldest one is closed: a process of the
+/// world finishes its greeting in a moment, so a silent stranger soon is the oldest.
 pub(super) const MOST: usize = 128;
 
-/// What comes of a greeting.
+/// The result of a greeting.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A process has called.
     Answered(Hello, TcpStream),
-    /// A process has answered a call to the process of this number.
+    /// This process has called the process with this number, and it has answered.
     Called(usize, Hello, TcpStream),
-    /// A connection does not count, and why.
+    /// A connection is ignored, for this reason.
     Ignored(String),
     /// The processes cannot meet.
     Failed(WorldError),
 }
 
-/// A connection that may be closed to make room, until it has shown that it knows the secret.
+/// A connection that may be closed to make room, until it has proved that it knows the secret.
 type Guest = Arc<Mutex<Option<TcpStream>>>;
 
-/// Answers those who call.
+/// Answers the processes that call.
 pub(crate) struct Door {
     listener: TcpListener,
     greeter: Arc<Greeter>,
@@ -44,7 +44,7 @@ impl Door {
         Ok(Self { listener, greeter, guests: VecDeque::new(), events })
     }
 
-    /// Greets all that have called since the last time, on threads of their own. Returns whether there were any.
+    /// Greets all callers since the last call of this function, on separate threads. Returns whether there were any.
     pub(crate) fn open(&mut self) -> bool {
         let mut any = false;
         loop {
@@ -56,7 +56,8 @@ impl Door {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return any,
-                // A stranger that has hung up already, or too many of them: the next time there may be a process.
+                // A stranger may have closed its connection already, or there may be too many of them. The next connection can
+                // be a process.
                 Err(error) => {
                     let _ = self.events.send(Event::Ignored(format!("a connection is ignored: {error}")));
                     return any;
@@ -102,7 +103,7 @@ fn ignored(from: &SocketAddr, error: &io::Error) -> Event {
     Event::Ignored(format!("a connection from {from} is ignored: {}", reason(error)))
 }
 
-/// Why a greeting has failed.
+/// Returns why a greeting has failed.
 pub(super) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
@@ -112,7 +113,7 @@ pub(super) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Whether only this computer reaches an address.
+/// Returns whether an address can be reached only from this computer.
 pub(super) fn is_private(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }

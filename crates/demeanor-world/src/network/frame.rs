@@ -1,22 +1,23 @@
-//! What goes over a connection: frames, each a kind, a length, and as many bytes.
+//! The frames that a connection consists of: each has a kind, a length, and as many bytes.
 
 use std::io::{self, Read, Write};
 
 use crate::error::WorldError;
 
-/// timely's own.
+/// Data of timely.
 pub(super) const DATA: u8 = 1;
 /// The error with which the process ends.
 pub(super) const ERROR: u8 = 2;
-/// The process has done its part of the world.
+/// The process has finished its part of the world.
 pub(super) const END: u8 = 3;
-/// The process is still there.
+/// The process is still running.
 pub(super) const ALIVE: u8 = 4;
 
 const HEAD: usize = 5;
-/// Longer frames are written after their head, shorter ones together with it. No error is longer.
+/// The limit of a short frame, which is written together with its head. A longer frame is written after its head. No error is
+/// longer.
 pub(super) const SHORT: usize = 1 << 16;
-/// No frame is longer: what timely writes at once is cut into several.
+/// The limit of all frames: longer data of timely is divided into several frames.
 pub(super) const LONGEST: usize = 1 << 24;
 
 pub(super) fn write(to: &mut impl Write, kind: u8, bytes: &[u8]) -> io::Result<()> {
@@ -34,7 +35,7 @@ pub(super) fn write(to: &mut impl Write, kind: u8, bytes: &[u8]) -> io::Result<(
     to.write_all(&frame)
 }
 
-/// Reads the kind and the length of the next frame: of one that a process writes.
+/// Reads the kind and the length of the next frame.
 pub(super) fn read_head(from: &mut impl Read) -> io::Result<(u8, usize)> {
     let mut head = [0; HEAD];
     from.read_exact(&mut head)?;
@@ -55,7 +56,7 @@ fn damaged(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
-/// Writes why `process` ends: with its own error, or with that of which it has been told.
+/// Writes why `process` ends: with its own error, or with the error that another process has sent to it.
 pub(super) fn write_error(to: &mut impl Write, process: usize, error: &WorldError) -> io::Result<()> {
     let (process, text) = match error {
         WorldError::Elsewhere { process, text } => (*process, text.clone()),
@@ -67,7 +68,7 @@ pub(super) fn write_error(to: &mut impl Write, process: usize, error: &WorldErro
     write(to, ERROR, &bytes)
 }
 
-/// Reads the bytes of an error that a process has sent.
+/// Reads the error that a process has sent.
 pub(super) fn read_error(from: &mut impl Read, length: usize, sender: usize) -> io::Result<WorldError> {
     let mut bytes = vec![0; length];
     from.read_exact(&mut bytes)?;

@@ -1,8 +1,8 @@
-//! What two processes say when they meet: who they are, how they were started, and a proof that they know the same secret.
+//! The handshake of two processes: their numbers, their settings, and a proof that they know the same secret.
 //!
-//! Both begin with a nonce, a number that is used only once. Then the process that calls says who it is, with a proof that depends
-//! on both nonces, so that what was said on another connection proves nothing. Then the other process does the same. The last
-//! word is that of the process that calls: that it has heard the answer.
+//! First both send a nonce, which is a number that is used only once. Then the calling process sends its greeting, with a proof
+//! that depends on both nonces, so that bytes from another connection prove nothing. Then the other process does the same.
+//! Finally the calling process confirms that it has received the answer.
 
 use std::fmt::Display;
 use std::io::{self, Read, Write};
@@ -18,16 +18,17 @@ use crate::error::WorldError;
 
 const MAGIC: &[u8; 8] = b"demeanor";
 const NONCE: usize = 32;
-/// A process says no more than this. With nonce and proof these are less than 4 kB, which a stranger may make this process read.
+/// The longest greeting of a process. With nonce and proof it has less than 4 kB, so a stranger can make this process read only
+/// that much.
 const LONGEST: usize = 4000;
-/// A longer value is not said, but only its beginning and its digest.
+/// The longest value that is sent whole. A longer value is sent as its beginning and its digest.
 const LONGEST_VALUE: usize = 200;
-/// What a caller says when it has heard the answer. If it has stopped waiting before, the connection does not count.
+/// The caller's confirmation that it has received the answer. If it has stopped waiting before, the connection does not count.
 const HEARD: u8 = b'+';
 const CALLER: &[u8] = b"c";
 const CALLED: &[u8] = b"d";
 
-/// How a process was started: names and values, which have to be the same in all processes.
+/// The settings of a process: names and values, which must be the same in all processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Settings(pub(crate) Vec<(String, String)>);
 
@@ -51,7 +52,7 @@ impl Settings {
     }
 }
 
-/// Values are as long as a program likes, such as the names of all its states.
+/// Shortens a value. A program's values can have any length, such as a list of all state names.
 fn shortened(value: String) -> String {
     use std::hash::Hasher;
     if value.len() <= LONGEST_VALUE {
@@ -63,7 +64,7 @@ fn shortened(value: String) -> String {
     format!("{begin}.. (digest {:016x})", hasher.finish())
 }
 
-/// What a process says of itself.
+/// The greeting of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub(crate) process: usize,
@@ -73,7 +74,7 @@ pub(crate) struct Hello {
 /// Greets other processes.
 #[derive(Debug)]
 pub(crate) struct Greeter {
-    /// What this process says.
+    /// The greeting of this process, as text.
     text: Vec<u8>,
     secret: Secret,
     /// How long a greeting may take.
@@ -81,7 +82,7 @@ pub(crate) struct Greeter {
 }
 
 impl Greeter {
-    /// How long a greeting may take as a rule.
+    /// The usual time limit of a greeting.
     pub(crate) const TIME: Duration = Duration::from_secs(2);
 
     pub(crate) fn new(hello: &Hello, secret: Secret, time: Duration) -> Result<Self, WorldError> {
@@ -94,13 +95,13 @@ impl Greeter {
         Ok(Self { text, secret, time })
     }
 
-    /// Greets a process that this one has called.
+    /// Greets a process that this process has called.
     pub(crate) fn call(&self, stream: &TcpStream) -> io::Result<Hello> {
         self.in_time(stream, |stream| self.call_on(stream))
     }
 
-    /// Answers the greeting of a process that has called. `know` is called as soon as it has shown that it knows the secret; if
-    /// that returns `false`, the greeting ends.
+    /// Answers the greeting of a caller. `know` is called as soon as the caller has proved that it knows the secret; if `know`
+    /// returns `false`, the greeting ends.
     pub(crate) fn answer(&self, stream: &TcpStream, know: impl FnOnce() -> bool) -> io::Result<Hello> {
         self.in_time(stream, |stream| self.answer_on(stream, know))
     }
@@ -161,7 +162,7 @@ impl Greeter {
     }
 }
 
-/// Says a nonce, and hears one. Returns this process's and the other's.
+/// Sends a nonce, and receives one. Returns this process's nonce and the other's.
 fn exchange_nonces(stream: &mut (impl Read + Write)) -> io::Result<[[u8; NONCE]; 2]> {
     let (mut ours, mut magic, mut theirs) = ([0; NONCE], [0; MAGIC.len()], [0; NONCE]);
     getrandom::fill(&mut ours)?;

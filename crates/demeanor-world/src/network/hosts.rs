@@ -1,11 +1,11 @@
-//! The hosts file: on each line the address of a process, in the order of their numbers.
+//! The hosts file. Each line is the address of a process, in the order of their numbers.
 
 use std::fs;
 use std::path::Path;
 
 use crate::error::WorldError;
 
-/// Reads the first `processes` addresses of a file. Empty lines and lines that begin with `#` do not count.
+/// Reads the first `processes` addresses of a file. Empty lines, and lines that begin with `#`, are ignored.
 pub(crate) fn read(path: &Path, processes: usize) -> Result<Vec<String>, WorldError> {
     let file = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| WorldError::Hosts {
@@ -14,7 +14,7 @@ pub(crate) fn read(path: &Path, processes: usize) -> Result<Vec<String>, WorldEr
         text: error.to_string(),
     })?;
     let mut hosts: Vec<(usize, &str)> = Vec::new();
-    // Some editors begin a file with a byte order mark.
+    // Some editors write a byte order mark at the beginning of a file.
     for (nth, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let (line, host) = (nth + 1, line.trim());
         if host.is_empty() || host.starts_with('#') {

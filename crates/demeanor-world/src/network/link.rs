@@ -1,6 +1,6 @@
-//! A connection to another process, as timely reads and writes it.
+//! A connection to another process, which timely reads and writes.
 //!
-//! What timely writes goes over it in frames, so that between two of them a process can say why it ends.
+//! The data of timely is divided into frames, so that between two frames a process can send the reason for its end.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -15,40 +15,41 @@ use super::frame;
 use crate::alarm::Alarm;
 use crate::error::WorldError;
 
-/// How often a process says that it is still there, if silence is not limited to less than four times as much.
+/// The interval at which a process sends a sign of life, unless the limit of silence is less than four times as long.
 const ALIVE: Duration = Duration::from_secs(2);
-/// How long a process that ends tries to say why to one that does not read.
+/// How long a process that ends tries to send its reason to a process that does not read.
 const LAST: Duration = Duration::from_millis(500);
 
 /// All connections of this process.
 pub(crate) struct Links {
     process: usize,
     alarm: Arc<Alarm>,
-    /// After so long a silence a process counts as gone: its machine may have lost its power, or the cable been pulled.
+    /// After this time without a sign of life, a process counts as gone: its computer may have lost power, or the cable may be
+    /// unplugged.
     silence: Duration,
     writers: Vec<Arc<Writer>>,
-    /// How many connections are open for reading.
+    /// Number of connections that are open for reading.
     open: Mutex<usize>,
     closed: Condvar,
-    /// How many bytes timely has written.
+    /// Number of bytes that timely has written.
     pub(crate) sent: AtomicU64,
 }
 
 struct Writer {
     process: usize,
-    /// Locked while something is written, which takes forever if the other process is stopped.
+    /// Locked during a write, which takes forever if the other process is stopped.
     socket: Mutex<TcpStream>,
-    /// The same socket, to end a write that takes too long.
+    /// The same socket without the lock, to end a write that takes too long.
     unlocked: TcpStream,
 }
 
-/// A connection, as timely is given it.
+/// A connection in the form that timely needs.
 pub(crate) struct Link {
     all: Arc<Links>,
     writer: Arc<Writer>,
     address: Arc<str>,
     reader: BufReader<TcpStream>,
-    /// How much of the frame under way has not been read.
+    /// Number of bytes of the current frame that have not been read.
     remaining: usize,
 }
 
@@ -92,7 +93,7 @@ impl Links {
         Ok((all, links))
     }
 
-    /// Says from time to time that this process is still there, however long its ticks take.
+    /// Regularly sends signs of life to the other processes, however long the ticks of this process take.
     fn stay_alive(self: &Arc<Self>) -> io::Result<()> {
         let (all, often) = (Arc::downgrade(self), ALIVE.min(self.silence / 4));
         thread::Builder::new().name("world:alive".to_owned()).spawn(move || {
@@ -100,9 +101,10 @@ impl Links {
                 thread::park_timeout(often);
                 let Some(all) = all.upgrade() else { return };
                 for writer in &all.writers {
-                    // If it is locked, something is being written, and one who does not read must not keep it from the others.
+                    // A locked socket is being written to. A process that does not read must not block the signs of life to the
+                    // others.
                     if let Ok(mut socket) = writer.socket.try_lock() {
-                        // Whether it is gone is known to who reads.
+                        // The error can be ignored: the reading side notices that the process is gone.
                         let _ = frame::write(&mut *socket, frame::ALIVE, &[]);
                     }
                 }
@@ -111,17 +113,18 @@ impl Links {
         Ok(())
     }
 
-    /// Tells all other processes why this one ends: with its own error, or with that of which it has been told.
+    /// Tells all other processes why this process ends: with its own error, or with the error that another process has sent to
+    /// it.
     fn tell(&self, error: &WorldError) {
         thread::scope(|scope| {
             for writer in &self.writers {
-                // Without a thread the other process sees that the connection is closed, and not why.
+                // If no thread can be started, the other process sees that the connection is closed, but not why.
                 let _ = thread::Builder::new().spawn_scoped(scope, || writer.write_last(self.process, error));
             }
         });
     }
 
-    /// Waits until the others have closed their side, so that what this process has said last is not lost on the way.
+    /// Waits until the other processes have closed their side, so that the last bytes of this process are not lost.
     pub(crate) fn linger(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,7 +141,7 @@ impl Links {
 }
 
 impl Writer {
-    /// Writes why this process ends, and nothing more. One that is stopped while it is written to does not hear it.
+    /// Writes why this process ends, as its last frame. A process that is stopped in the middle of a frame does not receive it.
     fn write_last(&self, process: usize, error: &WorldError) {
         let deadline = Instant::now() + LAST;
         while Instant::now() < deadline {
@@ -158,7 +161,7 @@ impl Writer {
 }
 
 impl Link {
-    /// Reads on to the next piece of timely's. Returns whether there is one.
+    /// Reads frames up to the next data of timely. Returns whether there is any.
     fn next_data(&mut self) -> io::Result<bool> {
         while self.remaining == 0 {
             match frame::read_head(&mut self.reader)? {
@@ -169,16 +172,16 @@ impl Link {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
                 (frame::END, _) => return Ok(false),
-                // That it is alive.
+                // A sign of life.
                 _ => {}
             }
         }
         Ok(true)
     }
 
-    /// Ends the thread's part in a run that has failed. timely would panic, with a message that helps no user.
+    /// Ends the thread after the run has failed. Otherwise timely would panic with a message that does not help users.
     fn give_up(&mut self) -> ! {
-        // Until the other side has heard what this process has to say.
+        // Reads until the other side has received the last frame and closes the connection.
         let mut rest = [0; 4096];
         let _ = self.reader.get_ref().set_read_timeout(Some(Duration::from_secs(1)));
         while matches!(self.reader.read(&mut rest), Ok(read) if read > 0) {}
@@ -208,7 +211,7 @@ impl Read for Link {
                 let (process, address) = (self.writer.process, self.address.to_string());
                 let error = read.err();
                 let lost = match error.as_ref().map(io::Error::kind) {
-                    // Which of them it is depends on the operating system.
+                    // The kind of error depends on the operating system.
                     Some(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                         WorldError::Silent { process, address, seconds: self.all.silence.as_secs() }
                     }
@@ -218,7 +221,7 @@ impl Read for Link {
                     }
                     _ => WorldError::Lost { process, address },
                 };
-                // Nothing happens if there is an error already.
+                // This has no effect after an earlier error.
                 self.all.alarm.raise(lost);
                 self.give_up()
             }
@@ -229,7 +232,8 @@ impl Read for Link {
 impl Write for Link {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(frame::LONGEST)];
-        // After an error, and to a process that is gone, nothing is written, and timely need not know: who reads finds out why.
+        // After an error, and to a process that is gone, nothing is written. timely need not know: the reading side finds the
+        // reason.
         if !self.all.alarm.is_raised() && self.writer.write(frame::DATA, bytes).is_ok() {
             self.all.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         }
@@ -257,7 +261,7 @@ impl Stream for Link {
     }
 
     fn shutdown(&self, _: Shutdown) -> io::Result<()> {
-        // timely is done with writing.
+        // timely has finished writing.
         if !self.all.alarm.is_raised() {
             let _ = self.writer.write(frame::END, &[]);
         }
@@ -281,7 +285,7 @@ mod tests {
         let sockets = vec![None, Some(to_stopped), Some(to_other)];
         let (all, _links) = Links::new(0, &addresses, sockets, &alarm, Duration::from_secs(30)).unwrap();
         let writer = Arc::clone(&all.writers[0]);
-        // More than the buffers of a connection hold.
+        // More bytes than the buffers of a connection hold.
         let blocked = thread::spawn(move || writer.write(frame::DATA, &vec![0; 1 << 26]));
         stopped.peek(&mut [0]).unwrap();
         alarm.raise(WorldError::Save("it is over".to_owned()));
@@ -305,7 +309,7 @@ mod tests {
         let sockets = vec![None, Some(ours)];
         let (_all, mut links) = Links::new(0, &addresses, sockets, &alarm, Duration::from_secs(30)).unwrap();
         let mut link = links.remove(1).unwrap();
-        // It never returns, as timely would panic.
+        // `read` does not return, because timely would panic.
         thread::spawn(move || link.read(&mut [0; 16]));
         theirs.write_all(&[frame::DATA, 0xff, 0xff, 0xff, 0xff]).unwrap();
         let text = "a frame of kind 1 has 4294967295 bytes; at most 16777216 are sent";

@@ -1,7 +1,7 @@
-//! The connections between processes: where they are, how they meet, and what goes over them.
+//! The connections between processes: their addresses, the meeting of the processes, and the data on the connections.
 //!
-//! timely is given connected streams. They are ours, so that a process that is gone is known by its name, and so that a process
-//! that ends with an error can say which.
+//! This crate opens the connections, not timely. So an error can name the process that is gone, and a process that ends with an
+//! error can send it.
 
 mod connect;
 mod deadline;

@@ -8,11 +8,12 @@ use std::{env, fmt};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// How long a proof is.
+/// The length of a proof.
 pub(super) const PROOF: usize = 32;
-/// More than any secret needs.
+/// More bytes than any secret needs.
 const LONGEST: u64 = 4096;
-/// Where a launcher tells its processes their secret: other users cannot read it there, as they could among the arguments.
+/// The environment variable in which a launcher passes the secret to its processes. Other users cannot read it there; arguments
+/// are visible to them.
 pub(crate) const VARIABLE: &str = "DEMEANOR_WORLD_SECRET";
 
 /// A secret, which is never sent and never shown.
@@ -20,7 +21,7 @@ pub(crate) const VARIABLE: &str = "DEMEANOR_WORLD_SECRET";
 pub(crate) struct Secret(Vec<u8>);
 
 impl Secret {
-    /// What processes without a secret use. Every program can prove that it knows this.
+    /// The secret of processes without a secret. Every program knows it.
     pub(crate) fn none() -> Self {
         Self(Vec::new())
     }
@@ -29,7 +30,7 @@ impl Secret {
         self.0.is_empty()
     }
 
-    /// Reads a secret from a file: all its bytes, without the line break at the end, if there is one.
+    /// Reads a secret from a file: all bytes, without a line break at the end.
     pub(crate) fn read(file: &Path) -> io::Result<Self> {
         let mut bytes = Vec::new();
         File::open(file)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
@@ -43,23 +44,24 @@ impl Secret {
         Ok(Self(secret.to_vec()))
     }
 
-    /// Makes a secret for the processes of a launcher, and the text of it for [`VARIABLE`].
+    /// Creates a secret for the processes of a launcher. Also returns its text for [`VARIABLE`].
     pub(crate) fn random() -> io::Result<(Self, String)> {
         let text = format!("{:016x}{:016x}", getrandom::u64()?, getrandom::u64()?);
         Ok((Self(text.clone().into_bytes()), text))
     }
 
-    /// The secret of the launcher that has started this process.
+    /// Returns the secret of the launcher that has started this process.
     pub(crate) fn of_launcher() -> Option<Self> {
         env::var(VARIABLE).ok().filter(|text| !text.is_empty()).map(|text| Self(text.into_bytes()))
     }
 
-    /// The proof that its sender knows the secret and has said this. All parts but the last one have a fixed length.
+    /// Returns the proof that its sender knows the secret and has sent this. All parts except the last have a fixed length.
     pub(super) fn prove(&self, said: &[&[u8]]) -> [u8; PROOF] {
         self.sum(said).finalize().into_bytes().into()
     }
 
-    /// Whether this proof is the right one. The time that this takes says nothing about the right one.
+    /// Returns whether a proof is right. The comparison takes constant time, so that its duration reveals nothing about the
+    /// right proof.
     pub(super) fn accepts(&self, proof: &[u8; PROOF], said: &[&[u8]]) -> bool {
         self.sum(said).verify_slice(proof).is_ok()
     }

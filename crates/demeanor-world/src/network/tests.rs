@@ -1,4 +1,4 @@
-//! How processes meet among strangers.
+//! Tests of the meeting of processes, with strangers that call them.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,9 +10,9 @@ use super::deadline::Limited;
 use super::*;
 use crate::error::WorldError;
 
-/// Longer than any test takes, unless it fails: what ends does not end because of the time.
+/// Longer than any test takes, unless it fails: in these tests no time limit is reached.
 const LONG: Duration = Duration::from_secs(100);
-/// What every connection begins with: eight bytes that say what it is, and a nonce.
+/// The first bytes of every connection: eight bytes that identify the protocol, and a nonce.
 const BEGIN: usize = 40;
 
 fn secret(text: &str) -> Secret {
@@ -31,7 +31,7 @@ fn listener() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// A world of some processes that are about to meet.
+/// Creates a world of some processes that are about to meet.
 fn meetings(processes: usize, secret: &Secret) -> Vec<Meeting> {
     let listeners: Vec<_> = (0..processes).map(|_| listener()).collect();
     let addresses: Vec<_> = listeners.iter().map(|(_, address)| address.to_string()).collect();
@@ -54,9 +54,9 @@ fn start(meeting: Meeting) -> JoinHandle<Result<Streams, WorldError>> {
     thread::spawn(|| connect(meeting))
 }
 
-/// Waits until all have met: each has a connection to every other one.
+/// Waits until all processes have met: each has a connection to every other one.
 fn assert_met(processes: Vec<JoinHandle<Result<Streams, WorldError>>>) {
-    // A process that drops its connections too early is gone for the others.
+    // A process that drops its connections too early would be gone for the others.
     let streams: Vec<_> = processes.into_iter().map(|process| process.join().unwrap().unwrap()).collect();
     for (nth, streams) in streams.iter().enumerate() {
         let met: Vec<_> = streams.iter().map(Option::is_some).collect();
@@ -64,7 +64,7 @@ fn assert_met(processes: Vec<JoinHandle<Result<Streams, WorldError>>>) {
     }
 }
 
-/// What a door makes of one stranger.
+/// Returns how a door reacts to one stranger.
 fn ignored(ours: &Secret, time: Duration, stranger: impl FnOnce(TcpStream) + Send + 'static) -> String {
     let ((listener, address), (sender, events)) = (listener(), mpsc::channel());
     let mut door = Door::new(listener, Arc::new(greeter(0, ours, time)), sender).unwrap();
@@ -87,15 +87,15 @@ fn wait_for_the_end(mut stream: TcpStream) {
     let _ = io::copy(&mut stream, &mut io::sink());
 }
 
-/// Says all that a stranger has to say, and waits until the other side closes the connection.
+/// Sends the bytes of a stranger, and waits until the other side closes the connection.
 fn say(mut stream: TcpStream, bytes: &[u8]) {
     stream.write_all(bytes).unwrap();
-    // It may be closed already.
+    // The connection may be closed already.
     let _ = stream.shutdown(Shutdown::Write);
     wait_for_the_end(stream);
 }
 
-/// How a process before the secret was introduced has greeted.
+/// Returns a greeting from before the secret was introduced.
 fn old_greeting(text: &str) -> Vec<u8> {
     [b"demeanor", &u32::try_from(text.len()).unwrap().to_le_bytes()[..], text.as_bytes()].concat()
 }
@@ -145,7 +145,7 @@ fn two_processes_meet_only_if_both_know_the_same_secret() {
 fn a_greeting_that_was_recorded_proves_nothing_later() {
     let ours = secret("open sesame");
     let ((listener, address), (relay, relayed)) = (listener(), self::listener());
-    // A stranger passes on what two processes say, and keeps what the caller says.
+    // A stranger forwards the bytes between two processes, and records the bytes of the caller.
     let recorded = thread::spawn(move || {
         let (from, _) = relay.accept().unwrap();
         let to = TcpStream::connect(address).unwrap();
@@ -187,7 +187,7 @@ fn a_process_that_may_not_take_part_is_told_nothing() {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(&[&b"demeanor"[..], &[7; 32], &[0; 4], &[0; 32]].concat()).unwrap();
         let mut told = Vec::new();
-        // The connection may be reset, since not all has been read.
+        // The connection may be reset, because some bytes were not read.
         let _ = stream.read_to_end(&mut told);
         told
     });
@@ -200,7 +200,7 @@ fn a_process_that_may_not_take_part_is_told_nothing() {
 fn strangers_that_stall_hold_up_no_process() {
     for secret in [Secret::none(), secret("open sesame")] {
         let meetings = meetings(3, &secret);
-        // Before the processes look for the first time, strangers have called all of them.
+        // Strangers call all processes before these check their doors for the first time.
         let addresses = meetings[0].addresses.clone();
         let begin = [&b"demeanor"[..], &[7; 32], &4000_u32.to_le_bytes(), br#"{"process":1"#].concat();
         let stalled: Vec<_> = addresses
@@ -236,7 +236,7 @@ fn five_hundred_strangers_at_once_keep_no_process_from_joining() {
     let strangers: Vec<_> = (0..500)
         .map(|nth: usize| {
             let mut stream = TcpStream::connect(&address).unwrap();
-            // Some are closed while they write.
+            // Some connections are closed during the write.
             let _ = stream.write_all(&garbage[nth % garbage.len()]);
             stream
         })
@@ -245,7 +245,7 @@ fn five_hundred_strangers_at_once_keep_no_process_from_joining() {
     drop(strangers);
 }
 
-/// A connection on which a process waits before it says its last word.
+/// A connection on which a process waits before its last word.
 struct Pausing {
     stream: TcpStream,
     writes: usize,
@@ -262,7 +262,7 @@ impl Read for Pausing {
 impl Write for Pausing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writes += 1;
-        // After the nonce, and what it says of itself.
+        // After the nonce and the greeting.
         if self.writes == 3 {
             self.answered.send(()).unwrap();
             self.goes_on.recv().unwrap();
@@ -326,7 +326,7 @@ fn processes_without_a_secret_meet_only_where_no_other_computer_reaches_them() {
     let error = connect(both.remove(0)).unwrap_err();
     let what = format!("process 0 listens at 0.0.0.0:{port}, which other computers can reach: {how}");
     assert_eq!(error, WorldError::Connect(what));
-    // An address for documents, which no computer has.
+    // An address reserved for documentation, which no computer has.
     both[0].addresses[0] = "192.0.2.1:2101".to_owned();
     let error = connect(both.remove(0)).unwrap_err();
     let what = format!("process 0 is at 192.0.2.1:2101, which other computers can reach: {how}");
@@ -381,7 +381,7 @@ fn a_long_setting_that_differs_only_at_its_end_differs() {
     assert_ne!(settings[0][1], settings[0][2]);
 }
 
-/// A client that sends a byte whenever it is asked for one, each a moment before the limit.
+/// A client that sends one byte whenever it is asked for one, each a moment before the time limit.
 struct Drip {
     now: std::rc::Rc<std::cell::Cell<Instant>>,
     limit: Duration,

@@ -1,6 +1,6 @@
-//! Villagers that do all that citizens can: they write, move, wait, sleep, are born and end.
+//! Villagers that use all abilities of citizens: they send messages, move, wait, sleep, are born and end.
 //!
-//! Each keeps a number into which everything that happens to it is mixed, so that another order of the same events is another
+//! Each villager mixes all its events into a number, so that a different order of the same events results in a different
 //! number.
 
 #![expect(dead_code, reason = "each of the tests that share it uses a part of it")]
@@ -42,23 +42,23 @@ pub(crate) struct Day<'a> {
     pub(crate) oddity: Oddity,
 }
 
-/// What goes wrong in a village.
+/// An error in a village.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Oddity {
     None,
     /// A callback panics in this tick.
     Panic(u64),
-    /// A second villager of this id is born in this tick.
+    /// In this tick, a second villager with this id is born.
     SameId(u64, u64),
-    /// In this tick a villager goes to a shard that does not exist.
+    /// In this tick, a villager moves to a shard that does not exist.
     NoShard(u64),
-    /// Two villagers of one id are born in this tick, each in another shard.
+    /// In this tick, two villagers with the same id are born in different shards.
     Twins(u64),
-    /// In this tick a villager has another id.
+    /// In this tick, a villager changes its id.
     Renamed(u64),
-    /// In this tick a villager removes a child that is not born yet.
+    /// In this tick, a villager removes a child that is not born yet.
     RemovedEarly(u64),
-    /// In this tick a villager writes in the name of somebody who does not live.
+    /// In this tick, a villager sends a message in the name of a citizen that does not live.
     Forged(u64),
 }
 
@@ -94,7 +94,7 @@ impl Villager {
         self.lived = (self.lived.rotate_left(7) ^ what).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
-    /// Someone of the first villagers, who may have ended since.
+    /// Returns one of the first villagers, which may have ended since then.
     fn someone(&self, day: &Day<'_>, purpose: u64) -> u64 {
         let mut random = day.office.random(self, purpose);
         id_of(some_shard(&mut random, day), random.rand_range(0..20))
@@ -109,7 +109,7 @@ pub(crate) fn id_of(shard: u32, nth: u64) -> u64 {
     u64::from(shard) * 1000 + nth
 }
 
-/// What all do: one in ten moves in each tick, and who is old is followed by a child.
+/// The global state: one villager in ten moves in each tick, and an old villager is replaced by a child.
 struct Life;
 
 impl State<Villager> for Life {
@@ -151,13 +151,13 @@ impl State<Villager> for Life {
             villager.home = some_shard(&mut random, day);
         }
         if day.tick.is_multiple_of(16) {
-            // All to one.
+            // Many villagers write to one.
             day.office.send(villager, id_of(3, day.tick / 16 % 10), Letter::Hello(villager.id));
         }
         if villager.age > 120 {
             let child = Villager { id: villager.id + 1_000_000, age: 0, coins: villager.coins, ..*villager };
             let receiver = child.id;
-            // In vain: the child is told of it in its first tick, wherever it is born.
+            // The message has no receiver. The child gets it back in its first tick, wherever it is born.
             day.office.send(&child, u64::MAX, Letter::Reminder);
             if random.rand_range(0..2) == 0 {
                 day.office.spawn(child, StateRef::from(&Idle));
@@ -242,7 +242,7 @@ impl State<Villager> for Prayer {
     }
 }
 
-/// A letter is brought to someone in person.
+/// The state in which a villager carries a letter to another one.
 #[derive(Clone, Serialize, Deserialize)]
 struct Errand {
     to: u64,
@@ -265,7 +265,7 @@ pub(crate) fn book() -> StateBook<Villager> {
     StateBook::new().with(&Life).with(&Idle).with(&Work).with(&Prayer).with_owned::<Errand>().with_messages()
 }
 
-/// The first villagers of a shard: some shards are empty, one has a third of all.
+/// Returns the first villagers of a shard: some shards are empty, and one has a third of all villagers.
 pub(crate) fn first_of(shard: u32, shards: u32) -> Vec<(Villager, StateRef<Villager>)> {
     let count = if shard == 3 { u64::from(10 * shards) } else { u64::from(shard * shard % 37) };
     assert!(shard < shards);
@@ -276,7 +276,7 @@ pub(crate) fn global() -> StateRef<Villager> {
     StateRef::from(&Life)
 }
 
-/// The world of these villagers.
+/// Returns the world of these villagers.
 pub(crate) fn world(shards: u32) -> World<Villager> {
     world_with(shards, Oddity::None)
 }
@@ -294,7 +294,7 @@ pub(crate) fn idle() -> StateRef<Villager> {
     StateRef::from(&Idle)
 }
 
-/// A state in which nobody is.
+/// A state that no villager is in.
 pub(crate) struct Other;
 
 impl State<Villager> for Other {}

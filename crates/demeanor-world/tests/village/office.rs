@@ -1,4 +1,4 @@
-//! What villagers ask of the post: of that of a world, or of a simple one that keeps everything in one list.
+//! The interface between villagers and the post: the post of a world, or a simple one that stores everything in one list.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Office for Post<Villager> {
 #[derive(Default)]
 pub(crate) struct Simple {
     pub(crate) tick: u64,
-    /// Sender, receiver, letter, as they were sent.
+    /// Sender, receiver and letter, in the order of sending.
     pub(crate) letters: Vec<(u64, u64, Letter)>,
     pub(crate) born: Vec<(Villager, StateRef<Villager>)>,
     pub(crate) dead: Vec<u64>,
@@ -50,7 +50,7 @@ pub(crate) struct Simple {
 }
 
 impl Simple {
-    /// Takes the letters to those who live, by receiver, then by sender, and returns the others.
+    /// Returns the letters to living villagers, sorted by receiver, then by sender, and stores the others as returned.
     pub(crate) fn sorted(&mut self, lives: impl Fn(u64) -> bool) -> Vec<(u64, Letter)> {
         let mut letters = std::mem::take(&mut self.letters);
         letters.sort_by_key(|(sender, receiver, _)| (*receiver, *sender));

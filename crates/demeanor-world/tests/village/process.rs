@@ -1,4 +1,4 @@
-//! Worlds in processes of their own: a test starts itself again, and the process says what it observes.
+//! Worlds in separate processes: a test starts its own executable, and the process prints what it observes.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -10,28 +10,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{Oddity, Villager, world_with};
 
-/// What a process is told, in its environment.
+/// The environment variable with the description of a run.
 const TOLD: &str = "DEMEANOR_WORLD_TEST";
 
-/// What a run is.
+/// The description of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) processes: usize,
     pub(crate) threads: usize,
     pub(crate) shards: u32,
     pub(crate) ticks: u64,
-    /// Every so many ticks, in this folder.
+    /// The interval of checkpoints in ticks, and their folder.
     pub(crate) checkpoint: Option<(u64, PathBuf)>,
     pub(crate) resume: bool,
     pub(crate) continues: bool,
     pub(crate) oddity: Oddity,
-    /// After so many seconds a process that says nothing counts as gone.
+    /// The seconds without a sign of life after which a process counts as gone.
     pub(crate) silence: u64,
-    /// For so many seconds the processes wait for each other.
+    /// The seconds for which the processes wait for each other.
     pub(crate) patience: u64,
-    /// Which program it says it is, if not the digest of the executable.
+    /// The program's identity, if it is not the digest of the executable.
     pub(crate) program: Option<String>,
-    /// The file with the secret, if not that of the launcher.
+    /// The file with the secret, if it is not the secret of the launcher.
     pub(crate) secret: Option<PathBuf>,
 }
 
@@ -78,27 +78,27 @@ impl Run {
         args
     }
 
-    /// The processes, which run.
+    /// Starts the processes.
     pub(crate) fn start(&self) -> Local {
         self.try_start().unwrap()
     }
 
-    /// The same, where each may be told something else.
+    /// Starts the processes. `told` can change the description for each of them.
     pub(crate) fn start_each(&self, told: impl Fn(usize, Self) -> Self) -> Local {
         let program = env::current_exe().unwrap();
         Local::start(self.processes, |process| told(process, self.clone()).command(&program)).unwrap()
     }
 
-    /// The processes, unless one of them ends before it meets the others.
+    /// Starts the processes, unless one of them ends before it meets the others.
     pub(crate) fn try_start(&self) -> io::Result<Local> {
         let program = env::current_exe()?;
         Local::start(self.processes, |_| self.command(&program))
     }
 
-    /// What runs one of the processes.
+    /// Returns the command that starts one of the processes.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        // To the test harness the arguments behind `--` are names of tests that do not exist.
+        // For the test harness the arguments after `--` are names of tests that do not exist.
         command.args(["--exact", "a_process", "--nocapture", "--"]).args(self.args());
         command.env(TOLD, serde_json::to_string(self).unwrap());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -106,7 +106,7 @@ impl Run {
     }
 }
 
-/// In a process that a test has started: runs its part of the world, and says what process 0 observes.
+/// Runs this process's part of the world if a test has started it; process 0 prints what it observes.
 pub(crate) fn be_one() {
     let Ok(told) = env::var(TOLD) else { return };
     let run: Run = serde_json::from_str(&told).unwrap();
@@ -118,7 +118,7 @@ pub(crate) fn be_one() {
     }
 }
 
-/// What process 0 says, as it says it: ticks and digests.
+/// Returns the output of process 0 as it is printed: ticks and digests.
 pub(crate) fn observed(local: &mut Local) -> impl Iterator<Item = (u64, u64)> + use<> {
     let output: ChildStdout = local.children[0].stdout.take().unwrap();
     BufReader::new(output).lines().filter_map(|line| {
@@ -130,7 +130,7 @@ pub(crate) fn observed(local: &mut Local) -> impl Iterator<Item = (u64, u64)> + 
     })
 }
 
-/// The error with which a process has ended, or nothing.
+/// Returns the error with which a process has ended, or nothing.
 pub(crate) fn error_of(child: &mut Child) -> io::Result<String> {
     let mut text = String::new();
     child.stderr.take().unwrap().read_to_string(&mut text)?;
@@ -139,7 +139,7 @@ pub(crate) fn error_of(child: &mut Child) -> io::Result<String> {
     Ok(error.map_or_else(String::new, |(_, error)| error.to_owned()))
 }
 
-/// The digests that a world observes which runs as described, from the first tick that it runs.
+/// Returns the digests that a run observes, from its first tick on.
 pub(crate) fn digests(run: &Run) -> Vec<(u64, u64)> {
     if run.processes == 1 {
         let (sender, observed) = std::sync::mpsc::channel();

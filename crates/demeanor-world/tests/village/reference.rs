@@ -1,4 +1,5 @@
-//! The same village without a world: in one batch, and as one machine for each villager. One thread, no processes, no shards.
+//! The same village without a world: in one batch, and with one machine per villager. It uses one thread, one process and no
+//! shards.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use demeanor_world::digest;
 use super::office::Simple;
 use super::{Day, Oddity, Villager, first_of, global};
 
-/// The digest after each tick, of all villagers in one batch.
+/// Returns the digest after each tick, of all villagers in one batch.
 pub(crate) fn one_batch(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
     let mut batch = Batch::<Villager>::new().with_global(global());
     let mut keys: BTreeMap<u64, Key> = BTreeMap::new();
@@ -38,7 +39,7 @@ pub(crate) fn one_batch(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
     digests
 }
 
-/// The digest after each tick, of a machine for each villager, one after the other in the order of their ids.
+/// Returns the digest after each tick, of one machine per villager, updated in the order of their ids.
 pub(crate) fn naive(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
     let mut agents: BTreeMap<u64, Agent<Villager>> = BTreeMap::new();
     let mut office =

@@ -1,30 +1,30 @@
-//! The interpreter that one would write for this one table: a loop over all owners, each with the index of its state.
+//! An interpreter written by hand for this one table: a loop over all owners, which have the index of their state.
 
 use super::{CIRCLE, Creature, STATES, checksum, duration, first, joining, next, next_kind, round};
 use crate::contender::Contender;
 use crate::workload::Context;
 
-/// What the table says of a state.
+/// The table's entry for a state.
 #[derive(Clone, Copy)]
 struct Row {
     duration: u32,
     next: u16,
-    /// Where an exhausted owner goes.
+    /// The next state of an exhausted owner.
     rest: u16,
 }
 
 struct Actor<const PAD: usize> {
     state: u16,
-    /// The tick in which it was entered.
+    /// The tick in which the owner entered its state.
     entered: u32,
     creature: Creature<PAD>,
 }
 
-/// Every `EVERY` ticks an owner is asked whether it is exhausted; never, if that is 0.
+/// An interpreter that checks every `EVERY` ticks whether an owner is exhausted; never, if `EVERY` is 0.
 pub(crate) struct ByHand<const PAD: usize, const EVERY: u32, const ACTS: bool, const STRETCH: u32> {
     table: Vec<Row>,
     actors: Vec<Actor<PAD>>,
-    /// The tick in which each has entered its parent state.
+    /// The tick in which each owner entered its parent state.
     around_entered: Vec<u32>,
     tick: u32,
 }

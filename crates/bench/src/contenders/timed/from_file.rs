@@ -10,7 +10,7 @@ use super::{CIRCLE, Creature, KINDS, RATE, SLOW, STATES, checksum, first, joinin
 use crate::contender::Contender;
 use crate::workload::Context;
 
-/// When it is, in seconds.
+/// The current time, in seconds.
 pub(super) struct Clock(pub(super) f64);
 
 impl Clock {
@@ -28,7 +28,7 @@ impl<const PAD: usize> demeanor::Owner for Creature<PAD> {
     }
 }
 
-/// What a state does.
+/// The action of a state.
 struct Act<const ACTS: bool> {
     state: usize,
 }
@@ -47,7 +47,7 @@ impl<const ACTS: bool, const PAD: usize> State<Creature<PAD>> for Act<ACTS> {
     }
 }
 
-/// What a parent state does.
+/// The action of a parent state.
 struct Recover;
 
 impl<const PAD: usize> State<Creature<PAD>> for Recover {
@@ -60,16 +60,16 @@ impl<const PAD: usize> State<Creature<PAD>> for Recover {
     }
 }
 
-/// How the file says how long a state lasts.
+/// The way in which the file says how long a state lasts.
 #[derive(Clone, Copy)]
 enum Lasts {
-    /// By a condition, which is asked in each tick.
+    /// A condition, which is checked in each tick.
     Asked,
-    /// By `after`.
+    /// `after`.
     After,
 }
 
-/// The parent states ask every `EVERY` ticks; there are none if that is 0.
+/// Returns the definition. The parent states check every `EVERY` ticks; if `EVERY` is 0, there are no parent states.
 fn definition<const PAD: usize, const EVERY: u32, const ACTS: bool>(
     stretch: u32,
     lasts: Lasts,
@@ -119,12 +119,12 @@ impl<const PAD: usize> InBatch<PAD> {
         Self::from_file::<EVERY, ACTS>(owners, 1, Lasts::Asked)
     }
 
-    /// Of the slow table, where everybody is asked.
+    /// The slow table, where conditions are checked for all owners.
     pub(crate) fn boxed_slow<const EVERY: u32>(owners: usize) -> Box<dyn Contender> {
         Self::from_file::<EVERY, false>(owners, SLOW, Lasts::Asked)
     }
 
-    /// Of the slow table, where owners sleep.
+    /// The slow table, where owners sleep.
     pub(crate) fn boxed_asleep<const EVERY: u32>(owners: usize) -> Box<dyn Contender> {
         Self::from_file::<EVERY, false>(owners, SLOW, Lasts::After)
     }
@@ -134,7 +134,7 @@ impl<const PAD: usize> InBatch<PAD> {
         Self::of(owners, stretch, |state| states[state].clone())
     }
 
-    /// A batch of creatures that begin in the states that `begin` gives.
+    /// Creates a batch of creatures that begin in the states that `begin` returns.
     pub(super) fn of<S: IntoState<Creature<PAD>>>(
         owners: usize,
         stretch: u32,
@@ -177,7 +177,7 @@ impl<const PAD: usize> OnMachines<PAD> {
         Self::from_file::<EVERY, ACTS>(owners, 1, Lasts::Asked)
     }
 
-    /// Of the slow table, where owners sleep.
+    /// The slow table, where owners sleep.
     pub(crate) fn boxed_asleep<const EVERY: u32>(owners: usize) -> Box<dyn Contender> {
         Self::from_file::<EVERY, false>(owners, SLOW, Lasts::After)
     }

@@ -12,7 +12,7 @@ struct Stage<const NESTED: bool, const ACTS: bool> {
     seconds: f64,
 }
 
-/// What is around the stages of one kind.
+/// The parent state of the states of one kind.
 struct Kind<const ACTS: bool> {
     kind: usize,
 }
@@ -24,7 +24,7 @@ static NESTED_ACTING: [Stage<true, true>; STATES] = stages();
 static AROUND: [Kind<false>; KINDS] = kinds();
 static AROUND_ACTING: [Kind<true>; KINDS] = kinds();
 
-/// Clocks that add up do so inexactly.
+/// The sum of many tick lengths is inexact.
 const TOLERANCE: f64 = 1e-6;
 
 const fn stages<const NESTED: bool, const ACTS: bool>() -> [Stage<NESTED, ACTS>; STATES] {
@@ -95,7 +95,7 @@ impl<const ACTS: bool, const PAD: usize> State<Creature<PAD>> for Kind<ACTS> {
     }
 }
 
-/// A batch of creatures in these states.
+/// Creates a batch of creatures in these states.
 pub(crate) fn in_rust<const PAD: usize, const IS_NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
     InBatch::<PAD>::of(owners, 1, |state| match (IS_NESTED, ACTS) {
         (false, false) => StateRef::from(&FLAT[state]),

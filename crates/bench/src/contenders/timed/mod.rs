@@ -1,17 +1,17 @@
-//! A machine as games keep it in tables: 200 states that each last some ticks and then go on to the next.
+//! A machine as games store it in tables: 200 states that each last some ticks and then change to the next.
 //!
-//! Twenty kinds of states follow each other in circles of ten. A state acts when it is entered; in the tables that say so, in
-//! each tick, too, in one of four ways. Owners begin at different times, so that in each tick about an eighth of them change,
-//! out of all states.
+//! There are twenty kinds of states, with a circle of ten states each. A state acts when it is entered. In some tables it also
+//! acts in each tick, in one of four ways. The owners begin at different times, so that about an eighth of them change state in
+//! each tick, from all states.
 //!
-//! In the nested table each circle lies in a parent state, which is left for the next circle when the owner is exhausted: in
-//! each tick that is asked of everybody, and holds for one owner in a thousand.
+//! In the nested table each circle has a parent state. An exhausted owner leaves it for the next circle: this condition is
+//! checked for every owner in each tick, and is true for one owner in a thousand.
 //!
-//! In the turning table that is asked only in every sixth tick that an owner has been in the circle: its parent state has turns,
-//! which come too often to sleep in between.
+//! In the turning table this condition is checked only in every sixth tick since the owner entered the circle: its parent state
+//! has turns, which are too frequent for an owner to sleep between them.
 //!
-//! In the slow table a state lasts sixty times as long, so that one owner in five hundred changes in a tick. There it is
-//! written once with conditions on the time, which are asked in each tick, and once with `after`, for which owners sleep.
+//! In the slow table a state lasts sixty times as long, so that one owner in five hundred changes in a tick. One contender has
+//! conditions on the time, which are checked in each tick; another has `after`, with which owners sleep.
 
 mod by_hand;
 mod from_file;
@@ -31,59 +31,59 @@ const KINDS: usize = 20;
 
 const STATES: usize = KINDS * CIRCLE.len();
 
-/// How many ticks the states of a circle last. Each kind begins elsewhere in it.
+/// How many ticks the states of a circle last. Each kind begins at a different state of the circle.
 const CIRCLE: [u32; 10] = [10, 8, 10, 4, 10, 9, 10, 1, 10, 6];
 
-/// How long it takes to go round a circle.
+/// The number of ticks for one round of a circle.
 const ROUND: usize = 78;
 
-/// The same where states last longer.
+/// The number of ticks for one round where states last `stretch` times as long.
 const fn round(stretch: u32) -> usize {
     ROUND * stretch as usize
 }
 
-/// After how many states an owner is exhausted.
+/// The number of states after which an owner is exhausted.
 const STRENGTH: u32 = 100;
 
-/// How many times as long the states of the slow table last: two to seventeen seconds, most of which every owner waits.
+/// The factor by which the states of the slow table last longer: two to seventeen seconds, in which an owner mostly waits.
 pub(super) const SLOW: u32 = 60;
 
-/// In how many ticks the parent states of the turning table have one turn.
+/// The number of ticks between two turns of a parent state in the turning table.
 pub(super) const TURN: u32 = 6;
 
-/// How many ticks a state lasts.
+/// Returns how many ticks a state lasts.
 const fn duration(state: usize) -> u32 {
     CIRCLE[(state + state / CIRCLE.len()) % CIRCLE.len()]
 }
 
-/// How long a state lasts, in seconds.
+/// Returns how long a state lasts, in seconds.
 fn seconds(state: usize, stretch: u32) -> f64 {
     f64::from(duration(state) * stretch) / RATE
 }
 
-/// The state behind a state.
+/// Returns the next state of a state.
 const fn next(state: usize) -> usize {
     let first = state - state % CIRCLE.len();
     first + (state + 1) % CIRCLE.len()
 }
 
-/// The kind that an exhausted owner goes on to.
+/// Returns the next kind for an exhausted owner.
 const fn next_kind(kind: usize) -> usize {
     (kind + 1) % KINDS
 }
 
-/// The first state of a kind.
+/// Returns the first state of a kind.
 const fn first(kind: usize) -> usize {
     kind * CIRCLE.len()
 }
 
-/// A character of 32 bytes and `PAD` more, which stand for all that states seldom touch.
+/// A character of 32 bytes, and `PAD` more bytes for the data that states seldom use.
 #[derive(Clone)]
 #[repr(C)]
 struct Creature<const PAD: usize> {
     position: [f32; 2],
     velocity: [f32; 2],
-    /// Every state that it has entered, one after the other, hashed.
+    /// A hash of all states that the owner has entered, in order.
     trace: u64,
     number: u32,
     strength: u32,
@@ -103,20 +103,20 @@ impl<const PAD: usize> Creature<PAD> {
         }
     }
 
-    /// The state that the `number`-th creature begins in.
+    /// Returns the first state of the `number`-th creature.
     const fn begins_in(number: usize) -> usize {
-        // Neighbors are in different states, as in a game.
+        // Creatures with neighboring numbers begin in different states, as in a game.
         (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) % STATES
     }
 
-    /// What a state does when it is entered.
+    /// The work of a state when it is entered.
     #[inline(always)]
     fn arrive(&mut self, state: usize) {
         self.trace = self.trace.rotate_left(5) ^ state as u64;
         self.strength = self.strength.saturating_sub(1);
     }
 
-    /// What a state does in a tick, in the tables in which it does anything.
+    /// The work of a state in a tick, in the tables in which it has work.
     #[inline(always)]
     fn act(&mut self, state: usize) {
         const SECONDS: f32 = 1.0 / 32.0;
@@ -128,7 +128,7 @@ impl<const PAD: usize> Creature<PAD> {
         }
     }
 
-    /// What a parent state does when it is entered.
+    /// The work of a parent state when it is entered.
     #[inline(always)]
     fn recover(&mut self) {
         self.strength = STRENGTH;
@@ -140,12 +140,13 @@ impl<const PAD: usize> Creature<PAD> {
     }
 }
 
-/// The creatures that join in each of the first ticks, so that they do not all change at once.
+/// Returns the creatures that join in a tick. They join during the first ticks, so that they do not all change at the same
+/// time.
 fn joining(tick: usize, owners: usize, stretch: u32) -> impl Iterator<Item = usize> {
     (tick..owners).step_by(round(stretch))
 }
 
-/// Sums the creatures up, in no particular order.
+/// Returns the sum over the creatures; their order does not matter.
 fn checksum<'a, const PAD: usize>(creatures: impl IntoIterator<Item = &'a Creature<PAD>>) -> u64 {
     creatures.into_iter().fold(0, |sum: u64, creature| {
         let [x, y] = creature.position.map(|at| u64::from(at.to_bits()));

@@ -1,4 +1,4 @@
-//! The same guards, as an enum and systems.
+//! The same guards, written with an enum and systems.
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
@@ -16,7 +16,7 @@ use crate::yard::{HEALTH, Incident, Intruder, Kind, Seen, nearest, posts, yard};
 pub struct Guard {
     state: State,
     before: State,
-    /// When it entered the state, in seconds.
+    /// The time at which the guard entered its state, in seconds.
     since: f32,
     post: Vec3,
     goal: Vec3,
@@ -26,17 +26,17 @@ pub struct Guard {
 
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// Walks to and fro.
+    /// Walks back and forth.
     Patrol,
-    /// Goes where there was a noise, and gives up after a while.
+    /// Goes to the place of a noise, and gives up after a while.
     Investigate,
     /// Runs after an intruder, and calls the others.
     Chase,
     /// Runs until no intruder is near.
     Flee,
-    /// Sees nothing, and then does again what it did before.
+    /// Is blind, and then returns to the previous state.
     Stunned,
-    /// Lies there, until another guard comes to the post.
+    /// Lies there until another guard comes to the post.
     Dead,
 }
 
@@ -133,7 +133,7 @@ fn rest(time: Res<Time>, mut guards: Query<&mut Guard>) {
     }
 }
 
-/// The game with nobody in it.
+/// The game without guards and intruders.
 pub fn game() -> App {
     let mut app = yard();
     app.add_observer(notice).add_systems(FixedUpdate, (think, rest).chain());
@@ -141,7 +141,7 @@ pub fn game() -> App {
 }
 
 pub fn spawn(mut commands: Commands) {
-    // Everybody's first state begins with the first tick.
+    // Every guard's first state begins in the first tick.
     let (state, since) = (State::Patrol, 1.0 / 64.0);
     for post in posts() {
         let guard = Guard { state, before: state, since, post, goal: post, health: HEALTH, deaths: 0 };
@@ -149,7 +149,7 @@ pub fn spawn(mut commands: Commands) {
     }
 }
 
-/// What is seen of the guards.
+/// Returns the visible data of the guards.
 pub fn seen(app: &mut App) -> Vec<Seen> {
     let mut guards = app.world_mut().query::<(&Guard, &Transform)>();
     guards.iter(app.world()).map(|(guard, it)| (it.translation, format!("{:?}", guard.state), guard.deaths)).collect()

@@ -1,4 +1,4 @@
-//! The guards, as state machines.
+//! The guards, written as state machines.
 
 use bevy_app::prelude::*;
 use bevy_demeanor::prelude::*;
@@ -40,7 +40,7 @@ impl MachineState<Guard> for OnDuty {
     }
 }
 
-/// Walks to and fro.
+/// Walks back and forth.
 struct Patrol;
 impl MachineState<Guard> for Patrol {
     fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
@@ -52,7 +52,7 @@ impl MachineState<Guard> for Patrol {
     }
 }
 
-/// Goes where there was a noise.
+/// Goes to the place of a noise.
 struct Investigate;
 impl MachineState<Guard> for Investigate {
     fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) {
@@ -87,7 +87,7 @@ impl MachineState<Guard> for Flee {
     }
 }
 
-/// Does nothing for a while, and then what it did before.
+/// Does nothing for a while, and then returns to the previous state.
 struct Stunned;
 impl MachineState<Guard> for Stunned {
     fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
@@ -97,7 +97,7 @@ impl MachineState<Guard> for Stunned {
     }
 }
 
-/// Lies there, until another guard comes to the post.
+/// Lies there until another guard comes to the post.
 struct Dead;
 impl MachineState<Guard> for Dead {
     fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) {
@@ -111,7 +111,7 @@ impl MachineState<Guard> for Dead {
     }
 }
 
-/// Beside every other state: what can happen to a guard whatever it does.
+/// The global state: events that can happen to a guard in every state.
 struct Mortal;
 impl MachineState<Guard> for Mortal {
     fn on_message(&self, guard: &mut Guard, it: &Incident, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) -> bool {
@@ -136,14 +136,14 @@ fn notice(it: On<Incident>, guards: Query<(Entity, &Transform), With<Guard>>, mu
     commands.queue(Machines::<Guard>::send_to(near.map(|(guard, _)| guard), *it));
 }
 
-/// What many guards in one state do can be a system.
+/// Work that all guards in one state do can be written as a system.
 fn rest(time: Res<Time>, mut patrols: Query<&mut Guard, With<InState<Patrol>>>) {
     for mut guard in &mut patrols {
         guard.health = (guard.health + 0.25 * time.delta_secs()).min(HEALTH);
     }
 }
 
-/// The game with nobody in it.
+/// The game without guards and intruders.
 pub fn game(plugin: StateMachinePlugin<Guard>) -> App {
     let mut app = yard();
     let book = StateBook::new().with(&OnDuty).with(&Patrol).with(&Investigate).with(&Chase).with(&Flee);
@@ -159,7 +159,7 @@ pub fn spawn(mut commands: Commands) {
     }
 }
 
-/// What is seen of the guards.
+/// Returns the visible data of the guards.
 pub fn seen(app: &mut App) -> Vec<Seen> {
     let mut guards = app.world_mut().query::<(&Guard, &Transform, &Machine<Guard>)>();
     let name = |machine: &Machine<Guard>| machine.current().map(|state| state.name().into_owned()).unwrap_or_default();

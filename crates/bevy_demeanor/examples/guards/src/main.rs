@@ -1,4 +1,4 @@
-//! Plays for a minute. After half of it, the game is saved, and goes on in another app.
+//! Plays for a minute. After half a minute, the game is saved, and continues in another app.
 //!
 //! `cargo run` in this directory.
 

@@ -1,4 +1,4 @@
-//! The yard, whatever its guards are written with: intruders, how the game is saved, and what is seen of it.
+//! The yard, which both versions of the guards share: the intruders, the saving of the game, and the visible data.
 
 use bevy_app::prelude::*;
 use bevy_asset::AssetPlugin;
@@ -13,7 +13,7 @@ pub const HEALTH: f32 = 4.0;
 /// 80 meters by 40.
 const SIZE: Vec3 = Vec3::new(80.0, 40.0, 1.0);
 
-/// What guards who are near notice.
+/// An event that guards nearby notice.
 #[derive(Event, Clone, Copy)]
 pub struct Incident {
     pub kind: Kind,
@@ -28,7 +28,7 @@ pub enum Kind {
     Flash,
 }
 
-/// Crosses the yard from wall to wall. Makes noise, strikes whoever is near, and at times blinds them.
+/// Crosses the yard from wall to wall. Makes noise, strikes guards nearby, and sometimes blinds them.
 #[derive(Component, Reflect)]
 #[reflect(Component)]
 #[require(Save, Transform)]
@@ -37,7 +37,7 @@ pub struct Intruder {
     seconds: f32,
 }
 
-/// A game with nobody in it. Each update advances it by 1/64 of a second.
+/// Creates a game without guards and intruders. Each update advances it by 1/64 of a second.
 pub fn yard() -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin, AssetPlugin::default()));
@@ -46,13 +46,13 @@ pub fn yard() -> App {
     app
 }
 
-/// Where the guards are posted: in 10 rows of 20.
+/// Returns the posts of the guards, in 10 rows of 20.
 pub fn posts() -> impl Iterator<Item = Vec3> {
     (0_u8..200).map(|i| Vec3::new(f32::from(i % 20), f32::from(i / 20), 0.0) * 4.0)
 }
 
 pub fn spawn_intruders(mut commands: Commands) {
-    // Never two at once, so that it does not matter who comes first.
+    // The intruders never appear at the same time, so that their order does not matter.
     for (x, y, seconds) in [(3.0, 1.9, 16.0), (2.6, 2.2, 16.125), (1.7, 3.5, 16.25)] {
         commands.spawn(Intruder { speed: Vec3::new(x, y, 0.0), seconds });
     }
@@ -70,17 +70,17 @@ fn sneak(time: Res<Time>, mut intruders: Query<(&mut Intruder, &mut Transform)>,
     }
 }
 
-/// Returns the place of the intruder who is nearest.
+/// Returns the place of the nearest intruder.
 pub fn nearest<'a>(intruders: impl IntoIterator<Item = &'a Transform>, here: Vec3, range: f32) -> Option<Vec3> {
     let near = intruders.into_iter().map(|it| it.translation).filter(|it| it.distance(here) < range);
     near.min_by(|one, other| one.distance(here).total_cmp(&other.distance(here)))
 }
 
-/// What is seen of a guard: where it is, the name of its state, and how often it has died.
+/// The visible data of a guard: its place, the name of its state, and how often it has died.
 pub type Seen = (Vec3, String, u32);
 
-/// Plays for some seconds. Returns how many guards are in which state then, and a map: guards by the first letters of their states,
-/// those on patrol as dots, and intruders as `~`.
+/// Plays for some seconds. Returns the number of guards in each state, and a map. The map shows guards as the first letters of
+/// their states, guards on patrol as dots, and intruders as `~`.
 pub fn play(app: &mut App, seconds: u32, seen: fn(&mut App) -> Vec<Seen>) -> String {
     (0..seconds * 64).for_each(|_| app.update());
     let mut guards = seen(app);

@@ -1,4 +1,4 @@
-//! The game ends as it should, however its guards are written, on however many threads, and saved in between.
+//! The game has the same result with both versions of the guards, on any number of threads, and if it is saved in between.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,18 +13,18 @@ use guards::yard::{Seen, play, spawn_intruders};
 use guards::{by_hand, guards as with_machines};
 use moonshine_save::prelude::*;
 
-/// In a process that a test starts: how many threads there are to be.
+/// The environment variable with the number of threads, for a process that a test starts.
 const THREADS: &str = "GUARDS_THREADS";
 
-/// What the program prints.
+/// The output of the program.
 const GOLDEN: &str = include_str!("guards.txt");
 
-/// One of the two ways to write it.
+/// One of the two versions.
 struct Game {
     new: fn() -> App,
     spawn: fn(&mut App),
     seen: fn(&mut App) -> Vec<Seen>,
-    /// Its guards go by the clock, and do not know since when.
+    /// Whether the clock is saved. The guards written by hand need it, because they store times of this clock.
     saves_clock: bool,
 }
 
@@ -52,7 +52,7 @@ impl Game {
         app
     }
 
-    /// Where exactly everybody is, and in which state, whatever their entities.
+    /// Returns the exact place and state of each guard, in an order that does not depend on the entities.
     fn exactly(&self, app: &mut App) -> Vec<String> {
         let mut seen: Vec<String> = (self.seen)(app).iter().map(|seen| format!("{seen:?}")).collect();
         seen.sort();
@@ -79,7 +79,7 @@ impl Game {
         app
     }
 
-    /// Saves and loads a game at a tick, and compares it with one that goes on.
+    /// Saves a game at a tick, loads it, and compares it with the game that was not saved.
     fn check_saved_at(&self, tick: u32, name: &str) {
         let mut going_on = self.begin();
         (0..tick).for_each(|_| going_on.update());
@@ -100,7 +100,7 @@ impl Game {
 #[test]
 fn the_program_prints_the_golden_game() {
     let program = env!("CARGO_BIN_EXE_guards");
-    // `TMPDIR` is where it saves the game.
+    // The program saves the game in the folder `TMPDIR`.
     let output = Command::new(program).env("TMPDIR", env!("CARGO_TARGET_TMPDIR")).output().unwrap();
     assert_eq!((String::from_utf8(output.stdout).unwrap(), output.status.success()), (GOLDEN.to_owned(), true));
 }
@@ -128,7 +128,7 @@ fn machines_in_parallel_are_saved_as_well() {
     IN_PARALLEL.check_saved_at(1234, "parallel.ron");
 }
 
-/// Run by the next test, in processes of their own, since a process has one pool of threads.
+/// The next test runs this in separate processes, because a process has only one pool of threads.
 #[test]
 #[ignore = "it is a part of the next"]
 fn a_process_writes_how_the_game_ends() {

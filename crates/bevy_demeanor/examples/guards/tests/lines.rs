@@ -1,8 +1,9 @@
-//! How long the game is, and how much of that is glue.
+//! Counts the lines of the game, and how many of them are glue.
 //!
-//! Lines of code are those that are not blank and no comment. Glue is every line with one of the words below: what registers
-//! something with Bevy or with the plugin, and what says of a type that it owns a machine, can be saved, or needs another type.
-//! What a state takes, such as `struct Chase;`, `impl MachineState<Guard> for Chase` and `parent`, is the game.
+//! Lines of code are lines that are neither blank nor comments. Glue is every line that contains one of the words below: lines
+//! that register something with Bevy or with the plugin, and lines that say that a type owns a machine, can be saved, or needs
+//! another type. Lines that belong to a state, such as `struct Chase;`, `impl MachineState<Guard> for Chase` and `parent`, are
+//! the game.
 
 const GLUE: [&str; 12] = [
     "bevy_demeanor",
@@ -19,7 +20,7 @@ const GLUE: [&str; 12] = [
     "insert_resource",
 ];
 
-/// Counts the lines of code of some files, and those of glue among them.
+/// Counts the lines of code of some files, and the lines of glue among them.
 fn lines(files: &[&str]) -> (usize, usize) {
     let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
     let lines = || files.iter().flat_map(|file| file.lines()).filter(is_code);
@@ -31,7 +32,7 @@ fn the_game_with_machines_is_as_long_as_the_one_by_hand() {
     let (lib, main, yard) =
         (include_str!("../src/lib.rs"), include_str!("../src/main.rs"), include_str!("../src/yard.rs"));
     let machines = lines(&[lib, main, yard, include_str!("../src/guards.rs")]);
-    // The same program with the guards by hand, which have no plugin, and whose clock is saved.
+    // The main program for the guards by hand needs no plugin for them, and saves their clock.
     let main = main
         .replace("use bevy_demeanor::StateMachinePlugin;\n", "use bevy_time::prelude::*;\n")
         .replace("StateMachinePlugin::new().in_parallel()", "")
