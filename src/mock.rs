@@ -4,9 +4,11 @@
 //! and how often, and what they do. An unexpected call panics at once. A missing call panics when the mock is dropped. A
 //! machine owns its mock, so **dropping the machine verifies the mock**.
 //!
-//! Only the four callbacks [`enter`](State::enter), [`update`](State::update), [`exit`](State::exit) and
-//! [`on_message`](State::on_message) are mocked. All other methods are the default ones of the trait: the guards allow every
-//! change, `suspend` calls `exit`, `resume` calls `enter`, and there is no parent.
+//! The callbacks [`enter`](State::enter), [`update`](State::update), [`exit`](State::exit) and
+//! [`on_message`](State::on_message) are always mocked. [`suspend`](State::suspend), [`resume`](State::resume) and the guards
+//! [`can_enter`](State::can_enter) and [`can_exit`](State::can_exit) are mocked from the first expectation of them on. Until
+//! then, they are the default methods of the trait, as all others are: the guards allow every change, `suspend` calls `exit`,
+//! `resume` calls `enter`, and there is no parent.
 //!
 //! # Examples
 //!
@@ -83,6 +85,29 @@
 //! assert_eq!(machine.current().unwrap().name(), "Chase");
 //! ```
 //!
+//! In this test, a mock is pushed over another one, and refuses to be left once:
+//!
+//! ```
+//! use demeanor::mock::MockState;
+//! use demeanor::{Owner, StateMachine};
+//! struct Guard;
+//! impl Owner for Guard { type Context<'a> = (); type Message = (); }
+//!
+//! let mut patrol = MockState::<Guard>::named("Patrol");
+//! patrol.expect_suspend().times(1).return_const(());
+//! patrol.expect_resume().times(1).return_const(());
+//! let mut menu = MockState::<Guard>::named("Menu");
+//! menu.expect_enter().times(1).return_const(());
+//! menu.expect_can_exit().times(1).return_const(false);
+//! menu.expect_can_exit().times(1).return_const(true);
+//! menu.expect_exit().times(1).return_const(());
+//!
+//! let mut machine = StateMachine::new(Box::new(patrol));
+//! machine.push_state(&mut Guard, Box::new(menu), &mut ());
+//! assert!(!machine.pop_state(&mut Guard, &mut ()));
+//! assert!(machine.pop_state(&mut Guard, &mut ()));
+//! ```
+//!
 //! # When a mock is verified
 //!
 //! A mock is verified when the last reference to it is dropped, or when [`checkpoint`](Expectations::checkpoint) is called. The
@@ -102,6 +127,7 @@ use alloc::borrow::Cow;
 use core::any::type_name;
 use core::ops::{Deref, DerefMut};
 
+use calls::__mock_MockState::{__can_enter, __can_exit, __resume, __suspend};
 pub use calls::{ByOwner, MockState as Expectations, Of};
 /// The order of calls across several mocks; mockall's.
 pub use mockall::Sequence;
@@ -113,7 +139,7 @@ use crate::state::{State, short_name};
 /// A state whose calls a test expects. See the [module](self).
 ///
 /// It dereferences to its [`Expectations`]: `expect_enter`, `expect_update`, `expect_exit`, `expect_on_message`,
-/// `expect_clone` and `checkpoint` are found there.
+/// `expect_clone` and `checkpoint` are found there. The other `expect_` methods are its own.
 ///
 /// # Panics
 ///
@@ -141,14 +167,25 @@ use crate::state::{State, short_name};
 /// ```
 pub struct MockState<T: Owner> {
     name: Option<&'static str>,
+    /// What is mocked besides the four callbacks that always are.
+    mocked: Mocked,
     expectations: Expectations<Of<T>>,
+}
+
+#[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each method is mocked or not")]
+struct Mocked {
+    suspend: bool,
+    resume: bool,
+    can_enter: bool,
+    can_exit: bool,
 }
 
 impl<T: Owner> MockState<T> {
     /// Creates a mock that expects no call.
     #[must_use]
     pub fn new() -> Self {
-        Self { name: None, expectations: Expectations::new() }
+        Self { name: None, mocked: Mocked::default(), expectations: Expectations::new() }
     }
 
     /// Creates a mock that expects no call, with a name for logs and traces.
@@ -168,6 +205,30 @@ impl<T: Owner> MockState<T> {
     pub fn named(name: &'static str) -> Self {
         Self { name: Some(name), ..Self::new() }
     }
+
+    /// Expects a call of [`State::suspend`]. From now on, `suspend` does not call `exit` by default.
+    pub fn expect_suspend(&mut self) -> &mut __suspend::Expectation<Of<T>> {
+        self.mocked.suspend = true;
+        self.expectations.expect_suspend()
+    }
+
+    /// Expects a call of [`State::resume`]. From now on, `resume` does not call `enter` by default.
+    pub fn expect_resume(&mut self) -> &mut __resume::Expectation<Of<T>> {
+        self.mocked.resume = true;
+        self.expectations.expect_resume()
+    }
+
+    /// Expects a call of [`State::can_enter`], and says what it returns. From now on, a call that is not expected panics.
+    pub fn expect_can_enter(&mut self) -> &mut __can_enter::Expectation<Of<T>> {
+        self.mocked.can_enter = true;
+        self.expectations.expect_can_enter()
+    }
+
+    /// Expects a call of [`State::can_exit`], and says what it returns. From now on, a call that is not expected panics.
+    pub fn expect_can_exit(&mut self) -> &mut __can_exit::Expectation<Of<T>> {
+        self.mocked.can_exit = true;
+        self.expectations.expect_can_exit()
+    }
 }
 
 impl<T: Owner> State<T> for MockState<T> {
@@ -185,6 +246,30 @@ impl<T: Owner> State<T> for MockState<T> {
 
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         self.expectations.on_message(owner, message, fsm, cx)
+    }
+
+    fn suspend(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        if self.mocked.suspend {
+            self.expectations.suspend(owner, fsm, cx);
+        } else {
+            self.exit(owner, fsm, cx);
+        }
+    }
+
+    fn resume(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        if self.mocked.resume {
+            self.expectations.resume(owner, fsm, cx);
+        } else {
+            self.enter(owner, fsm, cx);
+        }
+    }
+
+    fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        !self.mocked.can_enter || self.expectations.can_enter(owner, fsm, cx)
+    }
+
+    fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        !self.mocked.can_exit || self.expectations.can_exit(owner, fsm, cx)
     }
 
     fn name(&self) -> Cow<'_, str> {
@@ -282,6 +367,38 @@ mod calls {
                 message: &<M::Owner as Owner>::Message,
                 fsm: &mut Fsm<'f, M::Owner>,
                 cx: &mut <M::Owner as Owner>::Context<'c>,
+            ) -> bool;
+
+            /// Takes the call of [`State::suspend`](crate::State::suspend).
+            pub fn suspend<'f, 'c>(
+                &self,
+                owner: &mut M::Owner,
+                fsm: &mut Fsm<'f, M::Owner>,
+                cx: &mut <M::Owner as Owner>::Context<'c>,
+            );
+
+            /// Takes the call of [`State::resume`](crate::State::resume).
+            pub fn resume<'f, 'c>(
+                &self,
+                owner: &mut M::Owner,
+                fsm: &mut Fsm<'f, M::Owner>,
+                cx: &mut <M::Owner as Owner>::Context<'c>,
+            );
+
+            /// Takes the call of [`State::can_enter`](crate::State::can_enter).
+            pub fn can_enter<'f, 'c>(
+                &self,
+                owner: &M::Owner,
+                fsm: &Fsm<'f, M::Owner>,
+                cx: &<M::Owner as Owner>::Context<'c>,
+            ) -> bool;
+
+            /// Takes the call of [`State::can_exit`](crate::State::can_exit).
+            pub fn can_exit<'f, 'c>(
+                &self,
+                owner: &M::Owner,
+                fsm: &Fsm<'f, M::Owner>,
+                cx: &<M::Owner as Owner>::Context<'c>,
             ) -> bool;
 
             /// Takes the call of the mock's `Clone`.

@@ -213,6 +213,58 @@ fn editing_a_mock_that_two_machines_share_asks_its_expected_clone() {
 }
 
 #[test]
+fn a_mock_is_asked_its_guards_once_they_are_expected() {
+    let noise = Cell::new(0);
+    let mut level = Level { noise: &noise };
+    let mut gate = MockState::<Guard>::named("Gate");
+    gate.expect_can_enter().times(1).withf(|guard, _, _| guard.alarms.get() == 0).return_const(true);
+    gate.expect_enter().times(1).return_const(());
+    gate.expect_can_exit().times(1).returning(|_, fsm, _| fsm.target().is_some_and(|target| target.is::<Patrol>()));
+    gate.expect_exit().times(1).return_const(());
+
+    let mut machine = StateMachine::idle();
+    assert!(machine.change_state(&mut guard(), Box::new(gate), &mut level));
+    assert!(machine.change_state(&mut guard(), &Patrol, &mut level));
+}
+
+#[test]
+fn a_guard_of_a_mock_that_is_asked_too_often_panics() {
+    let noise = Cell::new(0);
+    let mut level = Level { noise: &noise };
+    let mut gate = MockState::<Guard>::named("Gate");
+    gate.expect_can_exit().times(1).return_const(false);
+    let mut machine = StateMachine::new(Box::new(gate));
+    assert!(!machine.change_state(&mut guard(), &Patrol, &mut level));
+    let message = panic_of(|| {
+        machine.change_state(&mut guard(), &Patrol, &mut level);
+    });
+    assert!(message.contains("MockState::can_exit"), "{message}");
+}
+
+#[test]
+fn a_mock_is_suspended_and_resumed_as_it_is_expected_to_be() {
+    let noise = Cell::new(0);
+    let mut level = Level { noise: &noise };
+    let mut order = Sequence::new();
+    let mut below = MockState::<Guard>::named("Below");
+    below.expect_suspend().times(1).in_sequence(&mut order).return_const(());
+    below.expect_resume().times(1).in_sequence(&mut order).return_const(());
+    // Without an expectation of `suspend` and `resume`, these are `exit` and `enter`.
+    below.expect_exit().times(1).in_sequence(&mut order).return_const(());
+    let mut machine = StateMachine::new(Box::new(below));
+    machine.push_state(&mut guard(), &Patrol, &mut level);
+    machine.pop_state(&mut guard(), &mut level);
+    machine.change_state(&mut guard(), &Patrol, &mut level);
+
+    let mut below = MockState::<Guard>::named("Below");
+    below.expect_exit().times(1).return_const(());
+    below.expect_enter().times(1).return_const(());
+    let mut machine = StateMachine::new(Box::new(below));
+    machine.push_state(&mut guard(), &Patrol, &mut level);
+    machine.pop_state(&mut guard(), &mut level);
+}
+
+#[test]
 fn a_checkpoint_verifies_before_the_drop() {
     let noise = Cell::new(0);
     let mut patrol = MockState::<Guard>::new();
