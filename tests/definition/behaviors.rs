@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use demeanor::definition::{Definition, FileState, Outline, Problem, StateName, Vocabulary};
+use demeanor::definition::{Definition, FileState, Outline, StateName, Vocabulary};
 use demeanor::{Batch, Fsm, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -193,51 +193,6 @@ fn a_behavior_leads_to_the_state_that_its_parameter_names_after_a_reload_too() {
     assert_eq!([next(), next(), next()], ["b", "a", "b"]);
     definition.reload(&file("long way")).unwrap();
     assert_eq!([next(), next(), next()], ["a", "long way", "long way"]);
-}
-
-/// What is wrong with a state.
-#[track_caller]
-fn wrong(state: &str) -> Vec<String> {
-    let file = format!("initial = 'a'\n[states.a]\nfinal = true\n{state}\n");
-    let problems = Outline::parse("a.toml", &file, Some(&vocabulary().export())).unwrap_err();
-    problems.iter().map(Problem::located).collect()
-}
-
-#[test]
-fn what_is_wrong_with_behaviors_is_told_with_its_place() {
-    assert_eq!(
-        wrong("behavior = ['look', 'wlk', 3, {}]"),
-        [
-            "a.toml:4:21: error: unknown behavior `wlk`: did you mean `walk`?",
-            "a.toml:4:28: error: a behavior must be a string or a table, not a whole number",
-            "a.toml:4:31: error: a behavior has no `name`: name what the owner does: `{ name = \"walk\", speed = 2 }`"
-        ]
-    );
-    assert_eq!(
-        wrong("behavior = [{ name = 'walk', sped = 2 }]"),
-        ["a.toml:4:30: error: behavior `walk` has no parameter `sped`: did you mean `speed`?"]
-    );
-    assert_eq!(
-        wrong("behavior = ['walk']\nparams = { speed = 2 }"),
-        [
-            "a.toml:4:13: error: behavior `walk` needs parameter `speed`",
-            "a.toml:5:1: error: `params` are given, but there is no behavior that uses them: \
-             put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
-        ]
-    );
-    assert_eq!(
-        wrong("behavior = 'look'\nbehaviour = 'look'"),
-        ["a.toml:5:1: error: `behavior` and `behaviour` are one key in two spellings: \
-          write `behavior = [..]` with all of them"]
-    );
-    assert_eq!(
-        wrong("behavior = { name = 'leap', then = 'aa', or = 'b', never = ['a', 'nowhere'] }"),
-        [
-            "a.toml:4:36: error: unknown state `aa`: did you mean `a`?",
-            "a.toml:4:47: error: unknown state `b`: did you mean `a`?",
-            "a.toml:4:66: error: unknown state `nowhere`: define it: `[states.nowhere]`"
-        ]
-    );
 }
 
 #[test]

@@ -5,7 +5,6 @@ use demeanor::definition::{Definition, ExitOutline, Outline, Verdict, Vocabulary
 use demeanor::{Fsm, State};
 
 use crate::alone_and_many::AloneAndMany;
-use crate::commented::assert_reported;
 use crate::guard::{self, Guard, Notes, Told, parsed};
 use crate::trace::log::Trace;
 
@@ -160,45 +159,6 @@ fn states_of_no_length_that_would_go_on_for_ever_are_stopped_by_rule_13() {
     ";
     let trace = trace(file, &Guard::recording_changes(), 0, &[]);
     assert_eq!(trace.len(), 64);
-}
-
-#[test]
-fn what_contradicts_itself_in_an_exit_is_told() {
-    assert_reported(
-        "
-        initial = 'a'
-        states.a.exits = [{ to = 'b', always = true, after = 2 }]
-        #^ 40 error: an exit that is always tried cannot wait for a time or a message: remove `always`, or put the `after` or `on` into an exit of its own
-        states.b.final = true
-
-        initial = 'a'
-        states.a.exits = [{ to = 'b', always = 'yes' }]
-        #^ 40 error: `always` must be true or false, not a string
-        states.b.final = true
-
-        initial = 'a'
-        states.a.exits = [{ to = 'b', always = true }]
-        states.b.exits = [{ to = 'c', when = 'brave', always = true }, { to = 'c', always = true }]
-        states.c.initial = 'd'
-        [states.d]
-        parent = 'c'
-        exits = [{ to = 'a', always = true }]
-        #^ 10 error: state `a` is left as soon as it is entered, and entered again: one exit of the circle needs a `when` that does not always hold
-
-        initial = 'a'
-        states.a.exits = [{ to = 'b', restart = true, even_final = true }]
-        #^ 19 warning: `restart` says nothing in an exit of `a`, which has no states in it: it is for exits of parents and of the global state: remove it
-        #^ 19 warning: `even_final` says nothing in an exit of `a`, which has no states in it: it is for exits of parents and of the global state: remove it
-        states.b.final = true
-
-        initial = 'a'
-        states.a.initial = 'b'
-        states.a.exits = [{ to = 'b', restart = true }]
-        #^ 19 error: `b` would be entered again in every tick: give the exit a `when`, or remove `restart`
-        states.b = { parent = 'a' }
-        ",
-        Some(&vocabulary().export()),
-    );
 }
 
 #[test]

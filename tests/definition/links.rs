@@ -8,8 +8,8 @@ use demeanor::definition::{Definition, LoadError, Vocabulary};
 use demeanor::{Fsm, State};
 
 use crate::alone_and_many::AloneAndMany;
-use crate::commented::{assert_reported, reported};
 use crate::guard::{Guard, Told};
+use crate::reports::lines;
 use crate::trace::log::Trace;
 
 /// Does nothing in an update.
@@ -266,66 +266,6 @@ fn what_is_wrong_with_a_linked_file_is_said_at_the_link() {
     assert_eq!(wrong(&folder), [":4:11: error: `below/round.fsm.toml` cannot be linked: it is not a file"]);
 }
 
-/// What is wrong with a text, or what it is warned of.
-fn found(file: &str) -> Vec<String> {
-    reported(file, Some(&vocabulary().export()))
-}
-
-#[test]
-fn what_is_wrong_with_links_is_told() {
-    assert_reported(
-        "
-        [machines.a]
-        initial = 's'
-        states.s.machine = 'b'
-        [machines.b]
-        initial = 't'
-        states.t.machine = 'c'
-        [machines.c]
-        initial = 'u'
-        states.u.machine = 'b'
-        #^ 20 error: machines run each other in a circle: `b` -> `c` -> `b`: a machine cannot run itself: let one of them end, and an exit lead on
-
-        [machines.a]
-        initial = 's'
-        states.s.machine = 'bee'
-        #^ 20 error: unknown machine `bee`: did you mean `bees`?
-        [machines.bees]
-        initial = 't'
-        states.t.final = true
-
-        initial = 's'
-        states.s.machine = 'bee.toml'
-        #^ 20 error: `bee.toml` cannot be linked: there is no folder to look for it in, or there are too many files
-
-        [machines.a]
-        initial = 's'
-        states.s = { machine = 'b', initial = 'u' }
-        #^ 39 error: a state that runs a machine begins where that begins: remove `initial`, or remove `machine`
-        states.u.parent = 's'
-        [machines.b]
-        initial = 't'
-        states.t.final = true
-
-        [machines.a]
-        initial = 's'
-        states.s = { machine = 'b', exits = [{ to = 'u', on = 'done' }] }
-        #^ 38 warning: this exit is never taken: machine `b` has no final state: write `final = true` in the states in which it ends
-        states.u.final = true
-        [machines.b]
-        initial = 't'
-        states.t.exits = [{ to = 't', on = 'noise' }]
-
-        # Without a machine, it is a message that the game does not offer.
-        initial = 's'
-        states.s.exits = [{ to = 'u', on = 'done' }]
-        #^ 36 error: unknown message `done`: the game offers `noise`
-        states.u.final = true
-        ",
-        Some(&vocabulary().export()),
-    );
-}
-
 /// Each machine runs the next one twice.
 #[test]
 fn links_that_double_again_and_again_are_refused() {
@@ -337,26 +277,8 @@ fn links_that_double_again_and_again_are_refused() {
         writeln!(file, "states.b = {{ machine = 'm{}', entry = true }}", i + 1).unwrap();
     }
     writeln!(file, "[machines.m40]\ninitial = 'a'\nstates.a.final = true").unwrap();
-    let found = found(&file);
+    let found = lines(&file);
     assert!(found.iter().any(|line| line.contains("links lead to more than 20000 states")), "{found:?}");
-}
-
-/// The states of a machine are called as if they were written within the one that runs it.
-#[test]
-fn a_state_that_is_named_as_one_of_a_linked_machine_is_defined_twice() {
-    let link = "[machines.a]\ninitial = 's'\nstates.s.machine = 'b'\n";
-    let linked = "[machines.b]\ninitial = 't'\nstates.t.final = true\n";
-    let told = |at: &str| {
-        [format!(
-            "a.toml:{at}: error: state `s.t` is defined twice: machine `b` has it, too: \
-             rename this state: the states of a machine are changed where that is written"
-        )]
-    };
-    assert_eq!(found(&format!("{link}states.'s.t'.exits = [{{ to = 's', on = 'noise' }}]\n{linked}")), told("4:8"));
-    assert_eq!(
-        found(&format!("{link}states.t = {{ parent = 's', exits = [{{ to = 's', on = 'noise' }}] }}\n{linked}")),
-        told("4:8").map(|line| line.replace("`s.t` is", "`t` is"))
-    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 #![cfg(feature = "definition")]
 
 use demeanor::Batch;
-use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
+use demeanor::definition::{Definition, Vocabulary};
 
 use crate::alone_and_many::AloneAndMany;
 use crate::guard::{self, Guard, Told, parsed};
@@ -214,84 +214,6 @@ fn an_exit_asks_what_the_message_says_that_it_waits_for() {
     let reports = machine
         .with(&mut guard, &mut 0.0, |guard, fsm, clock| definition.explain_message(&Told::Noise, guard, fsm, clock));
     assert_eq!(shown(reports), [""; 0]);
-}
-
-/// What is wrong with an exit.
-#[track_caller]
-fn wrong(exit: &str) -> String {
-    let file = format!(
-        "initial = 'a'\nglobal = 'g'\nstates.g = {{}}\nstates.a.exits = [{{ to = 'b', {exit} }}]\n[states.b]\n"
-    );
-    let problems = Outline::parse("a.toml", &file, Some(&vocabulary().export())).unwrap_err();
-    let located: Vec<_> = problems.iter().map(Problem::located).collect();
-    let [one] = &located[..] else { panic!("{located:#?}") };
-    one.strip_prefix("a.toml:4:").unwrap().split_once("error: ").unwrap().1.to_owned()
-}
-
-#[test]
-fn what_cannot_be_asked_is_told_with_what_to_write() {
-    let when = |when: &str| wrong(&format!("when = '{when}'"));
-    for (condition, expected) in [
-        ("in(ded)", "unknown state `ded`: define it: `[states.ded]`"),
-        ("time_in(bb) > 3", "unknown state `bb`: did you mean `b`?"),
-        ("in(g)", "the global state `g` is never entered: name a state that can be active"),
-        ("in(run to cover)", "expected `)`; a name with spaces is written in quotes"),
-        ("in(\"run", "expected a closing quote"),
-        ("in() and hurt", "expected the name of a state"),
-        (
-            "message.damage > 3",
-            "there is no message here whose fields could be asked: \
-             only an exit that waits for a message has one: add `on = \"..\"` to it",
-        ),
-        ("chance_per_second(2)", "a chance is a number from 0 to 1: 2 percent are `0.02`"),
-        ("health + hurt > 2", "`hurt` is true or false, not a number: write `hurt` or `not hurt`"),
-        ("health + true > 2", "`true` is not a number to calculate with"),
-        (
-            "(health > 2) + 1 > 2",
-            "a condition cannot be compared, or be part of a calculation: join conditions by `and`, `or` and `not`",
-        ),
-        ("health + 1", "expected a comparison such as `<` or `==`"),
-        ("health + 1 == true", "`health + 1` is a number, which is never `true`"),
-        ("min(health) > 1", "expected `,` and a second number"),
-        ("abs(health, 2) > 1", "expected `)`"),
-        ("health * > 1", "expected a value or a number"),
-        ("2 * 3 < 1 + 4", "the comparison is always the same: name a value of the game on one side"),
-    ] {
-        assert_eq!(when(condition), expected, "{condition}");
-    }
-    for (exit, expected) in [
-        (
-            "on = 'hit', when = 'message.damge > 3'",
-            "message `hit` has no field `damge`: did you mean `message.damage`?",
-        ),
-        (
-            "on = 'hit', when = 'message.from > 3'",
-            "message `hit` has no field `from`: the game offers `message.damage`, `message.is_critical`",
-        ),
-        (
-            "on = 'noise', when = 'message.damage > 3'",
-            "message `noise` has no field `damage`: the game offers no fields of `noise`",
-        ),
-        (
-            "on = 'hit', when = 'message.damage'",
-            "`damage` is a number, which is neither true nor false: compare it, as in `damage > 0`",
-        ),
-        (
-            "on = 'hit', when = 'message.is_critical > 2'",
-            "`is_critical` is true or false, not a number: write `is_critical` or `not is_critical`",
-        ),
-        (
-            "on = 'hit', when = 'chance_per_second(0.5)'",
-            "a message has no length to which a chance per second belongs: \
-             write `chance(0.5)`: the chance that the exit is taken for a message",
-        ),
-    ] {
-        assert_eq!(wrong(exit), expected, "{exit}");
-    }
-    let long = format!("health{} > 1", " + 1".repeat(201));
-    assert_eq!(when(&long), "the condition has more than 200 calculations: let the game offer the result as one value");
-    let deep = format!("{}health > 1", "-(".repeat(70));
-    assert!(when(&deep).starts_with("the condition is nested deeper than 64"));
 }
 
 #[test]
