@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
 
 use crate::captured_log::{log_lines, on_record};
+use crate::play::{EVERYWHERE, play};
 use crate::trace::{Actor, Place, Stage, Trace};
 
 static A: Place = Place::new("A");
@@ -78,36 +79,26 @@ fn a_logger_that_panics_when_it_is_asked_whether_it_is_enabled_leaves_no_change_
     }
 }
 
-/// Rule 22: an owner whose callback had panicked after a change at once was updated further down its path.
 #[test]
-fn a_tick_ends_for_an_owner_with_its_panic_even_after_a_change_at_once() {
-    let script = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
-        fsm.change_state_now(actor, &KITCHEN, time);
-    };
-    let mut batch = Batch::new();
-    batch.insert(Stage::new(&KITCHEN).when("House.update", script).panicking_in("House.update").actor, &KITCHEN);
-    assert!(panics(|| batch.update(&mut GameTime::new())));
-    let expected = ["House.update", "Kitchen.exit", "Kitchen -> Kitchen (change)", "Kitchen.enter"];
-    assert_eq!(traces(&mut batch), [expected]);
-}
+fn panics_in_a_tick() {
+    play(
+        EVERYWHERE,
+        r"
+        # a_tick_ends_for_an_owner_with_its_panic_even_after_a_change_at_once (rule 22)
+        // It was updated further down its path.
+        in Kitchen; panicking House.update
+        House.update: now Kitchen
+        panicking update => House.update; Kitchen.exit; Kitchen -> Kitchen (change); Kitchen.enter
 
-/// Rules 12 and 22: the only owner of a chunk to change had its request carried out that it had made in a panicking `exit`.
-#[test]
-fn what_was_asked_for_in_an_exit_that_panicked_is_dropped() {
-    let actor = Stage::new(&A)
-        .when("A.update", |_, fsm, _| fsm.change_state(&B))
-        .when("A.exit", |_, fsm, _| fsm.change_state(&C))
-        .panicking_in("A.exit")
-        .actor;
-    let mut batch = Batch::new();
-    // So that the batch knows the states, and the change is made in bulk.
-    for state in [&B, &C] {
-        batch.insert(Actor::default(), state);
-    }
-    let key = batch.insert(actor, &A);
-    assert!(panics(|| batch.update(&mut GameTime::new())));
-    assert_eq!(batch.get_mut(key).expect("it is there").take_trace(), ["A.update", "A.exit"]);
-    assert!(batch.is_in_state(key, &A));
+        # what_was_asked_for_in_an_exit_that_panicked_is_dropped (rules 12 and 22)
+        // The only owner of a chunk to change had its request carried out.
+        in A; panicking A.exit
+        A.update: change B
+        A.exit: change C
+        panicking update => A.update; A.exit
+        view => A, was A
+        ",
+    );
 }
 
 /// Rule 22: in a change made in bulk that enters several states, an owner whose `on_change` panicked went to the innermost.

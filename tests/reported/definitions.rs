@@ -1,14 +1,13 @@
-//! Faults of machines from files.
+//! Faults of machines from files. Those of explanations are cases in `definition/case_files/questions.txt`.
 
 use demeanor::definition::{Definition, ExitReport, LoadError, Verdict, Vocabulary};
-use demeanor::{Fsm, Owner, State};
+use demeanor::{Owner, State};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
 #[derive(Clone, Default)]
 struct Guard {
     seen: bool,
     ammo: f64,
-    is_bound: bool,
 }
 
 impl Owner for Guard {
@@ -16,157 +15,20 @@ impl Owner for Guard {
     type Message = &'static str;
 }
 
-/// A behaviour that nobody can begin.
 struct Shut;
-impl State<Guard> for Shut {
-    fn can_enter(&self, _: &Guard, _: &Fsm<'_, Guard>, (): &()) -> bool {
-        false
-    }
-}
-
-/// A behaviour that nobody can end who is bound.
-struct Held;
-impl State<Guard> for Held {
-    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, (): &()) -> bool {
-        !guard.is_bound
-    }
-}
+impl State<Guard> for Shut {}
 
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
         .value("ammo", |guard: &Guard, ()| guard.ammo)
         .flag("seen", |guard: &Guard, ()| guard.seen)
-        .behaviour("shut", &Shut)
-        .behaviour("held", &Held)
+        .behaviour("held", &Shut)
         .message("noise", |told| *told == "noise")
 }
 
 #[track_caller]
 fn definition(file: &str) -> Definition<Guard> {
     Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-/// What `explain` says of each exit, and the state that the tick then leads to.
-fn explained(file: &str, guard: &Guard) -> (Vec<String>, String) {
-    let definition = definition(file);
-    let mut machine = definition.machine();
-    let reports = definition.explain(machine.current().unwrap(), &mut guard.clone(), 0.0, &mut ());
-    machine.update(&mut guard.clone(), &mut ());
-    (reports.iter().map(ToString::to_string).collect(), machine.current().unwrap().to_string())
-}
-
-/// `explain` asked the target's `enter_when` alone.
-#[test]
-fn an_exit_into_a_state_whose_parent_cannot_be_entered_is_not_explained_as_taken() {
-    let file = "
-        initial = 'post'
-        [states.post]
-        exits = [{ to = 'aim', when = 'seen' }, { to = 'flee', when = 'seen' }]
-        [states.fight]
-        enter_when = 'ammo > 0'
-        exits = [{ to = 'post', when = 'not seen' }]
-        [states.aim]
-        parent = 'fight'
-        [states.flee]
-        final = true
-    ";
-    let guard = Guard { seen: true, ..Guard::default() };
-    assert_eq!(
-        explained(file, &guard),
-        (
-            vec![
-                "to aim: fight cannot be entered: seen holds, ammo > 0 (ammo = 0) does not hold".to_owned(),
-                "to flee: yes: seen holds".to_owned(),
-            ],
-            "flee".to_owned()
-        )
-    );
-    assert_eq!(
-        explained(file, &Guard { ammo: 1.0, ..guard }),
-        (
-            vec!["to aim: yes: seen holds, ammo > 0 (ammo = 1) holds".to_owned(), "to flee: not tried".to_owned()],
-            "aim".to_owned()
-        )
-    );
-}
-
-/// `explain` did not ask for what a composite's initial child allows.
-#[test]
-fn an_exit_into_a_state_whose_initial_child_cannot_be_entered_is_not_explained_as_taken() {
-    let file = "
-        initial = 'post'
-        [states.post]
-        exits = [{ to = 'fight' }]
-        [states.fight]
-        initial = 'aim'
-        exits = [{ to = 'post' }]
-        [states.aim]
-        parent = 'fight'
-        enter_when = 'ammo > 0'
-    ";
-    assert_eq!(
-        explained(file, &Guard::default()),
-        (vec!["to fight: aim cannot be entered: ammo > 0 (ammo = 0) does not hold".to_owned()], "post".to_owned())
-    );
-}
-
-/// `explain` did not ask the behaviour.
-#[test]
-fn an_exit_into_a_state_whose_behaviour_refuses_is_not_explained_as_taken() {
-    let file = "
-        initial = 'post'
-        [states.post]
-        exits = [{ to = 'cell' }]
-        [states.cell]
-        behaviour = 'shut'
-        exits = [{ to = 'post' }]
-    ";
-    assert_eq!(
-        explained(file, &Guard::default()),
-        (vec!["to cell: cell cannot be entered".to_owned()], "post".to_owned())
-    );
-}
-
-/// The exit was explained as taken, and in every tick a change was asked for and refused.
-#[test]
-fn an_exit_out_of_a_state_that_cannot_be_left_is_passed_over_for_one_that_stays_within() {
-    let file = "
-        initial = 'aim'
-        [states.fight]
-        behaviour = 'held'
-        exits = [{ to = 'flee', when = 'seen' }]
-        [states.aim]
-        parent = 'fight'
-        exits = [{ to = 'flee' }, { to = 'shoot' }]
-        [states.shoot]
-        parent = 'fight'
-        exits = [{ to = 'aim' }]
-        [states.flee]
-        final = true
-    ";
-    let guard = Guard { seen: true, is_bound: true, ..Guard::default() };
-    assert_eq!(
-        explained(file, &guard),
-        (
-            vec![
-                "to flee: fight cannot be left: seen holds".to_owned(),
-                "to flee: fight cannot be left".to_owned(),
-                "to shoot: yes".to_owned()
-            ],
-            "shoot".to_owned()
-        )
-    );
-    assert_eq!(
-        explained(file, &Guard { is_bound: false, ..guard }),
-        (
-            vec![
-                "to flee: yes: seen holds".to_owned(),
-                "to flee: not tried".to_owned(),
-                "to shoot: not tried".to_owned()
-            ],
-            "flee".to_owned()
-        )
-    );
 }
 
 /// `explain` looked the state up by its name, and found another one of that name.
@@ -189,42 +51,6 @@ fn a_state_is_explained_by_what_it_is_and_not_by_its_name() {
         .unwrap();
     assert_eq!(explain(&post), []);
     assert_eq!(explain(&definition.initial()), [Verdict::Taken, Verdict::NotTried]);
-}
-
-/// Was reported as taken by each of two exits that wait for one message.
-#[test]
-fn of_two_exits_that_wait_for_a_message_the_inner_one_is_explained_as_taken() {
-    let file = "
-        initial = 'aim'
-        global = 'always'
-        [states.always]
-        exits = [{ to = 'flee', on = 'noise' }]
-        [states.fight]
-        exits = [{ to = 'flee', on = 'noise' }]
-        [states.aim]
-        parent = 'fight'
-        exits = [{ to = 'shoot', on = 'noise', when = 'seen' }, { to = 'shoot', on = 'noise', when = 'ammo > 0' }]
-        [states.shoot]
-        parent = 'fight'
-        [states.flee]
-        final = true
-    ";
-    let definition = definition(file);
-    let mut guard = Guard { ammo: 1.0, ..Guard::default() };
-    let mut machine = definition.machine();
-    let reports = machine.with(&mut guard, &mut (), |guard, fsm, cx| definition.explain_with(guard, fsm, cx));
-    let reports: Vec<_> = reports.iter().map(|report| format!("{}: {report}", report.of)).collect();
-    assert_eq!(
-        reports,
-        [
-            "aim: to shoot on noise: no: seen does not hold",
-            "aim: to shoot on noise: waits for the message: ammo > 0 (ammo = 1) holds",
-            "fight: to flee on noise: not tried",
-            "always: to flee on noise: not tried",
-        ]
-    );
-    assert!(machine.send(&mut guard, &"noise", &mut ()));
-    assert_eq!(machine.current().unwrap().name(), "shoot");
 }
 
 /// `?` on a `LoadError` did not compile in a function that returns `miette::Result`.
@@ -278,7 +104,7 @@ fn a_word_that_is_offered_twice_is_reported_where_it_is_first_used() {
 
 #[test]
 fn a_value_and_a_behaviour_may_share_a_name() {
-    let vocabulary = vocabulary().behaviour("ammo", &Held).message("ammo", |_| true);
+    let vocabulary = vocabulary().behaviour("ammo", &Shut).message("ammo", |_| true);
     assert!(Definition::parse("initial = 'a'\n[states.a]\nbehaviour = 'ammo'\nfinal = true\n", &vocabulary).is_ok());
 }
 

@@ -1,8 +1,9 @@
 //! Faults that were found, each with the test that would have found it first.
 
-#[cfg(feature = "std")]
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+#[path = "../machine/play.rs"]
+mod play;
 #[path = "../trace/mod.rs"]
 mod trace;
 
