@@ -3,15 +3,30 @@
 use demeanor::definition::Definition;
 use demeanor::{Batch, StateMachine};
 
-use crate::guard::{Guard, Told, current};
+use crate::guard::{Guard, current};
 use crate::trace::log::Trace;
 
-/// A guard on a machine of its own, and many like it in a batch: more than are asked one by one.
+/// A guard on a machine of its own, and many like it in a batch: so many that they are asked together.
 pub(crate) struct AloneAndMany {
-    alone: Guard,
-    machine: StateMachine<Guard>,
-    batch: Batch<Guard>,
+    pub(crate) alone: Guard,
+    pub(crate) machine: StateMachine<Guard>,
+    pub(crate) batch: Batch<Guard>,
 }
+
+/// Calls a method of each guard's machine, and notes what it returns: one of two words.
+macro_rules! each {
+    ($guards:expr, $verb:ident($($argument:expr),*), $clock:expr, [$done:literal, $not_done:literal]) => {{
+        let guards = $guards;
+        let word = |is_done: bool| if is_done { $done } else { $not_done };
+        let is_done = guards.machine.$verb(&mut guards.alone, $($argument,)* &mut { $clock });
+        guards.alone.note(word(is_done));
+        for key in guards.batch.keys().collect::<Vec<_>>() {
+            let is_done = guards.batch.$verb(key, $($argument,)* &mut { $clock });
+            guards.batch[key].note(word(is_done));
+        }
+    }};
+}
+pub(crate) use each;
 
 impl AloneAndMany {
     /// Starts them at 0 seconds.
@@ -28,9 +43,9 @@ impl AloneAndMany {
         Self { alone, machine, batch }
     }
 
-    pub(crate) fn tell(&mut self, told: Told, mut clock: f64) {
-        self.machine.send(&mut self.alone, &told, &mut clock);
-        self.batch.broadcast(&told, &mut clock);
+    pub(crate) fn set(&mut self, set: impl Fn(&mut Guard)) {
+        set(&mut self.alone);
+        self.batch.iter_mut().for_each(|(_, guard)| set(guard));
     }
 
     /// Updates all of them, and returns the state that they are in.
@@ -43,13 +58,20 @@ impl AloneAndMany {
         current(&self.machine)
     }
 
-    /// What has happened to each of them.
+    /// What has happened to each of them since this was last asked.
     #[track_caller]
-    pub(crate) fn trace(self) -> Trace {
-        for (key, guard) in &self.batch {
-            assert_eq!(guard.trace(), self.alone.trace());
+    pub(crate) fn take_trace(&mut self) -> Trace {
+        let trace = self.alone.take_trace();
+        for key in self.batch.keys().collect::<Vec<_>>() {
+            assert_eq!(self.batch[key].take_trace(), trace);
             assert_eq!(self.batch.state_of(key), self.machine.current());
         }
-        self.alone.log.lines
+        trace
+    }
+
+    /// What has happened to each of them.
+    #[track_caller]
+    pub(crate) fn trace(mut self) -> Trace {
+        self.take_trace()
     }
 }

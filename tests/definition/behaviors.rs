@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use demeanor::definition::{Definition, FileState, Outline, StateName, Vocabulary};
-use demeanor::{Batch, Fsm, State};
+use demeanor::{Fsm, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -129,70 +129,6 @@ fn behaviors_run_in_the_order_of_the_file_and_are_left_in_the_reverse_one() {
          resume look; resume walk at 2; resume sleep; hear look; hear walk at 2; hear sleep; hear look
          exit sleep; exit walk at 2; exit look; enter walk at 1"
     );
-}
-
-#[test]
-fn many_in_a_batch_go_through_what_each_goes_through_alone() {
-    let definition = definition(
-        r#"
-        initial = "patrol"
-        states.patrol = { behavior = ["look", { name = "walk", speed = 2 }], exits = [{ to = "rest", when = "ready" }] }
-        states.rest = { behaviour = [{ name = "leap", then = "patrol" }, "look"] }
-        "#,
-    );
-    let (mut guard, mut machine) = (Guard::default(), definition.machine());
-    machine.start(&mut guard, &mut 0.0);
-    let mut batch = Batch::new();
-    let keys: Vec<_> = (0..70).map(|_| batch.spawn(Guard::default(), definition.initial(), &mut 0.0)).collect();
-    for _ in 0..3 {
-        machine.update(&mut guard, &mut 0.0);
-        batch.update(&mut 0.0);
-    }
-    for key in keys {
-        assert_eq!(batch.get(key).unwrap().trace(), guard.trace());
-    }
-    assert_eq!(
-        guard.trace(),
-        [
-            "enter look",
-            "enter walk at 2",
-            "update look",
-            "update walk at 2",
-            "exit walk at 2",
-            "exit look",
-            "enter look",
-            // The first behavior has asked for the change, and the second is updated all the same.
-            "update look",
-            "exit look",
-            "enter look",
-            "enter walk at 2",
-            "update look",
-            "update walk at 2",
-            "exit walk at 2",
-            "exit look",
-            "enter look",
-        ]
-    );
-}
-
-#[test]
-fn a_behavior_leads_to_the_state_that_its_parameter_names_after_a_reload_too() {
-    let file = |then: &str| {
-        format!(
-            "initial = 'a'\n[states.a]\nbehavior = {{ name = 'leap', then = '{then}' }}\n\
-             [states.b]\nbehavior = {{ name = 'leap', then = 'b', or = 'a' }}\n[states.'long way']\nfinal = true\nentry = true\n"
-        )
-    };
-    let definition = definition(&file("b"));
-    assert_eq!(definition.warnings(), []);
-    let (mut guard, mut machine) = (Guard::default(), definition.machine());
-    let mut next = || {
-        machine.update(&mut guard, &mut 0.0);
-        machine.current().unwrap().to_string()
-    };
-    assert_eq!([next(), next(), next()], ["b", "a", "b"]);
-    definition.reload(&file("long way")).unwrap();
-    assert_eq!([next(), next(), next()], ["a", "long way", "long way"]);
 }
 
 #[test]

@@ -30,18 +30,25 @@ pub(crate) struct Case<'a> {
 }
 
 impl Case<'_> {
+    /// How many lines there are before the first step, which begins with `$`.
+    pub(crate) fn head(&self) -> usize {
+        self.lines.iter().position(|line| line.starts_with("$ ")).unwrap_or(self.lines.len())
+    }
+
     /// Whether the case changes a definition that stands elsewhere.
     fn is_change(&self) -> bool {
         self.lines.iter().any(|line| line.starts_with("- "))
     }
 
-    /// The definition that the case writes or changes.
-    fn definition(&self) -> String {
+    /// The definition that the case writes or changes, or else the last one.
+    pub(crate) fn definition(&self) -> String {
+        let head = &self.lines[..self.head()];
+        let written: String = head.iter().filter(|line| is_definition(line)).map(|line| format!("{line}\n")).collect();
         if !self.is_change() {
-            return self.lines.iter().filter(|line| is_definition(line)).map(|line| format!("{line}\n")).collect();
+            return if written.is_empty() { self.base.to_owned() } else { written };
         }
         let mut definition = self.base.to_owned();
-        let changed: Vec<_> = self.lines.iter().filter(|line| line.starts_with(['-', '+'])).collect();
+        let changed: Vec<_> = head.iter().filter(|line| line.starts_with(['-', '+'])).collect();
         for change in changed.chunk_by(|line, next| line.starts_with('-') || next.starts_with('+')) {
             let lines = |sign: char| change.iter().filter_map(move |line| line.strip_prefix(sign));
             let of = |sign: char| lines(sign).map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>();

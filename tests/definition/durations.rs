@@ -178,30 +178,6 @@ fn who_waits_long_for_a_drawn_exit_sleeps_until_it_opens() {
 }
 
 #[test]
-fn a_value_of_the_game_is_read_when_the_state_is_entered() {
-    let definition = definition(
-        "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 'patience' }]\nstates.b.exits = [{ to = 'a', after = 1 }]",
-    );
-    let mut guard = guard_with(0);
-    let mut machine = definition.machine();
-    machine.start(&mut guard, &mut 0.0);
-    let mut seconds = |guard: &mut Guard, patience: f64, now: f64| {
-        guard.patience = patience;
-        machine.update(guard, &mut { now });
-        machine.current().unwrap().to_string()
-    };
-    // 0.5 s at the entry, whatever it is now.
-    assert_eq!(seconds(&mut guard, 9.0, 0.4), "a");
-    assert_eq!(seconds(&mut guard, 3.0, 0.5), "b");
-    assert_eq!(seconds(&mut guard, 3.0, 1.5), "a");
-    assert_eq!(seconds(&mut guard, f64::NAN, 4.4), "a");
-    assert_eq!(seconds(&mut guard, f64::NAN, 4.5), "b");
-    // No number: the exit never opens.
-    assert_eq!(seconds(&mut guard, f64::NAN, 5.5), "a");
-    assert_eq!(seconds(&mut guard, 0.0, 1e9), "a");
-}
-
-#[test]
 fn a_drawn_duration_stands_still_under_a_push_and_ends_with_its_state() {
     let definition = definition(
         "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '1 s .. 3 s' }]\nstates.b.exits = [{ to = 'a' }]\n\
@@ -300,9 +276,6 @@ fn a_drawn_exit_is_explained_with_what_is_left() {
             "to b: no: after patience (0.25 s left) does not hold".into(),
         ]
     );
-    let labels: Vec<_> =
-        definition.outline().states()[0].exits().iter().map(demeanor::definition::ExitOutline::label).collect();
-    assert_eq!(labels, ["after 4 ticks..4 s", "after 64 ticks", "after patience"]);
 }
 
 proptest! {

@@ -5,7 +5,7 @@ use demeanor::State;
 use demeanor::definition::{Definition, Definitions, Outline, Vocabulary};
 
 use crate::alone_and_many::AloneAndMany;
-use crate::guard::{Guard, Told};
+use crate::guard::Guard;
 use crate::reports::lines;
 
 fn vocabulary() -> Vocabulary<Guard> {
@@ -16,96 +16,39 @@ fn vocabulary() -> Vocabulary<Guard> {
     }
     struct Walk;
     impl State<Guard> for Walk {}
-    Vocabulary::new()
-        .flag("awake", |guard: &Guard, _| guard.is_alarmed)
-        .message("pain", |told| *told == Told::Pain)
-        .behavior_with("walk", |_: Params| Walk)
-        .behavior("stand", std::sync::Arc::new(Walk))
+    Vocabulary::new().behavior_with("walk", |_: Params| Walk).behavior("stand", std::sync::Arc::new(Walk))
 }
 
-const CREATURES: &str = r#"
-ticks_per_second = 10
-
+const CREATURES: &str = "
 [machines.imp]
-initial = "stand"
-global = "ears"
-
-[machines.imp.states.ears]
-exits = [{ to = "hurt", on = "pain" }]
-
-[machines.imp.states.stand]
-behaviour = "walk"
-params = { speed = 1.0 }
-exits = [{ to = "fight", after = "2 ticks" }]
-
-[machines.imp.states.fight]
-initial = "aim"
-exits = [{ to = "stand", when = "time_in(fight) > 9" }]
-
-[machines.imp.states."fight.aim"]
-exits = [{ to = "shoot", after = "3 ticks" }]
-
-[machines.imp.states."fight.shoot"]
-exits = [{ to = "aim", after = "1 tick" }]
-
-[machines.imp.states.hurt]
-exits = [{ to = "fight.shoot", after = "1 tick" }]
-
+initial = 'stand'
+states.stand = { behaviour = 'walk', params = { speed = 1.0 }, exits = [{ to = 'fight', after = 0.2 }] }
+states.fight.initial = 'aim'
+states.'fight.aim'.exits = [{ to = 'shoot', after = 0.3 }]
+states.'fight.shoot'.exits = [{ to = 'aim', after = 0.1 }]
 [machines.baron]
-like = "imp"
-
-[machines.baron.states.stand]
-behavior = "stand"
-
-[machines.baron.states."fight.aim"]
-exits = [{ to = "shoot", after = "1 tick" }]
-
-[machines.baron.states.roar]
-exits = [{ to = "stand", after = "1 tick" }]
-
-[machines.baron.states.hurt]
-exits = [{ to = "roar" }]
-"#;
+like = 'imp'
+states.stand.behavior = 'stand'
+states.'fight.aim'.exits = [{ to = 'shoot', after = 0.1 }]
+";
 
 fn creatures(file: &str) -> Definitions<Guard> {
     Definitions::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The states after each tick of a tenth of a second, alone; many in a batch must be there, too. Pain comes before tick `pain`.
+/// The states after the first three ticks of a tenth of a second.
 #[track_caller]
-fn states(definition: &Definition<Guard>, ticks: u8, pain: u8) -> Vec<String> {
+fn states(definition: &Definition<Guard>) -> [String; 3] {
     let mut guards = AloneAndMany::start(definition, &Guard::default());
-    let tick = |tick: u8| {
-        let clock = f64::from(tick) / 10.0;
-        if tick == pain {
-            guards.tell(Told::Pain, clock);
-        }
-        guards.update(clock)
-    };
-    (1..=ticks).map(tick).collect()
+    [0.1, 0.2, 0.3].map(|clock| guards.update(clock))
 }
 
 #[test]
-fn a_file_has_several_machines_and_one_is_like_another() {
+fn a_file_has_several_machines_with_states_of_their_own() {
     let creatures = creatures(CREATURES);
     assert_eq!(creatures.names().collect::<Vec<_>>(), ["imp", "baron"]);
     assert!(creatures.get("cacodemon").is_none());
     let (imp, baron) = (creatures.get("imp").unwrap(), creatures.get("baron").unwrap());
-    assert_eq!(
-        states(imp, 9, 7),
-        [
-            "stand",
-            "fight.aim",
-            "fight.aim",
-            "fight.aim",
-            "fight.shoot",
-            "fight.aim",
-            "hurt",
-            "fight.shoot",
-            "fight.aim"
-        ]
-    );
-    assert_eq!(states(baron, 7, 5), ["stand", "fight.aim", "fight.shoot", "fight.aim", "roar", "stand", "stand"]);
     assert_eq!(Definition::parse(CREATURES, &vocabulary()).unwrap().outline().machine(), Some("imp"));
     assert_ne!(imp.state("stand"), baron.state("stand"));
     assert!(imp.state("fight.aim").is_some() && imp.state("aim").is_none());
@@ -134,24 +77,21 @@ fn a_file_may_have_a_machine_of_its_own_beside_the_others() {
 fn all_machines_of_a_file_are_reloaded_or_none() {
     let mut creatures = creatures(CREATURES);
     let baron = creatures.get("baron").unwrap().clone();
-    let slower = CREATURES.replace(
-        "after = \"1 tick\" }]\n\n[machines.baron.states.roar]",
-        "after = \"5 ticks\" }]\n\n[machines.baron.states.roar]",
-    );
+    let slower = CREATURES.replace("'shoot', after = 0.1", "'shoot', after = 0.5");
     assert_ne!(slower, CREATURES);
     assert!(creatures.reload(&slower.replace("[machines.imp]\n", "[machines.imp]\nlik = 1\n")).is_err());
-    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    assert_eq!(states(&baron), ["stand", "fight.aim", "fight.shoot"]);
     creatures.reload(&format!("{slower}[machines.hound]\nlike = 'baron'\n")).unwrap();
-    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.aim"]);
+    assert_eq!(states(&baron), ["stand", "fight.aim", "fight.aim"]);
     assert_eq!(creatures.names().collect::<Vec<_>>(), ["imp", "baron", "hound"]);
     // One machine alone is reloaded from the same text.
     baron.reload(CREATURES).unwrap();
-    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    assert_eq!(states(&baron), ["stand", "fight.aim", "fight.shoot"]);
     let problems = baron.reload("initial = 'a'\nstates.a.final = true").unwrap_err();
     assert_eq!(problems.to_string(), "definition:1:1: error: the file has no machine `baron` any more");
     // A machine that is gone stays as it was.
     creatures.reload("[machines.imp]\ninitial = 'a'\nstates.a.final = true\n").unwrap();
-    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    assert_eq!(states(&baron), ["stand", "fight.aim", "fight.shoot"]);
     assert_eq!(creatures.get("imp").unwrap().initial().name(), "a");
 }
 

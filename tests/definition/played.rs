@@ -1,0 +1,284 @@
+//! Plays files of cases in which guards run on a machine from a file: one alone, and many in a batch, which have to do the same.
+//!
+//! ```text
+//! ## A state is left when its condition holds
+//! initial = 'a'
+//! states.a.exits = [{ to = 'b', when = 'brave' }]
+//! states.b = { behavior = 'b', final = true }
+//! $ start; update
+//! $ brave = true; tick 1; in
+//! > a -> b (change); enter b; b
+//! ```
+//!
+//! Behind `$` are steps, and behind `>` is all that happens in them, with the guard's changes. Without other steps before it, a
+//! step comes after the start at 0 seconds; what is set before the first step is set before the start. A case without a definition
+//! has that of the case before it. The lines behind `reload` are the file that is read then.
+
+use std::fmt::Write as _;
+
+use demeanor::definition::{Definition, Definitions, ExitReport, FileState, Problem, StateName, Vocabulary};
+use demeanor::{Fsm, State, StateRef};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::alone_and_many::{AloneAndMany, each};
+use crate::case_files::{Case, assert_cases};
+use crate::guard::{self, Guard, Notes, Told, current};
+
+#[derive(Deserialize, JsonSchema)]
+struct Tell {
+    word: String,
+}
+
+/// Takes health.
+struct Hurt;
+impl State<Guard> for Hurt {
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.health -= 10.0;
+    }
+}
+
+/// A hungry guard asks for a change.
+pub(crate) struct Ask;
+impl State<Guard> for Ask {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        if guard.is_hungry {
+            fsm.change_state(&ByCode);
+        }
+    }
+}
+
+struct ByCode;
+impl State<Guard> for ByCode {}
+
+struct Locked;
+impl State<Guard> for Locked {
+    fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        guard.ammo > 100.0
+    }
+}
+
+/// Lets its owner go after half a second, or to its death.
+struct Stagger;
+impl State<Guard> for Stagger {
+    fn can_exit(&self, _: &Guard, fsm: &Fsm<'_, Guard>, clock: &f64) -> bool {
+        fsm.time_in_state(clock) >= 0.5 || fsm.target().is_some_and(|to| to.name() == "dead")
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Leap {
+    then: StateName,
+    or: Option<StateName>,
+}
+
+/// Changes to a state of the file.
+struct Leaps(FileState<Guard>);
+impl State<Guard> for Leaps {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        fsm.change_state(self.0.state().expect("the definition is there"));
+    }
+}
+
+/// The behaviors that only note what they do.
+const NOTES: &[&str] = &[
+    "a", "b", "c", "d", "fight", "aim", "shoot", "wander", "attack", "hide", "peace", "combat", "cover", "stand",
+    "walk",
+];
+
+fn vocabulary() -> Vocabulary<Guard> {
+    let vocabulary = guard::vocabulary()
+        .behavior("ask", &Ask)
+        .behavior("hurt", &Hurt)
+        .behavior("locked", &Locked)
+        .behavior("stagger", &Stagger)
+        .behavior_with("tell", |params: Tell| Notes(params.word))
+        .behavior_with_states("leap", |params: Leap, states| {
+            Leaps(states.get(params.or.as_ref().unwrap_or(&params.then)).expect("it has been checked"))
+        });
+    NOTES.iter().fold(vocabulary, |vocabulary, name| vocabulary.behavior(*name, Notes::new(*name)))
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
+}
+
+fn told(text: &str) -> Told {
+    let (word, damage) = text.split_once(' ').unwrap_or((text, "0"));
+    match word {
+        "noise" => Told::Noise,
+        "alarm" => Told::Alarm,
+        "pain" => Told::Pain,
+        "hit" | "critical" => Told::Hit { damage: number(damage), is_critical: word == "critical" },
+        _ => panic!("nobody sends {text}"),
+    }
+}
+
+fn set(guard: &mut Guard, field: &str, value: &str) {
+    match field {
+        "health" => guard.health = number(value),
+        "ammo" => guard.ammo = number(value),
+        "patience" => guard.patience = number(value),
+        "luck" => guard.luck = value.parse().expect("a whole number"),
+        "brave" => guard.is_brave = value == "true",
+        "hungry" => guard.is_hungry = value == "true",
+        "sees" => guard.enemy_visible = value == "true",
+        _ => panic!("a guard has no {field}"),
+    }
+}
+
+/// Guards, and the definition that they run on.
+struct Player {
+    definitions: Definitions<Guard>,
+    definition: Definition<Guard>,
+    /// As they are before they have started.
+    guard: Guard,
+    guards: Option<AloneAndMany>,
+    clock: f64,
+}
+
+impl Player {
+    fn state(&self, name: &str) -> StateRef<Guard> {
+        self.definition.state(name).unwrap_or_else(|| panic!("there is no state {name}"))
+    }
+
+    fn guards(&mut self) -> &mut AloneAndMany {
+        self.guards.get_or_insert_with(|| AloneAndMany::start(&self.definition, &self.guard))
+    }
+
+    fn note(&mut self, text: &str) {
+        self.guards().set(|guard| guard.note(text));
+    }
+
+    fn update(&mut self) {
+        let clock = self.clock;
+        self.guards().update(clock);
+    }
+
+    /// What is said of the exits of each guard's state, a line each.
+    fn explain(&mut self, message: Option<Told>) {
+        let (definition, clock) = (self.definition.clone(), self.clock);
+        let explain = |guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64| {
+            let reports: Vec<ExitReport> = match message {
+                Some(message) => definition.explain_message(&message, guard, fsm, clock),
+                None => definition.explain_with(guard, fsm, clock),
+            };
+            reports.iter().for_each(|report| guard.note(format!("{}: {report}", report.of)));
+        };
+        let guards = self.guards();
+        guards.machine.with(&mut guards.alone, &mut { clock }, explain);
+        for key in guards.batch.keys().collect::<Vec<_>>() {
+            guards.batch.with(key, &mut { clock }, explain);
+        }
+    }
+
+    fn step(&mut self, step: &str) {
+        if let Some((field, value)) = step.split_once(" = ") {
+            match &mut self.guards {
+                Some(guards) => guards.set(|guard| set(guard, field, value)),
+                None => set(&mut self.guard, field, value),
+            }
+            return;
+        }
+        let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
+        if let Some(times) = verb.strip_suffix('x') {
+            (0..times.parse().expect("a number")).for_each(|_: u32| self.step(rest));
+            return;
+        }
+        let to = || self.state(rest);
+        let clock = self.clock;
+        match verb {
+            "machine" => self.definition = self.definitions.get(rest).expect("the file has the machine").clone(),
+            "start" => _ = self.guards(),
+            "update" => self.update(),
+            "at" => self.clock = number(rest),
+            "tick" => {
+                self.clock += number(rest);
+                self.update();
+            }
+            "ticks" => {
+                let (count, tick) = rest.split_once(" of ").expect("`6 of 0.1`");
+                for _ in 0..count.parse().expect("a number") {
+                    self.step(&format!("tick {tick}"));
+                    self.step("in");
+                }
+            }
+            "send" => each!(self.guards(), send(&told(rest)), clock, ["handled", "not handled"]),
+            "change" => {
+                let to = to();
+                each!(self.guards(), change_state(to.clone()), clock, ["done", "not done"]);
+            }
+            "in" => {
+                let state = current(&self.guards().machine);
+                self.note(&state);
+            }
+            "path" => {
+                let path: Vec<_> = self.guards().machine.path().map(ToString::to_string).collect();
+                self.note(&path.join("/"));
+            }
+            "explain" => self.explain((!rest.is_empty()).then(|| told(rest))),
+            _ => panic!("`{step}` is no step"),
+        }
+    }
+
+    fn reload(&mut self, file: &str) {
+        if let Err(problems) = self.definition.reload(file) {
+            problems.iter().map(Problem::located).for_each(|line| self.note(&line));
+        }
+    }
+}
+
+/// Some notes in as many lines as it takes.
+fn wrapped(notes: &[String]) -> Vec<String> {
+    let mut lines = Vec::<String>::new();
+    for note in notes {
+        match lines.last_mut().filter(|line| line.chars().count() + note.chars().count() < 120) {
+            Some(line) => write!(line, "; {note}").expect("a string takes it"),
+            None => lines.push(format!("> {note}")),
+        }
+    }
+    lines
+}
+
+fn play(case: &Case<'_>) -> Vec<String> {
+    let definitions = Definitions::parse(&case.definition(), &vocabulary());
+    let definitions = definitions.unwrap_or_else(|problems| panic!("{problems}"));
+    let definition = definitions.first().clone();
+    let guard = Guard::recording_changes();
+    let mut player = Player { definitions, definition, guard, guards: None, clock: 0.0 };
+    let (head, rest) = case.lines.split_at(case.head());
+    let mut lines: Vec<_> = head.iter().map(|line| (*line).to_owned()).collect();
+    for step in rest.chunk_by(|_, next| !next.starts_with("$ ")) {
+        let (line, file) = step.split_first().expect("it begins with `$`");
+        for step in line[2..].split("; ") {
+            match step {
+                "reload" => player.reload(&file.iter().map(|line| format!("{line}\n")).collect::<String>()),
+                _ => player.step(step),
+            }
+        }
+        lines.extend(step.iter().map(|line| (*line).to_owned()));
+        let trace = player.guards.as_mut().map(AloneAndMany::take_trace);
+        lines.extend(wrapped(&trace.unwrap_or_default()));
+    }
+    lines
+}
+
+#[test]
+fn guards_do_what_a_file_says() {
+    assert_cases("changes.txt", play);
+}
+
+#[test]
+fn what_an_exit_says_besides_its_condition_counts() {
+    assert_cases("exits.txt", play);
+}
+
+#[test]
+fn what_conditions_ask_is_answered_and_explained() {
+    assert_cases("questions.txt", play);
+}
+
+#[test]
+fn a_file_is_reloaded_under_guards() {
+    assert_cases("reloads.txt", play);
+}
