@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use demeanor::definition::{Definition, LoadError, Vocabulary};
 
-use crate::alone_and_many::AloneAndMany;
 use crate::guard::Guard;
 use crate::reports::lines;
 use crate::trace::log::Trace;
+use crate::troop::Alike;
 
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new().flag("brave", |guard: &Guard, _| guard.is_brave).message("noise", |_| true)
 }
 
-/// The changes of a guard in so many seconds, alone; many in a batch must make the same.
+/// The changes of a guard in so many seconds.
 #[track_caller]
 fn trace(definition: &Definition<Guard>, guard: &Guard, seconds: u8) -> Trace {
-    let mut guards = AloneAndMany::start(definition, guard);
+    let mut guards = Alike::start(definition, guard);
     for second in 1..=seconds {
         guards.update(second.into());
     }
-    guards.trace()
+    guards.take_trace()
 }
 
 /// A folder for a test's files, empty.

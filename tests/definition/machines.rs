@@ -4,9 +4,9 @@
 use demeanor::State;
 use demeanor::definition::{Definition, Definitions, Outline, Vocabulary};
 
-use crate::alone_and_many::AloneAndMany;
 use crate::guard::Guard;
 use crate::reports::lines;
+use crate::troop::Alike;
 
 fn vocabulary() -> Vocabulary<Guard> {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -39,7 +39,7 @@ fn creatures(file: &str) -> Definitions<Guard> {
 /// The states after the first three ticks of a tenth of a second.
 #[track_caller]
 fn states(definition: &Definition<Guard>) -> [String; 3] {
-    let mut guards = AloneAndMany::start(definition, &Guard::default());
+    let mut guards = Alike::start(definition, &Guard::default());
     [0.1, 0.2, 0.3].map(|clock| guards.update(clock))
 }
 

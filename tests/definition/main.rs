@@ -7,7 +7,6 @@ mod captured_log;
 mod trace;
 
 mod allocations;
-mod alone_and_many;
 mod behaviors;
 mod case_files;
 mod cases;

@@ -1,4 +1,4 @@
-//! Plays files of cases in which guards run on a machine from a file: one alone, and many in a batch, which have to do the same.
+//! Plays files of cases in which guards run on a machine from a file: one alone, and many in batches, which have to do the same.
 //!
 //! ```text
 //! ## A state is left when its condition holds
@@ -17,13 +17,13 @@
 use std::fmt::Write as _;
 
 use demeanor::definition::{Definition, Definitions, ExitReport, FileState, Problem, StateName, Vocabulary};
-use demeanor::{Fsm, State, StateRef};
+use demeanor::{Fsm, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::alone_and_many::{AloneAndMany, each};
 use crate::case_files::{Case, assert_cases};
-use crate::guard::{self, Guard, Notes, Told, current};
+use crate::guard::{self, Guard, Notes, Told};
+use crate::troop::{Alike, Request};
 
 #[derive(Deserialize, JsonSchema)]
 struct Tell {
@@ -133,49 +133,46 @@ struct Player {
     definition: Definition<Guard>,
     /// As they are before they have started.
     guard: Guard,
-    guards: Option<AloneAndMany>,
+    guards: Option<Alike>,
     clock: f64,
 }
 
 impl Player {
-    fn state(&self, name: &str) -> StateRef<Guard> {
-        self.definition.state(name).unwrap_or_else(|| panic!("there is no state {name}"))
-    }
-
-    fn guards(&mut self) -> &mut AloneAndMany {
-        self.guards.get_or_insert_with(|| AloneAndMany::start(&self.definition, &self.guard))
+    fn guards(&mut self) -> &mut Alike {
+        self.guards.get_or_insert_with(|| Alike::start(&self.definition, &self.guard))
     }
 
     fn note(&mut self, text: &str) {
-        self.guards().set(|guard| guard.note(text));
+        self.guards().each(|troop, who| troop.guard(who).note(text));
     }
 
-    fn update(&mut self) {
+    /// Asks for something, and notes whether it was done.
+    fn ask(&mut self, request: &Request, [done, not_done]: [&str; 2]) {
         let clock = self.clock;
-        self.guards().update(clock);
+        self.guards().each(|troop, who| {
+            let is_done = troop.ask(who, request.clone(), clock);
+            troop.guard(who).note(if is_done { done } else { not_done });
+        });
     }
 
     /// What is said of the exits of each guard's state, a line each.
     fn explain(&mut self, message: Option<Told>) {
         let (definition, clock) = (self.definition.clone(), self.clock);
-        let explain = |guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64| {
-            let reports: Vec<ExitReport> = match message {
-                Some(message) => definition.explain_message(&message, guard, fsm, clock),
-                None => definition.explain_with(guard, fsm, clock),
-            };
-            reports.iter().for_each(|report| guard.note(format!("{}: {report}", report.of)));
-        };
-        let guards = self.guards();
-        guards.machine.with(&mut guards.alone, &mut { clock }, explain);
-        for key in guards.batch.keys().collect::<Vec<_>>() {
-            guards.batch.with(key, &mut { clock }, explain);
-        }
+        self.guards().each(|troop, who| {
+            troop.with(who, clock, |guard, fsm, clock| {
+                let reports: Vec<ExitReport> = match message {
+                    Some(message) => definition.explain_message(&message, guard, fsm, clock),
+                    None => definition.explain_with(guard, fsm, clock),
+                };
+                reports.iter().for_each(|report| guard.note(format!("{}: {report}", report.of)));
+            });
+        });
     }
 
     fn step(&mut self, step: &str) {
         if let Some((field, value)) = step.split_once(" = ") {
             match &mut self.guards {
-                Some(guards) => guards.set(|guard| set(guard, field, value)),
+                Some(guards) => guards.each(|troop, who| set(troop.guard(who), field, value)),
                 None => set(&mut self.guard, field, value),
             }
             return;
@@ -185,35 +182,38 @@ impl Player {
             (0..times.parse().expect("a number")).for_each(|_: u32| self.step(rest));
             return;
         }
-        let to = || self.state(rest);
-        let clock = self.clock;
         match verb {
             "machine" => self.definition = self.definitions.get(rest).expect("the file has the machine").clone(),
             "start" => _ = self.guards(),
-            "update" => self.update(),
             "at" => self.clock = number(rest),
+            "update" => {
+                let clock = self.clock;
+                self.guards().update(clock);
+            }
             "tick" => {
                 self.clock += number(rest);
-                self.update();
+                self.step("update");
             }
             "ticks" => {
                 let (count, tick) = rest.split_once(" of ").expect("`6 of 0.1`");
-                for _ in 0..count.parse().expect("a number") {
+                (0..count.parse().expect("a number")).for_each(|_: u32| {
                     self.step(&format!("tick {tick}"));
                     self.step("in");
-                }
+                });
             }
-            "send" => each!(self.guards(), send(&told(rest)), clock, ["handled", "not handled"]),
+            "send" => self.ask(&Request::Send(told(rest)), ["handled", "not handled"]),
             "change" => {
-                let to = to();
-                each!(self.guards(), change_state(to.clone()), clock, ["done", "not done"]);
+                let to = self.definition.state(rest).unwrap_or_else(|| panic!("there is no state {rest}"));
+                self.ask(&Request::Change(to), ["done", "not done"]);
             }
             "in" => {
-                let state = current(&self.guards().machine);
-                self.note(&state);
+                let state = self.guards().state();
+                self.note(&state.to_string());
             }
             "path" => {
-                let path: Vec<_> = self.guards().machine.path().map(ToString::to_string).collect();
+                let states = std::iter::successors(Some(self.guards().state()), |state| state.parent());
+                let mut path: Vec<_> = states.map(|state| state.to_string()).collect();
+                path.reverse();
                 self.note(&path.join("/"));
             }
             "explain" => self.explain((!rest.is_empty()).then(|| told(rest))),
@@ -257,7 +257,7 @@ fn play(case: &Case<'_>) -> Vec<String> {
             }
         }
         lines.extend(step.iter().map(|line| (*line).to_owned()));
-        let trace = player.guards.as_mut().map(AloneAndMany::take_trace);
+        let trace = player.guards.as_mut().map(Alike::take_trace);
         lines.extend(wrapped(&trace.unwrap_or_default()));
     }
     lines

@@ -4,17 +4,17 @@
 use demeanor::Batch;
 use demeanor::definition::Definition;
 
-use crate::alone_and_many::AloneAndMany;
 use crate::guard::{Guard, parsed, vocabulary};
+use crate::troop::Alike;
 
 fn definition(file: &str) -> Definition<Guard> {
     parsed(file, &vocabulary())
 }
 
-/// Where a guard is after each tick, alone; each of many must be there, too.
+/// Where a guard is after each tick.
 #[track_caller]
 fn states(definition: &Definition<Guard>, guard: &Guard, tick: f64, count: u32) -> Vec<String> {
-    let mut guards = AloneAndMany::start(definition, guard);
+    let mut guards = Alike::start(definition, guard);
     (1..=count).map(|nth| guards.update(f64::from(nth) * tick)).collect()
 }
 

@@ -4,9 +4,9 @@
 use demeanor::definition::{Definition, ExitOutline, Outline, Vocabulary};
 use demeanor::{State, StateMachine};
 
-use crate::alone_and_many::AloneAndMany;
 use crate::guard::{Guard, current, parsed, vocabulary};
 use crate::played::Ask;
+use crate::troop::Alike;
 
 /// A machine that leaves `a` under a condition for `b`, and else under another one for `c`.
 fn leaving(when: &str, otherwise: &str) -> StateMachine<Guard> {
@@ -106,9 +106,9 @@ fn exits_behind_one_that_the_behaviors_request_supersedes_are_not_tried() {
     ";
     let definition = parsed(file, &vocabulary);
     for (is_hungry, trace) in [(false, "draws; a -> d (change)"), (true, "a -> ByCode (change)")] {
-        let mut guards = AloneAndMany::start(&definition, &Guard { is_hungry, ..Guard::recording_changes() });
+        let mut guards = Alike::start(&definition, &Guard { is_hungry, ..Guard::recording_changes() });
         guards.update(1.0);
-        assert_eq!(guards.trace(), trace);
+        assert_eq!(guards.take_trace(), trace);
     }
 }
 

@@ -3,10 +3,11 @@
 #![expect(clippy::float_cmp, reason = "what a script writes is exact")]
 
 use demeanor::definition::{Definition, Problems, Vocabulary};
-use demeanor::{Batch, Fsm, State, StateMachine};
+use demeanor::{Fsm, State, StateMachine};
 
 use crate::captured_log::log_lines;
 use crate::guard::{Guard, current, parsed};
+use crate::troop::in_all_ways;
 
 struct Slow;
 impl State<Guard> for Slow {
@@ -92,21 +93,8 @@ fn many_owners_run_their_script_as_each_would_alone() {
         .script("a.rhai", "fn update() { this.speed += this.health; if this.speed > 30.0 { change_state(\"b\"); } }")
         .script("w.rhai", "this.speed == 14.0");
     let definition = Definition::parse(file, &vocabulary).unwrap();
-    let guard = |i: u8| Guard { health: f64::from(i), ..Guard::default() };
-    let mut batch = Batch::new();
-    let keys: Vec<_> = (0..100).map(|i| batch.insert(guard(i), definition.initial())).collect();
-    let mut alone: Vec<_> = (0..100).map(|i| (guard(i), definition.machine())).collect();
-    let mut time = 0.0;
-    for _ in 0..4 {
-        batch.update(&mut time);
-        for (guard, machine) in &mut alone {
-            machine.update(guard, &mut time);
-        }
-    }
-    for (key, (guard, machine)) in keys.iter().zip(&alone) {
-        assert_eq!(batch.get(*key).unwrap().speed, guard.speed);
-        assert_eq!(batch.state_of(*key), machine.current());
-    }
+    let guards: Vec<_> = (0..100_u8).map(|i| Guard { health: f64::from(i), ..Guard::default() }).collect();
+    in_all_ways(&definition, &definition.initial(), &guards, &[0.0; 4]);
 }
 
 /// Runs one update of a script that fails, and returns what is logged.
@@ -173,13 +161,6 @@ fn a_value_that_is_no_field_cannot_be_written() {
             "ERROR demeanor::definition: Cat: script a.rhai, function update, in state a: line 1, column 58: `health` can be read, but not written"
         ]
     );
-}
-
-#[test]
-fn a_script_that_does_not_end_is_stopped() {
-    let lines = failure("Dan", "fn update() { this.speed = 9.0; loop { this.speed += 1.0; } }");
-    assert_eq!(lines.len(), 1);
-    assert!(lines[0].ends_with("it takes more than 100000 operations"), "{lines:?}");
 }
 
 #[test]

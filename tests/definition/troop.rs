@@ -1,10 +1,12 @@
-//! Some guards to whom anything may happen: each on a machine of its own, or all in a batch.
+//! Some guards to whom anything may happen: each on a machine of its own, or all in a batch. They have to do the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use demeanor::{Batch, Key, NextWake, StateMachine, StateRef};
+use demeanor::definition::Definition;
+use demeanor::{Batch, Fsm, Key, NextWake, StateMachine, StateRef};
 
 use crate::guard::{Guard, Told};
+use crate::trace::log::Trace;
 
 /// What the guards are updated by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,13 +18,18 @@ pub(crate) enum Way {
     InKeyOrder,
 }
 
-/// The ways of a batch.
-pub(crate) const IN_A_BATCH: &[Way] = &[
+pub(crate) const WAYS: &[Way] = &[
+    Way::Alone,
     Way::InTurn,
     #[cfg(feature = "parallel")]
     Way::Parallel,
     Way::InKeyOrder,
 ];
+
+/// The ways of a batch.
+pub(crate) fn in_a_batch() -> impl Iterator<Item = Way> {
+    WAYS.iter().copied().filter(|way| *way != Way::Alone)
+}
 
 /// What is asked of one guard's machine from outside.
 #[derive(Clone, Debug)]
@@ -78,6 +85,10 @@ impl Troop {
 
     pub(crate) fn guard(&mut self, who: usize) -> &mut Guard {
         if self.way == Way::Alone { &mut self.alone[who].0 } else { &mut self.batch[self.keys[who]] }
+    }
+
+    pub(crate) fn state(&self, who: usize) -> Option<&StateRef<Guard>> {
+        if self.way == Way::Alone { self.alone[who].1.current() } else { self.batch.state_of(self.keys[who]) }
     }
 
     pub(crate) fn next_wake(&self, who: usize) -> NextWake {
@@ -140,6 +151,16 @@ impl Troop {
         }
     }
 
+    pub(crate) fn with(&mut self, who: usize, clock: f64, act: impl FnOnce(&mut Guard, &mut Fsm<'_, Guard>, &mut f64)) {
+        match self.way {
+            Way::Alone => {
+                let (guard, machine) = &mut self.alone[who];
+                machine.with(guard, &mut { clock }, act);
+            }
+            _ => self.batch.with(self.keys[who], &mut { clock }, act).expect("it is there"),
+        }
+    }
+
     /// How many guards of a batch are in a state.
     pub(crate) fn count_in(&self, state: &StateRef<Guard>) -> usize {
         self.batch.owners_in(&**state).len()
@@ -150,5 +171,81 @@ impl Troop {
         let removed = self.keys.iter().map(|key| self.batch.remove(*key).expect("it is there"));
         self.alone.extend(removed);
         self.alone
+    }
+}
+
+/// Lets guards have some ticks in each way, and returns what has become of each of them.
+#[track_caller]
+pub(crate) fn in_all_ways(
+    definition: &Definition<Guard>,
+    initial: &StateRef<Guard>,
+    guards: &[Guard],
+    ticks: &[f64],
+) -> Vec<(Guard, StateMachine<Guard>)> {
+    let run = |way: Way| {
+        let mut troop = Troop::start(way, guards, initial, definition.global());
+        ticks.iter().for_each(|clock| troop.update(*clock));
+        troop.end()
+    };
+    let alone = run(Way::Alone);
+    for way in in_a_batch() {
+        for ((guard, machine), (expected, alone)) in run(way).iter().zip(&alone) {
+            // As texts, so that what is no number is equal.
+            assert_eq!(format!("{guard:?}"), format!("{expected:?}"), "{way:?}");
+            assert_eq!(machine.current(), alone.current(), "{way:?}");
+        }
+    }
+    alone
+}
+
+/// A guard alone, and in each way of a batch many like it: so many that they are asked together.
+pub(crate) struct Alike(Vec<Troop>);
+
+impl Alike {
+    /// Starts them at 0 seconds.
+    pub(crate) fn start(definition: &Definition<Guard>, guard: &Guard) -> Self {
+        let many = vec![guard.clone(); 70];
+        let start = |way: &Way| {
+            let guards = if *way == Way::Alone { &many[..1] } else { &many };
+            Troop::start(*way, guards, &definition.initial(), definition.global())
+        };
+        Self(WAYS.iter().map(start).collect())
+    }
+
+    /// Does something with each of them.
+    pub(crate) fn each(&mut self, act: impl Fn(&mut Troop, usize)) {
+        for troop in &mut self.0 {
+            (0..troop.len()).for_each(|who| act(troop, who));
+        }
+    }
+
+    /// The state in which all are.
+    #[track_caller]
+    pub(crate) fn state(&self) -> StateRef<Guard> {
+        let state = self.0[0].state(0);
+        for troop in &self.0 {
+            assert!((0..troop.len()).all(|who| troop.state(who) == state), "{:?}: not all are in {state:?}", troop.way);
+        }
+        state.expect("they have started").clone()
+    }
+
+    /// Updates all of them, and returns the state that they are in.
+    #[track_caller]
+    pub(crate) fn update(&mut self, clock: f64) -> String {
+        self.0.iter_mut().for_each(|troop| troop.update(clock));
+        self.state().to_string()
+    }
+
+    /// What has happened to each of them since this was last asked.
+    #[track_caller]
+    pub(crate) fn take_trace(&mut self) -> Trace {
+        self.state();
+        let trace = self.0[0].guard(0).take_trace();
+        for troop in &mut self.0[1..] {
+            for who in 0..troop.len() {
+                assert_eq!(troop.guard(who).take_trace(), trace, "{:?}", troop.way);
+            }
+        }
+        trace
     }
 }

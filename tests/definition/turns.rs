@@ -8,7 +8,7 @@ use demeanor::{Fsm, State, StateRef};
 
 use crate::guard::{Guard, Told, parsed};
 use crate::trace::log::Trace;
-use crate::troop::{IN_A_BATCH, Request, Troop, Way};
+use crate::troop::{self, Request, Troop, WAYS, Way};
 
 /// Notes each callback, with the time.
 struct Tells(&'static str);
@@ -92,7 +92,7 @@ fn in_a_batch(file: &str, guards: &[Guard]) -> Vec<Trace> {
 
 /// Asserts that guards do the same in a batch as on machines, whichever way it is updated.
 fn assert_alike(file: &str, guards: &[Guard], expected: &[&str]) {
-    for way in [Way::Alone].iter().chain(IN_A_BATCH) {
+    for way in WAYS {
         assert_eq!(run(*way, file, guards, None), *expected, "{way:?}");
     }
 }
@@ -129,9 +129,9 @@ fn a_turn_that_another_owners_panic_keeps_from_being_taken_is_taken_in_the_next_
 fn a_turn_that_a_panic_in_another_state_keeps_from_being_taken_is_taken_in_the_next_tick() {
     let file = format!("initial = 'outer'\n[states.other]\nbehaviour = 'other'\n{OUTER}");
     let definition = definition(&file);
-    for way in IN_A_BATCH {
+    for way in troop::in_a_batch() {
         let guards = [Guard::afraid_of("2 other"), Guard::default()];
-        let mut troop = Troop::start(*way, &guards, &definition.state("other").unwrap(), None);
+        let mut troop = Troop::start(way, &guards, &definition.state("other").unwrap(), None);
         troop.ask(1, Request::Change(definition.initial()), 0.0);
         let expected = match way {
             // All other chunks have their tick.
@@ -174,7 +174,7 @@ fn a_turn_that_a_panic_keeps_from_those_who_have_asked_for_something_is_taken_in
 fn a_panic_in_the_global_keeps_the_turns_of_all() {
     let file = format!("initial = 'outer'\n{OUTER}");
     let guards = [Guard::default(), Guard::afraid_of("2 always"), Guard::default()];
-    for way in IN_A_BATCH.iter().copied().filter(|way| *way != Way::InKeyOrder) {
+    for way in troop::in_a_batch().filter(|way| *way != Way::InKeyOrder) {
         let done = run(way, &file, &guards, Some((&ALWAYS).into()));
         let turns: Vec<_> = done.iter().map(|trace| times(trace, "outer")).collect();
         assert_eq!(turns, [ONE_LATE; 3], "{way:?}");

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::cases::cases;
 use crate::guard::{self, Guard, Told, parsed};
-use crate::troop::{IN_A_BATCH, Way};
+use crate::troop::{WAYS, Way};
 use files::{MOST_STATES, edited, file, states};
 use interpreter::interpreted;
 use runs::{Event, GUARDS, event, run};
@@ -81,7 +81,7 @@ proptest! {
         let waits = [file(&states, true), file(&other, true)];
         let polls = [file(&states, false), file(&other, false)];
         let (expected, _) = run(Way::Alone, [&polls[0], &polls[1]], &events);
-        for way in [Way::Alone].iter().chain(IN_A_BATCH) {
+        for way in WAYS {
             prop_assert_eq!(&run(*way, [&waits[0], &waits[1]], &events).0, &expected, "{:?}", way);
         }
     }
@@ -99,7 +99,7 @@ proptest! {
         let events: Vec<_> = events.into_iter().filter(is_known).collect();
         let text = file(&states, true);
         let expected = interpreted(&states, &events);
-        for way in [Way::Alone].iter().chain(IN_A_BATCH) {
+        for way in WAYS {
             prop_assert_eq!(&run(*way, [&text, &text], &events).0, &expected, "{:?}: {}", way, text);
         }
     }
