@@ -26,6 +26,7 @@ mod prove;
 mod questions;
 mod reload;
 mod reload_often;
+mod reported;
 mod reports;
 mod runtime;
 mod script;

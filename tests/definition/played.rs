@@ -67,6 +67,23 @@ impl State<Guard> for Stagger {
 }
 
 #[derive(Deserialize, JsonSchema)]
+struct Dash {
+    to: Option<StateName>,
+}
+
+/// A hungry guard changes at once, and is hungry no more.
+struct Dashes(Option<FileState<Guard>>);
+impl State<Guard> for Dashes {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        if std::mem::take(&mut guard.is_hungry) {
+            let to = self.0.as_ref().map_or((&ByCode).into(), |to| to.state().expect("the definition is there"));
+            let is_done = fsm.change_state_now(guard, to, clock);
+            guard.note(if is_done { "done" } else { "not done" });
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
 struct Leap {
     then: StateName,
     or: Option<StateName>,
@@ -93,6 +110,7 @@ fn vocabulary() -> Vocabulary<Guard> {
         .behavior("locked", &Locked)
         .behavior("stagger", &Stagger)
         .behavior_with("tell", |params: Tell| Notes(params.word))
+        .behavior_with_states("dash", |params: Dash, states| Dashes(params.to.and_then(|to| states.get(&to))))
         .behavior_with_states("leap", |params: Leap, states| {
             Leaps(states.get(params.or.as_ref().unwrap_or(&params.then)).expect("it has been checked"))
         });

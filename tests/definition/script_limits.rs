@@ -5,62 +5,12 @@
 use std::time::Duration;
 
 use allocation_counter::measure;
-use demeanor::definition::{Definition, ScriptBudget, Vocabulary};
-use demeanor::{Batch, Fsm, State, StateMachine};
+use demeanor::definition::{Definition, ScriptBudget};
 
 use crate::captured_log::log_lines;
 use crate::guard::{Guard, current, parsed};
-use crate::troop::in_all_ways;
-
-/// Asks for a change to `b`.
-struct Ask;
-impl State<Guard> for Ask {
-    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
-        fsm.change_state(&ByCode);
-    }
-}
-
-struct ByCode;
-impl State<Guard> for ByCode {}
-
-fn vocabulary(budget: ScriptBudget) -> Vocabulary<Guard> {
-    Vocabulary::new()
-        .script_budget(budget)
-        .value("health", |guard: &Guard, _| guard.health)
-        .flag("alarm", |guard: &Guard, _| guard.is_alarmed)
-        .field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
-        .behavior("ask", &Ask)
-}
-
-fn definition(file: &str, script: &str, budget: ScriptBudget) -> Definition<Guard> {
-    parsed(file, &vocabulary(budget).script("a.rhai", script))
-}
-
-const FILE: &str = "initial = 'a'\nstates.a.script = 'a.rhai'\n[states.b]\nfinal = true\n";
-
-fn machine(script: &str) -> StateMachine<Guard> {
-    definition(FILE, script, ScriptBudget::default()).machine()
-}
-
-fn ann() -> Guard {
-    Guard { name: "Ann", ..Guard::default() }
-}
-
-/// The errors and warnings that are logged, without the log's own words.
-fn errors(act: impl FnOnce()) -> Vec<String> {
-    let lines = log_lines(act);
-    let serious = |line: &String| line.starts_with("ERROR") || line.starts_with("WARN");
-    lines.into_iter().filter(serious).map(|line| line.replace(" demeanor::definition", "")).collect()
-}
-
-/// What is logged of one update with a script that fails.
-fn failure(script: &str) -> String {
-    let mut machine = machine(script);
-    let mut guard = ann();
-    let lines = errors(|| machine.update(&mut guard, &mut 0.0));
-    assert_eq!((lines.len(), guard.speed), (1, 0.0), "{lines:?}");
-    lines[0].replace("ERROR: Ann: script a.rhai, function update, in state a: ", "")
-}
+use crate::script::{FILE, ann, definition, errors, failure, machine, vocabulary};
+use crate::troop::{Alike, in_all_ways};
 
 #[test]
 fn what_waits_or_cannot_be_interrupted_is_not_there() {
@@ -316,15 +266,9 @@ fn where_a_behavior_and_a_script_both_ask_for_a_change_the_behavior_counts() {
     let file = "initial = 'a'\n[states.a]\nbehavior = 'ask'\nscript = 'a.rhai'\n[states.b]\nfinal = true\n";
     let definition =
         definition(file, "fn update() { this.speed = 1.0; change_state(\"b\"); }", ScriptBudget::default());
-    let mut machine = definition.machine();
-    let mut guard = ann();
-    machine.update(&mut guard, &mut 0.0);
-    assert_eq!((current(&machine).as_str(), guard.speed), ("ByCode", 1.0));
-
-    let mut batch = Batch::new();
-    let key = batch.insert(ann(), definition.initial());
-    batch.update(&mut 0.0);
-    assert_eq!(batch.state_of(key).unwrap().name(), "ByCode");
+    let mut guards = Alike::start(&definition, &Guard { is_hungry: true, ..ann() });
+    assert_eq!(guards.update(0.0), "ByCode");
+    guards.each(|troop, who| assert_eq!(troop.guard(who).speed, 1.0));
 }
 
 #[test]

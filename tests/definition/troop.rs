@@ -91,6 +91,10 @@ impl Troop {
         if self.way == Way::Alone { self.alone[who].1.current() } else { self.batch.state_of(self.keys[who]) }
     }
 
+    fn previous(&self, who: usize) -> Option<&StateRef<Guard>> {
+        if self.way == Way::Alone { self.alone[who].1.previous() } else { self.batch.previous_of(self.keys[who]) }
+    }
+
     pub(crate) fn next_wake(&self, who: usize) -> NextWake {
         match self.way {
             Way::Alone => self.alone[who].1.next_wake(),
@@ -219,12 +223,13 @@ impl Alike {
         }
     }
 
-    /// The state in which all are.
+    /// The state in which all are. All were in the same one before it.
     #[track_caller]
     pub(crate) fn state(&self) -> StateRef<Guard> {
-        let state = self.0[0].state(0);
+        let (state, previous) = (self.0[0].state(0), self.0[0].previous(0));
         for troop in &self.0 {
-            assert!((0..troop.len()).all(|who| troop.state(who) == state), "{:?}: not all are in {state:?}", troop.way);
+            let is_there = |who| troop.state(who) == state && troop.previous(who) == previous;
+            assert!((0..troop.len()).all(is_there), "{:?}: not all are in {state:?}, from {previous:?}", troop.way);
         }
         state.expect("they have started").clone()
     }
