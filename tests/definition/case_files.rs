@@ -43,7 +43,7 @@ impl Case<'_> {
     /// The definition that the case writes or changes, or else the last one.
     pub(crate) fn definition(&self) -> String {
         let head = &self.lines[..self.head()];
-        let written: String = head.iter().filter(|line| is_definition(line)).map(|line| format!("{line}\n")).collect();
+        let written: String = head.iter().filter(|line| is_definition(line)).flat_map(|line| [*line, "\n"]).collect();
         if !self.is_change() {
             return if written.is_empty() { self.base.to_owned() } else { written };
         }

@@ -7,7 +7,6 @@ mod captured_log;
 mod trace;
 
 mod allocations;
-mod behaviors;
 mod case_files;
 mod cases;
 mod conditions;

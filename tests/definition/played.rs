@@ -15,6 +15,7 @@
 //! has that of the case before it. The lines behind `reload` are the file that is read then.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use demeanor::definition::{Definition, Definitions, ExitReport, FileState, Problem, StateName, Vocabulary};
 use demeanor::{Fsm, State};
@@ -67,6 +68,48 @@ impl State<Guard> for Stagger {
 }
 
 #[derive(Deserialize, JsonSchema)]
+struct March {
+    speed: f64,
+}
+
+/// Notes each callback, and handles one message. A hungry guard cannot leave `sleep`.
+struct Voice {
+    name: String,
+    hears: Told,
+}
+
+impl State<Guard> for Voice {
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note(format!("enter {}", self.name));
+    }
+
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note(format!("update {}", self.name));
+    }
+
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note(format!("exit {}", self.name));
+    }
+
+    fn suspend(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note(format!("suspend {}", self.name));
+    }
+
+    fn resume(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note(format!("resume {}", self.name));
+    }
+
+    fn on_message(&self, guard: &mut Guard, told: &Told, _: &mut Fsm<'_, Guard>, _: &mut f64) -> bool {
+        guard.note(format!("hear {}", self.name));
+        *told == self.hears
+    }
+
+    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        self.name != "sleep" || !guard.is_hungry
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
 struct Dash {
     to: Option<StateName>,
 }
@@ -109,6 +152,12 @@ fn vocabulary() -> Vocabulary<Guard> {
         .behavior("hurt", &Hurt)
         .behavior("locked", &Locked)
         .behavior("stagger", &Stagger)
+        .behavior("look", Arc::new(Voice { name: "look".into(), hears: Told::Noise }))
+        .behavior("sleep", Arc::new(Voice { name: "sleep".into(), hears: Told::Alarm }))
+        .behavior_with("march", |params: March| Voice {
+            name: format!("march at {}", params.speed),
+            hears: Told::Noise,
+        })
         .behavior_with("tell", |params: Tell| Notes(params.word))
         .behavior_with_states("dash", |params: Dash, states| Dashes(params.to.and_then(|to| states.get(&to))))
         .behavior_with_states("leap", |params: Leap, states| {
@@ -182,7 +231,9 @@ impl Player {
                     Some(message) => definition.explain_message(&message, guard, fsm, clock),
                     None => definition.explain_with(guard, fsm, clock),
                 };
-                reports.iter().for_each(|report| guard.note(format!("{}: {report}", report.of)));
+                for report in reports {
+                    guard.note(format!("{}: {report}", report.of));
+                }
             });
         });
     }
@@ -220,10 +271,12 @@ impl Player {
                 });
             }
             "send" => self.ask(&Request::Send(told(rest)), ["handled", "not handled"]),
-            "change" => {
+            "change" | "push" => {
                 let to = self.definition.state(rest).unwrap_or_else(|| panic!("there is no state {rest}"));
-                self.ask(&Request::Change(to), ["done", "not done"]);
+                let request = if verb == "push" { Request::Push(to) } else { Request::Change(to) };
+                self.ask(&request, ["done", "not done"]);
             }
+            "pop" => self.ask(&Request::Pop, ["done", "not done"]),
             "in" => {
                 let state = self.guards().state();
                 self.note(&state.to_string());
@@ -270,7 +323,7 @@ fn play(case: &Case<'_>) -> Vec<String> {
         let (line, file) = step.split_first().expect("it begins with `$`");
         for step in line[2..].split("; ") {
             match step {
-                "reload" => player.reload(&file.iter().map(|line| format!("{line}\n")).collect::<String>()),
+                "reload" => player.reload(&file.iter().flat_map(|line| [*line, "\n"]).collect::<String>()),
                 _ => player.step(step),
             }
         }

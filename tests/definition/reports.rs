@@ -264,6 +264,16 @@ fn without_a_vocabulary_what_could_not_be_checked_is_listed() {
 }
 
 #[test]
+fn an_outline_tells_where_a_state_is_named() {
+    let file = "initial = 'a'\n[states.a]\nbehavior = { name = 'leap', then = 'b', never = ['b'] }\n\
+                exits = [{ to = \"b\", when = 'time_in(\"b\") > 3' }]\n[states.b]\nfinal = true\n";
+    let outline = Outline::parse("a.toml", file, Some(&game())).unwrap();
+    let uses: Vec<_> = outline.uses(outline.states()[1].id()).into_iter().map(|at| &file[at]).collect();
+    assert_eq!(uses, ["b", "'b'", "'b'", "\"b\"", "\"b\""]);
+    assert_eq!(outline.states()[0].behaviors().collect::<Vec<_>>(), ["leap"]);
+}
+
+#[test]
 fn a_slip_in_a_file_with_a_link_is_one_report() {
     let folder = std::env::temp_dir().join(format!("demeanor-reports-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();

@@ -114,7 +114,9 @@ impl Troop {
                     catch_unwind(AssertUnwindSafe(|| machine.update(guard, &mut clock))).err()
                 };
                 let panics: Vec<_> = self.alone.iter_mut().filter_map(update).collect();
-                panics.into_iter().next().map(resume_unwind);
+                if let Some(panic) = panics.into_iter().next() {
+                    resume_unwind(panic);
+                }
             }
             Way::InTurn => self.batch.update(&mut clock),
             #[cfg(feature = "parallel")]
@@ -188,7 +190,9 @@ pub(crate) fn in_all_ways(
 ) -> Vec<(Guard, StateMachine<Guard>)> {
     let run = |way: Way| {
         let mut troop = Troop::start(way, guards, initial, definition.global());
-        ticks.iter().for_each(|clock| troop.update(*clock));
+        for clock in ticks {
+            troop.update(*clock);
+        }
         troop.end()
     };
     let alone = run(Way::Alone);
