@@ -10,9 +10,9 @@
 //! > a -> b (change); enter b; b
 //! ```
 //!
-//! Behind `$` are steps, and behind `>` is all that happens in them, with the guard's changes. Without other steps before it, a
-//! step comes after the start at 0 seconds; what is set before the first step is set before the start. A case without a definition
-//! has that of the case before it. The lines behind `reload` are the file that is read then.
+//! Behind `$` are steps, see [`Player::step`], and behind `>` is all that happens in them, with the guard's changes. The guards start
+//! at 0 seconds, before the first step that needs them, with what has been set until then. A case without a definition has that of
+//! the case before it. The lines below `reload` are the file that is read then.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
