@@ -12,11 +12,10 @@ use super::book::{Missing, StateBook};
 use super::data::{SavedMore, SavedNote, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::LoadError;
 use super::seconds::Seconds;
-use crate::clock::shown;
 use crate::fsm::{NEVER, time_or_zero};
-use crate::machine::seat::{MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
+use crate::machine::seat::{DEEPEST, MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
 use crate::machine::waiting::{Note, Scope, Then, Timer, Timers};
-use crate::owner::Owner;
+use crate::owner::{Owner, clock_time};
 use crate::state::StateRef;
 
 /// Reads states by number. Names that the book does not know are gathered, and said at the end.
@@ -351,9 +350,6 @@ impl<'b, T: Owner> Reader<'b, T> {
     }
 }
 
-/// The most states around another.
-const DEEPEST: usize = 64;
-
 /// Where the states of a path are now, by the depths that they had.
 pub(crate) struct Depths {
     now: Vec<Option<usize>>,
@@ -390,7 +386,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     fn new(saved: f64, now: f64) -> Self {
-        Self { saved: shown(saved), now: shown(now) }
+        Self { saved: clock_time(saved), now: clock_time(now) }
     }
 
     /// Whether both show the same.
