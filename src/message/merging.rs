@@ -29,14 +29,14 @@ impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
 
     fn add_unless_alike(&mut self, when: Arrival, new: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
         let at = |when| (new.sender.clone(), new.receiver.clone(), when);
-        let earliest = Arrival { due: when.due - self.window, number: 0 };
-        let is_near = |other: f64| other - when.due < self.window && when.due - other < self.window;
+        let earliest = Arrival { at: when.at - self.window, nth: 0 };
+        let is_near = |other: f64| other - when.at < self.window && when.at - other < self.window;
         let mut near = self.between.range((Bound::Included(at(earliest)), Bound::Unbounded)).take_while(
             |(sender, receiver, other)| {
-                *sender == new.sender && *receiver == new.receiver && other.due - when.due < self.window
+                *sender == new.sender && *receiver == new.receiver && other.at - when.at < self.window
             },
         );
-        if near.any(|(_, _, other)| is_near(other.due) && queue.get(other).is_some_and(|queued| queued == new)) {
+        if near.any(|(_, _, other)| is_near(other.at) && queue.get(other).is_some_and(|queued| queued == new)) {
             return false;
         }
         self.between.insert(at(when));

@@ -4,12 +4,13 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
+use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
 use super::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
+use crate::span::DueTime;
 use crate::state::StateRef;
 
 /// Timers that run no longer.
@@ -204,8 +205,8 @@ fn earliest_first(dues: impl Iterator<Item = f64>) -> Vec<usize> {
     order.into_iter().map(|due| due.nth).collect()
 }
 
-fn sort(order: &mut [DueTime]) {
-    order.sort_unstable_by(|one, other| other.cmp(one));
+fn sort(order: &mut [DueTime<usize>]) {
+    order.sort_unstable();
 }
 
 /// Where the timers of a list are, by what is asked about them. It knows nothing of the owner, and is compiled once for all.
@@ -222,7 +223,7 @@ struct Index {
 /// The timers of a scope.
 struct OfScope {
     rank: u16,
-    dues: BinaryHeap<DueTime>,
+    dues: BinaryHeap<Reverse<DueTime<usize>>>,
 }
 
 /// What an index knows about a timer.
@@ -246,7 +247,7 @@ impl Index {
         if self.scopes.get(at).is_none_or(|scope| scope.rank != rank) {
             self.scopes.insert(at, OfScope { rank, dues: BinaryHeap::new() });
         }
-        self.scopes[at].dues.push(DueTime { at: entry.due, nth });
+        self.scopes[at].dues.push(Reverse(DueTime { at: entry.due, nth }));
     }
 
     /// Forgets the timers that end with a change. Returns their places, in ascending order.
@@ -258,7 +259,7 @@ impl Index {
         }
         while self.scopes.last().is_some_and(|scope| scope.rank >= rank) {
             let dues = self.scopes.pop().into_iter().flat_map(|scope| scope.dues);
-            ended.extend(dues.map(|due| due.nth));
+            ended.extend(dues.map(|Reverse(due)| due.nth));
         }
         ended.sort_unstable();
         self.running -= ended.len();
@@ -269,9 +270,8 @@ impl Index {
     fn take_due(&mut self, now: f64) -> Vec<usize> {
         let mut order = Vec::new();
         for scope in &mut self.scopes {
-            while scope.dues.peek().is_some_and(|first| first.at <= now) {
-                let Some(due) = scope.dues.pop() else { break };
-                order.push(due);
+            while scope.dues.peek().is_some_and(|Reverse(first)| first.at <= now) {
+                order.extend(scope.dues.pop().map(|Reverse(due)| due));
             }
         }
         if order.is_empty() {
@@ -285,7 +285,7 @@ impl Index {
 
     fn next(&self) -> f64 {
         let first = self.scopes.iter().filter_map(|scope| scope.dues.peek());
-        first.fold(f64::INFINITY, |next, due| next.min(due.at))
+        first.fold(f64::INFINITY, |next, Reverse(due)| next.min(due.at))
     }
 }
 
@@ -314,34 +314,6 @@ impl Clone for OfScope {
         self.dues.clone_from(&source.dues);
     }
 }
-
-/// When the timer at a place is due.
-#[derive(Clone, Copy)]
-struct DueTime {
-    at: f64,
-    nth: usize,
-}
-
-/// The earliest is the greatest, as the top of a heap is.
-impl Ord for DueTime {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.at.total_cmp(&self.at).then(other.nth.cmp(&self.nth))
-    }
-}
-
-impl PartialOrd for DueTime {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for DueTime {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for DueTime {}
 
 #[cfg(test)]
 mod tests {
