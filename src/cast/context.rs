@@ -3,11 +3,14 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use log::warn;
+
 use super::delivery::{Delivery, KeyTaken, UnknownReceiver};
 use super::member::{LentMember, Member};
 use super::members::Members;
+use super::rejoin::Rejoined;
 use super::unavailable::{NotActing, Unavailable};
-use super::{rejoin, turn};
+use super::{TELEGRAMS, turn};
 use crate::fsm::Fsm;
 use crate::machine::agent::Agent;
 use crate::message::Telegram;
@@ -159,7 +162,12 @@ pub trait CastContext: Sized + 'static {
         &mut self,
         telegram: Telegram<Self::Key, Self::Message>,
     ) -> Result<Delivery, UnknownReceiver<Self::Key, Self::Message>> {
-        turn::deliver(self, telegram)
+        if let Some(index) = self.members_mut().index_of(&telegram.receiver) {
+            return Ok(turn::deliver_to(self, index, telegram));
+        }
+        let unknown = UnknownReceiver { telegram };
+        warn!(target: TELEGRAMS, "{unknown}");
+        Err(unknown)
     }
 
     /// Delivers all telegrams that are due, as [`Cast::deliver_due`](crate::Cast::deliver_due) does. Returns the
@@ -211,6 +219,14 @@ pub trait CastContext: Sized + 'static {
         T: for<'a> Owner<Context<'a> = Self, Message = Telegram<Self::Key, Self::Message>> + Default,
         Agent<T>: Send + Sync,
     {
-        rejoin::rejoin(self, key, owner, fsm, act)
+        let index = self.members_mut().acting(key, owner, fsm)?;
+        let mut act = Some(act);
+        let mut result = None;
+        fsm.lend(owner, self, &mut |owner, seat, global, cx| {
+            if let (Some(rejoined), Some(act)) = (Rejoined::begin(cx, index, owner, seat, global), act.take()) {
+                result = Some(act(rejoined.cx));
+            }
+        });
+        result.ok_or(NotActing::AnotherOwner)
     }
 }
