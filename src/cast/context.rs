@@ -174,7 +174,8 @@ pub trait CastContext: Sized + 'static {
     /// telegrams whose receiver is unknown.
     fn deliver_due(&mut self) -> Vec<UnknownReceiver<Self::Key, Self::Message>> {
         let mut unknown = Vec::new();
-        let mut due = self.members_mut().due_now();
+        let members = self.members_mut();
+        let mut due = members.dispatcher.due(members.now());
         while let Some(telegram) = self.members_mut().dispatcher.pop_next(&mut due) {
             unknown.extend(self.deliver(telegram).err());
         }

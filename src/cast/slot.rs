@@ -72,12 +72,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// The member, unless it is acting, to be changed without a callback.
-    pub(super) fn member_mut(&mut self) -> Option<&mut AnyMember<K, M, C>> {
-        self.key_and_member_mut().1
-    }
-
-    /// The key, and the member as `member_mut` has it.
+    /// The key, and the member unless it is acting, to be changed without a callback.
     pub(super) fn key_and_member_mut(&mut self) -> (&K, Option<&mut AnyMember<K, M, C>>) {
         match &mut self.presence {
             Presence::Here(member) => {
