@@ -100,23 +100,19 @@ impl<'b, T: Owner> Reader<'b, T> {
     }
 
     fn find(&mut self, nth: usize) -> Result<FoundState<T>, LoadError> {
-        let name = match &self.states[nth] {
-            SavedState::Name(name) => match self.book.state_of(name) {
-                Some(state) => return Ok(FoundState { state, how: How::Named }),
-                None => name.clone(),
-            },
-            SavedState::Owned { name: number, data } => {
-                let name = self.name(*number)?;
-                match self.book.owned_type(name) {
-                    Some(owned) => {
-                        let state =
-                            (owned.read)(data).map_err(|why| LoadError::OwnedState { name: name.into(), why })?;
-                        return Ok(FoundState { state, how: How::Named });
-                    }
-                    None => name.into(),
-                }
-            }
+        let (name, data) = match &self.states[nth] {
+            SavedState::Name(name) => (&**name, None),
+            SavedState::Owned { name, data } => (self.name(*name)?, Some(data)),
         };
+        let unreadable = |why| LoadError::OwnedState { name: name.into(), why };
+        let known = match data {
+            None => self.book.state_of(name),
+            Some(data) => self.book.owned_type(name).map(|owned| (owned.read)(data)).transpose().map_err(unreadable)?,
+        };
+        if let Some(state) = known {
+            return Ok(FoundState { state, how: How::Named });
+        }
+        let name = String::from(name);
         Ok(match self.book.stand_in(&name) {
             Missing::Enter(state) => FoundState { state, how: How::ToEnter },
             Missing::Place(state) => FoundState { state, how: How::InPlace },
@@ -147,14 +143,12 @@ impl<'b, T: Owner> Reader<'b, T> {
 
     /// The state of a number that need not be known: one around another.
     pub(crate) fn ancestor(&mut self, number: u32) -> Result<StateRef<T>, LoadError> {
-        let is_unknown = |name: &String| self.book.state_of(name).is_none();
-        match self.saved(number) {
-            Some(SavedState::Name(name)) if is_unknown(name) => Ok(StateRef::NONE),
-            Some(SavedState::Owned { name, .. }) if self.book.owned_type(self.name(*name)?).is_none() => {
-                Ok(StateRef::NONE)
-            }
-            _ => self.state(number).map(|found| found.state),
-        }
+        let is_known = match self.saved(number) {
+            Some(SavedState::Name(name)) => self.book.state_of(name).is_some(),
+            Some(SavedState::Owned { name, .. }) => self.book.owned_type(self.name(*name)?).is_some(),
+            None => true,
+        };
+        if is_known { self.state(number).map(|found| found.state) } else { Ok(StateRef::NONE) }
     }
 
     pub(crate) fn seat(&mut self, saved: &SavedSeat) -> Result<Seat<T>, LoadError> {
