@@ -939,18 +939,12 @@ impl<T: Owner> Request<T> {
 
     pub(crate) fn cause(&self) -> Cause {
         match self {
-            Self::Change(_)
-            | Self::ChangeSingleton(_)
-            | Self::Ensure(_)
-            | Self::Send(_)
-            | Self::After(_)
-            | Self::Due(_)
-            | Self::Sleep(_) => Cause::Change,
             Self::Force(_) => Cause::Force,
             Self::Revert => Cause::Revert,
             Self::Push(_) => Cause::Push,
             Self::Pop => Cause::Pop,
             Self::Resume(_) => Cause::Resume,
+            _ => Cause::Change,
         }
     }
 }

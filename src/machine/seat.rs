@@ -205,7 +205,7 @@ impl<T: Owner> Seat<T> {
     #[inline]
     pub(crate) fn note(&mut self, request: &Request<T>) {
         if let Request::Sleep(seconds) = request {
-            self.rare_mut().waiting.want_sleep(*seconds);
+            self.rare_mut().waiting.wanted = Some(*seconds);
         }
     }
 
@@ -592,15 +592,9 @@ pub(crate) fn clone_rare_from<T: Owner>(rare: &mut Option<Box<Rare<T>>>, source:
 
 impl<T: Owner> Clone for Rare<T> {
     fn clone(&self) -> Self {
-        Self {
-            ancestors: self.ancestors.clone(),
-            ancestors_entered_at: self.ancestors_entered_at.clone(),
-            stack: self.stack.clone(),
-            history: self.history.clone(),
-            trail: self.trail.clone(),
-            waiting: self.waiting.clone(),
-            lent: None,
-        }
+        let mut clone = Self::default();
+        clone.clone_from(self);
+        clone
     }
 
     fn clone_from(&mut self, source: &Self) {

@@ -105,7 +105,7 @@ impl<'a, T: Owner> Single<'a, T> {
     pub(crate) fn forget_requests(&mut self) {
         self.count &= !ASKED_TO_SLEEP;
         if let Some(rare) = &mut self.seat.rare {
-            rare.waiting.take_wanted();
+            rare.waiting.wanted = None;
         }
         self.requests = Requests::new();
     }

@@ -224,9 +224,9 @@ pub(crate) struct Waiting<T: Owner> {
     wakes_at: f64,
     /// The revision of the innermost state when it fell asleep.
     pub(crate) revision: usize,
-    /// For how many seconds a callback has asked to sleep, once it has returned.
-    wanted: Option<f64>,
-    clock: Standstill,
+    /// For how many seconds a callback has asked to sleep, once it has returned, if no change has come since.
+    pub(crate) wanted: Option<f64>,
+    pub(crate) clock: Standstill,
 }
 
 const AWAKE: f64 = f64::NEG_INFINITY;
@@ -267,16 +267,6 @@ impl<T: Owner> Waiting<T> {
         mem::replace(&mut self.wakes_at, AWAKE) > AWAKE
     }
 
-    /// Notes that a callback asks to sleep.
-    pub(crate) fn want_sleep(&mut self, seconds: f64) {
-        self.wanted = Some(seconds);
-    }
-
-    /// For how many seconds it is to sleep, if a callback has asked for that and no change has come since.
-    pub(crate) fn take_wanted(&mut self) -> Option<f64> {
-        self.wanted.take()
-    }
-
     /// A change leaves all but the outermost `kept` active states: it wakes the machine, and their timers end. Returns these.
     pub(crate) fn change(&mut self, kept: usize) -> Timers<T> {
         self.wanted = None;
@@ -310,11 +300,6 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn swap(&mut self, other: &mut Self) {
         mem::swap(&mut self.timers, &mut other.timers);
         mem::swap(&mut self.wakes_at, &mut other.wakes_at);
-    }
-
-    /// Whether the clock has stood still for so many ticks that the log should say so. True only once.
-    pub(crate) fn clock_stands(&mut self, now: f64) -> bool {
-        self.clock.stands(now)
     }
 }
 

@@ -74,26 +74,17 @@ impl<T: Owner> Single<'_, T> {
             }
             Request::Push(over) => Ok((0, descent(over)?)),
             Request::Pop => {
-                let suspended = stack.last().ok_or("the stack is empty")?;
-                let mut path = Path::new();
-                for (state, _) in &suspended.ancestors {
-                    path.push(state.clone());
-                }
-                if !suspended.current.is_none() {
-                    path.push(suspended.current.clone());
-                }
-                Ok((0, path))
+                let Suspended { ancestors, current, .. } = stack.last().ok_or("the stack is empty")?;
+                let ancestors = ancestors.iter().map(|(state, _)| state);
+                Ok((0, ancestors.chain(current.as_option()).cloned().collect()))
             }
-            Request::ChangeSingleton(_)
-            | Request::Send(_)
-            | Request::After(_)
-            | Request::Due(_)
-            | Request::Sleep(_) => Ok((0, Path::new())),
+            // The other requests enter no state.
+            _ => Ok((0, Path::new())),
         }
     }
 
     /// The innermost descendant that is active in `composite`, or was last; itself, if none is remembered (rule 16).
-    pub(super) fn last_active_in<'r>(&'r self, composite: &'r StateRef<T>) -> &'r StateRef<T> {
+    fn last_active_in<'r>(&'r self, composite: &'r StateRef<T>) -> &'r StateRef<T> {
         if !composite.keeps_history() {
             return composite;
         }
@@ -105,7 +96,7 @@ impl<T: Owner> Single<'_, T> {
 
     /// The path that a change to `to` leads to, and how many of its outermost states are active and left alone. `left` is left if
     /// it is active, and all that is active below the deepest common ancestor (rules 6, 16).
-    pub(super) fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
+    fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
         let path = descent(to)?;
         let above = path.iter().position(|state| state == left).unwrap_or(path.len());
         Ok((self.seat.shared_with(&path).min(above), path))

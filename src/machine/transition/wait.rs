@@ -20,7 +20,7 @@ impl<T: Owner> Single<'_, T> {
         let now = now::<T>(cx);
         let is_outdated = self.seat.is_outdated();
         let Some(waiting) = self.seat.rare.as_mut().map(|rare| &mut rare.waiting) else { return };
-        if waiting.clock_stands(now) {
+        if waiting.clock.stands(now) {
             debug!(target: "demeanor", "{}: waits for a time, but its clock stands still at {now} s", Label(owner));
         }
         let due = waiting.timers.take_due(now);
@@ -83,7 +83,7 @@ impl<T: Owner> Single<'_, T> {
 
     /// Falls asleep, if no change has come since the callback asked for it (rule 26).
     pub(super) fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
-        let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.take_wanted());
+        let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.wanted.take());
         if let Some(seconds) = wanted {
             self.sleep_for(seconds, owner, cx);
         }

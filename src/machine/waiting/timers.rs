@@ -61,7 +61,7 @@ impl<T: Owner> TimerList<T> {
     pub(crate) fn push(&mut self, timer: Timer<T>) {
         self.list.push(timer);
         if let (Some(index), Some(timer)) = (&mut self.index, self.list.last()) {
-            index.add(self.list.len() - 1, timer.entry());
+            index.add(self.list.len() - 1, timer.due, timer.scope, timer.note_key());
         } else if self.list.len() > MOST_FEW {
             self.index();
         }
@@ -88,8 +88,8 @@ impl<T: Owner> TimerList<T> {
         if due.len() < 2 {
             return due;
         }
-        let order = earliest_first(due.iter().map(|timer| timer.due));
-        order.into_iter().map(|at| due[at].take()).collect()
+        let order = due.iter().enumerate().map(|(nth, timer)| DueTime { at: timer.due, nth }).collect();
+        earliest_first(order).into_iter().map(|nth| due[nth].take()).collect()
     }
 
     /// When the first of them is due, in seconds: infinity is never.
@@ -160,7 +160,7 @@ impl<T: Owner> TimerList<T> {
     fn index(&mut self) {
         let mut index = Index::default();
         for (nth, timer) in self.list.iter().enumerate() {
-            index.add(nth, timer.entry());
+            index.add(nth, timer.due, timer.scope, timer.note_key());
         }
         self.index = Some(Box::new(index));
     }
@@ -180,10 +180,6 @@ impl<T: Owner> Timer<T> {
     fn note_key(&self) -> Option<u32> {
         self.then.note().map(|note| note.key)
     }
-
-    fn entry(&self) -> TimerEntry {
-        TimerEntry { due: self.due, scope: self.scope, note: self.note_key() }
-    }
 }
 
 impl<T: Owner> Clone for TimerList<T> {
@@ -199,14 +195,9 @@ impl<T: Owner> Clone for TimerList<T> {
 
 /// The places of due times, the earliest first, and of equal ones the first one first. Sorting these, and not the timers, is
 /// compiled once for all owners.
-fn earliest_first(dues: impl Iterator<Item = f64>) -> Vec<usize> {
-    let mut order: Vec<_> = dues.enumerate().map(|(nth, at)| DueTime { at, nth }).collect();
-    sort(&mut order);
-    order.into_iter().map(|due| due.nth).collect()
-}
-
-fn sort(order: &mut [DueTime<usize>]) {
+fn earliest_first(mut order: Vec<DueTime<usize>>) -> Vec<usize> {
     order.sort_unstable();
+    order.into_iter().map(|due| due.nth).collect()
 }
 
 /// Where the timers of a list are, by what is asked about them. It knows nothing of the owner, and is compiled once for all.
@@ -226,19 +217,12 @@ struct OfScope {
     dues: BinaryHeap<Reverse<DueTime<usize>>>,
 }
 
-/// What an index knows about a timer.
-#[derive(Clone, Copy)]
-struct TimerEntry {
-    due: f64,
-    scope: Scope,
-    note: Option<u32>,
-}
-
 impl Index {
-    fn add(&mut self, nth: usize, entry: TimerEntry) {
-        let rank = entry.scope.rank();
+    /// Adds a timer at a place. `note` is the key of a note, which is never due.
+    fn add(&mut self, nth: usize, due: f64, scope: Scope, note: Option<u32>) {
+        let rank = scope.rank();
         self.running += 1;
-        if let Some(key) = entry.note {
+        if let Some(key) = note {
             if *self.notes.entry((rank, key)).or_insert(nth) == nth {
                 return;
             }
@@ -247,7 +231,7 @@ impl Index {
         if self.scopes.get(at).is_none_or(|scope| scope.rank != rank) {
             self.scopes.insert(at, OfScope { rank, dues: BinaryHeap::new() });
         }
-        self.scopes[at].dues.push(Reverse(DueTime { at: entry.due, nth }));
+        self.scopes[at].dues.push(Reverse(DueTime { at: due, nth }));
     }
 
     /// Forgets the timers that end with a change. Returns their places, in ascending order.
@@ -279,8 +263,7 @@ impl Index {
         }
         self.scopes.retain(|scope| !scope.dues.is_empty());
         self.running -= order.len();
-        sort(&mut order);
-        order.into_iter().map(|due| due.nth).collect()
+        earliest_first(order)
     }
 
     fn next(&self) -> f64 {
