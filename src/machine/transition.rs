@@ -12,9 +12,8 @@ mod path;
 mod wait;
 
 use alloc::vec::Vec;
-use core::borrow::Borrow;
-use core::ops::Deref;
-use core::{fmt, mem, slice};
+use core::mem::{self, ManuallyDrop};
+use core::{fmt, slice};
 
 use log::{error, log};
 
@@ -109,7 +108,7 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
     #[inline]
     pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        // Both are 0 if the callback has asked for nothing, and has changed nothing at once.
+        // A callback that has asked for nothing, and has changed nothing at once, has nothing to settle.
         if !(self.requests.is_empty() && self.count == 0) {
             self.settle_all(owner, cx);
             self.end_callback(owner, cx);
@@ -142,7 +141,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// As [`execute`](Self::execute), of a change to a singleton: nearly all there are.
+    /// [`execute`](Self::execute) for a change to a singleton, as nearly all changes are.
     fn execute_singleton(&mut self, to: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let Some(from) = self.seat.lone().filter(|_| self.is_alone() && to.is_flat()) else {
             return self.execute_other(&Request::Change(to.into()), owner, cx);
@@ -150,19 +149,25 @@ impl<T: Owner> Single<'_, T> {
         let made = self.made;
         // No other target can be dropped here: a change within a callback takes the target away first.
         mem::forget(mem::replace(&mut self.target, to.into()));
-        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made, time_in_state: 0.0 });
+        let (left, entered) = (from, to);
+        // With a singleton, nothing is dropped. The compiler would look.
+        let (from, to) = (&ManuallyDrop::new(from.into()), &ManuallyDrop::new(to.into()));
+        let is_made =
+            carry_out(&mut LoneChange { single: self, from, to, left, entered, owner, cx, made, time_in_state: 0.0 });
         mem::forget(mem::replace(&mut self.target, StateRef::NONE));
         is_made
     }
 
-    /// As [`execute`](Self::execute), of a change to a state that is held.
+    /// [`execute`](Self::execute) for a change to a state that is not a singleton.
     fn execute_held(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if !self.is_alone() || !self.seat.is_lone() || !to.is_flat() {
             return self.execute_other(&Request::Change(to.clone()), owner, cx);
         }
-        let (from, to, made) = (self.seat.current.clone(), to.clone(), self.made);
+        let (from, made) = (&self.seat.current.clone(), self.made);
+        let (left, entered) = (&**from, &**to);
         self.target = to.clone();
-        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made, time_in_state: 0.0 });
+        let is_made =
+            carry_out(&mut LoneChange { single: self, from, to, left, entered, owner, cx, made, time_in_state: 0.0 });
         self.target = StateRef::NONE;
         is_made
     }
@@ -194,7 +199,7 @@ impl<T: Owner> Single<'_, T> {
         self.execute_path(request, owner, cx)
     }
 
-    /// As [`execute`](Self::execute), where there may be more than one state to enter.
+    /// [`execute`](Self::execute) for a change that may enter several states.
     #[inline(never)]
     fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match self.find_path(request) {
@@ -259,12 +264,12 @@ pub(crate) fn log_misuse<T: Owner>(
     log!(target: "demeanor", level, "{owner}: {request} refused in state {current}: {why}");
 }
 
-/// What one change leaves and enters.
+/// The states that one change leaves and enters.
 struct Plan<'p, T: Owner> {
     cause: Cause,
     /// How many of the active states stay, from the outermost.
     kept: usize,
-    /// What is entered, outermost first; nothing when a pop leads back to no state.
+    /// The states that are entered, outermost first; none when a pop leads back to no state.
     entered: &'p [StateRef<T>],
 }
 
@@ -278,9 +283,9 @@ struct OneChange<'c, 'f, 'x, T: Owner> {
     from: StateRef<T>,
     /// For how many seconds it had been active.
     time_in_state: f64,
-    /// What a pop has yet to resume.
+    /// The path that a pop resumes.
     resumption: Option<Resumption<T>>,
-    /// Whether a callback that lent the machine has set it elsewhere meanwhile, so that what was to stay may be active no more.
+    /// Whether a callback lent the machine, and it was set to another state meanwhile. Then the kept states may no longer be active.
     is_displaced: bool,
 }
 
@@ -401,42 +406,16 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 }
 
-/// How a change refers to the states that it leaves and enters.
-trait Reference<T: Owner>: Clone + Deref<Target = dyn State<T>> + Into<StateRef<T>> {
-    /// What stands for it where a `&StateRef` is wanted.
-    type Lent<'r>: Borrow<StateRef<T>>
-    where
-        Self: 'r;
-
-    fn lend(&self) -> Self::Lent<'_>;
-}
-
-/// A singleton, to which a reference costs nothing, not even to look whether there is anything to drop.
-impl<T: Owner> Reference<T> for &'static dyn State<T> {
-    type Lent<'r> = StateRef<T>;
-
-    #[inline(always)]
-    fn lend(&self) -> StateRef<T> {
-        (*self).into()
-    }
-}
-
-impl<T: Owner> Reference<T> for StateRef<T> {
-    type Lent<'r> = &'r Self;
-
-    #[inline(always)]
-    fn lend(&self) -> &Self {
-        self
-    }
-}
-
 /// One owner's change from one flat state to another, where nothing else waits and nothing is recorded. The steps are those of
 /// [`OneChange`], without what cannot happen here: 36 ns rather than 57 between singletons. One generic implementation for both was
 /// measured, too: it takes half as long again as this one. Random programs compare the two, because they change in both ways.
-struct LoneChange<'c, 'f, 'x, T: Owner, R> {
+struct LoneChange<'c, 'f, 'x, T: Owner> {
     single: &'c mut Single<'f, T>,
-    from: R,
-    to: R,
+    from: &'c StateRef<T>,
+    to: &'c StateRef<T>,
+    /// The states `from` and `to`, for calls. They are looked up once; of singletons, they are known without a look.
+    left: &'c dyn State<T>,
+    entered: &'c dyn State<T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
     /// How many changes had been made before.
@@ -445,31 +424,29 @@ struct LoneChange<'c, 'f, 'x, T: Owner, R> {
     time_in_state: f64,
 }
 
-impl<T: Owner, R: Reference<T>> Steps for LoneChange<'_, '_, '_, T, R> {
+impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     #[inline(always)]
     fn admit(&mut self) -> bool {
-        let Self { single, from, to, owner, cx, .. } = self;
-        if !from.can_exit(owner, &single.fsm(), cx) {
-            let (from, to) = (from.lend(), to.lend());
-            single.tell_refused(Refusal::Exit(from.borrow()), Some(to.borrow()), Cause::Change, owner, cx);
-            return false;
-        }
-        if !to.can_enter(owner, &single.fsm(), cx) {
-            let to = to.lend();
-            single.tell_refused(Refusal::Enter(to.borrow()), Some(to.borrow()), Cause::Change, owner, cx);
-            return false;
-        }
-        true
+        let Self { single, from, to, left, entered, owner, cx, .. } = self;
+        let refusal = if !left.can_exit(owner, &single.fsm(), cx) {
+            Refusal::Exit(*from)
+        } else if !entered.can_enter(owner, &single.fsm(), cx) {
+            Refusal::Enter(*to)
+        } else {
+            return true;
+        };
+        single.tell_refused(refusal, Some(to), Cause::Change, owner, cx);
+        false
     }
 
     #[inline(always)]
     fn exit(&mut self) {
-        let Self { single, from, owner, cx, .. } = self;
+        let Self { single, from, left, owner, cx, .. } = self;
         single.is_touched = true;
-        single.seat.previous = from.clone().into();
+        single.seat.previous = from.clone();
         single.has_waiting = false;
         single.exiting = true;
-        from.exit(owner, &mut single.fsm(), cx);
+        left.exit(owner, &mut single.fsm(), cx);
         single.exiting = false;
         if !single.requests.is_empty() {
             single.refuse_all(owner);
@@ -484,30 +461,24 @@ impl<T: Owner, R: Reference<T>> Steps for LoneChange<'_, '_, '_, T, R> {
         single.made += 1;
         single.kept = 0;
         self.time_in_state = time_since(single.seat.entered_at, now);
-        single.seat.replace(0, to.clone().into(), now);
+        single.seat.replace(0, to.clone(), now);
         single.show(cx);
-        let (from, to) = (from.lend(), to.lend());
-        let (from, to) = (Some(from.borrow()), Some(to.borrow()));
-        single.tell(&Change::taken(from, to, Cause::Change, self.time_in_state), now, owner, cx);
+        single.tell(&Change::taken(Some(from), Some(to), Cause::Change, self.time_in_state), now, owner, cx);
     }
 
     #[inline(always)]
     fn enter(&mut self) {
-        let Self { single, from, to, owner, cx, made, time_in_state } = self;
+        let Self { single, from, to, entered, owner, cx, made, time_in_state, .. } = self;
         single.scope = Scope::State(0);
         single.quiet = Quiet::NONE;
-        to.enter(owner, &mut single.fsm(), cx);
+        entered.enter(owner, &mut single.fsm(), cx);
         if single.made == *made + 1 {
-            let (from, to) = (from.lend(), to.lend());
-            owner.after_change(
-                &Change::taken(Some(from.borrow()), Some(to.borrow()), Cause::Change, *time_in_state),
-                cx,
-            );
+            owner.after_change(&Change::taken(Some(from), Some(to), Cause::Change, *time_in_state), cx);
         }
     }
 }
 
-/// What the steps of a change have in common with a start, or do seldom.
+/// The parts of a change that a start has, too, and those that are rare.
 impl<T: Owner> Single<'_, T> {
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
     /// machine elsewhere (rule 5). Returns whether all have been entered.
@@ -544,7 +515,7 @@ impl<T: Owner> Single<'_, T> {
         true
     }
 
-    /// Refuses what an `exit` has asked for (rule 12).
+    /// Refuses the requests of an `exit` (rule 12).
     fn refuse_all(&mut self, owner: &T) {
         while let Some(request) = self.requests.pop() {
             self.refused(&request, owner, BEING_LEFT);
