@@ -178,7 +178,7 @@ impl<K, M> Dispatcher<K, M> {
         Some(telegram)
     }
 
-    /// What is due at `now`, to be taken out by [`pop_next`](Self::pop_next).
+    /// The telegrams that are due at `now`, for [`pop_next`](Self::pop_next).
     pub(crate) fn due(&self, now: f64) -> DueTelegrams {
         DueTelegrams { now, end: self.sent, rest: Bound::Unbounded }
     }

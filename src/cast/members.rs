@@ -33,7 +33,7 @@ pub struct Members<K, M, C> {
     /// In the order of joining. `None` where a member has left.
     pub(super) slots: Vec<Option<Slot<K, M, C>>>,
     pub(super) indices: BTreeMap<K, u32>,
-    /// What waits until the outermost turn is over: what is nested too deep, and what is posted.
+    /// The telegrams that wait until the outermost turn is over: they are nested too deep, or posted.
     pub(super) after_turn: VecDeque<PutOff<K, M>>,
     pub(super) exchanges: Exchanges<K>,
     /// The cause of the telegrams that are sent now.

@@ -35,7 +35,7 @@ pub(super) struct TelegramCause {
 }
 
 impl TelegramCause {
-    /// What does not come of a telegram.
+    /// The cause of a telegram that no other telegram caused.
     pub(super) const NONE: Self = Self { round: 0, exchange: NO_EXCHANGE };
 }
 

@@ -44,7 +44,7 @@ pub(super) struct Rejoined<'r, C: CastContext, T: Owner> {
     global: &'r StateRef<T>,
     /// The address of the agent that the callback has.
     address: usize,
-    /// What was put off until the callback's turn is over.
+    /// The telegrams that were put off until the callback's turn is over.
     put_off: VecDeque<PutOff<C::Key, C::Message>>,
 }
 

@@ -60,7 +60,7 @@ pub struct Flow {
     pub(super) stays: BTreeMap<Box<str>, Stays>,
 }
 
-/// What is counted as one.
+/// Changes, or refusals, that are counted as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NamedWay {
     pub(super) from: Option<Box<str>>,

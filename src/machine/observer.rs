@@ -1,4 +1,4 @@
-//! What sees a machine's steps and changes besides its owner.
+//! Observers of a machine's steps and changes, besides its owner.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use super::step::Step;
 use crate::change::Change;
 use crate::owner::Owner;
 
-/// Sees what a machine does, in the order in which it happens: a recording, a journal, or the cast that the machine is in.
+/// Is told of a machine's steps and changes in their order: a recording, a journal, or the cast that the machine is in.
 pub(crate) trait Observer<T: Owner> {
     /// Whether it sees each exit and enter, and the start and the stop. If not, [`step`](Self::step) is not called.
     fn sees_steps(&self) -> bool {

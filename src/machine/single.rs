@@ -101,7 +101,7 @@ impl<'a, T: Owner> Single<'a, T> {
         Fsm::new(self, 0)
     }
 
-    /// Drops all that is asked for and not carried out yet: after a panic, or a cycle.
+    /// Drops all requests that are not carried out yet: after a panic, or a cycle.
     pub(crate) fn forget_requests(&mut self) {
         self.count &= !ASKED_TO_SLEEP;
         if let Some(rare) = &mut self.seat.rare {
@@ -120,7 +120,7 @@ impl<T: Owner> Single<'_, T> {
         self.tick_active(owner, cx);
     }
 
-    /// A tick's rest, after what was due: the global, then the active path.
+    /// The rest of a tick, after the due timers: updates the global state, then the active states.
     #[inline]
     pub(crate) fn tick_active(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(global) = self.global.as_option() {
@@ -131,14 +131,14 @@ impl<T: Owner> Single<'_, T> {
         self.tick_path(0, owner, cx);
     }
 
-    /// The tick of a machine with nothing but this one state to call, as most are.
+    /// The tick of a machine that has only this state to update, as most machines have.
     #[inline]
     pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         state.tick(owner, &mut self.fsm(), cx);
         self.settle_callback(owner, cx);
     }
 
-    /// A tick's rest: the active path from `depth` on.
+    /// The rest of a tick: updates the active states from `depth` on.
     #[inline]
     pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
@@ -263,7 +263,7 @@ impl<T: Owner> Requests<T> {
         ended
     }
 
-    /// Adds the timers of states that have not been left, each with what remains of it, in seconds.
+    /// Adds the timers of states that have not been left. Each has the seconds that remain of it.
     pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
         while let Some(request) = self.pop() {
             let timer = match request {
@@ -274,7 +274,7 @@ impl<T: Owner> Requests<T> {
                 Request::Due(timer) => Timer { due: 0.0, ..*timer },
                 _ => continue,
             };
-            // Seconds that are no time count as none, and infinite ones never end.
+            // Negative seconds and NaN count as 0. A timer of infinite seconds is never due.
             let due = timer.due.max(0.0);
             if timer.scope != Scope::Left && (due < f64::INFINITY || timer.then.is_note()) {
                 timers.push(Timer { due, ..timer });
@@ -324,7 +324,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         mem::forget(self);
     }
 
-    /// Back to the callback. A change made at once has cut the one around it short, and may have left the callback's state.
+    /// Returns to the callback. A change made at once has cut short the change around it, and may have left the callback's state.
     fn go_back(&mut self) {
         let Self { single, target, made, kept, scope, .. } = self;
         let target = mem::replace(target, StateRef::NONE);
@@ -343,10 +343,10 @@ impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     }
 }
 
-/// A seat that a callback has lent. When this is dropped, the machine learns what has happened to it, after a panic, too.
+/// A seat that a callback has lent. When this is dropped, also after a panic, the machine takes note of the seat's changes.
 struct Loan<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
-    /// What was noted of the loan around this one.
+    /// The notes of the loan around this one.
     outer: Option<SeatLoan>,
 }
 

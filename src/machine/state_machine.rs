@@ -816,7 +816,7 @@ impl<T: Owner> MachineMut<'_, T> {
         self.execute(&Request::Resume(composite.into_state()), owner, cx)
     }
 
-    /// As [`StateMachine::change_state_after`](crate::StateMachine::change_state_after).
+    /// Does what [`StateMachine::change_state_after`](crate::StateMachine::change_state_after).
     pub fn change_state_after(
         &mut self,
         owner: &mut T,
@@ -827,7 +827,7 @@ impl<T: Owner> MachineMut<'_, T> {
         self.execute(&Request::after(seconds, Then::Change(to.into_state())), owner, cx)
     }
 
-    /// As [`StateMachine::send_after`](crate::StateMachine::send_after).
+    /// Does what [`StateMachine::send_after`](crate::StateMachine::send_after).
     pub fn send_after(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
     where
         T::Message: Send + Sync,
@@ -835,19 +835,19 @@ impl<T: Owner> MachineMut<'_, T> {
         self.execute(&Request::after(seconds, Then::Send(Arc::new(message))), owner, cx)
     }
 
-    /// As [`StateMachine::sleep`](crate::StateMachine::sleep).
+    /// Does what [`StateMachine::sleep`](crate::StateMachine::sleep).
     pub fn sleep(&mut self) {
         self.machine.beside.end_idle();
         self.machine.seat.sleep_until(f64::INFINITY);
     }
 
-    /// As [`StateMachine::sleep_for`](crate::StateMachine::sleep_for).
+    /// Does what [`StateMachine::sleep_for`](crate::StateMachine::sleep_for).
     pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
         self.machine.beside.end_idle();
         self.single().sleep_for(seconds, owner, cx);
     }
 
-    /// As [`StateMachine::wake`](crate::StateMachine::wake).
+    /// Does what [`StateMachine::wake`](crate::StateMachine::wake).
     pub fn wake(&mut self) -> bool {
         self.machine.beside.end_idle();
         self.machine.seat.wake()

@@ -27,7 +27,7 @@ pub enum NextWake {
     Never,
 }
 
-/// How often what states do has been exchanged under the machines that are in them.
+/// How often definitions have been reloaded while machines were in their states.
 static REVISION: AtomicUsize = AtomicUsize::new(0);
 
 impl NextWake {
@@ -109,8 +109,8 @@ pub(crate) enum Then<T: Owner> {
     /// A message, whose type is hidden: the bounds that a machine needs, to be cloned and sent to other threads, are asked of a
     /// message only where a timer is set.
     Send(Arc<dyn Any + Send + Sync>),
-    /// Entering the current state, unless it has been: it was put in the place of one that a saved game names and the program
-    /// does not have.
+    /// Entering the current state, unless it has been entered: it replaces a state that a saved game names and the program does
+    /// not have.
     #[cfg(feature = "serde")]
     Enter,
     /// Nothing: such a timer is never due, and keeps a number for as long as its state is active.
@@ -274,7 +274,7 @@ impl<T: Owner> Waiting<T> {
         self.timers.end(kept)
     }
 
-    /// Begins to run a timer. A note replaces the one that the state keeps about the same.
+    /// Begins to run a timer. A note replaces the state's note with the same key.
     pub(crate) fn set(&mut self, timer: Timer<T>) {
         if timer.then.note().is_some_and(|note| self.timers.note(timer.scope, note)) {
             return;
@@ -333,7 +333,7 @@ impl Standstill {
         Self { now: f64::NAN, ticks: 0 }
     }
 
-    /// Notes what the clock shows in a tick. Returns, once, that it has stood for suspiciously many.
+    /// Notes the time that the clock shows in a tick. Returns `true` once, when the clock has stood still for suspiciously many ticks.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
         if self.now.to_bits() != now.to_bits() {
             *self = Self { now, ticks: 0 };

@@ -5,14 +5,15 @@ use core::ops::Bound;
 
 use super::{Arrival, Queue, Telegram};
 
-/// What a dispatcher that merges knows besides its queue.
+/// The data of a dispatcher that merges, besides its queue.
 ///
-/// What depends on how keys and messages are compared are functions, so that only a dispatcher that merges needs such.
+/// It calls functions that compare keys and messages, so that only a dispatcher that merges needs keys and messages that can be
+/// compared.
 #[derive(Clone)]
 pub(super) struct Merging<K, M> {
     /// In seconds.
     window: f64,
-    /// What is queued, by sender, receiver and time.
+    /// The queued telegrams, by sender, receiver and time.
     pub(super) between: BTreeSet<Between<K>>,
     add: Add<K, M>,
     remove: fn(&mut Self, Arrival, &Telegram<K, M>),

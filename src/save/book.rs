@@ -68,9 +68,9 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// ```
 pub struct StateBook<T: Owner> {
     entries: BTreeMap<String, NamedState<T>>,
-    /// Under which name a state is saved.
+    /// The name under which a state is saved.
     by_identity: BTreeMap<Identity, String>,
-    /// Likewise the owned states of a type.
+    /// The name under which the owned states of a type are saved.
     by_owned_type: BTreeMap<TypeId, String>,
     definitions: Vec<Box<dyn NamedStates<T>>>,
     on_missing: Option<Box<StandIn<T>>>,
@@ -327,9 +327,9 @@ impl<T: Owner> StateBook<T> {
     }
 }
 
-/// What saving and loading ask a book.
+/// The questions of saving and loading: the name of a state, and the state of a name.
 impl<T: Owner> StateBook<T> {
-    /// The name under which a state is saved that is no owned one.
+    /// The name under which a state is saved, unless it is an owned state.
     pub(super) fn name_of(&self, state: &StateRef<T>) -> Option<String> {
         if let Some(name) = self.by_identity.get(&Identity::of(&**state)) {
             return Some(name.clone());
@@ -348,7 +348,7 @@ impl<T: Owner> StateBook<T> {
         }
     }
 
-    /// A name for a type of owned states: its own, or that of a state of the type.
+    /// A name for a type of owned states: its own name, or the name of a state of the type.
     #[cfg(feature = "std")]
     pub(crate) fn name_of_type(&self, id: TypeId) -> Option<&str> {
         let own = self.by_owned_type.get(&id).map(String::as_str);

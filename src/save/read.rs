@@ -123,7 +123,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         })
     }
 
-    /// Whether a number is that of a name that the book knows.
+    /// Whether a number stands for a name that the book knows.
     #[cfg(feature = "std")]
     pub(crate) fn is_known(&self, number: u32) -> bool {
         self.name(number).is_ok_and(|name| self.book.state_of(name).is_some())
@@ -275,7 +275,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
     }
 
-    /// What a history remembers is kept as long as the one is still inside the other.
+    /// Reads an entry of the history. It is dropped if the state that was active last is no longer inside the composite.
     fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
         if of == 0 || last == 0 {
             return Err(LoadError::damaged("history", "it remembers no state"));
@@ -296,7 +296,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(())
     }
 
-    /// A timer, unless it ends with a state that is not active any more. One without a depth has the scope `of_no_depth`.
+    /// A timer, unless it ends with a state that is no longer active. A timer without a depth has the scope `of_no_depth`.
     fn timer(
         &mut self,
         saved: &SavedTimer,
@@ -371,7 +371,7 @@ impl Depths {
     }
 }
 
-/// From the clock of the time of saving to that of now.
+/// The clock when the value was saved, and the clock now.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     saved: f64,

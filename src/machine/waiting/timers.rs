@@ -78,7 +78,7 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// Takes out the due timers, the earliest first, and of equal ones the one that was asked for first.
+    /// Takes out the due timers, the earliest first. Timers that are due at the same time keep the order in which they were set.
     pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
         if let Some(index) = &mut self.index {
             let due = index.take_due(now);
@@ -100,13 +100,13 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// The number that a state keeps about something.
+    /// The number in the note of a state.
     pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
         let nth = self.position(by, key)?;
         self.list[nth].then.note().map(|note| note.number)
     }
 
-    /// Replaces the number that a state keeps about something. Returns whether there was one.
+    /// Replaces the note of a state with the same key. Returns whether there was one.
     pub(crate) fn note(&mut self, by: Scope, note: Note) -> bool {
         let nth = self.position(by, note.key);
         if let Some(nth) = nth {
@@ -140,11 +140,11 @@ impl<T: Owner> TimerList<T> {
         taken
     }
 
-    /// Takes out the timers at some places, which the index has forgotten.
+    /// Takes out the timers at these places, which the index has forgotten already.
     fn take(&mut self, places: Vec<usize>) -> Timers<T> {
         let taken = places.into_iter().map(|nth| self.list[nth].take()).collect();
         let running = self.len();
-        // As often as this, a timer pays for one step over the list.
+        // Gaps are removed so seldom that each timer accounts for one step over the list.
         if running <= MOST_FEW || running < self.list.len() / 2 {
             self.list.retain(|timer| !timer.is_gap());
             self.list.shrink_to(2 * running);
@@ -193,14 +193,14 @@ impl<T: Owner> Clone for TimerList<T> {
     }
 }
 
-/// The places of due times, the earliest first, and of equal ones the first one first. Sorting these, and not the timers, is
-/// compiled once for all owners.
+/// The places of due times, the earliest first, and for equal times in ascending order. This sorts due times rather than timers, so
+/// that it is compiled once for all types of owners.
 fn earliest_first(mut order: Vec<DueTime<usize>>) -> Vec<usize> {
     order.sort_unstable();
     order.into_iter().map(|due| due.nth).collect()
 }
 
-/// Where the timers of a list are, by what is asked about them. It knows nothing of the owner, and is compiled once for all.
+/// The places of a list's timers, by due time, by scope and by note. It does not depend on the type of owner, so it is compiled once.
 #[derive(Default)]
 struct Index {
     /// The timers of each scope that will be due, the earliest on top. The scopes that end first come last, and no scope is empty.
@@ -250,7 +250,7 @@ impl Index {
         ended
     }
 
-    /// Forgets the timers that are due. Returns their places, the earliest first, and of equal ones the first one first.
+    /// Forgets the timers that are due. Returns their places, the earliest first.
     fn take_due(&mut self, now: f64) -> Vec<usize> {
         let mut order = Vec::new();
         for scope in &mut self.scopes {
