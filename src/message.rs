@@ -153,7 +153,7 @@ impl<K, M> Dispatcher<K, M> {
         let due = if due.is_nan() { f64::NEG_INFINITY } else { due + 0.0 };
         let when = Arrival { at: due, nth: self.sent };
         if let Some(merging) = &mut self.merging {
-            if !merging.add(when, &telegram, &self.queue) {
+            if !(merging.add)(merging, when, &telegram, &self.queue) {
                 return false;
             }
         }
@@ -173,7 +173,7 @@ impl<K, M> Dispatcher<K, M> {
     fn take(&mut self, when: Arrival) -> Option<Telegram<K, M>> {
         let telegram = self.queue.remove(&when)?;
         if let Some(merging) = &mut self.merging {
-            merging.remove(when, &telegram);
+            (merging.remove)(merging, when, &telegram);
         }
         Some(telegram)
     }
@@ -197,7 +197,7 @@ impl<K, M> Dispatcher<K, M> {
     /// Within how many seconds it merges, if it does.
     #[cfg(feature = "serde")]
     pub(crate) fn merging_window(&self) -> Option<f64> {
-        self.merging.as_ref().map(Merging::window)
+        self.merging.as_ref().map(|merging| merging.window)
     }
 
     /// Returns when the next telegram is due, in seconds.
@@ -224,7 +224,7 @@ impl<K, M> Dispatcher<K, M> {
         self.queue.retain(|when, telegram| {
             let is_kept = keep(when.at, telegram);
             if let (false, Some(merging)) = (is_kept, merging.as_mut()) {
-                merging.remove(*when, telegram);
+                (merging.remove)(merging, *when, telegram);
             }
             is_kept
         });

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use log::warn;
+use log::{debug, warn};
 
 use super::delivery::{Delivery, KeyTaken, UnknownReceiver};
 use super::member::{LentMember, Member};
@@ -141,7 +141,9 @@ pub trait CastContext: Sized + 'static {
     /// Sends a telegram that is due after `delay`, in seconds, as [`Cast::send_after`](crate::Cast::send_after) does.
     fn send_after(&mut self, delay: f64, sender: Self::Key, receiver: Self::Key, message: Self::Message) -> Delivery {
         if delay > 0.0 {
-            self.members_mut().queue(delay, Telegram::new(sender, receiver, message));
+            debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}, to arrive in {delay} s");
+            let members = self.members_mut();
+            members.dispatcher.send_after(delay, Telegram::new(sender, receiver, message), members.now());
             Delivery::Delayed
         } else {
             self.send(sender, receiver, message)

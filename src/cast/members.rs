@@ -8,7 +8,6 @@ use core::any::TypeId;
 use core::fmt;
 use core::time::Duration;
 
-use super::TELEGRAMS;
 use super::context::CastContext;
 use super::delivery::KeyTaken;
 use super::put_off::{Exchanges, PutOff, TelegramCause};
@@ -197,15 +196,6 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     pub(super) fn next_put_off(&mut self, index: usize) -> Option<PutOff<K, M>> {
         let slot = self.slot_mut(index).filter(|slot| !slot.is_acting())?;
         slot.put_off.pop_front()
-    }
-
-    pub(super) fn queue(&mut self, delay: f64, telegram: Telegram<K, M>)
-    where
-        K: fmt::Debug,
-    {
-        let Telegram { sender, receiver, .. } = &telegram;
-        log::debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}, to arrive in {delay} s");
-        self.dispatcher.send_after(delay, telegram, self.now());
     }
 
     /// Returns whether there is a member with that key, acting or not.

@@ -12,11 +12,13 @@ use super::{Arrival, Queue, Telegram};
 #[derive(Clone)]
 pub(super) struct Merging<K, M> {
     /// In seconds.
-    window: f64,
+    pub(super) window: f64,
     /// The queued telegrams, by sender, receiver and time.
     pub(super) between: BTreeSet<Between<K>>,
-    add: Add<K, M>,
-    remove: fn(&mut Self, Arrival, &Telegram<K, M>),
+    /// Returns `false` if a telegram is to be dropped, because one like it is queued.
+    pub(super) add: Add<K, M>,
+    /// Is called when a telegram has left the queue.
+    pub(super) remove: fn(&mut Self, Arrival, &Telegram<K, M>),
 }
 
 type Add<K, M> = fn(&mut Merging<K, M>, Arrival, &Telegram<K, M>, &Queue<K, M>) -> bool;
@@ -46,23 +48,5 @@ impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
 
     fn remove_between(&mut self, when: Arrival, telegram: &Telegram<K, M>) {
         self.between.remove(&(telegram.sender.clone(), telegram.receiver.clone(), when));
-    }
-}
-
-impl<K, M> Merging<K, M> {
-    /// Returns `false` if a telegram is to be dropped, because one like it is queued.
-    pub(super) fn add(&mut self, when: Arrival, telegram: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
-        (self.add)(self, when, telegram, queue)
-    }
-
-    /// In seconds.
-    #[cfg(feature = "serde")]
-    pub(super) fn window(&self) -> f64 {
-        self.window
-    }
-
-    /// A telegram has left the queue.
-    pub(super) fn remove(&mut self, when: Arrival, telegram: &Telegram<K, M>) {
-        (self.remove)(self, when, telegram);
     }
 }
