@@ -45,6 +45,7 @@ use crate::state::short_name;
     note = "write `impl Owner for {Self} {{ type Context<'a> = (); type Message = (); }}`",
     note = "`Context` is what its callbacks get besides the owner; `Message` is what can be sent to it"
 )]
+#[expect(unused_variables, reason = "the provided methods do nothing, and their arguments have names for the docs")]
 pub trait Owner: Sized + 'static {
     /// What the callbacks need besides the owner: a clock, the world, a command buffer.
     ///
@@ -59,7 +60,6 @@ pub trait Owner: Sized + 'static {
     /// By default there is no clock, and the time is always 0.
     #[must_use]
     fn now(cx: &Self::Context<'_>) -> f64 {
-        let _ = cx;
         0.0
     }
 
@@ -104,9 +104,7 @@ pub trait Owner: Sized + 'static {
     /// machine.change_state(&mut door, &Open, &mut ());
     /// assert_eq!(door.changes, ["Closed -> Open (change)"]);
     /// ```
-    fn on_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {
-        let _ = (change, cx);
-    }
+    fn on_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
 
     /// Called for each change once it is complete: after its last `enter`, before the requests of its `enter` callbacks
     /// are carried out. It is not called for a refused change, nor for one that a
@@ -146,9 +144,7 @@ pub trait Owner: Sized + 'static {
     /// StateMachine::new(&Open).change_state(&mut door, &Locked, &mut ());
     /// assert_eq!(door.log, ["Open -> Locked (change), locked: true"]);
     /// ```
-    fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {
-        let _ = (change, cx);
-    }
+    fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
 }
 
 /// The time by the owner's clock, in seconds: the one place where a clock is read (rule 18).

@@ -78,6 +78,7 @@ use crate::slice::FsmSlice;
     label = "needs `impl State<{T}> for {Self}`",
     note = "write `&*state` for a `StateRef`, such as one of a definition"
 )]
+#[expect(unused_variables, reason = "the provided methods do nothing, and their arguments have names for the docs")]
 pub trait State<T: Owner>:
     // All owners share a state, on all threads: what changes, such as a `Cell`, belongs in the owner.
     Send + Sync + 'static + DowncastSync + Bulk<T>
@@ -85,28 +86,21 @@ pub trait State<T: Owner>:
     /// Called when the owner enters this state: after the old state's [`exit`](Self::exit), or by
     /// [`StateMachine::start`](crate::StateMachine::start). A request made here is carried out when the current change is
     /// complete ([rule 12](crate::docs::semantics#rule-12)).
-    fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let _ = (owner, fsm, cx);
-    }
+    fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {}
 
     /// Called once a tick: on the global state first, then on the active states from the outermost to the innermost
     /// ([rule 4](crate::docs::semantics#rule-4)). If the current state requests a change here, the `update` of the new
     /// state runs in the next tick for the first time.
-    fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let _ = (owner, fsm, cx);
-    }
+    fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {}
 
     /// Called when the owner leaves this state, before the new state's [`enter`](Self::enter). The current and the
     /// previous state are both the state being left. A request made here is refused with a warning
     /// ([rule 12](crate::docs::semantics#rule-12)).
-    fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let _ = (owner, fsm, cx);
-    }
+    fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {}
 
     /// Called when a message is offered: on the current state first, then on its ancestors from the inside out, then on
     /// the global state, until one of them returns `true` for "handled" ([rule 14](crate::docs::semantics#rule-14)).
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
-        let _ = (owner, message, fsm, cx);
         false
     }
 
@@ -155,7 +149,6 @@ pub trait State<T: Owner>:
     /// assert!(machine.change_state(&mut Enemy, &Ambush, &mut ()));
     /// ```
     fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        let _ = (owner, fsm, cx);
         true
     }
 
@@ -198,7 +191,6 @@ pub trait State<T: Owner>:
     /// assert!(machine.change_state(&mut enemy, &Dead, &mut time));
     /// ```
     fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        let _ = (owner, fsm, cx);
         true
     }
 
