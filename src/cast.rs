@@ -9,6 +9,7 @@
 
 mod context;
 mod delivery;
+#[cfg(feature = "std")]
 mod journaling;
 mod member;
 mod members;

@@ -92,13 +92,6 @@ impl DigestHasher {
         self.write(text.as_bytes());
     }
 
-    fn write_names<T: Owner>(&mut self, states: &[StateRef<T>]) {
-        self.write_usize(states.len());
-        for state in states {
-            self.write_name(state);
-        }
-    }
-
     /// Writes a time, in seconds. -0 and 0 are the same time.
     fn write_time(&mut self, at: f64) {
         self.write_u64((at + 0.0).to_bits());
@@ -220,7 +213,9 @@ pub(crate) fn name_digest<T: Owner>(state: &StateRef<T>) -> u64 {
 
 pub(crate) fn path_digest<T: Owner>(ancestors: &[StateRef<T>], current: &StateRef<T>) -> u64 {
     let mut hasher = DigestHasher::new();
-    hasher.write_names(ancestors);
-    hasher.write_name(current);
+    hasher.write_usize(ancestors.len());
+    for state in ancestors.iter().chain([current]) {
+        hasher.write_name(state);
+    }
     hasher.finish()
 }

@@ -59,35 +59,17 @@ use crate::state::{IntoState, State, StateRef, same};
 /// assert_eq!(machine.previous().unwrap().name(), "Bathroom");
 /// ```
 pub struct Fsm<'a, T: Owner> {
-    machines: &'a mut (dyn Machines<T> + 'a),
+    pub(crate) machines: &'a mut (dyn Machines<T> + 'a),
     /// Which of these machines it is.
-    nth: usize,
-    /// When each of them entered its current state, where that lies in a column and nothing has been changed at once.
-    entered_at: &'a [f64],
+    pub(crate) nth: usize,
+    /// When each of them entered its current state, if these times lie in a column and no change has been made at once.
+    pub(crate) entered_at: &'a [f64],
 }
 
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a), nth: usize) -> Self {
         Self { machines, nth, entered_at: &[] }
-    }
-
-    /// Tells the handle when each machine entered its current state.
-    #[cfg(feature = "std")]
-    pub(crate) fn with_times(self, entered_at: &'a [f64]) -> Self {
-        Self { entered_at, ..self }
-    }
-
-    /// Makes it the handle of the `nth` of the same machines.
-    #[inline]
-    pub(crate) fn point_to(&mut self, nth: usize) {
-        self.nth = nth;
-    }
-
-    /// The handle of the `nth` of the same machines, and where to note which one this is.
-    #[inline]
-    pub(crate) fn of_another(&mut self, nth: usize) -> (Fsm<'_, T>, &mut usize) {
-        (Fsm { machines: &mut *self.machines, nth, entered_at: self.entered_at }, &mut self.nth)
     }
 
     /// Which of the machines it is.
@@ -931,7 +913,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
 pub(crate) type ActOnSeat<'a, T> =
     &'a mut dyn FnMut(&mut T, &mut Seat<T>, &StateRef<T>, &mut <T as Owner>::Context<'_>);
 
-/// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method gets
+/// The machines that a handle points into: one machine, or the machines of many owners that lie side by side. Each method gets
 /// the number of one of them.
 pub(crate) trait Machines<T: Owner> {
     /// Queues a request for a change to a singleton: nearly all requests that there are.
@@ -1023,7 +1005,7 @@ pub(crate) struct Entries<'e> {
     pub(crate) at: usize,
 }
 
-/// What can be asked of a machine. Where there is no such state, it is `StateRef::NONE`.
+/// The data of a machine that its queries read. A state that does not exist is `StateRef::NONE`.
 pub(crate) struct View<'v, T: Owner> {
     pub(crate) current: &'v StateRef<T>,
     pub(crate) previous: &'v StateRef<T>,
@@ -1045,8 +1027,7 @@ impl<T: Owner> View<'_, T> {
         self.ancestors.iter().rposition(|active| same(&**active, state))
     }
 
-    /// As [`depth_of`](Self::depth_of), for a state whose address no other state has: one from a file. The types need not be
-    /// asked for.
+    /// [`depth_of`](Self::depth_of) for a state from a file, whose address no other state has. So the types need not be compared.
     #[inline]
     pub(crate) fn depth_of_defined(&self, state: &dyn State<T>) -> Option<usize> {
         let is = |active: &StateRef<T>| core::ptr::addr_eq(&raw const **active, state);
@@ -1083,7 +1064,7 @@ pub(crate) fn time_since(entered_at: f64, now: f64) -> f64 {
     now - time_or_zero(entered_at)
 }
 
-/// What a callback asks for.
+/// A request of a callback.
 pub(crate) enum Request<T: Owner> {
     Change(StateRef<T>),
     /// A change to a singleton.
@@ -1097,7 +1078,7 @@ pub(crate) enum Request<T: Owner> {
     Send(Box<T::Message>),
     /// A timer.
     After(Box<After<T>>),
-    /// What a timer has asked for.
+    /// The request of a timer that is due.
     Due(Box<Timer<T>>),
     /// Sleep, for a number of seconds.
     Sleep(f64),
@@ -1146,18 +1127,12 @@ impl<T: Owner> Request<T> {
 
     pub(crate) fn cause(&self) -> Cause {
         match self {
-            Self::Change(_)
-            | Self::ChangeSingleton(_)
-            | Self::Ensure(_)
-            | Self::Send(_)
-            | Self::After(_)
-            | Self::Due(_)
-            | Self::Sleep(_) => Cause::Change,
             Self::Force(_) => Cause::Force,
             Self::Revert => Cause::Revert,
             Self::Push(_) => Cause::Push,
             Self::Pop => Cause::Pop,
             Self::Resume(_) => Cause::Resume,
+            _ => Cause::Change,
         }
     }
 }

@@ -315,7 +315,6 @@ extern crate alloc;
 pub mod batch;
 mod cast;
 mod change;
-mod clock;
 #[cfg(feature = "definition")]
 pub mod definition;
 #[cfg(feature = "std")]
@@ -353,9 +352,8 @@ pub use crate::fsm::Fsm;
 #[cfg(feature = "std")]
 pub use crate::journal::{Flow, Journal};
 pub use crate::machine::agent::Agent;
-pub use crate::machine::machine_mut::MachineMut;
 pub use crate::machine::report::{MachineReport, StateReport, TimerReport};
-pub use crate::machine::state_machine::StateMachine;
+pub use crate::machine::state_machine::{MachineMut, StateMachine};
 pub use crate::machine::step::Step;
 pub use crate::machine::waiting::NextWake;
 pub use crate::message::{Dispatcher, Telegram};

@@ -6,11 +6,11 @@
 mod merging;
 
 use alloc::collections::BTreeMap;
-use core::cmp::Ordering;
 use core::fmt;
 use core::ops::Bound;
 
 use self::merging::Merging;
+use crate::span::DueTime;
 
 /// A message with its sender and its receiver. After Buckland's `Telegram`.
 ///
@@ -81,13 +81,8 @@ pub struct Dispatcher<K, M> {
 
 type Queue<K, M> = BTreeMap<Arrival, Telegram<K, M>>;
 
-/// When a telegram arrives: by its due time, and of equal ones by its number.
-#[derive(Clone, Copy)]
-struct Arrival {
-    /// In seconds. Never NaN and never the negative zero, so that `total_cmp` is the order of numbers.
-    due: f64,
-    number: u64,
-}
+/// When a telegram arrives. The time is never NaN and never the negative zero.
+type Arrival = DueTime<u64>;
 
 /// The telegrams that are due at a time, among those that had been sent by then.
 pub(crate) struct DueTelegrams {
@@ -156,9 +151,9 @@ impl<K, M> Dispatcher<K, M> {
     pub fn send_at(&mut self, due: f64, telegram: Telegram<K, M>) -> bool {
         // Adding zero makes the negative zero a positive one.
         let due = if due.is_nan() { f64::NEG_INFINITY } else { due + 0.0 };
-        let when = Arrival { due, number: self.sent };
+        let when = Arrival { at: due, nth: self.sent };
         if let Some(merging) = &mut self.merging {
-            if !merging.add(when, &telegram, &self.queue) {
+            if !(merging.add)(merging, when, &telegram, &self.queue) {
                 return false;
             }
         }
@@ -171,18 +166,19 @@ impl<K, M> Dispatcher<K, M> {
     ///
     /// Call it until it returns `None`. It also returns telegrams that are sent meanwhile, if they are due.
     pub fn pop_due(&mut self, now: f64) -> Option<Telegram<K, M>> {
-        if self.next_due()? <= now { self.take_first() } else { None }
+        let (&when, _) = self.queue.first_key_value().filter(|(when, _)| when.at <= now)?;
+        self.take(when)
     }
 
-    fn take_first(&mut self) -> Option<Telegram<K, M>> {
-        let (when, telegram) = self.queue.pop_first()?;
+    fn take(&mut self, when: Arrival) -> Option<Telegram<K, M>> {
+        let telegram = self.queue.remove(&when)?;
         if let Some(merging) = &mut self.merging {
-            merging.remove(when, &telegram);
+            (merging.remove)(merging, when, &telegram);
         }
         Some(telegram)
     }
 
-    /// What is due at `now`, to be taken out by [`pop_next`](Self::pop_next).
+    /// The telegrams that are due at `now`, for [`pop_next`](Self::pop_next).
     pub(crate) fn due(&self, now: f64) -> DueTelegrams {
         DueTelegrams { now, end: self.sent, rest: Bound::Unbounded }
     }
@@ -190,28 +186,24 @@ impl<K, M> Dispatcher<K, M> {
     /// Takes out the next due telegram, passing over telegrams that have been sent since.
     pub(crate) fn pop_next(&mut self, due: &mut DueTelegrams) -> Option<Telegram<K, M>> {
         let rest = self.queue.range((due.rest, Bound::Unbounded)).map(|(when, _)| *when);
-        let mut rest = rest.take_while(|when| when.due <= due.now);
+        let mut rest = rest.take_while(|when| when.at <= due.now);
         let when = rest.find(|when| {
             due.rest = Bound::Excluded(*when);
-            when.number < due.end
+            when.nth < due.end
         })?;
-        let telegram = self.queue.remove(&when)?;
-        if let Some(merging) = &mut self.merging {
-            merging.remove(when, &telegram);
-        }
-        Some(telegram)
+        self.take(when)
     }
 
     /// Within how many seconds it merges, if it does.
     #[cfg(feature = "serde")]
     pub(crate) fn merging_window(&self) -> Option<f64> {
-        self.merging.as_ref().map(Merging::window)
+        self.merging.as_ref().map(|merging| merging.window)
     }
 
     /// Returns when the next telegram is due, in seconds.
     #[must_use]
     pub fn next_due(&self) -> Option<f64> {
-        self.queue.first_key_value().map(|(when, _)| when.due)
+        self.queue.first_key_value().map(|(when, _)| when.at)
     }
 
     /// Keeps the telegrams for which `keep` returns `true`, and removes the others. `keep` also gets the due time, in seconds.
@@ -230,9 +222,9 @@ impl<K, M> Dispatcher<K, M> {
     pub fn retain(&mut self, mut keep: impl FnMut(f64, &Telegram<K, M>) -> bool) {
         let merging = &mut self.merging;
         self.queue.retain(|when, telegram| {
-            let is_kept = keep(when.due, telegram);
+            let is_kept = keep(when.at, telegram);
             if let (false, Some(merging)) = (is_kept, merging.as_mut()) {
-                merging.remove(*when, telegram);
+                (merging.remove)(merging, *when, telegram);
             }
             is_kept
         });
@@ -243,7 +235,7 @@ impl<K, M> Dispatcher<K, M> {
     /// Sending them to another dispatcher in this order, by [`send_at`](Self::send_at), copies the queue, as for a saved game.
     #[must_use = "iterators are lazy"]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (f64, &Telegram<K, M>)> + ExactSizeIterator {
-        self.queue.iter().map(|(when, telegram)| (when.due, telegram))
+        self.queue.iter().map(|(when, telegram)| (when.at, telegram))
     }
 
     /// Returns how many telegrams are queued.
@@ -278,23 +270,3 @@ impl<K: fmt::Debug, M: fmt::Debug> fmt::Debug for Dispatcher<K, M> {
         f.debug_list().entries(self.iter()).finish()
     }
 }
-
-impl Ord for Arrival {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.due.total_cmp(&other.due).then(self.number.cmp(&other.number))
-    }
-}
-
-impl PartialOrd for Arrival {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Arrival {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Arrival {}

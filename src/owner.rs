@@ -2,9 +2,11 @@
 
 use core::any::type_name;
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use log::{debug, warn};
 
 use crate::change::Change;
-use crate::clock;
 use crate::state::short_name;
 
 /// A character, a door, a menu: whatever a state machine belongs to.
@@ -43,6 +45,7 @@ use crate::state::short_name;
     note = "write `impl Owner for {Self} {{ type Context<'a> = (); type Message = (); }}`",
     note = "`Context` is what its callbacks get besides the owner; `Message` is what can be sent to it"
 )]
+#[expect(unused_variables, reason = "the provided methods do nothing, and their arguments have names for the docs")]
 pub trait Owner: Sized + 'static {
     /// What the callbacks need besides the owner: a clock, the world, a command buffer.
     ///
@@ -57,7 +60,6 @@ pub trait Owner: Sized + 'static {
     /// By default there is no clock, and the time is always 0.
     #[must_use]
     fn now(cx: &Self::Context<'_>) -> f64 {
-        let _ = cx;
         0.0
     }
 
@@ -102,9 +104,7 @@ pub trait Owner: Sized + 'static {
     /// machine.change_state(&mut door, &Open, &mut ());
     /// assert_eq!(door.changes, ["Closed -> Open (change)"]);
     /// ```
-    fn on_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {
-        let _ = (change, cx);
-    }
+    fn on_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
 
     /// Called for each change once it is complete: after its last `enter`, before the requests of its `enter` callbacks
     /// are carried out. It is not called for a refused change, nor for one that a
@@ -144,15 +144,89 @@ pub trait Owner: Sized + 'static {
     /// StateMachine::new(&Open).change_state(&mut door, &Locked, &mut ());
     /// assert_eq!(door.log, ["Open -> Locked (change), locked: true"]);
     /// ```
-    fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {
-        let _ = (change, cx);
+    fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
+}
+
+/// The time by the owner's clock, in seconds: the one place where a clock is read (rule 18).
+#[inline]
+pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
+    let seconds = T::now(cx);
+    if !seconds.is_finite() {
+        warn_of_clock(seconds, type_name::<T>());
+    }
+    clock_time(seconds)
+}
+
+/// The time that a clock shows. A clock that shows no finite number stands at 0, and so does one that shows -0.0, which
+/// compares as 0.0 and has other bits.
+#[inline]
+pub(crate) fn clock_time(seconds: f64) -> f64 {
+    if seconds.is_finite() { seconds + 0.0 } else { 0.0 }
+}
+
+/// Logs once in a program that a clock shows no finite number.
+#[cold]
+fn warn_of_clock(seconds: f64, owner: &str) {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if !WARNED.swap(true, Ordering::Relaxed) {
+        warn!(target: "demeanor", "the clock of {owner} shows {seconds} s, which counts as 0 s");
     }
 }
 
-/// The time by the owner's clock, in seconds.
+/// Tells the log and the owner of a change, made or refused (rules 8, 23).
 #[inline]
-pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
-    clock::reading(T::now(cx), type_name::<T>)
+pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::Context<'_>) {
+    log_change(owner, change);
+    owner.on_change(change, cx);
+}
+
+/// Reports a change to the collector of events with fields, or else to the log: a collector often collects the log, too.
+#[inline]
+pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    #[cfg(feature = "tracing")]
+    if is_traced() {
+        return trace_change(owner, change);
+    }
+    debug!(target: "demeanor", "{}: {change}", Label(owner));
+}
+
+/// Whether [`log_change`] has a receiver.
+#[cfg(feature = "std")]
+#[inline]
+pub(crate) fn logs_changes() -> bool {
+    #[cfg(feature = "tracing")]
+    if is_traced() {
+        return true;
+    }
+    log::log_enabled!(target: "demeanor", log::Level::Debug)
+}
+
+#[cfg(feature = "tracing")]
+#[inline]
+fn is_traced() -> bool {
+    tracing::enabled!(target: "demeanor", tracing::Level::DEBUG)
+}
+
+#[cfg(feature = "tracing")]
+#[cold]
+fn trace_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    use tracing::field::display;
+
+    let refused_by = match &change.outcome {
+        crate::change::Outcome::Taken => None,
+        crate::change::Outcome::Refused(refusal) => Some(display(refusal)),
+    };
+    tracing::debug!(
+        target: "demeanor",
+        owner = %Label(owner),
+        from = change.from.map(display),
+        to = change.to.map(display),
+        cause = %change.cause,
+        refused_by,
+        time_in_state = change.time_in_state,
+        "{}",
+        if change.is_taken() { "changes state" } else { "may not change state" }
+    );
 }
 
 /// The owner's label, for log lines.

@@ -15,7 +15,7 @@ pub struct FsmSlice<'a, T: Owner> {
 impl<'a, T: Owner> FsmSlice<'a, T> {
     #[cfg(feature = "std")]
     pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a), entered_at: &'a [f64]) -> Self {
-        Self { fsm: Fsm::new(machines, 0).with_times(entered_at) }
+        Self { fsm: Fsm { machines, nth: 0, entered_at } }
     }
 
     /// Lends the handle of the `i`-th owner to `act`. If that panics, it is the one taken last.
@@ -24,7 +24,8 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as said")]
     pub(crate) fn with<R>(&mut self, i: usize, act: impl FnOnce(&mut Fsm<'_, T>) -> R) -> R {
-        let (mut fsm, last) = self.fsm.of_another(i);
+        let Fsm { machines, nth: last, entered_at } = &mut self.fsm;
+        let mut fsm = Fsm { machines: &mut **machines, nth: i, entered_at };
         let mark = MarkOnPanic { i, last };
         let result = act(&mut fsm);
         mem::forget(mark);
@@ -93,7 +94,7 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     /// ```
     #[inline]
     pub fn at(&mut self, i: usize) -> &mut Fsm<'a, T> {
-        self.fsm.point_to(i);
+        self.fsm.nth = i;
         &mut self.fsm
     }
 }

@@ -11,6 +11,8 @@
 //! Both are far below a tick, so that no tick is counted twice: only spans of more than a million ticks may end one early. What
 //! is not covered is a clock that itself adds up in `f32`: after 1000 seconds it is wrong by up to 3e-5 s in every tick.
 
+use core::cmp::Ordering;
+
 /// How far apart two times may be and count as equal, as a share of the span.
 const RELATIVE: f64 = 1e-6;
 
@@ -91,6 +93,33 @@ impl Span {
         entered_at >= self.earliest
     }
 }
+
+/// When something is due, in seconds, and its number. It is ordered by the time, and for equal times by the number.
+#[derive(Clone, Copy)]
+pub(crate) struct DueTime<N> {
+    pub(crate) at: f64,
+    pub(crate) nth: N,
+}
+
+impl<N: Ord> Ord for DueTime<N> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.at.total_cmp(&other.at).then_with(|| self.nth.cmp(&other.nth))
+    }
+}
+
+impl<N: Ord> PartialOrd for DueTime<N> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<N: Ord> PartialEq for DueTime<N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<N: Ord> Eq for DueTime<N> {}
 
 #[cfg(all(test, feature = "definition"))]
 mod tests {

@@ -3,11 +3,14 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use log::{debug, warn};
+
 use super::delivery::{Delivery, KeyTaken, UnknownReceiver};
 use super::member::{LentMember, Member};
 use super::members::Members;
+use super::rejoin::Rejoined;
 use super::unavailable::{NotActing, Unavailable};
-use super::{rejoin, turn};
+use super::{TELEGRAMS, turn};
 use crate::fsm::Fsm;
 use crate::machine::agent::Agent;
 use crate::message::Telegram;
@@ -138,7 +141,9 @@ pub trait CastContext: Sized + 'static {
     /// Sends a telegram that is due after `delay`, in seconds, as [`Cast::send_after`](crate::Cast::send_after) does.
     fn send_after(&mut self, delay: f64, sender: Self::Key, receiver: Self::Key, message: Self::Message) -> Delivery {
         if delay > 0.0 {
-            self.members_mut().queue(delay, Telegram::new(sender, receiver, message));
+            debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}, to arrive in {delay} s");
+            let members = self.members_mut();
+            members.dispatcher.send_after(delay, Telegram::new(sender, receiver, message), members.now());
             Delivery::Delayed
         } else {
             self.send(sender, receiver, message)
@@ -159,14 +164,20 @@ pub trait CastContext: Sized + 'static {
         &mut self,
         telegram: Telegram<Self::Key, Self::Message>,
     ) -> Result<Delivery, UnknownReceiver<Self::Key, Self::Message>> {
-        turn::deliver(self, telegram)
+        if let Some(index) = self.members_mut().index_of(&telegram.receiver) {
+            return Ok(turn::deliver_to(self, index, telegram));
+        }
+        let unknown = UnknownReceiver { telegram };
+        warn!(target: TELEGRAMS, "{unknown}");
+        Err(unknown)
     }
 
     /// Delivers all telegrams that are due, as [`Cast::deliver_due`](crate::Cast::deliver_due) does. Returns the
     /// telegrams whose receiver is unknown.
     fn deliver_due(&mut self) -> Vec<UnknownReceiver<Self::Key, Self::Message>> {
         let mut unknown = Vec::new();
-        let mut due = self.members_mut().due_now();
+        let members = self.members_mut();
+        let mut due = members.dispatcher.due(members.now());
         while let Some(telegram) = self.members_mut().dispatcher.pop_next(&mut due) {
             unknown.extend(self.deliver(telegram).err());
         }
@@ -211,6 +222,14 @@ pub trait CastContext: Sized + 'static {
         T: for<'a> Owner<Context<'a> = Self, Message = Telegram<Self::Key, Self::Message>> + Default,
         Agent<T>: Send + Sync,
     {
-        rejoin::rejoin(self, key, owner, fsm, act)
+        let index = self.members_mut().acting(key, owner, fsm)?;
+        let mut act = Some(act);
+        let mut result = None;
+        fsm.lend(owner, self, &mut |owner, seat, global, cx| {
+            if let (Some(rejoined), Some(act)) = (Rejoined::begin(cx, index, owner, seat, global), act.take()) {
+                result = Some(act(rejoined.cx));
+            }
+        });
+        result.ok_or(NotActing::AnotherOwner)
     }
 }

@@ -1,19 +1,14 @@
 //! A cast's journal (rule 29).
 
-#[cfg(feature = "std")]
 use alloc::boxed::Box;
-#[cfg(feature = "std")]
 use core::mem;
 
 use super::context::CastContext;
-#[cfg(feature = "std")]
 use super::members::Members;
 use crate::change::Change;
-#[cfg(feature = "std")]
 use crate::journal::Journal;
 use crate::owner::Owner;
 
-#[cfg(feature = "std")]
 impl<K, M, C> Members<K, M, C> {
     /// Sets the journal that all changes from now on are written to, made or refused; with `None`, none is written.
     /// Returns the journal that was written until now.
@@ -61,7 +56,6 @@ impl<K, M, C> Members<K, M, C> {
 }
 
 /// Writes down a change of the member at an index.
-#[cfg(feature = "std")]
 #[inline]
 pub(super) fn see<C: CastContext, T: Owner>(index: usize, change: &Change<'_, T>, now: f64, cx: &mut C) {
     let members = cx.members_mut();
@@ -72,7 +66,3 @@ pub(super) fn see<C: CastContext, T: Owner>(index: usize, change: &Change<'_, T>
         }
     }
 }
-
-/// A journal needs the standard library.
-#[cfg(not(feature = "std"))]
-pub(super) fn see<C: CastContext, T: Owner>(_: usize, _: &Change<'_, T>, _: f64, _: &mut C) {}

@@ -5,6 +5,7 @@ use alloc::borrow::Cow;
 use downcast_rs::Downcast;
 
 use super::context::CastContext;
+#[cfg(feature = "std")]
 use super::journaling;
 use super::slot::Slot;
 use crate::machine::agent::Agent;
@@ -82,7 +83,15 @@ where
 }
 
 fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> MachineWatch<T> {
-    MachineWatch { index, moved: note::<C, T>, changed: journaling::see::<C, T> }
+    MachineWatch {
+        index,
+        moved: note::<C, T>,
+        #[cfg(feature = "std")]
+        changed: journaling::see::<C, T>,
+        // A journal needs the standard library.
+        #[cfg(not(feature = "std"))]
+        changed: |_, _, _, _| {},
+    }
 }
 
 fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {

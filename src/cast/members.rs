@@ -8,7 +8,6 @@ use core::any::TypeId;
 use core::fmt;
 use core::time::Duration;
 
-use super::TELEGRAMS;
 use super::context::CastContext;
 use super::delivery::KeyTaken;
 use super::put_off::{Exchanges, PutOff, TelegramCause};
@@ -18,7 +17,7 @@ use super::unavailable::Unavailable;
 use crate::journal::Journal;
 use crate::machine::agent::Agent;
 use crate::machine::report::MachineReport;
-use crate::message::{Dispatcher, DueTelegrams, Telegram};
+use crate::message::{Dispatcher, Telegram};
 use crate::owner::Owner;
 use crate::state::State;
 use crate::time::GameTime;
@@ -28,12 +27,12 @@ use crate::time::GameTime;
 /// They are part of a [`Cast`](crate::Cast), or of a struct of the game that is their [`CastContext`]: `C` is that
 /// type. The methods here run no callback; the methods that do are methods of the context.
 pub struct Members<K, M, C> {
-    time: GameTime,
+    pub(super) time: GameTime,
     pub(super) dispatcher: Dispatcher<K, M>,
     /// In the order of joining. `None` where a member has left.
     pub(super) slots: Vec<Option<Slot<K, M, C>>>,
     pub(super) indices: BTreeMap<K, u32>,
-    /// What waits until the outermost turn is over: what is nested too deep, and what is posted.
+    /// The telegrams that wait until the outermost turn is over: they are nested too deep, or posted.
     pub(super) after_turn: VecDeque<PutOff<K, M>>,
     pub(super) exchanges: Exchanges<K>,
     /// The cause of the telegrams that are sent now.
@@ -69,13 +68,6 @@ impl<K, M, C> Members<K, M, C> {
     #[must_use]
     pub fn with_dispatcher(mut self, dispatcher: Dispatcher<K, M>) -> Self {
         self.dispatcher = dispatcher;
-        self
-    }
-
-    /// Sets the clock.
-    #[cfg(feature = "serde")]
-    pub(super) fn with_time(mut self, time: GameTime) -> Self {
-        self.time = time;
         self
     }
 
@@ -135,7 +127,8 @@ impl<K, M, C> Members<K, M, C> {
     /// Visits the members' keys, in the order in which they joined.
     #[must_use = "iterators are lazy"]
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator {
-        MemberKeys { slots: self.slots.iter(), left: self.len() }
+        let members = self.slots.iter().flatten().filter(|slot| !slot.is_dismissed);
+        MemberKeys { keys: members.map(|slot| &slot.key), left: self.len() }
     }
 
     /// Returns how many members there are.
@@ -153,10 +146,6 @@ impl<K, M, C> Members<K, M, C> {
     #[inline]
     pub(super) fn slot_mut(&mut self, index: usize) -> Option<&mut Slot<K, M, C>> {
         self.slots.get_mut(index)?.as_mut()
-    }
-
-    pub(super) fn due_now(&self) -> DueTelegrams {
-        self.dispatcher.due(self.now())
     }
 
     /// Whether telegrams wait for the member at an index, or, if no turn is under way, for the end of the outermost.
@@ -207,15 +196,6 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     pub(super) fn next_put_off(&mut self, index: usize) -> Option<PutOff<K, M>> {
         let slot = self.slot_mut(index).filter(|slot| !slot.is_acting())?;
         slot.put_off.pop_front()
-    }
-
-    pub(super) fn queue(&mut self, delay: f64, telegram: Telegram<K, M>)
-    where
-        K: fmt::Debug,
-    {
-        let Telegram { sender, receiver, .. } = &telegram;
-        log::debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}, to arrive in {delay} s");
-        self.dispatcher.send_after(delay, telegram, self.now());
     }
 
     /// Returns whether there is a member with that key, acting or not.
@@ -326,7 +306,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     pub fn get_mut<T: Owner>(&mut self, key: &K) -> Result<&mut Agent<T>, Unavailable> {
         let index = self.find::<T>(key)?;
         let slot = self.slot_mut(index).ok_or(Unavailable::Unknown)?;
-        let member = slot.member_mut().ok_or(Unavailable::Acting)?;
+        let (_, member) = slot.key_and_member_mut();
+        let member = member.ok_or(Unavailable::Acting)?;
         member.as_any_mut().downcast_mut().ok_or(Unavailable::WrongType)
     }
 
@@ -480,21 +461,17 @@ impl<K: fmt::Debug, M, C> fmt::Debug for Members<K, M, C> {
     }
 }
 
-/// The keys of the members in their slots, of whom it is known how many they are.
-struct MemberKeys<'m, K, M, C> {
-    slots: core::slice::Iter<'m, Option<Slot<K, M, C>>>,
+/// The keys of the members, of which it is known how many there are.
+struct MemberKeys<I> {
+    keys: I,
     left: usize,
 }
 
-fn key_of<K, M, C>(slot: &Slot<K, M, C>) -> Option<&K> {
-    (!slot.is_dismissed).then_some(&slot.key)
-}
+impl<I: Iterator> Iterator for MemberKeys<I> {
+    type Item = I::Item;
 
-impl<'m, K, M, C> Iterator for MemberKeys<'m, K, M, C> {
-    type Item = &'m K;
-
-    fn next(&mut self) -> Option<&'m K> {
-        let key = self.slots.find_map(|slot| key_of(slot.as_ref()?))?;
+    fn next(&mut self) -> Option<I::Item> {
+        let key = self.keys.next()?;
         self.left -= 1;
         Some(key)
     }
@@ -504,12 +481,12 @@ impl<'m, K, M, C> Iterator for MemberKeys<'m, K, M, C> {
     }
 }
 
-impl<K, M, C> DoubleEndedIterator for MemberKeys<'_, K, M, C> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        let key = self.slots.by_ref().rev().find_map(|slot| key_of(slot.as_ref()?))?;
+impl<I: DoubleEndedIterator> DoubleEndedIterator for MemberKeys<I> {
+    fn next_back(&mut self) -> Option<I::Item> {
+        let key = self.keys.next_back()?;
         self.left -= 1;
         Some(key)
     }
 }
 
-impl<K, M, C> ExactSizeIterator for MemberKeys<'_, K, M, C> {}
+impl<I: Iterator> ExactSizeIterator for MemberKeys<I> {}

@@ -1,5 +1,6 @@
 //! Telegrams that wait until a turn is over, and the end of loops of telegrams.
 
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -34,7 +35,7 @@ pub(super) struct TelegramCause {
 }
 
 impl TelegramCause {
-    /// What does not come of a telegram.
+    /// The cause of a telegram that no other telegram caused.
     pub(super) const NONE: Self = Self { round: 0, exchange: NO_EXCHANGE };
 }
 
@@ -94,9 +95,17 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         // After a panic there may be telegrams of exchanges that are forgotten.
         let Some(exchange) = self.exchanges.get_mut(cause.exchange) else { return Some(next) };
         exchange.count += 1;
-        let is_near_the_end = exchange.count > MOST_IN_EXCHANGE - NOTED_BEFORE_THE_END
-            || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END;
-        if is_near_the_end && self.has_ended(cause, pair, members) { None } else { Some(next) }
+        let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
+        let most = MOST_IN_EXCHANGE.saturating_add(more);
+        if exchange.count > most {
+            exchange.count = most + 1;
+            self.tell(cause.exchange, pair, format_args!("one telegram has led to {most} others"));
+            return None;
+        }
+        if exchange.count > most - NOTED_BEFORE_THE_END || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END {
+            self.note(pair);
+        }
+        Some(next)
     }
 
     /// Writes an exchange down, if it is the next one: another that begins from now on has another number.
@@ -104,22 +113,6 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         if cause.exchange == self.exchanges.len() {
             self.exchanges.push(Exchange { count: 1, is_told: false });
         }
-    }
-
-    #[cold]
-    fn has_ended(&mut self, cause: TelegramCause, pair: (&K, &K), members: usize) -> bool {
-        let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
-        let most = MOST_IN_EXCHANGE.saturating_add(more);
-        let exchange = &mut self.exchanges[cause.exchange];
-        if exchange.count <= most {
-            if exchange.count > most - NOTED_BEFORE_THE_END || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END {
-                self.note(pair);
-            }
-            return false;
-        }
-        exchange.count = most + 1;
-        self.tell(cause.exchange, pair, format_args!("one telegram has led to {most} others"));
-        true
     }
 
     /// Whether a telegram was put off too often in a row, so that it is dropped.
@@ -134,6 +127,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     }
 
     /// Notes a pair as the last.
+    #[cold]
     fn note(&mut self, (sender, receiver): (&K, &K)) {
         self.participants.retain(|(from, to)| from != sender || to != receiver);
         if self.participants.len() == MOST_NAMED {
@@ -143,6 +137,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     }
 
     /// Logs once for each exchange that it has no end, and its members.
+    #[cold]
     fn tell(&mut self, number: usize, pair: (&K, &K), why: fmt::Arguments<'_>) {
         self.note(pair);
         let (sender, receiver) = pair;
@@ -151,23 +146,12 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
             debug!(target: TELEGRAMS, "a telegram from {sender:?} to {receiver:?} is dropped: its exchange has no end");
             return;
         }
-        let participants = Pairs(&self.participants);
+        let participants = self.participants.iter().map(|(sender, receiver)| format!("{sender:?} to {receiver:?}"));
+        let participants = participants.collect::<Vec<_>>().join(", ");
         error!(
             target: TELEGRAMS,
             "an exchange of telegrams has no end: {why}, most recently {participants}; the next from {sender:?} to {receiver:?} is dropped"
         );
         self.participants.clear();
-    }
-}
-
-struct Pairs<'a, K>(&'a [(K, K)]);
-
-impl<K: fmt::Debug> fmt::Display for Pairs<'_, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (sender, receiver)) in self.0.iter().enumerate() {
-            let comma = if i == 0 { "" } else { ", " };
-            write!(f, "{comma}{sender:?} to {receiver:?}")?;
-        }
-        Ok(())
     }
 }

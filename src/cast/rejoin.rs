@@ -21,33 +21,9 @@ use crate::message::Telegram;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// Gives the member back to the cast that has lent it, calls `act`, and takes it again.
-pub(super) fn rejoin<C, T, R>(
-    cx: &mut C,
-    key: &C::Key,
-    owner: &mut T,
-    fsm: &mut Fsm<'_, T>,
-    act: impl FnOnce(&mut C) -> R,
-) -> Result<R, NotActing>
-where
-    C: CastContext,
-    T: for<'a> Owner<Context<'a> = C, Message = Telegram<C::Key, C::Message>> + Default,
-    Agent<T>: Send + Sync,
-{
-    let index = cx.members_mut().acting(key, owner, fsm)?;
-    let mut act = Some(act);
-    let mut result = None;
-    fsm.lend(owner, cx, &mut |owner, seat, global, cx| {
-        if let (Some(rejoined), Some(act)) = (Rejoined::begin(cx, index, owner, seat, global), act.take()) {
-            result = Some(act(rejoined.cx));
-        }
-    });
-    result.ok_or(NotActing::AnotherOwner)
-}
-
 impl<K: Ord, M, C> Members<K, M, C> {
     /// The index of the member whose callback was given this owner and this handle.
-    fn acting<T: Owner>(&mut self, key: &K, owner: &T, fsm: &Fsm<'_, T>) -> Result<usize, NotActing> {
+    pub(super) fn acting<T: Owner>(&mut self, key: &K, owner: &T, fsm: &Fsm<'_, T>) -> Result<usize, NotActing> {
         let index = *self.indices.get(key).ok_or(NotActing::Unknown)? as usize;
         let slot = self.slot_mut(index).ok_or(NotActing::Unknown)?;
         let Presence::Acting(address) = slot.presence else { return Err(NotActing::NoCallback) };
@@ -60,15 +36,15 @@ impl<K: Ord, M, C> Members<K, M, C> {
 }
 
 /// A member that is a member again. Dropping it gives owner and seat back to the callback, after a panic, too.
-struct Rejoined<'r, C: CastContext, T: Owner> {
-    cx: &'r mut C,
+pub(super) struct Rejoined<'r, C: CastContext, T: Owner> {
+    pub(super) cx: &'r mut C,
     index: usize,
     owner: &'r mut T,
     seat: &'r mut Seat<T>,
     global: &'r StateRef<T>,
     /// The address of the agent that the callback has.
     address: usize,
-    /// What was put off until the callback's turn is over.
+    /// The telegrams that were put off until the callback's turn is over.
     put_off: VecDeque<PutOff<C::Key, C::Message>>,
 }
 
@@ -78,7 +54,7 @@ where
     T: for<'a> Owner<Context<'a> = C, Message = Telegram<C::Key, C::Message>> + Default,
     Agent<T>: Send + Sync,
 {
-    fn begin(
+    pub(super) fn begin(
         cx: &'r mut C,
         index: usize,
         owner: &'r mut T,

@@ -50,7 +50,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
     pub fn load(saved: SavedCast<K, M>, book: &CastBook<C>) -> Result<Self, LoadError> {
         book.check()?;
         let CastContent { time: clock, merging_within, queue, members, after_turn } = saved.known()?;
-        let mut loaded = Self::new().with_time(clock).with_dispatcher(book.dispatcher(merging_within)?);
+        let mut loaded = Self::new().with_dispatcher(book.dispatcher(merging_within)?);
+        loaded.time = clock;
         for SavedTelegram { due, telegram } in queue {
             loaded.dispatcher.send_at(time(due, "the due time of a telegram")?, telegram);
         }

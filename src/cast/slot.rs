@@ -3,7 +3,6 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use core::any::TypeId;
 use core::{fmt, mem, ptr};
 
@@ -14,9 +13,9 @@ use super::TELEGRAMS;
 use super::delivery::UnknownReceiver;
 use super::member::AnyMember;
 use super::put_off::PutOff;
-use crate::machine::seat::Seat;
+use crate::machine::seat::{Path, Seat};
 use crate::owner::Owner;
-use crate::state::{State, StateRef, same};
+use crate::state::{State, same};
 
 pub(super) struct Slot<K, M, C> {
     pub(super) key: K,
@@ -73,12 +72,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// The member, unless it is acting, to be changed without a callback.
-    pub(super) fn member_mut(&mut self) -> Option<&mut AnyMember<K, M, C>> {
-        self.key_and_member_mut().1
-    }
-
-    /// The key, and the member as `member_mut` has it.
+    /// The key, and the member unless it is acting, to be changed without a callback.
     pub(super) fn key_and_member_mut(&mut self) -> (&K, Option<&mut AnyMember<K, M, C>>) {
         match &mut self.presence {
             Presence::Here(member) => {
@@ -140,8 +134,11 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         let is_lasting = seat.path().all(|state| state.as_singleton().is_some());
         self.sight = if is_lasting { Sight::Lasting } else { Sight::Passing };
         match self.seen.as_mut().and_then(|seen| seen.downcast_mut::<SeenStates<T>>()) {
-            Some(seen) => seen.set(seat),
-            None => self.seen = Some(Box::new(SeenStates::of(seat))),
+            Some(SeenStates(path)) => {
+                path.clear();
+                path.extend(seat.path().cloned());
+            }
+            None => self.seen = Some(Box::new(SeenStates::<T>(seat.path().cloned().collect()))),
         }
     }
 
@@ -180,11 +177,8 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
     }
 }
 
-/// The active states of a machine, as they were seen last.
-pub(super) struct SeenStates<T: Owner> {
-    current: StateRef<T>,
-    ancestors: Vec<StateRef<T>>,
-}
+/// The active states of a machine, outermost first, as they were seen last.
+pub(super) struct SeenStates<T: Owner>(Path<T>);
 
 /// A [`SeenStates`] of any owner.
 trait AnySeen: Downcast + Send + Sync {
@@ -195,28 +189,17 @@ trait AnySeen: Downcast + Send + Sync {
 impl_downcast!(AnySeen);
 
 impl<T: Owner> SeenStates<T> {
-    fn of(seat: &Seat<T>) -> Self {
-        Self { current: seat.current.clone(), ancestors: seat.ancestors().to_vec() }
-    }
-
-    fn set(&mut self, seat: &Seat<T>) {
-        self.current = seat.current.clone();
-        self.ancestors.clear();
-        self.ancestors.extend_from_slice(seat.ancestors());
-    }
-
     pub(super) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
-        self.ancestors.iter().chain(self.current.as_option()).any(|active| same(&**active, state))
+        self.0.iter().any(|active| same(&**active, state))
     }
 }
 
 impl<T: Owner> AnySeen for SeenStates<T> {
     fn state_name(&self) -> Option<Cow<'_, str>> {
-        self.current.as_option().map(|current| current.name())
+        self.0.last().map(|current| current.name())
     }
 
     fn clear(&mut self) {
-        self.current = StateRef::NONE;
-        self.ancestors.clear();
+        self.0.clear();
     }
 }

@@ -19,7 +19,6 @@ const MOST_NESTED: u32 = 64;
 
 type MemberOf<C> = AnyMember<<C as CastContext>::Key, <C as CastContext>::Message, C>;
 type TelegramOf<C> = Telegram<<C as CastContext>::Key, <C as CastContext>::Message>;
-type UnknownOf<C> = UnknownReceiver<<C as CastContext>::Key, <C as CastContext>::Message>;
 type PutOffOf<C> = PutOff<<C as CastContext>::Key, <C as CastContext>::Message>;
 
 /// A member taken out of its slot, so that its callbacks can be given the whole context.
@@ -167,16 +166,7 @@ impl<C: CastContext> Drop for Walk<'_, C> {
 
 /// Delivers a telegram within the call, or puts it off.
 #[inline]
-pub(super) fn deliver<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) -> Result<Delivery, UnknownOf<C>> {
-    if let Some(index) = cx.members_mut().index_of(&telegram.receiver) {
-        return Ok(deliver_to(cx, index, telegram));
-    }
-    let unknown = UnknownReceiver { telegram };
-    warn!(target: TELEGRAMS, "{unknown}");
-    Err(unknown)
-}
-
-fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: TelegramOf<C>) -> Delivery {
+pub(super) fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: TelegramOf<C>) -> Delivery {
     let members = cx.members_mut();
     let Some(cause) = members.exchanges.count(members.cause, &telegram, members.indices.len()) else {
         return Delivery::Dropped;

@@ -9,6 +9,7 @@ use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
+use crate::change::Guard;
 use crate::format::expression::Comparison;
 #[cfg(feature = "script")]
 use crate::format::script::budget::Usage;
@@ -309,7 +310,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             }
             if let Some(asks) = asks.filter(|_| passing != 0) {
                 passing = block.ask_guards(passing, change.target(), |movers, fsm, refuse| {
-                    asks.can_exit_each(owners, movers, fsm, cx, refuse);
+                    asks.guard_each(Guard::CanExit, owners, movers, fsm, cx, refuse);
                 });
             }
         }
@@ -320,7 +321,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| passing != 0) {
                 passing = block.ask_guards(passing, change.target(), |movers, fsm, refuse| {
-                    behaviour.can_enter_each(owners, movers, fsm, cx, refuse);
+                    behaviour.guard_each(Guard::CanEnter, owners, movers, fsm, cx, refuse);
                 });
             }
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::flow::Flow;
+use super::flow::{Flow, NamedWay};
 use super::stays::Stays;
 use crate::change::{Cause, Guard};
 
@@ -45,21 +45,19 @@ struct StaysData {
 
 impl From<Flow> for Data {
     fn from(flow: Flow) -> Self {
-        let changes = flow.changes.into_iter().map(|((from, to, cause), count)| ChangeData { from, to, cause, count });
-        let refusals = flow.refusals.into_iter().map(|(((from, to, cause), guard, state), count)| RefusalData {
-            from,
-            to,
-            cause,
-            guard,
-            state,
-            count,
-        });
+        let (mut changes, mut refusals) = (Vec::new(), Vec::new());
+        for (NamedWay { from, to, cause, refused_by }, count) in flow.counts {
+            match refused_by {
+                None => changes.push(ChangeData { from, to, cause, count }),
+                Some((guard, state)) => refusals.push(RefusalData { from, to, cause, guard, state, count }),
+            }
+        }
         let stays = flow.stays.into_iter().map(|(state, Stays { counts, seconds })| StaysData {
             state,
             seconds,
             lengths: counts.to_vec(),
         });
-        Self { version: VERSION, changes: changes.collect(), refusals: refusals.collect(), stays: stays.collect() }
+        Self { version: VERSION, changes, refusals, stays: stays.collect() }
     }
 }
 
@@ -72,10 +70,10 @@ impl TryFrom<Data> for Flow {
         }
         let mut flow = Self::new();
         for ChangeData { from, to, cause, count } in data.changes {
-            flow.add_changes((from, to, cause), count);
+            flow.add(NamedWay { from, to, cause, refused_by: None }, count);
         }
         for RefusalData { from, to, cause, guard, state, count } in data.refusals {
-            flow.add_refusals(((from, to, cause), guard, state), count);
+            flow.add(NamedWay { from, to, cause, refused_by: Some((guard, state)) }, count);
         }
         for StaysData { state, seconds, lengths } in data.stays {
             let found = lengths.len();

@@ -132,7 +132,7 @@ impl fmt::Display for Ways<'_> {
     }
 }
 
-/// What is displayed where there is no state.
+/// The text that is displayed where there is no state.
 const NO_STATE: &str = "(no state)";
 
 /// The most characters of a name that are displayed.

@@ -56,16 +56,19 @@ use crate::state::StateRef;
     serde(into = "super::data::Data", try_from = "super::data::Data")
 )]
 pub struct Flow {
-    pub(super) changes: BTreeMap<Path, u64>,
-    pub(super) refusals: BTreeMap<RefusedPath, u64>,
+    pub(super) counts: BTreeMap<NamedWay, u64>,
     pub(super) stays: BTreeMap<Box<str>, Stays>,
 }
 
-/// From which state to which, and what requested it.
-pub(super) type Path = (Option<Box<str>>, Option<Box<str>>, Cause);
-
-/// The same, with the guard that has refused it, and that guard's state.
-pub(super) type RefusedPath = (Path, Guard, Box<str>);
+/// Changes, or refusals, that are counted as one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NamedWay {
+    pub(super) from: Option<Box<str>>,
+    pub(super) to: Option<Box<str>>,
+    pub(super) cause: Cause,
+    /// The guard that has refused it, and that guard's state.
+    pub(super) refused_by: Option<(Guard, Box<str>)>,
+}
 
 /// How often one state has led to another.
 ///
@@ -124,29 +127,23 @@ impl Flow {
 
     /// Counts a change, made or refused, that [`Owner::on_change`] is told of.
     pub fn note<T: Owner>(&mut self, change: &Change<'_, T>) {
-        let name = |state: &StateRef<T>| Box::from(state.name());
-        let path = (change.from.map(name), change.to.map(name), change.cause);
-        match &change.outcome {
-            Outcome::Taken => {
-                if let Some(from) = path.0.clone() {
-                    self.stays.entry(from).or_default().note(change.time_in_state);
-                }
-                self.add_changes(path, 1);
-            }
-            Outcome::Refused(refusal) => {
-                let (guard, state) = refusal.guard();
-                self.add_refusals((path, guard, name(state)), 1);
-            }
+        let name = |state: &StateRef<T>| -> Box<str> { state.name().into() };
+        let (from, to) = (change.from.map(name), change.to.map(name));
+        let refused_by = match &change.outcome {
+            Outcome::Taken => None,
+            Outcome::Refused(refusal) => Some(refusal.guard()),
+        };
+        let refused_by = refused_by.map(|(guard, state)| (guard, name(state)));
+        if let (Some(from), None) = (&from, &refused_by) {
+            self.stays.entry(from.clone()).or_default().note(change.time_in_state);
         }
+        self.add(NamedWay { from, to, cause: change.cause, refused_by }, 1);
     }
 
     /// Adds the counts of another flow: of another run, or of other owners.
     pub fn merge(&mut self, other: &Self) {
-        for (path, count) in &other.changes {
-            self.add_changes(path.clone(), *count);
-        }
-        for (refusal, count) in &other.refusals {
-            self.add_refusals(refusal.clone(), *count);
+        for (way, count) in &other.counts {
+            self.add(way.clone(), *count);
         }
         for (state, stays) in &other.stays {
             self.add_stays(state.clone(), stays);
@@ -156,27 +153,25 @@ impl Flow {
     /// Returns whether nothing has been counted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.refusals.is_empty()
+        self.counts.is_empty()
     }
 
     /// Iterates over the changes that were made, by the states' names.
     pub fn changes(&self) -> impl Iterator<Item = FlowChange<'_>> {
-        self.changes.iter().map(|((from, to, cause), count)| FlowChange {
-            from: from.as_deref(),
-            to: to.as_deref(),
-            cause: *cause,
+        self.counts.iter().filter(|(way, _)| way.refused_by.is_none()).map(|(way, count)| FlowChange {
+            from: way.from.as_deref(),
+            to: way.to.as_deref(),
+            cause: way.cause,
             count: *count,
         })
     }
 
     /// Iterates over the changes that a guard has refused, by the states' names.
     pub fn refusals(&self) -> impl Iterator<Item = FlowRefusal<'_>> {
-        self.refusals.iter().map(|(((from, to, cause), guard, state), count)| FlowRefusal {
-            from: from.as_deref(),
-            to: to.as_deref(),
-            cause: *cause,
-            refused: Refused { guard: *guard, state },
-            count: *count,
+        self.counts.iter().filter_map(|(NamedWay { from, to, cause, refused_by }, count)| {
+            let (guard, state) = refused_by.as_ref()?;
+            let refused = Refused { guard: *guard, state };
+            Some(FlowRefusal { from: from.as_deref(), to: to.as_deref(), cause: *cause, refused, count: *count })
         })
     }
 
@@ -199,12 +194,41 @@ impl Flow {
         changes.chain(refusals).flatten().collect()
     }
 
-    pub(super) fn add_changes(&mut self, path: Path, count: u64) {
-        add(self.changes.entry(path).or_default(), count);
+    /// Returns the part of the counts that belongs to some states: the changes and refusals that lead from one of these
+    /// states to one of them, and how long owners stayed in them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Change, Owner, State, StateMachine};
+    /// use demeanor::Flow;
+    /// struct Open;
+    /// struct Closed;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Closed {}
+    /// struct Door;
+    /// impl Owner for Door {
+    ///     type Context<'a> = Flow;
+    ///     type Message = ();
+    ///     fn on_change(&mut self, change: &Change<'_, Self>, flow: &mut Flow) { flow.note(change); }
+    /// }
+    ///
+    /// let mut flow = Flow::new();
+    /// StateMachine::new(&Closed).change_state(&mut Door, &Open, &mut flow);
+    /// assert!(flow.of_states(|state| state != "Open").is_empty());
+    /// ```
+    #[must_use]
+    pub fn of_states(&self, is_meant: impl Fn(&str) -> bool) -> Self {
+        let mut part = self.clone();
+        part.counts.retain(|way, _| way.from.iter().chain(&way.to).all(|name| is_meant(name)));
+        part.stays.retain(|state, _| is_meant(state));
+        part
     }
 
-    pub(super) fn add_refusals(&mut self, refused: RefusedPath, count: u64) {
-        add(self.refusals.entry(refused).or_default(), count);
+    /// Adds to a count. A number that is read from a file may be anything.
+    pub(super) fn add(&mut self, way: NamedWay, more: u64) {
+        let count = self.counts.entry(way).or_default();
+        *count = count.saturating_add(more);
     }
 
     pub(super) fn add_stays(&mut self, state: Box<str>, stays: &Stays) {
@@ -251,9 +275,4 @@ fn write_table<const N: usize>(f: &mut fmt::Formatter<'_>, head: [&str; N], rows
         writeln!(f, "{}", cells.join("  ").trim_end())?;
     }
     Ok(())
-}
-
-/// A number that is read from a file may be anything.
-fn add(count: &mut u64, more: u64) {
-    *count = count.saturating_add(more);
 }

@@ -7,7 +7,6 @@
 mod data;
 mod entry;
 mod flow;
-mod part;
 mod stays;
 mod tally;
 mod trace;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::entry::{Symbol, Way};
-use super::flow::Flow;
+use super::flow::{Flow, NamedWay};
 use super::stays::Stays;
 
 #[derive(Clone)]
@@ -54,11 +54,9 @@ impl Tally {
     pub(super) fn flow<'j>(&self, name: impl Fn(Symbol) -> Option<&'j str>) -> Flow {
         let mut flow = Flow::new();
         for &(Way { from, to, refused_by, cause, guard }, count) in &self.counts {
-            let path = (name(from).map(Box::from), name(to).map(Box::from), cause);
-            match guard {
-                None => flow.add_changes(path, count),
-                Some(guard) => flow.add_refusals((path, guard, name(refused_by).unwrap_or_default().into()), count),
-            }
+            let (from, to) = (name(from).map(Box::from), name(to).map(Box::from));
+            let refused_by = guard.map(|guard| (guard, name(refused_by).unwrap_or_default().into()));
+            flow.add(NamedWay { from, to, cause, refused_by }, count);
         }
         for (nth, stays) in self.stays.iter().enumerate() {
             if let Some(name) = Symbol::nth(nth).and_then(&name).filter(|_| stays.count() > 0) {

@@ -3,10 +3,9 @@
 use core::ops::{Deref, DerefMut};
 use core::{fmt, mem};
 
-use super::machine_mut::MachineMut;
 use super::observer::MachineWatch;
 use super::report::MachineReport;
-use super::state_machine::StateMachine;
+use super::state_machine::{MachineMut, StateMachine};
 use super::waiting::NextWake;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
@@ -68,78 +67,66 @@ impl<T: Owner> Agent<T> {
 
     /// Runs the `enter` of the current state. See [`StateMachine::start`].
     pub fn start(&mut self, cx: &mut T::Context<'_>) {
-        let (owner, mut machine) = self.parts();
-        machine.start(owner, cx);
+        self.run(|machine, owner| machine.start(owner, cx));
     }
 
     /// Runs the `exit` of the current state. See [`StateMachine::stop`].
     pub fn stop(&mut self, cx: &mut T::Context<'_>) {
-        let (owner, mut machine) = self.parts();
-        machine.stop(owner, cx);
+        self.run(|machine, owner| machine.stop(owner, cx));
     }
 
     /// Runs one tick. See [`StateMachine::update`].
     #[inline]
     pub fn update(&mut self, cx: &mut T::Context<'_>) {
-        let (owner, mut machine) = self.parts();
-        machine.update(owner, cx);
+        self.run(|machine, owner| machine.update(owner, cx));
     }
 
     /// Offers a message; returns whether it was handled. See [`StateMachine::send`].
     pub fn send(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.send(owner, message, cx)
+        self.run(|machine, owner| machine.send(owner, message, cx))
     }
 
     /// Changes state; returns whether the change was made. See [`StateMachine::change_state`].
     pub fn change_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.change_state(owner, to, cx)
+        self.run(|machine, owner| machine.change_state(owner, to, cx))
     }
 
     /// Changes state unless the state is active already; returns whether it was active or the change was made. See
     /// [`StateMachine::ensure_state`].
     pub fn ensure_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.ensure_state(owner, to, cx)
+        self.run(|machine, owner| machine.ensure_state(owner, to, cx))
     }
 
     /// Changes state without asking `can_exit`; returns whether the change was made. See [`StateMachine::force_state`].
     pub fn force_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.force_state(owner, to, cx)
+        self.run(|machine, owner| machine.force_state(owner, to, cx))
     }
 
     /// Changes to the previous state; returns whether the change was made. See [`StateMachine::revert_state`].
     pub fn revert_state(&mut self, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.revert_state(owner, cx)
+        self.run(|machine, owner| machine.revert_state(owner, cx))
     }
 
     /// Pushes a state over the current one; returns whether this was done. See [`StateMachine::push_state`].
     pub fn push_state(&mut self, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.push_state(owner, over, cx)
+        self.run(|machine, owner| machine.push_state(owner, over, cx))
     }
 
     /// Leaves the current state and resumes the one below it; returns whether this was done. See
     /// [`StateMachine::pop_state`].
     pub fn pop_state(&mut self, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.pop_state(owner, cx)
+        self.run(|machine, owner| machine.pop_state(owner, cx))
     }
 
     /// Changes to the state that was active last inside a state with children; returns whether the change was made. See
     /// [`StateMachine::resume_state`].
     pub fn resume_state(&mut self, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.resume_state(owner, composite, cx)
+        self.run(|machine, owner| machine.resume_state(owner, composite, cx))
     }
 
     /// Sets a timer for a change; returns `true`. See [`StateMachine::change_state_after`].
     pub fn change_state_after(&mut self, seconds: f64, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        let (owner, mut machine) = self.parts();
-        machine.change_state_after(owner, seconds, to, cx)
+        self.run(|machine, owner| machine.change_state_after(owner, seconds, to, cx))
     }
 
     /// Sets a timer for a message; returns `true`. See [`StateMachine::send_after`].
@@ -147,8 +134,7 @@ impl<T: Owner> Agent<T> {
     where
         T::Message: Send + Sync,
     {
-        let (owner, mut machine) = self.parts();
-        machine.send_after(owner, seconds, message, cx)
+        self.run(|machine, owner| machine.send_after(owner, seconds, message, cx))
     }
 
     /// Puts the machine to sleep. See [`StateMachine::sleep`].
@@ -190,8 +176,7 @@ impl<T: Owner> Agent<T> {
         cx: &mut T::Context<'_>,
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> R {
-        let (owner, mut machine) = self.parts();
-        machine.with(owner, cx, act)
+        self.run(|machine, owner| machine.with(owner, cx, act))
     }
 
     /// Returns the machine.
@@ -220,10 +205,11 @@ impl<T: Owner> Agent<T> {
         self.watch = watch;
     }
 
+    /// Calls `act` with the machine, which reports each change to the watch if there is one, and with the owner.
     #[inline]
-    fn parts(&mut self) -> (&mut T, MachineMut<'_, T>) {
+    fn run<R>(&mut self, act: impl FnOnce(&mut MachineMut<'_, T>, &mut T) -> R) -> R {
         let Self { owner, machine, watch } = self;
-        (owner, machine.observed(watch.as_mut().map(|watch| watch as _)))
+        act(&mut machine.observed(watch.as_mut().map(|watch| watch as _)), owner)
     }
 
     /// Returns the owner and the machine separately: a batch takes them so, with `insert_machine`.

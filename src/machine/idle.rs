@@ -14,10 +14,10 @@ use crate::state::StateRef;
 /// Until when the ticks of a machine without a global state have nothing to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Idle {
-    /// The time of the last tick, if the next one may have nothing to do; else no number. A clock that does not go on is looked
-    /// at in full: it may be worth a word.
+    /// The time of the last tick, if the next tick may have nothing to do; otherwise NaN. If the clock stands still, the tick is
+    /// carried out in full, because the log may have to say so.
     seen: f64,
-    /// What its states have said. Of a machine that is asleep, when it next has something to do.
+    /// Until when its states have nothing to do, as they have said; or until when the machine sleeps.
     quiet: Quiet,
 }
 
@@ -45,13 +45,13 @@ impl Idle {
         lasts
     }
 
-    /// What the states have said in the ticks before and still holds: nothing, once one of them has something to do.
+    /// What the states said in earlier ticks, as far as it still holds: nothing, once one of them has something to do.
     #[inline]
     pub(crate) fn quiet(&self, now: impl FnOnce() -> f64) -> Quiet {
         if self.quiet.states != 0 && now() < self.quiet.until { self.quiet } else { Quiet::NONE }
     }
 
-    /// What is known of the ticks after one.
+    /// What is known of the ticks after this one.
     #[inline]
     pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
         if seat.is_asleep() {
@@ -80,7 +80,7 @@ pub(crate) struct Quiet {
     until: f64,
     /// Which of them have said so, as bits by their depth.
     states: u64,
-    /// At which revision of the state. At another one it may have something to do.
+    /// The revision of the states when they said so. At another revision they may have something to do.
     revision: usize,
 }
 

@@ -4,12 +4,9 @@
 //! layers lie above and use what is here.
 
 pub(crate) mod agent;
-pub(crate) mod beside;
 pub(crate) mod idle;
-pub(crate) mod machine_mut;
 pub(crate) mod observer;
 pub(crate) mod report;
-pub(crate) mod requests;
 pub(crate) mod seat;
 pub(crate) mod single;
 pub(crate) mod state_machine;

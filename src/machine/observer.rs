@@ -1,4 +1,4 @@
-//! What sees a machine's steps and changes besides its owner.
+//! Observers of a machine's steps and changes, besides its owner.
 
 use alloc::vec::Vec;
 
@@ -7,13 +7,13 @@ use super::step::Step;
 use crate::change::Change;
 use crate::owner::Owner;
 
-/// Sees what a machine does, in the order in which it happens: a recording, a journal, or the cast that the machine is in.
+/// Is told of a machine's steps and changes in their order: a recording, a journal, or the cast that the machine is in.
 pub(crate) trait Observer<T: Owner> {
-    /// Whether it sees each step. If not, [`step`](Self::step) is not called.
+    /// Whether it sees each exit and enter, and the start and the stop. If not, [`step`](Self::step) is not called.
     fn sees_steps(&self) -> bool {
         false
     }
-    /// The machine takes a step.
+    /// The machine exits or enters a state, starts or stops.
     fn step(&mut self, _step: Step<T>) {}
     /// The machine is in another state than before.
     fn moved(&mut self, _seat: &Seat<T>, _cx: &mut T::Context<'_>) {}
@@ -29,6 +29,10 @@ impl<T: Owner> Observer<T> for Vec<Step<T>> {
 
     fn step(&mut self, step: Step<T>) {
         self.push(step);
+    }
+
+    fn changed(&mut self, change: &Change<'_, T>, now: f64, _: &mut T::Context<'_>) {
+        self.push(Step::of(change, now));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::state::{State, StateRef};
 /// States from the outermost to the innermost. More than four deep, it allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
 
-/// 48 bytes, whatever the owner: what is rare is boxed, and only made when it is needed.
+/// 48 bytes for each type of owner: the data that few machines need is in a box, which is made when it is needed.
 pub(crate) struct Seat<T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) current: StateRef<T>,
@@ -30,7 +30,7 @@ pub(crate) struct Seat<T: Owner> {
     pub(crate) rare: Option<Box<Rare<T>>>,
 }
 
-/// What machines on flat states without a stack do without.
+/// The data that a machine needs if its states are nested or suspended, or if it waits.
 pub(crate) struct Rare<T: Owner> {
     /// The states around current, outermost first.
     pub(crate) ancestors: Vec<StateRef<T>>,
@@ -43,11 +43,11 @@ pub(crate) struct Rare<T: Owner> {
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
     pub(crate) waiting: Waiting<T>,
-    /// What has happened since a callback lent the seat, if one has.
+    /// While a callback lends the seat: what has happened to the seat since.
     pub(crate) lent: Option<SeatLoan>,
 }
 
-/// What happens to a seat that a callback has lent, until the callback has it back.
+/// The changes of a seat while a callback lends it.
 #[derive(Clone, Copy)]
 pub(crate) struct SeatLoan {
     /// Whether it was lent in an `exit` or `suspend`, so that it may not change state (rule 12).
@@ -67,12 +67,12 @@ pub(crate) struct Suspended<T: Owner> {
     pub(crate) time: f64,
     /// Each with how long it had been.
     pub(crate) ancestors: SmallVec<[(StateRef<T>, f64); 2]>,
-    /// Their timers, each with what remains of it.
+    /// The timers of these states. Each has the seconds that remain of it.
     pub(crate) timers: Timers<T>,
 }
 
-/// A suspended path that is being resumed, with what comes back with each of its states. It lies with the pop: when that ends, or
-/// is cut short, what has not come back is gone (rules 15, 25).
+/// A suspended path that is being resumed, with the times and timers that come back with its states. It belongs to the pop: when
+/// the pop ends, or is cut short, the times and timers that have not come back are dropped (rules 15, 25).
 pub(crate) struct Resumption<T: Owner> {
     suspended: Suspended<T>,
     /// By the clock at the swap, from which on the path's time goes on.
@@ -205,7 +205,7 @@ impl<T: Owner> Seat<T> {
     #[inline]
     pub(crate) fn note(&mut self, request: &Request<T>) {
         if let Request::Sleep(seconds) = request {
-            self.rare_mut().waiting.want_sleep(*seconds);
+            self.rare_mut().waiting.wanted = Some(*seconds);
         }
     }
 
@@ -228,7 +228,7 @@ impl<T: Owner> Seat<T> {
         waiting.revision = revision;
     }
 
-    /// Whether what the innermost state does has been exchanged since the machine fell asleep.
+    /// Whether the machine is asleep, and the revision of the innermost state has changed since it fell asleep.
     pub(crate) fn is_outdated(&self) -> bool {
         let waiting = self.rare.as_ref().map(|rare| &rare.waiting).filter(|waiting| waiting.is_asleep());
         waiting.is_some_and(|waiting| waiting.revision != self.current.revision())
@@ -365,7 +365,7 @@ impl<T: Owner> Seat<T> {
             return;
         }
         let list = &mut self.rare_mut().waiting.timers;
-        // The timers of its ancestors, which have come back: some of its own may have been asked for before them.
+        // The timers of the ancestors have come back already. Some timers of current may have been set before them.
         let mut around: Vec<_> = if list.len() > *running { list.drain().collect() } else { Vec::new() };
         let mut resumed = around.split_off(around.len().min(*running)).into_iter();
         for timer in around {
@@ -430,7 +430,7 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref().and_then(|rare| rare.lent).is_some_and(|lent| lent.is_being_left)
     }
 
-    /// Begins to note what happens while the seat is lent. Returns what was noted of a loan around this one.
+    /// Begins to note the changes of a seat that is lent. Returns the notes of the loan around this one.
     pub(crate) fn begin_loan(&mut self, is_being_left: bool) -> Option<SeatLoan> {
         let lent = SeatLoan { is_being_left: is_being_left || self.is_being_left(), made: 0, kept: usize::MAX };
         self.rare_mut().lent.replace(lent)
@@ -479,7 +479,7 @@ pub(crate) const MOST_PUSHED: usize = 64;
 /// The most composites that a machine remembers (rule 16).
 pub(crate) const MOST_REMEMBERED: usize = 64;
 
-/// The most parents that a state may have, one around the other: a chain that is longer is taken to have no end.
+/// The most parents that a state may have, one around the other. A longer chain is treated as endless.
 pub(crate) const DEEPEST: usize = 64;
 
 /// The path from the outermost ancestor down to `state`, which is the last. The error says why there is no such path.
@@ -548,7 +548,7 @@ impl<T: Owner> Rare<T> {
         waiting.empty_into(take);
     }
 
-    /// Exchanges what does not follow from the current state. `with_timers` says whether the timers and the sleep do not.
+    /// Exchanges the data that does not follow from the current state: with the timers and the sleep, if `with_timers`.
     pub(crate) fn swap_memory(&mut self, other: &mut Self, with_timers: bool) {
         mem::swap(&mut self.stack, &mut other.stack);
         mem::swap(&mut self.history, &mut other.history);
@@ -581,7 +581,7 @@ impl<T: Owner> Clone for Seat<T> {
     }
 }
 
-/// Copies what is rare into the room that there is. The room is kept where there is nothing to copy.
+/// Copies the rare data of a seat into the box of another one. If there is nothing to copy, the box is emptied and kept.
 pub(crate) fn clone_rare_from<T: Owner>(rare: &mut Option<Box<Rare<T>>>, source: Option<&Rare<T>>) {
     match (rare, source) {
         (Some(rare), Some(source)) => rare.as_mut().clone_from(source),
@@ -592,15 +592,9 @@ pub(crate) fn clone_rare_from<T: Owner>(rare: &mut Option<Box<Rare<T>>>, source:
 
 impl<T: Owner> Clone for Rare<T> {
     fn clone(&self) -> Self {
-        Self {
-            ancestors: self.ancestors.clone(),
-            ancestors_entered_at: self.ancestors_entered_at.clone(),
-            stack: self.stack.clone(),
-            history: self.history.clone(),
-            trail: self.trail.clone(),
-            waiting: self.waiting.clone(),
-            lent: None,
-        }
+        let mut clone = Self::default();
+        clone.clone_from(self);
+        clone
     }
 
     fn clone_from(&mut self, source: &Self) {

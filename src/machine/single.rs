@@ -1,14 +1,16 @@
-//! One owner's machine while it runs: its seat, and what its callbacks have asked for.
+//! One owner's machine while it runs: its seat, its ticks, and the queue of what its callbacks have asked for.
 
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use core::mem;
 
 use super::idle::Quiet;
 use super::observer::Observer;
-use super::requests::Requests;
 use super::seat::{Seat, SeatLoan};
-use super::waiting::Scope;
+use super::waiting::{Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
+use crate::span::due_after;
 use crate::state::{State, StateRef};
 
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other, and are set in one store")]
@@ -66,6 +68,18 @@ impl<'a, T: Owner> Single<'a, T> {
         }
     }
 
+    /// The same, with an observer.
+    #[inline]
+    pub(crate) fn observed(
+        seat: &'a mut Seat<T>,
+        global: &'a StateRef<T>,
+        observer: Option<&'a mut dyn Observer<T>>,
+    ) -> Self {
+        let mut single = Self::new(seat, global);
+        single.observer = observer;
+        single
+    }
+
     /// Tells the observer that the machine is in another state.
     #[inline]
     pub(crate) fn show(&mut self, cx: &mut T::Context<'_>) {
@@ -86,16 +100,223 @@ impl<'a, T: Owner> Single<'a, T> {
         debug_assert!(self.seat.is_whole(), "a machine keeps what belongs to no state of it");
         Fsm::new(self, 0)
     }
-}
 
-impl<T: Owner> Single<'_, T> {
-    /// Drops all that is asked for and not carried out yet: after a panic, or a cycle.
+    /// Drops all requests that are not carried out yet: after a panic, or a cycle.
     pub(crate) fn forget_requests(&mut self) {
         self.count &= !ASKED_TO_SLEEP;
         if let Some(rare) = &mut self.seat.rare {
-            rare.waiting.take_wanted();
+            rare.waiting.wanted = None;
         }
         self.requests = Requests::new();
+    }
+}
+
+impl<T: Owner> Single<'_, T> {
+    /// Rule 4: one tick.
+    pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if self.seat.is_waiting() {
+            self.carry_out_due(owner, cx);
+        }
+        self.tick_active(owner, cx);
+    }
+
+    /// The rest of a tick, after the due timers: updates the global state, then the active states.
+    #[inline]
+    pub(crate) fn tick_active(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if let Some(global) = self.global.as_option() {
+            self.scope = Scope::Machine;
+            global.tick(owner, &mut self.fsm(), cx);
+            self.settle_callback(owner, cx);
+        }
+        self.tick_path(0, owner, cx);
+    }
+
+    /// The tick of a machine that has only this state to update, as most machines have.
+    #[inline]
+    pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        state.tick(owner, &mut self.fsm(), cx);
+        self.settle_callback(owner, cx);
+    }
+
+    /// The rest of a tick: updates the active states from `depth` on.
+    #[inline]
+    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
+        while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
+            let was_innermost = depth + 1 == self.seat.depth();
+            if self.quiet.has(depth, state, || now::<T>(cx)) {
+                if was_innermost {
+                    break;
+                }
+                depth += 1;
+                continue;
+            }
+            self.scope = Scope::state(depth);
+            match state.as_singleton() {
+                Some(state) => state.tick(owner, &mut self.fsm(), cx),
+                None => state.clone().tick(owner, &mut self.fsm(), cx),
+            }
+            self.settle_callback(owner, cx);
+            if was_innermost {
+                break;
+            }
+            depth += 1;
+        }
+    }
+}
+
+/// Requests, first in, first out (rule 10).
+///
+/// Two lie here, more behind a pointer: so two allocate nothing, and none cost a machine next to nothing to make room for and
+/// to drop, which it does in every tick.
+pub(crate) struct Requests<T: Owner> {
+    first: Option<Request<T>>,
+    /// `None` if `first` is.
+    second: Option<Request<T>>,
+    /// `None` rather than empty.
+    #[expect(clippy::box_collection, reason = "one word instead of four, and next to never made")]
+    more: Option<Box<VecDeque<Request<T>>>>,
+}
+
+impl<T: Owner> Requests<T> {
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self { first: None, second: None, more: None }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, request: Request<T>) {
+        if self.first.is_none() {
+            self.first = Some(request);
+        } else {
+            self.push_behind(request);
+        }
+    }
+
+    #[cold]
+    fn push_behind(&mut self, request: Request<T>) {
+        if self.second.is_none() {
+            self.second = Some(request);
+        } else {
+            self.more.get_or_insert_default().push_back(request);
+        }
+    }
+
+    /// Takes the first request out if it is for a change to a singleton, as nearly all are. It then stays in registers: to
+    /// copy an entry, in other pieces than it has just been written in, is what a processor waits for longest in a change.
+    #[inline]
+    pub(crate) fn pop_singleton(&mut self) -> Option<&'static dyn State<T>> {
+        let Some(Request::ChangeSingleton(state)) = self.first else { return None };
+        // Nothing is dropped with it. The compiler would look.
+        mem::forget(self.first.take());
+        self.move_up();
+        Some(state)
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Request<T>> {
+        // Not taken to see whether there is any: that, too, is a copy.
+        if self.is_empty() {
+            return None;
+        }
+        let request = self.first.take();
+        self.move_up();
+        request
+    }
+
+    /// Takes out the requests of a kind, and returns them.
+    fn withdraw(&mut self, is_one: impl Fn(&Request<T>) -> bool) -> Self {
+        let mut withdrawn = Self::new();
+        if !self.any(&is_one) {
+            return withdrawn;
+        }
+        let mut left = Self::new();
+        while let Some(request) = self.pop() {
+            if is_one(&request) { &mut withdrawn } else { &mut left }.push(request);
+        }
+        *self = left;
+        withdrawn
+    }
+
+    /// Takes out the requests for changes (rule 37).
+    pub(crate) fn withdraw_changes(&mut self) {
+        self.withdraw(Request::is_change);
+    }
+
+    /// Takes out all requests of the machine in a seat, and forgets a request to sleep that is counted already (rule 37). The
+    /// numbers that states keep stay.
+    pub(crate) fn withdraw_all(&mut self, count: &mut u32, seat: &mut Seat<T>) {
+        *count &= !ASKED_TO_SLEEP;
+        if let Some(rare) = &mut seat.rare {
+            rare.waiting.wanted = None;
+        }
+        self.withdraw(|request| !request.is_note());
+    }
+
+    #[inline]
+    fn move_up(&mut self) {
+        if self.second.is_some() {
+            self.move_all_up();
+        }
+    }
+
+    #[cold]
+    fn move_all_up(&mut self) {
+        self.first = self.second.take();
+        if let Some(more) = &mut self.more {
+            self.second = more.pop_front();
+            if more.is_empty() {
+                self.more = None;
+            }
+        }
+    }
+}
+
+/// Timers that wait in the queue: to be set, or to be carried out.
+impl<T: Owner> Requests<T> {
+    /// Ends the requests of the states that a change leaves, all but the outermost `kept`. Returns them.
+    pub(crate) fn end_timers(&mut self, kept: usize) -> Requests<T> {
+        self.withdraw(|request| request.ends_with(kept))
+    }
+
+    /// Adds the timers of states that have not been left. Each has the seconds that remain of it.
+    pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
+        while let Some(request) = self.pop() {
+            let timer = match request {
+                Request::After(after) => {
+                    let due = due_after(after.seconds, 0.0);
+                    Timer { due, scope: after.scope, then: after.then }
+                }
+                Request::Due(timer) => Timer { due: 0.0, ..*timer },
+                _ => continue,
+            };
+            // Negative seconds and NaN count as 0. A timer of infinite seconds is never due.
+            let due = timer.due.max(0.0);
+            if timer.scope != Scope::Left && (due < f64::INFINITY || timer.then.is_note()) {
+                timers.push(Timer { due, ..timer });
+            }
+        }
+    }
+
+    /// Whether there is anything that may lead to a change: not timers to be set, nor sleep.
+    pub(crate) fn ask_for_change(&self) -> bool {
+        self.any(|request| !matches!(request, Request::After(_) | Request::Sleep(_)))
+    }
+
+    fn any(&self, is_one: impl Fn(&Request<T>) -> bool) -> bool {
+        self.first.as_ref().is_some_and(&is_one)
+            || self.second.as_ref().is_some_and(&is_one)
+            || self.more.as_ref().is_some_and(|more| more.iter().any(is_one))
+    }
+}
+
+impl<T: Owner> Default for Requests<T> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -123,7 +344,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         mem::forget(self);
     }
 
-    /// Back to the callback. A change made at once has cut the one around it short, and may have left the callback's state.
+    /// Returns to the callback. A change made at once has cut short the change around it, and may have left the callback's state.
     fn go_back(&mut self) {
         let Self { single, target, made, kept, scope, .. } = self;
         let target = mem::replace(target, StateRef::NONE);
@@ -142,10 +363,10 @@ impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     }
 }
 
-/// A seat that a callback has lent. When this is dropped, the machine learns what has happened to it, after a panic, too.
+/// A seat that a callback has lent. When this is dropped, also after a panic, the machine takes note of the seat's changes.
 struct Loan<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
-    /// What was noted of the loan around this one.
+    /// The notes of the loan around this one.
     outer: Option<SeatLoan>,
 }
 
@@ -178,7 +399,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
 
     fn withdraw_changes(&mut self, _: usize) {
         if !self.exiting {
-            self.requests.withdraw(Request::is_change);
+            self.requests.withdraw_changes();
         }
     }
 

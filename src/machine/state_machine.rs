@@ -1,19 +1,21 @@
-//! One owner's machine.
+//! One owner's machine, and the same machine borrowed for its methods, which are only here.
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
-use super::beside::Beside;
-use super::machine_mut::MachineMut;
+use super::idle::Idle;
 use super::observer::Observer;
 use super::report::MachineReport;
 use super::seat::Seat;
+use super::single::Single;
 use super::step::Step;
-use super::waiting::NextWake;
+use super::taken::Running;
+use super::waiting::{NextWake, Scope, Then};
 use crate::change::NameOf;
-use crate::clock::shown;
-use crate::fsm::{Fsm, time_since};
-use crate::owner::{Owner, now};
+use crate::fsm::{Fsm, Request, time_since};
+use crate::owner::{Owner, clock_time, now};
 use crate::state::{IntoState, State, StateRef};
 
 /// The state machine of one owner: its current, previous and global states.
@@ -422,7 +424,7 @@ impl<T: Owner> StateMachine<T> {
     /// Borrows the machine with the same methods, which tell an observer what they do.
     #[inline]
     pub(crate) fn observed<'a>(&'a mut self, observer: Option<&'a mut dyn Observer<T>>) -> MachineMut<'a, T> {
-        MachineMut::new(&mut self.seat, &mut self.beside, observer)
+        MachineMut { machine: self, observer, has_changed: false, has_refused: false }
     }
 
     /// Sets the current state without any callback.
@@ -469,7 +471,7 @@ impl<T: Owner> StateMachine<T> {
         if self.seat.current.is_none() {
             return;
         }
-        let at = shown(at);
+        let at = clock_time(at);
         self.beside.end_idle();
         self.seat.entered_at = at;
         if let Some(rare) = &mut self.seat.rare {
@@ -668,5 +670,347 @@ impl<T: Owner> fmt::Debug for StateMachine<T> {
             .field("previous", &format_args!("{}", NameOf(self.previous())))
             .field("global", &format_args!("{}", NameOf(self.global())))
             .finish_non_exhaustive()
+    }
+}
+
+/// A machine that is borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for code that keeps other
+/// data in step with the machine.
+///
+/// It has the methods of [`StateMachine`](crate::StateMachine). It also says whether the machine has changed state and, if
+/// `steps` was given, in which steps.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{Owner, State, StateMachine, Step};
+///
+/// struct Door;
+/// impl Owner for Door {
+///     type Context<'a> = ();
+///     type Message = ();
+/// }
+///
+/// struct Closed;
+/// struct Open;
+/// impl State<Door> for Closed {}
+/// impl State<Door> for Open {}
+///
+/// let mut machine = StateMachine::new(&Closed);
+/// let mut steps: Vec<Step<Door>> = Vec::new();
+/// let mut recorded = machine.recording(Some(&mut steps));
+/// recorded.change_state(&mut Door, &Open, &mut ());
+/// assert!(recorded.has_changed());
+/// assert!(matches!(&steps[..], [Step::Exited(_), Step::Changed { .. }, Step::Entered(open)] if open.name() == "Open"));
+/// ```
+pub struct MachineMut<'a, T: Owner> {
+    machine: &'a mut StateMachine<T>,
+    observer: Option<&'a mut dyn Observer<T>>,
+    has_changed: bool,
+    has_refused: bool,
+}
+
+impl<T: Owner> MachineMut<'_, T> {
+    /// Returns whether any change was made since the machine was borrowed.
+    #[inline]
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
+    /// Returns whether a guard has refused any change since the machine was borrowed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Door;
+    /// impl Owner for Door {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// struct Locked;
+    /// struct Open;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Locked {
+    ///     fn can_exit(&self, _: &Door, _: &Fsm<'_, Door>, _: &()) -> bool {
+    ///         false
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Locked);
+    /// let mut recorded = machine.recording(None);
+    /// recorded.change_state(&mut Door, &Open, &mut ());
+    /// assert!(recorded.has_refused() && !recorded.has_changed());
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn has_refused(&self) -> bool {
+        self.has_refused
+    }
+
+    /// Does what [`StateMachine::start`](crate::StateMachine::start) does.
+    pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.run("start", owner, |single, owner| single.start(owner, cx));
+    }
+
+    /// Does what [`StateMachine::stop`](crate::StateMachine::stop) does.
+    pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.run("stop", owner, |single, owner| single.stop(owner, cx));
+    }
+
+    /// Does what [`StateMachine::update`](crate::StateMachine::update) does.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
+    pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        let _running = Running::begin(&self.machine.seat, owner, "update");
+        let outcome = match self.machine.seat.lone() {
+            Some(state) if self.machine.beside.global().is_none() => {
+                let mut single = self.single();
+                single.tick_lone(state, owner, cx);
+                finish(single)
+            }
+            _ => tick_all(self.machine, self.observer.as_mut().map(|observer| &mut **observer as _), owner, cx),
+        };
+        self.note(outcome);
+    }
+
+    /// Does what [`StateMachine::send`](crate::StateMachine::send) does. Returns whether the message was handled.
+    pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.run("message", owner, |single, owner| single.send(owner, message, cx))
+    }
+
+    /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
+    pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(&Request::change(to.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::ensure_state`](crate::StateMachine::ensure_state) does. Returns whether it was done.
+    pub fn ensure_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(&Request::Ensure(to.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::force_state`](crate::StateMachine::force_state) does. Returns whether it was done.
+    pub fn force_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(&Request::Force(to.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether it was done.
+    pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.execute(&Request::Revert, owner, cx)
+    }
+
+    /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether it was done.
+    pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(&Request::Push(over.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether it was done.
+    pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.execute(&Request::Pop, owner, cx)
+    }
+
+    /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether it was done.
+    pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(&Request::Resume(composite.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::change_state_after`](crate::StateMachine::change_state_after).
+    pub fn change_state_after(
+        &mut self,
+        owner: &mut T,
+        seconds: f64,
+        to: impl IntoState<T>,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        self.execute(&Request::after(seconds, Then::Change(to.into_state())), owner, cx)
+    }
+
+    /// Does what [`StateMachine::send_after`](crate::StateMachine::send_after).
+    pub fn send_after(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.execute(&Request::after(seconds, Then::Send(Arc::new(message))), owner, cx)
+    }
+
+    /// Does what [`StateMachine::sleep`](crate::StateMachine::sleep).
+    pub fn sleep(&mut self) {
+        self.machine.beside.end_idle();
+        self.machine.seat.sleep_until(f64::INFINITY);
+    }
+
+    /// Does what [`StateMachine::sleep_for`](crate::StateMachine::sleep_for).
+    pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
+        self.machine.beside.end_idle();
+        self.single().sleep_for(seconds, owner, cx);
+    }
+
+    /// Does what [`StateMachine::wake`](crate::StateMachine::wake).
+    pub fn wake(&mut self) -> bool {
+        self.machine.beside.end_idle();
+        self.machine.seat.wake()
+    }
+
+    /// Does what [`StateMachine::with`](crate::StateMachine::with) does. Returns what `act` returns.
+    pub fn with<R>(
+        &mut self,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
+    ) -> R {
+        self.run("call", owner, |single, owner| {
+            single.scope = Scope::Machine;
+            let result = act(owner, &mut single.fsm(), cx);
+            single.settle_callback(owner, cx);
+            result
+        })
+    }
+
+    fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.run(request, owner, |single, owner| single.execute_alone(request, owner, cx))
+    }
+
+    fn run<R>(
+        &mut self,
+        asked: impl fmt::Display,
+        owner: &mut T,
+        act: impl FnOnce(&mut Single<'_, T>, &mut T) -> R,
+    ) -> R {
+        let _running = Running::begin(&self.machine.seat, owner, asked);
+        self.machine.beside.end_idle();
+        let mut single = self.single();
+        let result = act(&mut single, owner);
+        let outcome = finish(single);
+        self.note(outcome);
+        result
+    }
+
+    #[inline]
+    fn note(&mut self, (has_changed, has_refused): (bool, bool)) {
+        self.has_changed |= has_changed;
+        self.has_refused |= has_refused;
+    }
+
+    #[inline]
+    fn single(&mut self) -> Single<'_, T> {
+        let StateMachine { seat, beside } = &mut *self.machine;
+        Single::observed(seat, beside.global(), self.observer.as_mut().map(|observer| &mut **observer as _))
+    }
+}
+
+/// One tick in full. It is kept out of line, so that little is inlined with [`MachineMut::update`]. Returns whether the machine
+/// has changed state, and whether a guard has refused a change.
+#[inline(never)]
+fn tick_all<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    let StateMachine { seat, beside } = machine;
+    if beside.is_idle(&seat.current, || now::<T>(cx)) {
+        return (false, false);
+    }
+    // A panic leaves it so.
+    let before = beside.end_idle();
+    let global = beside.global();
+    let mut single = Single::observed(seat, global, observer.map(|observer| observer as _));
+    if global.is_none() && single.seat.is_lone() {
+        // This state is the only one, so a tick in which it is quiet was skipped above.
+        let state = single.seat.current.clone();
+        single.tick_lone(&*state, owner, cx);
+    } else {
+        single.quiet = before.quiet(|| now::<T>(cx));
+        single.tick(owner, cx);
+    }
+    let idle = Idle::after(single.seat, single.quiet, || now::<T>(cx));
+    let outcome = finish(single);
+    beside.be_idle(idle);
+    outcome
+}
+
+/// Ends a call. Returns whether the machine has changed state, and whether a guard has refused a change.
+#[inline]
+fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
+    debug_assert!(single.seat.is_whole(), "a call leaves what belongs to no state of the machine");
+    let outcome = (single.made > 0, single.has_refused);
+    // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+    mem::forget(single);
+    outcome
+}
+
+/// The global state, and what is known of the next tick: one word of a machine that has neither, as most machines are.
+struct Beside<T: Owner>(Option<Box<BesideSeat<T>>>);
+
+struct BesideSeat<T: Owner> {
+    /// `StateRef::NONE` when there is none.
+    global: StateRef<T>,
+    idle: Idle,
+}
+
+impl<T: Owner> Beside<T> {
+    #[inline]
+    fn new(global: StateRef<T>) -> Self {
+        let mut beside = Self(None);
+        if !global.is_none() {
+            beside.set_global(global);
+        }
+        beside
+    }
+
+    /// The global state; `StateRef::NONE` when there is none.
+    #[inline]
+    fn global(&self) -> &StateRef<T> {
+        self.0.as_ref().map_or(StateRef::NOWHERE, |kept| &kept.global)
+    }
+
+    fn set_global(&mut self, global: StateRef<T>) {
+        self.kept().global = global;
+    }
+
+    /// Whether a tick of a machine in this state has nothing to do.
+    #[inline]
+    fn is_idle(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
+        self.0.as_mut().is_some_and(|kept| kept.global.is_none() && kept.idle.lasts(current, now))
+    }
+
+    /// Forgets what is known of the next tick, so that it is carried out in full. Returns what was known.
+    #[inline]
+    fn end_idle(&mut self) -> Idle {
+        match &mut self.0 {
+            Some(kept) if !kept.idle.is_not() => mem::replace(&mut kept.idle, Idle::NOT),
+            _ => Idle::NOT,
+        }
+    }
+
+    /// Notes what is known of the next tick, about which nothing was known before.
+    #[inline]
+    fn be_idle(&mut self, idle: Idle) {
+        if !idle.is_not() {
+            self.kept().idle = idle;
+        }
+    }
+
+    fn kept(&mut self) -> &mut BesideSeat<T> {
+        self.0.get_or_insert_with(|| Box::new(BesideSeat { global: StateRef::NONE, idle: Idle::NOT }))
+    }
+}
+
+/// A clone looks at its first tick in full.
+impl<T: Owner> Clone for Beside<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.global().clone())
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        match &mut self.0 {
+            Some(kept) => {
+                kept.idle = Idle::NOT;
+                kept.global.clone_from(source.global());
+            }
+            None => *self = source.clone(),
+        }
     }
 }

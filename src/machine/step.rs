@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::change::{Cause, Guard};
+use crate::change::{Cause, Change, Guard, Outcome};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -48,6 +48,21 @@ pub enum Step<T: Owner> {
     },
     /// The state was entered or resumed: its callback is about to run.
     Entered(StateRef<T>),
+}
+
+impl<T: Owner> Step<T> {
+    /// The step of a change that was made or refused at a time, in seconds.
+    pub(crate) fn of(change: &Change<'_, T>, time: f64) -> Self {
+        let &Change { from, to, cause, ref outcome, time_in_state } = change;
+        let (from, to) = (from.cloned(), to.cloned());
+        match outcome {
+            Outcome::Taken => Self::Changed { from, to, cause, time, time_in_state },
+            Outcome::Refused(refusal) => {
+                let (guard, state) = refusal.guard();
+                Self::Refused { from, to, cause, by: (guard, state.clone()), time, time_in_state }
+            }
+        }
+    }
 }
 
 impl<T: Owner> Clone for Step<T> {

@@ -1,4 +1,4 @@
-//! What a debug build says of a machine that was a field of its owner, and was taken out for a call.
+//! The warning of a debug build about a machine that was a field of its owner, and was taken out for a call.
 //!
 //! `mem::take` leaves a machine made by `Default` in the field. A callback that asks that one for something asks the wrong
 //! machine: it is replaced when the call is over. There are no false alarms in a game that creates its empty machines with
@@ -9,8 +9,8 @@ use crate::owner::Owner;
 
 pub(crate) use self::watch::Running;
 
-/// What stands in `entered_at` in the seat of a machine that was made by `Default`: not a number, as [`NEVER`](crate::fsm::NEVER)
-/// is, and told from it by its bits. So the mark takes no room, and is gone once a state has been entered.
+/// The `entered_at` of a machine that was made by `Default`. It is NaN, as [`NEVER`](crate::fsm::NEVER) is, with other bits. So the
+/// mark takes no room, and disappears when a state is entered.
 const LEFT_BEHIND: f64 = f64::from_bits(f64::NAN.to_bits() | 1);
 
 impl<T: Owner> Seat<T> {

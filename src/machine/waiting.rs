@@ -27,7 +27,7 @@ pub enum NextWake {
     Never,
 }
 
-/// How often what states do has been exchanged under the machines that are in them.
+/// How often definitions have been reloaded while machines were in their states.
 static REVISION: AtomicUsize = AtomicUsize::new(0);
 
 impl NextWake {
@@ -109,8 +109,8 @@ pub(crate) enum Then<T: Owner> {
     /// A message, whose type is hidden: the bounds that a machine needs, to be cloned and sent to other threads, are asked of a
     /// message only where a timer is set.
     Send(Arc<dyn Any + Send + Sync>),
-    /// Entering the current state, unless it has been: it was put in the place of one that a saved game names and the program
-    /// does not have.
+    /// Entering the current state, unless it has been entered: it replaces a state that a saved game names and the program does
+    /// not have.
     #[cfg(feature = "serde")]
     Enter,
     /// Nothing: such a timer is never due, and keeps a number for as long as its state is active.
@@ -224,9 +224,9 @@ pub(crate) struct Waiting<T: Owner> {
     wakes_at: f64,
     /// The revision of the innermost state when it fell asleep.
     pub(crate) revision: usize,
-    /// For how many seconds a callback has asked to sleep, once it has returned.
-    wanted: Option<f64>,
-    clock: Standstill,
+    /// For how many seconds a callback has asked to sleep, once it has returned, if no change has come since.
+    pub(crate) wanted: Option<f64>,
+    pub(crate) clock: Standstill,
 }
 
 const AWAKE: f64 = f64::NEG_INFINITY;
@@ -267,16 +267,6 @@ impl<T: Owner> Waiting<T> {
         mem::replace(&mut self.wakes_at, AWAKE) > AWAKE
     }
 
-    /// Notes that a callback asks to sleep.
-    pub(crate) fn want_sleep(&mut self, seconds: f64) {
-        self.wanted = Some(seconds);
-    }
-
-    /// For how many seconds it is to sleep, if a callback has asked for that and no change has come since.
-    pub(crate) fn take_wanted(&mut self) -> Option<f64> {
-        self.wanted.take()
-    }
-
     /// A change leaves all but the outermost `kept` active states: it wakes the machine, and their timers end. Returns these.
     pub(crate) fn change(&mut self, kept: usize) -> Timers<T> {
         self.wanted = None;
@@ -284,7 +274,7 @@ impl<T: Owner> Waiting<T> {
         self.timers.end(kept)
     }
 
-    /// Begins to run a timer. A note replaces the one that the state keeps about the same.
+    /// Begins to run a timer. A note replaces the state's note with the same key.
     pub(crate) fn set(&mut self, timer: Timer<T>) {
         if timer.then.note().is_some_and(|note| self.timers.note(timer.scope, note)) {
             return;
@@ -310,11 +300,6 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn swap(&mut self, other: &mut Self) {
         mem::swap(&mut self.timers, &mut other.timers);
         mem::swap(&mut self.wakes_at, &mut other.wakes_at);
-    }
-
-    /// Whether the clock has stood still for so many ticks that the log should say so. True only once.
-    pub(crate) fn clock_stands(&mut self, now: f64) -> bool {
-        self.clock.stands(now)
     }
 }
 
@@ -348,7 +333,7 @@ impl Standstill {
         Self { now: f64::NAN, ticks: 0 }
     }
 
-    /// Notes what the clock shows in a tick. Returns, once, that it has stood for suspiciously many.
+    /// Notes the time that the clock shows in a tick. Returns `true` once, when the clock has stood still for suspiciously many ticks.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
         if self.now.to_bits() != now.to_bits() {
             *self = Self { now, ticks: 0 };

@@ -5,17 +5,20 @@ use core::ops::Bound;
 
 use super::{Arrival, Queue, Telegram};
 
-/// What a dispatcher that merges knows besides its queue.
+/// The data of a dispatcher that merges, besides its queue.
 ///
-/// What depends on how keys and messages are compared are functions, so that only a dispatcher that merges needs such.
+/// It calls functions that compare keys and messages, so that only a dispatcher that merges needs keys and messages that can be
+/// compared.
 #[derive(Clone)]
 pub(super) struct Merging<K, M> {
     /// In seconds.
-    window: f64,
-    /// What is queued, by sender, receiver and time.
+    pub(super) window: f64,
+    /// The queued telegrams, by sender, receiver and time.
     pub(super) between: BTreeSet<Between<K>>,
-    add: Add<K, M>,
-    remove: fn(&mut Self, Arrival, &Telegram<K, M>),
+    /// Returns `false` if a telegram is to be dropped, because one like it is queued.
+    pub(super) add: Add<K, M>,
+    /// Is called when a telegram has left the queue.
+    pub(super) remove: fn(&mut Self, Arrival, &Telegram<K, M>),
 }
 
 type Add<K, M> = fn(&mut Merging<K, M>, Arrival, &Telegram<K, M>, &Queue<K, M>) -> bool;
@@ -29,14 +32,14 @@ impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
 
     fn add_unless_alike(&mut self, when: Arrival, new: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
         let at = |when| (new.sender.clone(), new.receiver.clone(), when);
-        let earliest = Arrival { due: when.due - self.window, number: 0 };
-        let is_near = |other: f64| other - when.due < self.window && when.due - other < self.window;
+        let earliest = Arrival { at: when.at - self.window, nth: 0 };
+        let is_near = |other: f64| other - when.at < self.window && when.at - other < self.window;
         let mut near = self.between.range((Bound::Included(at(earliest)), Bound::Unbounded)).take_while(
             |(sender, receiver, other)| {
-                *sender == new.sender && *receiver == new.receiver && other.due - when.due < self.window
+                *sender == new.sender && *receiver == new.receiver && other.at - when.at < self.window
             },
         );
-        if near.any(|(_, _, other)| is_near(other.due) && queue.get(other).is_some_and(|queued| queued == new)) {
+        if near.any(|(_, _, other)| is_near(other.at) && queue.get(other).is_some_and(|queued| queued == new)) {
             return false;
         }
         self.between.insert(at(when));
@@ -45,23 +48,5 @@ impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
 
     fn remove_between(&mut self, when: Arrival, telegram: &Telegram<K, M>) {
         self.between.remove(&(telegram.sender.clone(), telegram.receiver.clone(), when));
-    }
-}
-
-impl<K, M> Merging<K, M> {
-    /// Returns `false` if a telegram is to be dropped, because one like it is queued.
-    pub(super) fn add(&mut self, when: Arrival, telegram: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
-        (self.add)(self, when, telegram, queue)
-    }
-
-    /// In seconds.
-    #[cfg(feature = "serde")]
-    pub(super) fn window(&self) -> f64 {
-        self.window
-    }
-
-    /// A telegram has left the queue.
-    pub(super) fn remove(&mut self, when: Arrival, telegram: &Telegram<K, M>) {
-        (self.remove)(self, when, telegram);
     }
 }

@@ -98,11 +98,8 @@ impl fmt::Display for SaveError {
         match self {
             Self::Book(error) => error.fmt(f),
             Self::UnknownStates { names } => {
-                write!(
-                    f,
-                    "the book does not know {}: add each with `StateBook::with` or `with_owned`",
-                    StateNames(names)
-                )
+                let states = state_names(names);
+                write!(f, "the book does not know {states}: add each with `StateBook::with` or `with_owned`")
             }
             Self::NoMessages => f.write_str(NO_MESSAGES),
             Self::OwnedState { name, why } => write!(f, "the owned state `{name}` cannot be written: {why}"),
@@ -202,7 +199,7 @@ impl fmt::Display for LoadError {
             Self::UnknownStates { names } => write!(
                 f,
                 "the book does not know {}: add each with `StateBook::with_name`, or say with `on_missing` what replaces it",
-                StateNames(names)
+                state_names(names)
             ),
             Self::NoMessages => f.write_str(NO_MESSAGES),
             Self::OwnedState { name, why } => write!(f, "the data of an owned state `{name}` cannot be read: {why}"),
@@ -236,14 +233,7 @@ macro_rules! with_book_error {
 with_book_error!(SaveError LoadError);
 
 /// `the state `Idle``, `the states `Idle`, `Chase``.
-struct StateNames<'a>(&'a [String]);
-
-impl fmt::Display for StateNames<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.len() == 1 { "the state" } else { "the states" })?;
-        for (nth, name) in self.0.iter().enumerate() {
-            write!(f, "{} `{name}`", if nth == 0 { "" } else { "," })?;
-        }
-        Ok(())
-    }
+fn state_names(names: &[String]) -> String {
+    let states = if names.len() == 1 { "the state" } else { "the states" };
+    alloc::format!("{states} `{}`", names.join("`, `"))
 }

@@ -7,11 +7,10 @@ use super::read::Reader;
 use super::seconds::Seconds;
 use super::version::Saved;
 use super::write::Writer;
-use crate::clock::shown;
 use crate::machine::agent::Agent;
 use crate::machine::seat::Seat;
 use crate::machine::state_machine::StateMachine;
-use crate::owner::Owner;
+use crate::owner::{Owner, clock_time};
 use crate::state::StateRef;
 
 impl<T: Owner> StateMachine<T> {
@@ -52,7 +51,7 @@ pub(super) fn content<T: Owner>(seat: &Seat<T>, book: &StateBook<T>, now: f64) -
     let mut writer = Writer::new(book)?;
     let machine = writer.seat(seat);
     let states = writer.finish()?;
-    Ok(MachineContent { clock: Seconds(shown(now)), definitions: book.definitions_digest(), states, machine })
+    Ok(MachineContent { clock: Seconds(clock_time(now)), definitions: book.definitions_digest(), states, machine })
 }
 
 impl<T: Owner> StateBook<T> {

@@ -24,7 +24,6 @@ mod cast;
 mod data;
 mod dispatcher;
 mod error;
-mod lookup;
 mod machine;
 mod read;
 mod replay;

@@ -12,11 +12,10 @@ use super::book::{Missing, StateBook};
 use super::data::{SavedMore, SavedNote, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::LoadError;
 use super::seconds::Seconds;
-use crate::clock::shown;
 use crate::fsm::{NEVER, time_or_zero};
-use crate::machine::seat::{MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
+use crate::machine::seat::{DEEPEST, MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
 use crate::machine::waiting::{Note, Scope, Then, Timer, Timers};
-use crate::owner::Owner;
+use crate::owner::{Owner, clock_time};
 use crate::state::StateRef;
 
 /// Reads states by number. Names that the book does not know are gathered, and said at the end.
@@ -101,23 +100,19 @@ impl<'b, T: Owner> Reader<'b, T> {
     }
 
     fn find(&mut self, nth: usize) -> Result<FoundState<T>, LoadError> {
-        let name = match &self.states[nth] {
-            SavedState::Name(name) => match self.book.state_of(name) {
-                Some(state) => return Ok(FoundState { state, how: How::Named }),
-                None => name.clone(),
-            },
-            SavedState::Owned { name: number, data } => {
-                let name = self.name(*number)?;
-                match self.book.owned_type(name) {
-                    Some(owned) => {
-                        let state =
-                            (owned.read)(data).map_err(|why| LoadError::OwnedState { name: name.into(), why })?;
-                        return Ok(FoundState { state, how: How::Named });
-                    }
-                    None => name.into(),
-                }
-            }
+        let (name, data) = match &self.states[nth] {
+            SavedState::Name(name) => (&**name, None),
+            SavedState::Owned { name, data } => (self.name(*name)?, Some(data)),
         };
+        let unreadable = |why| LoadError::OwnedState { name: name.into(), why };
+        let known = match data {
+            None => self.book.state_of(name),
+            Some(data) => self.book.owned_type(name).map(|owned| (owned.read)(data)).transpose().map_err(unreadable)?,
+        };
+        if let Some(state) = known {
+            return Ok(FoundState { state, how: How::Named });
+        }
+        let name = String::from(name);
         Ok(match self.book.stand_in(&name) {
             Missing::Enter(state) => FoundState { state, how: How::ToEnter },
             Missing::Place(state) => FoundState { state, how: How::InPlace },
@@ -128,7 +123,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         })
     }
 
-    /// Whether a number is that of a name that the book knows.
+    /// Whether a number stands for a name that the book knows.
     #[cfg(feature = "std")]
     pub(crate) fn is_known(&self, number: u32) -> bool {
         self.name(number).is_ok_and(|name| self.book.state_of(name).is_some())
@@ -148,14 +143,12 @@ impl<'b, T: Owner> Reader<'b, T> {
 
     /// The state of a number that need not be known: one around another.
     pub(crate) fn ancestor(&mut self, number: u32) -> Result<StateRef<T>, LoadError> {
-        let is_unknown = |name: &String| self.book.state_of(name).is_none();
-        match self.saved(number) {
-            Some(SavedState::Name(name)) if is_unknown(name) => Ok(StateRef::NONE),
-            Some(SavedState::Owned { name, .. }) if self.book.owned_type(self.name(*name)?).is_none() => {
-                Ok(StateRef::NONE)
-            }
-            _ => self.state(number).map(|found| found.state),
-        }
+        let is_known = match self.saved(number) {
+            Some(SavedState::Name(name)) => self.book.state_of(name).is_some(),
+            Some(SavedState::Owned { name, .. }) => self.book.owned_type(self.name(*name)?).is_some(),
+            None => true,
+        };
+        if is_known { self.state(number).map(|found| found.state) } else { Ok(StateRef::NONE) }
     }
 
     pub(crate) fn seat(&mut self, saved: &SavedSeat) -> Result<Seat<T>, LoadError> {
@@ -282,7 +275,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
     }
 
-    /// What a history remembers is kept as long as the one is still inside the other.
+    /// Reads an entry of the history. It is dropped if the state that was active last is no longer inside the composite.
     fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
         if of == 0 || last == 0 {
             return Err(LoadError::damaged("history", "it remembers no state"));
@@ -303,7 +296,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(())
     }
 
-    /// A timer, unless it ends with a state that is not active any more. One without a depth has the scope `of_no_depth`.
+    /// A timer, unless it ends with a state that is no longer active. A timer without a depth has the scope `of_no_depth`.
     fn timer(
         &mut self,
         saved: &SavedTimer,
@@ -351,9 +344,6 @@ impl<'b, T: Owner> Reader<'b, T> {
     }
 }
 
-/// The most states around another.
-const DEEPEST: usize = 64;
-
 /// Where the states of a path are now, by the depths that they had.
 pub(crate) struct Depths {
     now: Vec<Option<usize>>,
@@ -381,7 +371,7 @@ impl Depths {
     }
 }
 
-/// From the clock of the time of saving to that of now.
+/// The clock when the value was saved, and the clock now.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     saved: f64,
@@ -390,7 +380,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     fn new(saved: f64, now: f64) -> Self {
-        Self { saved: shown(saved), now: shown(now) }
+        Self { saved: clock_time(saved), now: clock_time(now) }
     }
 
     /// Whether both show the same.

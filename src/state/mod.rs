@@ -3,7 +3,6 @@
 // Of the layer `machine`: states, the handle `Fsm` and the machine name each other in their signatures. None of them knows files,
 // batches, casts or saved data.
 
-mod bulk;
 mod name;
 mod reference;
 
@@ -12,14 +11,12 @@ use core::any::type_name;
 
 use downcast_rs::{DowncastSync, impl_downcast};
 
-pub(crate) use self::bulk::Bulk;
-#[cfg(feature = "std")]
-pub(crate) use self::bulk::Mover;
 pub(crate) use self::name::short_name;
 #[cfg(any(feature = "std", feature = "serde"))]
 pub(crate) use self::reference::Identity;
 pub use self::reference::{IntoState, StateRef};
 pub(crate) use self::reference::{WeakStateRef, same};
+use crate::change::Guard;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
@@ -81,6 +78,7 @@ use crate::slice::FsmSlice;
     label = "needs `impl State<{T}> for {Self}`",
     note = "write `&*state` for a `StateRef`, such as one of a definition"
 )]
+#[expect(unused_variables, reason = "the provided methods do nothing, and their arguments have names for the docs")]
 pub trait State<T: Owner>:
     // All owners share a state, on all threads: what changes, such as a `Cell`, belongs in the owner.
     Send + Sync + 'static + DowncastSync + Bulk<T>
@@ -88,28 +86,21 @@ pub trait State<T: Owner>:
     /// Called when the owner enters this state: after the old state's [`exit`](Self::exit), or by
     /// [`StateMachine::start`](crate::StateMachine::start). A request made here is carried out when the current change is
     /// complete ([rule 12](crate::docs::semantics#rule-12)).
-    fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let _ = (owner, fsm, cx);
-    }
+    fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {}
 
     /// Called once a tick: on the global state first, then on the active states from the outermost to the innermost
     /// ([rule 4](crate::docs::semantics#rule-4)). If the current state requests a change here, the `update` of the new
     /// state runs in the next tick for the first time.
-    fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let _ = (owner, fsm, cx);
-    }
+    fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {}
 
     /// Called when the owner leaves this state, before the new state's [`enter`](Self::enter). The current and the
     /// previous state are both the state being left. A request made here is refused with a warning
     /// ([rule 12](crate::docs::semantics#rule-12)).
-    fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let _ = (owner, fsm, cx);
-    }
+    fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {}
 
     /// Called when a message is offered: on the current state first, then on its ancestors from the inside out, then on
     /// the global state, until one of them returns `true` for "handled" ([rule 14](crate::docs::semantics#rule-14)).
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
-        let _ = (owner, message, fsm, cx);
         false
     }
 
@@ -158,7 +149,6 @@ pub trait State<T: Owner>:
     /// assert!(machine.change_state(&mut Enemy, &Ambush, &mut ()));
     /// ```
     fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        let _ = (owner, fsm, cx);
         true
     }
 
@@ -201,7 +191,6 @@ pub trait State<T: Owner>:
     /// assert!(machine.change_state(&mut enemy, &Dead, &mut time));
     /// ```
     fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        let _ = (owner, fsm, cx);
         true
     }
 
@@ -299,3 +288,118 @@ pub trait State<T: Owner>:
 }
 
 impl_downcast!(sync State<T> where T: Owner);
+
+/// An owner of a chunk that asks for one change: its slot, and what else the batch notes of it.
+///
+/// One word, so that it is copied as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Mover(pub(crate) u64);
+
+impl Mover {
+    /// How many of the lowest bits hold the slot.
+    pub(crate) const SLOT_BITS: u32 = 16;
+
+    /// The owner's place in the chunk.
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        (self.0 & ((1 << Self::SLOT_BITS) - 1)) as usize
+    }
+}
+
+/// The sealed part of [`State`], the same for every state: one virtual call for several answers, or for many owners, inside which
+/// the state's own methods are inlined.
+pub trait Bulk<T: Owner> {
+    /// Calls [`update`](State::update), unless there is nothing to do in it ([rule 4](crate::docs::semantics#rule-4)).
+    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
+
+    /// Returns whether this state has neither a parent nor an initial child.
+    fn is_flat(&self) -> bool;
+
+    /// Asks a guard for each mover, and calls `refuse` with the slots of the movers that are refused. If a guard panics, the
+    /// slice's last handle is its owner's.
+    fn guard_each(
+        &self,
+        guard: Guard,
+        owners: &[T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &T::Context<'_>,
+        refuse: &mut dyn FnMut(usize),
+    );
+
+    /// Calls [`exit`](State::exit) on each.
+    fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
+
+    /// Calls [`enter`](State::enter) on each.
+    fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
+}
+
+impl<T: Owner, S: State<T>> Bulk<T> for S {
+    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        if !self.is_passive() {
+            self.update(owner, fsm, cx);
+        }
+    }
+
+    fn is_flat(&self) -> bool {
+        self.parent().is_none() && self.initial().is_none()
+    }
+
+    fn guard_each(
+        &self,
+        guard: Guard,
+        owners: &[T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &T::Context<'_>,
+        refuse: &mut dyn FnMut(usize),
+    ) {
+        match guard {
+            Guard::CanExit => ask_each(owners, movers, fsm, refuse, |owner, fsm| self.can_exit(owner, fsm, cx)),
+            Guard::CanEnter => ask_each(owners, movers, fsm, refuse, |owner, fsm| self.can_enter(owner, fsm, cx)),
+        }
+    }
+
+    fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        call_each(owners, movers, fsm, |owner, fsm| self.exit(owner, fsm, cx));
+    }
+
+    fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        call_each(owners, movers, fsm, |owner, fsm| self.enter(owner, fsm, cx));
+    }
+}
+
+/// Asks `guard` for each mover. A slot is never out of bounds; because the loop asks whether it is, the loop vanishes where the
+/// guard is the provided one. So does the loop of [`call_each`].
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that a guard or callback that does nothing takes no time")]
+fn ask_each<T: Owner>(
+    owners: &[T],
+    movers: &[Mover],
+    fsm: &mut FsmSlice<'_, T>,
+    refuse: &mut dyn FnMut(usize),
+    guard: impl Fn(&T, &Fsm<'_, T>) -> bool,
+) {
+    for mover in movers {
+        let slot = mover.slot();
+        let Some(owner) = owners.get(slot) else { continue };
+        if !fsm.with(slot, |fsm| guard(owner, fsm)) {
+            refuse(slot);
+        }
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that a guard or callback that does nothing takes no time")]
+fn call_each<T: Owner>(
+    owners: &mut [T],
+    movers: &[Mover],
+    fsm: &mut FsmSlice<'_, T>,
+    mut callback: impl FnMut(&mut T, &mut Fsm<'_, T>),
+) {
+    for mover in movers {
+        let slot = mover.slot();
+        let Some(owner) = owners.get_mut(slot) else { continue };
+        fsm.with(slot, |fsm| callback(owner, fsm));
+    }
+}

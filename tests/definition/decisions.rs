@@ -4,11 +4,12 @@
 use std::fmt::Write as _;
 
 use demeanor::definition::{Definition, Verdict, Vocabulary};
-use demeanor::{Batch, Fsm, State};
+use demeanor::{Fsm, State};
 use proptest::prelude::*;
 
 use crate::cases::cases;
 use crate::guard::{Guard, Told};
+use crate::troop::in_all_ways;
 
 /// What conditions call `flag0` and so on.
 fn flag_of(guard: &Guard, i: usize) -> bool {
@@ -144,23 +145,7 @@ proptest! {
     fn a_batch_decides_for_each_owner_as_its_machine_would(states in written(), guards in guards(), begin in 0..NAMES.len()) {
         let definition = Definition::parse(&file(&states), &vocabulary()).unwrap();
         let begin = definition.state(NAMES[begin]).unwrap();
-        let mut batch = Batch::new().with_global(definition.global().unwrap());
-        let keys: Vec<_> = guards.iter().map(|guard| batch.insert(guard.clone(), begin.clone())).collect();
-        let mut alone: Vec<_> = guards.into_iter().map(|guard| (guard, definition.machine())).collect();
-        for (_, machine) in &mut alone {
-            machine.set_current(begin.clone());
-        }
-        for tick in 1..4_u8 {
-            batch.update(&mut f64::from(tick));
-            for (guard, machine) in &mut alone {
-                machine.update(guard, &mut f64::from(tick));
-            }
-            for (key, (guard, machine)) in keys.iter().zip(&alone) {
-                prop_assert_eq!(batch.state_of(*key), machine.current());
-                let in_batch = batch.get(*key).unwrap();
-                prop_assert_eq!((in_batch.trace(), in_batch.luck), (guard.trace(), guard.luck));
-            }
-        }
+        in_all_ways(&definition, &begin, &guards, &[1.0, 2.0, 3.0]);
     }
 
     /// What is explained as taken is what a tick takes; if nothing is, the owner stays. Neither leads to a refused change.

@@ -1,12 +1,13 @@
 //! Durations in ticks, drawn ones, and those that the game says.
 #![cfg(feature = "definition")]
 
-use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
+use demeanor::definition::{Definition, Outline, Vocabulary};
 use demeanor::{Batch, Fsm, NextWake, State};
 use proptest::prelude::*;
 
 use crate::cases::cases;
 use crate::guard::{Guard, parsed};
+use crate::troop::{Troop, WAYS, Way};
 
 fn guard_with(luck: u32) -> Guard {
     Guard { patience: 0.5, ..Guard::with_luck(luck) }
@@ -26,21 +27,23 @@ fn definition(file: &str) -> Definition<Guard> {
 
 const RATE: f64 = 32.0;
 
-/// How many ticks a guard is in each state, one state after the other, alone.
-fn stays(definition: &Definition<Guard>, guard: &mut Guard, count: usize) -> Vec<usize> {
-    let (mut machine, mut tick) = (definition.machine(), 0.0);
-    machine.start(guard, &mut 0.0);
-    let mut stays = Vec::new();
-    while stays.len() < count {
-        let state = machine.current().cloned();
-        let mut ticks = 0;
-        while machine.current() == state.as_ref() {
-            tick += 1.0;
-            ticks += 1;
-            machine.update(guard, &mut (tick / RATE));
-            assert!(ticks < 100_000, "it never leaves {state:?}");
+/// How many ticks each guard is in each state, one state after the other.
+fn stays(definition: &Definition<Guard>, way: Way, guards: &[Guard], count: usize) -> Vec<Vec<f64>> {
+    let mut troop = Troop::start(way, guards, &definition.initial(), None);
+    let mut stays = vec![Vec::new(); guards.len()];
+    let mut since = vec![0.0; guards.len()];
+    let mut tick = 0.0;
+    while stays.iter().any(|stays: &Vec<f64>| stays.len() < count) {
+        let before: Vec<_> = (0..guards.len()).map(|who| troop.state(who).cloned()).collect();
+        tick += 1.0;
+        troop.update(tick / RATE);
+        for who in 0..guards.len() {
+            if troop.state(who) != before[who].as_ref() && stays[who].len() < count {
+                stays[who].push(tick - since[who]);
+                since[who] = tick;
+            }
         }
-        stays.push(ticks);
+        assert!(tick < 1e5, "a guard never leaves");
     }
     stays
 }
@@ -50,31 +53,14 @@ fn ticks_are_as_long_as_the_file_or_the_game_says() {
     let states =
         "[states.a]\nexits = [{ to = 'b', after = '7 ticks' }]\n[states.b]\nexits = [{ to = 'a', after = '1 tick' }]";
     let of_file = definition(&format!("initial = 'a'\nticks_per_second = 32\n{states}"));
-    assert_eq!(stays(&of_file, &mut guard_with(0), 4), [7, 1, 7, 1]);
+    let stays = |definition| stays(definition, Way::Alone, &[guard_with(0)], 4).remove(0);
+    assert_eq!(stays(&of_file), [7.0, 1.0, 7.0, 1.0]);
     let file = format!("initial = 'a'\n{states}");
     let of_game = Definition::parse(&file, &vocabulary().ticks_per_second(16.0)).unwrap();
-    assert_eq!(stays(&of_game, &mut guard_with(0), 4), [14, 2, 14, 2]);
+    assert_eq!(stays(&of_game), [14.0, 2.0, 14.0, 2.0]);
     let of_both = format!("initial = 'a'\nticks_per_second = 32\n{states}");
     let of_both = Definition::parse(&of_both, &vocabulary().ticks_per_second(16.0)).unwrap();
-    assert_eq!(stays(&of_both, &mut guard_with(0), 4), [7, 1, 7, 1]);
-}
-
-#[test]
-fn ticks_that_nobody_gives_a_length_are_an_error_where_the_game_is_known() {
-    let file = "initial = 'a'\n[states.a]\nexits = [{ to = 'b', after = '7 ticks' }]\n[states.b]\nfinal = true\n";
-    let problems = Definition::parse(file, &vocabulary()).unwrap_err();
-    assert_eq!(
-        problems.iter().map(Problem::located).collect::<Vec<_>>(),
-        ["definition:3:30: error: nobody says how long a tick is: \
-          write `ticks_per_second = 60` at the top of the file, or a time in seconds"]
-    );
-    let outline = Outline::parse("a.toml", file, None).unwrap();
-    assert!(outline.unchecked().ticks);
-    for wrong in ["0", "-1", "nan", "inf", "'60'"] {
-        let file = format!("ticks_per_second = {wrong}\n{file}");
-        let problems = Outline::parse("a.toml", &file, None).unwrap_err();
-        assert!(problems.to_string().contains("`ticks_per_second` must be a number, more than 0"), "{problems}");
-    }
+    assert_eq!(stays(&of_both), [7.0, 1.0, 7.0, 1.0]);
 }
 
 #[test]
@@ -87,6 +73,7 @@ fn every_unit_is_understood() {
     let cases = [
         ("2.5", 2.5),
         ("'200ms'", 0.2),
+        ("'1e3 ms'", 1.0),
         ("'0.3 s'", 0.3),
         ("'3 Seconds'", 3.0),
         ("'1.5 min'", 90.0),
@@ -118,61 +105,18 @@ fn a_drawn_duration_is_drawn_at_each_entry_and_is_the_same_alone_and_among_many(
                 "initial = 'a'\nticks_per_second = 32\nstates.a.exits = [{{ to = 'b', after = {first} }}]\n\
                  states.b.exits = [{{ to = 'a', after = {second} }}]\n"
             ));
-            let mut expected_of = Vec::new();
-            for luck in 0..70 {
-                let (mut guard, mut drawn) = (guard_with(luck), guard_with(luck));
-                let expected: Vec<_> = (0..6)
-                    .map(|i| if i % 2 == 0 { ticks_of_first(drawn.draw()) } else { ticks_of_second(drawn.draw()) })
-                    .collect();
-                let stays: Vec<_> = stays(&definition, &mut guard, 6).into_iter().map(as_number).collect();
-                assert_eq!(stays, expected, "{first}, {second}, luck {luck}");
-                expected_of.push(expected);
-            }
-            for is_parallel in [false, true] {
-                assert_eq!(stays_of_many(&definition, is_parallel), expected_of, "{first}, {second}");
+            let guards: Vec<_> = (0..70).map(guard_with).collect();
+            let drawn = |guard: &Guard| {
+                let mut guard = guard.clone();
+                let ticks = |i| if i % 2 == 0 { ticks_of_first(guard.draw()) } else { ticks_of_second(guard.draw()) };
+                (0..6).map(ticks).collect::<Vec<_>>()
+            };
+            let expected: Vec<_> = guards.iter().map(drawn).collect();
+            for way in WAYS {
+                assert_eq!(stays(&definition, *way, &guards, 6), expected, "{first}, {second}, {way:?}");
             }
         }
     }
-}
-
-fn as_number(ticks: usize) -> f64 {
-    f64::from(u32::try_from(ticks).unwrap())
-}
-
-/// How many ticks each of 70 guards is in its first states, in a batch.
-fn stays_of_many(definition: &Definition<Guard>, is_parallel: bool) -> Vec<Vec<f64>> {
-    let mut batch = Batch::new();
-    let keys: Vec<_> = (0..70).map(|luck| batch.spawn(guard_with(luck), definition.initial(), &mut 0.0)).collect();
-    let mut stays = vec![Vec::new(); keys.len()];
-    let mut since = vec![0.0; keys.len()];
-    let mut tick = 0.0;
-    while stays.iter().any(|stays: &Vec<f64>| stays.len() < 6) {
-        let before: Vec<_> = keys.iter().map(|key| batch.state_of(*key).cloned()).collect();
-        tick += 1.0;
-        update(&mut batch, is_parallel, tick / RATE);
-        for (i, key) in keys.iter().enumerate() {
-            if batch.state_of(*key) != before[i].as_ref() && stays[i].len() < 6 {
-                stays[i].push(tick - since[i]);
-                since[i] = tick;
-            }
-        }
-        assert!(tick < 1e5, "somebody never leaves");
-    }
-    stays
-}
-
-#[cfg(feature = "parallel")]
-fn update(batch: &mut Batch<Guard>, is_parallel: bool, now: f64) {
-    if is_parallel {
-        batch.par_update(|_| now);
-    } else {
-        batch.update(&mut { now });
-    }
-}
-
-#[cfg(not(feature = "parallel"))]
-fn update(batch: &mut Batch<Guard>, _: bool, now: f64) {
-    batch.update(&mut { now });
 }
 
 #[test]
@@ -192,30 +136,6 @@ fn who_waits_long_for_a_drawn_exit_sleeps_until_it_opens() {
     assert_eq!(machine.current().unwrap().name(), "a");
     machine.update(&mut guard, &mut (100.0 + expected));
     assert_eq!(machine.current().unwrap().name(), "b");
-}
-
-#[test]
-fn a_value_of_the_game_is_read_when_the_state_is_entered() {
-    let definition = definition(
-        "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 'patience' }]\nstates.b.exits = [{ to = 'a', after = 1 }]",
-    );
-    let mut guard = guard_with(0);
-    let mut machine = definition.machine();
-    machine.start(&mut guard, &mut 0.0);
-    let mut seconds = |guard: &mut Guard, patience: f64, now: f64| {
-        guard.patience = patience;
-        machine.update(guard, &mut { now });
-        machine.current().unwrap().to_string()
-    };
-    // 0.5 s at the entry, whatever it is now.
-    assert_eq!(seconds(&mut guard, 9.0, 0.4), "a");
-    assert_eq!(seconds(&mut guard, 3.0, 0.5), "b");
-    assert_eq!(seconds(&mut guard, 3.0, 1.5), "a");
-    assert_eq!(seconds(&mut guard, f64::NAN, 4.4), "a");
-    assert_eq!(seconds(&mut guard, f64::NAN, 4.5), "b");
-    // No number: the exit never opens.
-    assert_eq!(seconds(&mut guard, f64::NAN, 5.5), "a");
-    assert_eq!(seconds(&mut guard, 0.0, 1e9), "a");
 }
 
 #[test]
@@ -316,34 +236,6 @@ fn a_drawn_exit_is_explained_with_what_is_left() {
             "to b: no: after 64 ticks (1.75 s left) does not hold".into(),
             "to b: no: after patience (0.25 s left) does not hold".into(),
         ]
-    );
-    let labels: Vec<_> =
-        definition.outline().states()[0].exits().iter().map(demeanor::definition::ExitOutline::label).collect();
-    assert_eq!(labels, ["after 4 ticks..4 s", "after 64 ticks", "after patience"]);
-}
-
-#[test]
-fn a_duration_is_drawn_only_with_the_game_s_random_numbers() {
-    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '2 s .. 4 s' }]\nstates.b.final = true";
-    let problems = Definition::parse(file, &Vocabulary::<Guard>::new()).unwrap_err();
-    assert_eq!(
-        problems.iter().map(Problem::located).collect::<Vec<_>>(),
-        ["definition:2:39: error: the game offers no random numbers to definitions: \
-          a programmer can add them with `Vocabulary::random`"]
-    );
-    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 'patince' }]\nstates.b.final = true";
-    let problems = Definition::parse(file, &vocabulary()).unwrap_err();
-    assert_eq!(
-        problems.iter().map(Problem::located).collect::<Vec<_>>(),
-        ["definition:2:39: error: unknown value `patince`: did you mean `patience`?"]
-    );
-    let file =
-        "initial = 'a'\nglobal = 'g'\nstates.g.exits = [{ to = 'a', after = '2 s .. 4 s' }]\nstates.a.final = true";
-    let problems = Definition::parse(file, &vocabulary()).unwrap_err();
-    assert_eq!(
-        problems.iter().map(Problem::located).collect::<Vec<_>>(),
-        ["definition:3:39: error: an exit of the global state `g` has a duration that is drawn: \
-          the global state is never entered: write a fixed duration"]
     );
 }
 

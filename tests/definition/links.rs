@@ -5,154 +5,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use demeanor::definition::{Definition, LoadError, Vocabulary};
-use demeanor::{Fsm, State};
 
-use crate::alone_and_many::AloneAndMany;
-use crate::commented::{assert_reported, reported};
-use crate::guard::{Guard, Told};
+use crate::guard::Guard;
+use crate::reports::lines;
 use crate::trace::log::Trace;
-
-/// Does nothing in an update.
-struct Tell;
-
-impl State<Guard> for Tell {
-    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
-        guard.note("enter tell");
-    }
-
-    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
-        guard.note("exit tell");
-    }
-}
+use crate::troop::Alike;
 
 fn vocabulary() -> Vocabulary<Guard> {
-    Vocabulary::new()
-        .flag("brave", |guard: &Guard, _| guard.is_brave)
-        .message("noise", |_| true)
-        .behavior("tell", std::sync::Arc::new(Tell))
+    Vocabulary::new().flag("brave", |guard: &Guard, _| guard.is_brave).message("noise", |_| true)
 }
 
-const FILE: &str = r#"
-[machines.guard]
-initial = "patrol"
-
-[machines.guard.states.patrol]
-machine = "round"
-behavior = "tell"
-exits = [
-    { to = "rest", on = "done", when = "not brave" },
-    { to = "walk", on = "done", when = "time_in(patrol) < 5" },
-    { to = "flee", on = "noise" },
-]
-
-[machines.guard.states.rest]
-exits = [{ to = "patrol", after = 1 }]
-
-[machines.guard.states.flee]
-exits = [{ to = "patrol.home", after = 1 }]
-
-[machines.round]
-initial = "walk"
-
-[machines.round.states.walk]
-exits = [{ to = "look", after = 1 }]
-
-[machines.round.states.look]
-initial = "left"
-exits = [{ to = "home", when = "time_in(look) >= 2" }]
-
-[machines.round.states."look.left"]
-exits = [{ to = "right", after = 1 }]
-
-[machines.round.states."look.right"]
-
-[machines.round.states.home]
-final = true
-"#;
-
-/// The changes of a guard in so many seconds, alone; many in a batch must make the same.
+/// The changes of a guard in so many seconds.
 #[track_caller]
 fn trace(definition: &Definition<Guard>, guard: &Guard, seconds: u8) -> Trace {
-    let mut guards = AloneAndMany::start(definition, guard);
+    let mut guards = Alike::start(definition, guard);
     for second in 1..=seconds {
         guards.update(second.into());
     }
-    guards.trace()
-}
-
-#[test]
-fn a_state_runs_a_machine_of_the_same_file_until_it_has_come_to_its_end() {
-    let definition = Definition::parse(FILE, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(definition.warnings(), []);
-    let outline = definition.outline();
-    let names: Vec<_> = outline.states().iter().map(|state| state.name()).collect();
-    assert_eq!(
-        names,
-        [
-            "patrol",
-            "rest",
-            "flee",
-            "patrol.walk",
-            "patrol.look",
-            "patrol.look.left",
-            "patrol.look.right",
-            "patrol.home"
-        ]
-    );
-    assert_eq!(outline.states()[0].machine(), Some("round"));
-    assert_eq!(definition.initial().name(), "patrol.walk");
-    assert_eq!(
-        trace(&definition, &Guard::recording_changes(), 5),
-        [
-            "enter tell",
-            "patrol.walk -> patrol.look.left (change)",
-            "patrol.look.left -> patrol.look.right (change)",
-            "patrol.look.right -> patrol.home (change)",
-            // At once: the exit of `patrol`, whose behavior is left.
-            "exit tell",
-            "patrol.home -> rest (change)",
-            "rest -> patrol.walk (change)",
-            "enter tell",
-            "patrol.walk -> patrol.look.left (change)",
-        ]
-    );
-    // Brave guards go round and round, as long as the patrol is young, and then stay at home: the exit is tried once.
-    let brave = Guard { is_brave: true, ..Guard::recording_changes() };
-    let trace = trace(&definition, &brave, 20);
-    assert_eq!(
-        trace[3..],
-        [
-            "patrol.look.right -> patrol.home (change)",
-            "patrol.home -> patrol.walk (change)",
-            "patrol.walk -> patrol.look.left (change)",
-            "patrol.look.left -> patrol.look.right (change)",
-            "patrol.look.right -> patrol.home (change)",
-        ]
-    );
-}
-
-#[test]
-fn a_message_leads_out_of_what_a_state_runs_and_an_exit_may_lead_into_it() {
-    let definition = Definition::parse(FILE, &vocabulary()).unwrap();
-    let (mut guard, mut machine) = (Guard::default(), definition.machine());
-    machine.start(&mut guard, &mut 0.0);
-    assert!(machine.send(&mut guard, &Told::Noise, &mut 0.5));
-    assert_eq!(machine.current().unwrap().name(), "flee");
-    // To the end of it, which leads on.
-    machine.update(&mut guard, &mut 1.5);
-    assert_eq!(machine.current().unwrap().name(), "rest");
-    let reports = definition.explain(&definition.initial(), &mut guard, 0.0, &mut 1.0);
-    let shown: Vec<_> = reports.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        shown,
-        [
-            "to patrol.look: no: after 1 s (1 s left) does not hold",
-            "to rest on done: waits for the message: brave does not hold",
-            // Only one of two that wait for the same is taken.
-            "to patrol.walk on done: not tried",
-            "to flee on noise: waits for the message",
-        ]
-    );
+    guards.take_trace()
 }
 
 /// A folder for a test's files, empty.
@@ -202,6 +72,10 @@ fn a_state_runs_a_machine_of_a_file_beside_it() {
          a.end -> b (change)"
     );
     let outline = definition.outline();
+    let names: Vec<_> = outline.states().iter().map(|state| state.name()).collect();
+    assert_eq!(names, ["a", "b", "a.walk", "a.look", "a.end", "a.look.both", "a.look.left", "a.look.shut"]);
+    assert_eq!(outline.states()[0].machine(), Some("below/round.fsm.toml"));
+    assert_eq!(definition.initial().name(), "a.walk");
     let left = outline.states().iter().find(|state| state.name() == "a.look.left").unwrap();
     let path: Vec<_> = outline.path(left.id()).into_iter().map(|id| outline.state(id).name()).collect();
     assert_eq!(path, ["a", "a.look", "a.look.both", "a.look.left"]);
@@ -266,66 +140,6 @@ fn what_is_wrong_with_a_linked_file_is_said_at_the_link() {
     assert_eq!(wrong(&folder), [":4:11: error: `below/round.fsm.toml` cannot be linked: it is not a file"]);
 }
 
-/// What is wrong with a text, or what it is warned of.
-fn found(file: &str) -> Vec<String> {
-    reported(file, Some(&vocabulary().export()))
-}
-
-#[test]
-fn what_is_wrong_with_links_is_told() {
-    assert_reported(
-        "
-        [machines.a]
-        initial = 's'
-        states.s.machine = 'b'
-        [machines.b]
-        initial = 't'
-        states.t.machine = 'c'
-        [machines.c]
-        initial = 'u'
-        states.u.machine = 'b'
-        #^ 20 error: machines run each other in a circle: `b` -> `c` -> `b`: a machine cannot run itself: let one of them end, and an exit lead on
-
-        [machines.a]
-        initial = 's'
-        states.s.machine = 'bee'
-        #^ 20 error: unknown machine `bee`: did you mean `bees`?
-        [machines.bees]
-        initial = 't'
-        states.t.final = true
-
-        initial = 's'
-        states.s.machine = 'bee.toml'
-        #^ 20 error: `bee.toml` cannot be linked: there is no folder to look for it in, or there are too many files
-
-        [machines.a]
-        initial = 's'
-        states.s = { machine = 'b', initial = 'u' }
-        #^ 39 error: a state that runs a machine begins where that begins: remove `initial`, or remove `machine`
-        states.u.parent = 's'
-        [machines.b]
-        initial = 't'
-        states.t.final = true
-
-        [machines.a]
-        initial = 's'
-        states.s = { machine = 'b', exits = [{ to = 'u', on = 'done' }] }
-        #^ 38 warning: this exit is never taken: machine `b` has no final state: write `final = true` in the states in which it ends
-        states.u.final = true
-        [machines.b]
-        initial = 't'
-        states.t.exits = [{ to = 't', on = 'noise' }]
-
-        # Without a machine, it is a message that the game does not offer.
-        initial = 's'
-        states.s.exits = [{ to = 'u', on = 'done' }]
-        #^ 36 error: unknown message `done`: the game offers `noise`
-        states.u.final = true
-        ",
-        Some(&vocabulary().export()),
-    );
-}
-
 /// Each machine runs the next one twice.
 #[test]
 fn links_that_double_again_and_again_are_refused() {
@@ -337,26 +151,8 @@ fn links_that_double_again_and_again_are_refused() {
         writeln!(file, "states.b = {{ machine = 'm{}', entry = true }}", i + 1).unwrap();
     }
     writeln!(file, "[machines.m40]\ninitial = 'a'\nstates.a.final = true").unwrap();
-    let found = found(&file);
+    let found = lines(&file);
     assert!(found.iter().any(|line| line.contains("links lead to more than 20000 states")), "{found:?}");
-}
-
-/// The states of a machine are called as if they were written within the one that runs it.
-#[test]
-fn a_state_that_is_named_as_one_of_a_linked_machine_is_defined_twice() {
-    let link = "[machines.a]\ninitial = 's'\nstates.s.machine = 'b'\n";
-    let linked = "[machines.b]\ninitial = 't'\nstates.t.final = true\n";
-    let told = |at: &str| {
-        [format!(
-            "a.toml:{at}: error: state `s.t` is defined twice: machine `b` has it, too: \
-             rename this state: the states of a machine are changed where that is written"
-        )]
-    };
-    assert_eq!(found(&format!("{link}states.'s.t'.exits = [{{ to = 's', on = 'noise' }}]\n{linked}")), told("4:8"));
-    assert_eq!(
-        found(&format!("{link}states.t = {{ parent = 's', exits = [{{ to = 's', on = 'noise' }}] }}\n{linked}")),
-        told("4:8").map(|line| line.replace("`s.t` is", "`t` is"))
-    );
 }
 
 #[test]

@@ -4,9 +4,9 @@
 use demeanor::State;
 use demeanor::definition::{Definition, Definitions, Outline, Vocabulary};
 
-use crate::alone_and_many::AloneAndMany;
-use crate::commented::{assert_reported, reported};
-use crate::guard::{Guard, Told};
+use crate::guard::Guard;
+use crate::reports::lines;
+use crate::troop::Alike;
 
 fn vocabulary() -> Vocabulary<Guard> {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -16,96 +16,39 @@ fn vocabulary() -> Vocabulary<Guard> {
     }
     struct Walk;
     impl State<Guard> for Walk {}
-    Vocabulary::new()
-        .flag("awake", |guard: &Guard, _| guard.is_alarmed)
-        .message("pain", |told| *told == Told::Pain)
-        .behavior_with("walk", |_: Params| Walk)
-        .behavior("stand", std::sync::Arc::new(Walk))
+    Vocabulary::new().behavior_with("walk", |_: Params| Walk).behavior("stand", std::sync::Arc::new(Walk))
 }
 
-const CREATURES: &str = r#"
-ticks_per_second = 10
-
+const CREATURES: &str = "
 [machines.imp]
-initial = "stand"
-global = "ears"
-
-[machines.imp.states.ears]
-exits = [{ to = "hurt", on = "pain" }]
-
-[machines.imp.states.stand]
-behaviour = "walk"
-params = { speed = 1.0 }
-exits = [{ to = "fight", after = "2 ticks" }]
-
-[machines.imp.states.fight]
-initial = "aim"
-exits = [{ to = "stand", when = "time_in(fight) > 9" }]
-
-[machines.imp.states."fight.aim"]
-exits = [{ to = "shoot", after = "3 ticks" }]
-
-[machines.imp.states."fight.shoot"]
-exits = [{ to = "aim", after = "1 tick" }]
-
-[machines.imp.states.hurt]
-exits = [{ to = "fight.shoot", after = "1 tick" }]
-
+initial = 'stand'
+states.stand = { behaviour = 'walk', params = { speed = 1.0 }, exits = [{ to = 'fight', after = 0.2 }] }
+states.fight.initial = 'aim'
+states.'fight.aim'.exits = [{ to = 'shoot', after = 0.3 }]
+states.'fight.shoot'.exits = [{ to = 'aim', after = 0.1 }]
 [machines.baron]
-like = "imp"
-
-[machines.baron.states.stand]
-behavior = "stand"
-
-[machines.baron.states."fight.aim"]
-exits = [{ to = "shoot", after = "1 tick" }]
-
-[machines.baron.states.roar]
-exits = [{ to = "stand", after = "1 tick" }]
-
-[machines.baron.states.hurt]
-exits = [{ to = "roar" }]
-"#;
+like = 'imp'
+states.stand.behavior = 'stand'
+states.'fight.aim'.exits = [{ to = 'shoot', after = 0.1 }]
+";
 
 fn creatures(file: &str) -> Definitions<Guard> {
     Definitions::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The states after each tick of a tenth of a second, alone; many in a batch must be there, too. Pain comes before tick `pain`.
+/// The states after the first three ticks of a tenth of a second.
 #[track_caller]
-fn states(definition: &Definition<Guard>, ticks: u8, pain: u8) -> Vec<String> {
-    let mut guards = AloneAndMany::start(definition, &Guard::default());
-    let tick = |tick: u8| {
-        let clock = f64::from(tick) / 10.0;
-        if tick == pain {
-            guards.tell(Told::Pain, clock);
-        }
-        guards.update(clock)
-    };
-    (1..=ticks).map(tick).collect()
+fn states(definition: &Definition<Guard>) -> [String; 3] {
+    let mut guards = Alike::start(definition, &Guard::default());
+    [0.1, 0.2, 0.3].map(|clock| guards.update(clock))
 }
 
 #[test]
-fn a_file_has_several_machines_and_one_is_like_another() {
+fn a_file_has_several_machines_with_states_of_their_own() {
     let creatures = creatures(CREATURES);
     assert_eq!(creatures.names().collect::<Vec<_>>(), ["imp", "baron"]);
     assert!(creatures.get("cacodemon").is_none());
     let (imp, baron) = (creatures.get("imp").unwrap(), creatures.get("baron").unwrap());
-    assert_eq!(
-        states(imp, 9, 7),
-        [
-            "stand",
-            "fight.aim",
-            "fight.aim",
-            "fight.aim",
-            "fight.shoot",
-            "fight.aim",
-            "hurt",
-            "fight.shoot",
-            "fight.aim"
-        ]
-    );
-    assert_eq!(states(baron, 7, 5), ["stand", "fight.aim", "fight.shoot", "fight.aim", "roar", "stand", "stand"]);
     assert_eq!(Definition::parse(CREATURES, &vocabulary()).unwrap().outline().machine(), Some("imp"));
     assert_ne!(imp.state("stand"), baron.state("stand"));
     assert!(imp.state("fight.aim").is_some() && imp.state("aim").is_none());
@@ -134,30 +77,22 @@ fn a_file_may_have_a_machine_of_its_own_beside_the_others() {
 fn all_machines_of_a_file_are_reloaded_or_none() {
     let mut creatures = creatures(CREATURES);
     let baron = creatures.get("baron").unwrap().clone();
-    let slower = CREATURES.replace(
-        "after = \"1 tick\" }]\n\n[machines.baron.states.roar]",
-        "after = \"5 ticks\" }]\n\n[machines.baron.states.roar]",
-    );
+    let slower = CREATURES.replace("'shoot', after = 0.1", "'shoot', after = 0.5");
     assert_ne!(slower, CREATURES);
     assert!(creatures.reload(&slower.replace("[machines.imp]\n", "[machines.imp]\nlik = 1\n")).is_err());
-    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    assert_eq!(states(&baron), ["stand", "fight.aim", "fight.shoot"]);
     creatures.reload(&format!("{slower}[machines.hound]\nlike = 'baron'\n")).unwrap();
-    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.aim"]);
+    assert_eq!(states(&baron), ["stand", "fight.aim", "fight.aim"]);
     assert_eq!(creatures.names().collect::<Vec<_>>(), ["imp", "baron", "hound"]);
     // One machine alone is reloaded from the same text.
     baron.reload(CREATURES).unwrap();
-    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    assert_eq!(states(&baron), ["stand", "fight.aim", "fight.shoot"]);
     let problems = baron.reload("initial = 'a'\nstates.a.final = true").unwrap_err();
     assert_eq!(problems.to_string(), "definition:1:1: error: the file has no machine `baron` any more");
     // A machine that is gone stays as it was.
     creatures.reload("[machines.imp]\ninitial = 'a'\nstates.a.final = true\n").unwrap();
-    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    assert_eq!(states(&baron), ["stand", "fight.aim", "fight.shoot"]);
     assert_eq!(creatures.get("imp").unwrap().initial().name(), "a");
-}
-
-/// What is wrong with a file, or what it is warned of.
-fn found(file: &str) -> Vec<String> {
-    reported(file, Some(&vocabulary().export()))
 }
 
 #[test]
@@ -216,121 +151,6 @@ fn a_name_is_looked_up_from_where_it_is_written_outwards() {
     assert_eq!(outline.states()[0].exits()[0].when().unwrap(), "in(aim)");
 }
 
-#[test]
-fn names_that_mean_several_states_or_none_are_told() {
-    assert_reported(
-        "
-        initial = 'a'
-        states.a.exits = [{ to = 'aim', when = 'in(b.aim)' }]
-        #^ 26 error: `aim` is the name of several states: write one of `b.aim`, `c.aim`
-        states.b.initial = 'aim'
-        [states.'b.aim']
-        [states.c]
-        initial = 'aim'
-        [states.'c.aim']
-
-        initial = 'a'
-        [states.a]
-        exits = [{ to = 'b.aom' }]
-        #^ 17 error: unknown state `b.aom`: did you mean `b.aim`?
-        [states.b]
-        initial = 'aim'
-        [states.'b.aim']
-        ",
-        Some(&vocabulary().export()),
-    );
-}
-
-#[test]
-fn what_is_wrong_with_machines_is_told() {
-    assert_reported(
-        r#"
-        # No machine of the circle has a state, which follows from that.
-        [machines.a]
-        like = 'b'
-        [machines.b]
-        like = 'c'
-        [machines.c]
-        like = 'b'
-        #^ 8 error: machines are like each other in a circle: `b` -> `c` -> `b`: one of them must be written out
-
-        [machines.a]
-        #^ 11 error: machine `a` has no `initial`: name the state that a machine begins in: `initial = ".."`
-        states.s.final = true
-
-        [machines.imp]
-        initial = 'a'
-        states.a.final = true
-        [machines.b]
-        like = 'inp'
-        #^ 8 error: unknown machine `inp`: did you mean `imp`?
-        initial = 'a'
-        states.a.final = true
-
-        [machines.imp]
-        initial = 'a'
-        ticks_per_second = 3
-        #^ 1 error: unknown key `ticks_per_second` in a machine: known keys: like, initial, global, states
-        states.a.final = true
-
-        # A mistake in what is copied is told once.
-        [machines.imp]
-        initial = 'a'
-        states.a.exits = [{ to = 'bbb' }]
-        #^ 26 error: unknown state `bbb`: define it: `[machines.imp.states.bbb]`
-        [machines.b]
-        like = 'imp'
-
-        [machines.imp]
-        initial = 'a'
-        states.a.exits = [{ to = 'a', when = '1 && 2' }]
-        #^ 41 error: expected a comparison such as `<` or `==`: write `and`
-        [machines.b]
-        like = 'imp'
-
-        [machines.imp]
-        initial = 'a'
-        [machines.imp.states.a]
-        #^ 22 warning: state `a` has no way out: give it an exit, or write `final = true` if it is meant to be the end
-        [machines.b]
-        like = 'imp'
-        "#,
-        Some(&vocabulary().export()),
-    );
-}
-
-#[test]
-fn a_machine_may_do_without_a_state_that_it_has_from_another_one() {
-    let file = "
-[machines.imp]
-initial = 'a'
-states.a.exits = [{ to = 'b' }]
-states.b = { machine = 'round', exits = [{ to = 'c', on = 'done' }] }
-states.c.final = true
-
-[machines.baron]
-like = 'imp'
-states.a.exits = [{ to = 'c' }]
-
-[machines.round]
-initial = 'walk'
-states.walk.exits = [{ to = 'home' }]
-states.home.final = true
-";
-    assert_eq!(found(file), [""; 0]);
-    // One that none of them uses is a mistake, and so is one that is written in the machine itself.
-    let with_two_more =
-        file.to_owned() + "[machines.imp.states.d]\nfinal = true\n[machines.baron.states.b]\nhistory = true\n";
-    let help = "let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it";
-    assert_eq!(
-        found(&with_two_more),
-        [
-            format!("a.toml:16:22: warning: state `d` can never be reached: {help}"),
-            format!("a.toml:18:24: warning: state `b` can never be reached: {help}"),
-        ]
-    );
-}
-
 /// Each machine like the one before it, and with some more: that is too much in the end, but it is said in time.
 #[test]
 fn machines_that_grow_without_bounds_are_refused() {
@@ -344,7 +164,7 @@ fn machines_that_grow_without_bounds_are_refused() {
         }
         writeln!(file, "states.s{i} = {{ entry = true, final = true }}").unwrap();
     }
-    let found = found(&file);
+    let found = lines(&file);
     assert!(found.iter().any(|line| line.contains("take over more than 400000 states")), "{found:?}");
 }
 
@@ -371,16 +191,6 @@ fn a_state_that_is_written_again_in_the_other_form_takes_the_place_of_what_was_t
         assert_eq!(aim.parent(), Some(outlines[1].states()[0].id()));
         assert_eq!(aim.exits()[0].after().unwrap().seconds(), Some(2.0));
     }
-}
-
-#[test]
-fn a_state_that_is_written_in_both_forms_is_defined_twice() {
-    let file = "initial = 'fight'\n[states.fight]\ninitial = 'aim'\n[states.aim]\nparent = 'fight'\n\
-                exits = [{ to = 'aim', after = 1 }]\n[states.'fight.aim']\n";
-    assert_eq!(
-        found(file),
-        ["a.toml:7:9: error: state `aim` is defined twice: put both into one table, or rename one"]
-    );
 }
 
 /// A hundred kinds of character that are like one of hundreds of states are natural data.

@@ -2,59 +2,20 @@
 #![cfg(feature = "definition")]
 
 use demeanor::Batch;
-use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
+use demeanor::definition::Definition;
 
-use crate::alone_and_many::AloneAndMany;
-use crate::guard::{self, Guard, Told, parsed};
-
-fn vocabulary() -> Vocabulary<Guard> {
-    guard::vocabulary().flag("hurt", |guard: &Guard, _| guard.health < 0.0)
-}
+use crate::guard::{Guard, parsed, vocabulary};
+use crate::troop::Alike;
 
 fn definition(file: &str) -> Definition<Guard> {
     parsed(file, &vocabulary())
 }
 
-/// Where a guard is after each tick, alone; each of many must be there, too.
+/// Where a guard is after each tick.
 #[track_caller]
 fn states(definition: &Definition<Guard>, guard: &Guard, tick: f64, count: u32) -> Vec<String> {
-    let mut guards = AloneAndMany::start(definition, guard);
+    let mut guards = Alike::start(definition, guard);
     (1..=count).map(|nth| guards.update(f64::from(nth) * tick)).collect()
-}
-
-#[test]
-fn a_condition_asks_which_states_are_active_and_for_how_long() {
-    let definition = definition(
-        r#"
-        initial = "fight"
-        global = "always"
-        [states.always]
-        exits = [
-            { to = "walk", when = "in(fight) and time_in(fight) >= 3" },
-            { to = "dead", when = "in(\"stand still\") and time_in('stand still') > 1" },
-        ]
-        [states.fight]
-        initial = "aim"
-        [states.aim]
-        parent = "fight"
-        exits = [{ to = "shoot", when = "time_in(aim) == time_in(fight) and time_in_state >= 1" }]
-        [states.shoot]
-        parent = "fight"
-        exits = [{ to = "aim", when = "time_in(fight) - time_in_state >= 9 or time_in(walk) < 9" }]
-        [states.walk]
-        exits = [{ to = "stand still", when = "not in(fight)" }]
-        [states."stand still"]
-        enter_when = "in(walk)"
-        exits = [{ to = "fight", when = "time_in(dead) < 5 or not time_in(walk) >= 0 and hurt" }]
-        [states.dead]
-        final = true
-        "#,
-    );
-    assert_eq!(
-        states(&definition, &Guard::default(), 1.0, 7),
-        // The global state leads to `walk`, which has its turn in the same tick.
-        ["shoot", "shoot", "stand still", "stand still", "dead", "dead", "dead"]
-    );
 }
 
 #[test]
@@ -79,26 +40,6 @@ fn times_in_calculations_are_compared_as_times_are() {
             machine.update(&mut guard, &mut clock);
         }
         assert_eq!(passed, ticks, "{when}");
-    }
-}
-
-#[test]
-fn what_is_divided_by_zero_is_no_number_and_compares_false() {
-    let guard = Guard { health: 10.0, ..Guard::default() };
-    for (when, holds) in [
-        ("health / ammo > 3", false),
-        ("health / ammo < 3", false),
-        ("health / ammo != 3", false),
-        ("not health / ammo < 3", true),
-        ("max(health / ammo, 5) == 5", false),
-        ("abs(0 - health) / 2 == 5 and -health + 12 - 1 < 2 * (ammo + 1)", true),
-        ("health - ammo - 4 == 6 and health - (ammo - 4) == 14", true),
-        ("(health + ammo) / 4 == 2.5 and (hurt or health * -1 < 0)", true),
-    ] {
-        let definition =
-            definition(&format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', when = '{when}' }}]\n[states.b]\n"));
-        let expected = if holds { "b" } else { "a" };
-        assert_eq!(states(&definition, &guard, 1.0, 1), [expected], "{when}");
     }
 }
 
@@ -148,16 +89,6 @@ fn the_time_of_a_chance_per_second_begins_when_the_exit_opens() {
 }
 
 #[test]
-fn a_chance_per_second_of_one_holds_as_soon_as_time_has_passed_and_of_none_never() {
-    for (p, after) in [("1", ["b", "b"]), ("0", ["a", "a"])] {
-        let file =
-            format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', when = 'chance_per_second({p})' }}]\n[states.b]\n");
-        assert_eq!(states(&definition(&file), &Guard::with_luck(1), 0.1, 2), after);
-        assert_eq!(states(&definition(&file), &Guard::with_luck(1), 0.0, 2), ["a", "a"]);
-    }
-}
-
-#[test]
 fn a_chance_per_second_is_the_same_alone_and_among_many_and_in_the_global_state() {
     let file = "initial = 'a'\nglobal = 'g'\nstates.g.exits = [{ to = 'c', when = 'chance_per_second(0.2)' }]\n\
                 states.a.exits = [{ to = 'b', when = 'chance_per_second(0.3)' }, { to = 'c', when = 'chance_per_second(0.1)' }]\n\
@@ -168,152 +99,4 @@ fn a_chance_per_second_is_the_same_alone_and_among_many_and_in_the_global_state(
         seen.extend(states(&definition, &Guard::with_luck(luck), 0.1, 100));
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
-}
-
-#[test]
-fn an_exit_asks_what_the_message_says_that_it_waits_for() {
-    let definition = definition(
-        "initial = 'a'\nstates.a.exits = [{ to = 'dead', on = 'hit', when = 'message.is_critical' }, \
-         { to = 'b', on = 'hit', when = 'message.damage > health / 2 and message.is_critical == false' }]\n\
-         states.b.final = true\nstates.dead.final = true",
-    );
-    let told = |damage: f64, is_critical: bool| {
-        let mut guard = Guard { health: 40.0, ..Guard::default() };
-        let mut machine = definition.machine();
-        let told = Told::Hit { damage, is_critical };
-        let mut batch = Batch::new();
-        let key = batch.spawn(guard.clone(), definition.initial(), &mut 0.0);
-        assert_eq!(machine.send(&mut guard, &told, &mut 0.0), batch.send(key, &told, &mut 0.0));
-        assert_eq!(batch.state_of(key), machine.current());
-        machine.current().unwrap().to_string()
-    };
-    assert_eq!([told(10.0, false), told(30.0, false), told(1.0, true)], ["a", "b", "dead"]);
-
-    let mut machine = definition.machine();
-    let mut guard = Guard { health: 40.0, ..Guard::default() };
-    let shown =
-        |reports: Vec<demeanor::definition::ExitReport>| reports.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let told = Told::Hit { damage: 10.0, is_critical: false };
-    let reports =
-        machine.with(&mut guard, &mut 0.0, |guard, fsm, clock| definition.explain_message(&told, guard, fsm, clock));
-    assert_eq!(
-        shown(reports),
-        [
-            "to dead on hit: no: message.is_critical does not hold",
-            "to b on hit: no: message.damage > health / 2 (message.damage = 10, health / 2 = 20) does not hold"
-        ]
-    );
-    let reports = machine.with(&mut guard, &mut 0.0, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
-    assert_eq!(
-        shown(reports),
-        [
-            "to dead on hit: no: message.is_critical (no message) does not hold",
-            "to b on hit: no: message.damage > health / 2 (no message) does not hold"
-        ]
-    );
-    let reports = machine
-        .with(&mut guard, &mut 0.0, |guard, fsm, clock| definition.explain_message(&Told::Noise, guard, fsm, clock));
-    assert_eq!(shown(reports), [""; 0]);
-}
-
-/// What is wrong with an exit.
-#[track_caller]
-fn wrong(exit: &str) -> String {
-    let file = format!(
-        "initial = 'a'\nglobal = 'g'\nstates.g = {{}}\nstates.a.exits = [{{ to = 'b', {exit} }}]\n[states.b]\n"
-    );
-    let problems = Outline::parse("a.toml", &file, Some(&vocabulary().export())).unwrap_err();
-    let located: Vec<_> = problems.iter().map(Problem::located).collect();
-    let [one] = &located[..] else { panic!("{located:#?}") };
-    one.strip_prefix("a.toml:4:").unwrap().split_once("error: ").unwrap().1.to_owned()
-}
-
-#[test]
-fn what_cannot_be_asked_is_told_with_what_to_write() {
-    let when = |when: &str| wrong(&format!("when = '{when}'"));
-    for (condition, expected) in [
-        ("in(ded)", "unknown state `ded`: define it: `[states.ded]`"),
-        ("time_in(bb) > 3", "unknown state `bb`: did you mean `b`?"),
-        ("in(g)", "the global state `g` is never entered: name a state that can be active"),
-        ("in(run to cover)", "expected `)`; a name with spaces is written in quotes"),
-        ("in(\"run", "expected a closing quote"),
-        ("in() and hurt", "expected the name of a state"),
-        (
-            "message.damage > 3",
-            "there is no message here whose fields could be asked: \
-             only an exit that waits for a message has one: add `on = \"..\"` to it",
-        ),
-        ("chance_per_second(2)", "a chance is a number from 0 to 1: 2 percent are `0.02`"),
-        ("health + hurt > 2", "`hurt` is true or false, not a number: write `hurt` or `not hurt`"),
-        ("health + true > 2", "`true` is not a number to calculate with"),
-        (
-            "(health > 2) + 1 > 2",
-            "a condition cannot be compared, or be part of a calculation: join conditions by `and`, `or` and `not`",
-        ),
-        ("health + 1", "expected a comparison such as `<` or `==`"),
-        ("health + 1 == true", "`health + 1` is a number, which is never `true`"),
-        ("min(health) > 1", "expected `,` and a second number"),
-        ("abs(health, 2) > 1", "expected `)`"),
-        ("health * > 1", "expected a value or a number"),
-        ("2 * 3 < 1 + 4", "the comparison is always the same: name a value of the game on one side"),
-    ] {
-        assert_eq!(when(condition), expected, "{condition}");
-    }
-    for (exit, expected) in [
-        (
-            "on = 'hit', when = 'message.damge > 3'",
-            "message `hit` has no field `damge`: did you mean `message.damage`?",
-        ),
-        (
-            "on = 'hit', when = 'message.from > 3'",
-            "message `hit` has no field `from`: the game offers `message.damage`, `message.is_critical`",
-        ),
-        (
-            "on = 'noise', when = 'message.damage > 3'",
-            "message `noise` has no field `damage`: the game offers no fields of `noise`",
-        ),
-        (
-            "on = 'hit', when = 'message.damage'",
-            "`damage` is a number, which is neither true nor false: compare it, as in `damage > 0`",
-        ),
-        (
-            "on = 'hit', when = 'message.is_critical > 2'",
-            "`is_critical` is true or false, not a number: write `is_critical` or `not is_critical`",
-        ),
-        (
-            "on = 'hit', when = 'chance_per_second(0.5)'",
-            "a message has no length to which a chance per second belongs: \
-             write `chance(0.5)`: the chance that the exit is taken for a message",
-        ),
-    ] {
-        assert_eq!(wrong(exit), expected, "{exit}");
-    }
-    let long = format!("health{} > 1", " + 1".repeat(201));
-    assert_eq!(when(&long), "the condition has more than 200 calculations: let the game offer the result as one value");
-    let deep = format!("{}health > 1", "-(".repeat(70));
-    assert!(when(&deep).starts_with("the condition is nested deeper than 64"));
-}
-
-#[test]
-fn what_is_read_of_a_calculation_is_explained() {
-    let definition = definition(
-        "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'health / 2 + 1 > min(ammo, 9) and chance_per_second(0)' }, \
-         { to = 'b', when = 'in(b) or time_in(b) > 2 or 3 > time_in(a) * 2' }]\n[states.b]\n",
-    );
-    let mut guard = Guard { health: 10.0, ammo: 4.0, ..Guard::with_luck(1) };
-    let drawn = guard.clone().draw();
-    let reports = definition.explain(&definition.initial(), &mut guard, 2.0, &mut 2.0);
-    let shown: Vec<_> = reports.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        shown,
-        [
-            format!(
-                "to b: no: health / 2 + 1 > min(ammo, 9) (health / 2 + 1 = 6, min(ammo, 9) = 4) holds, \
-                 chance_per_second(0) (drew {drawn:.3}, at a chance of 0.000) does not hold"
-            ),
-            "to b: no: in(b) does not hold, time_in(b) > 2 (time_in(b) = NaN) does not hold, \
-             3 > time_in(a) * 2 (time_in(a) * 2 = 4) does not hold"
-                .into(),
-        ]
-    );
 }

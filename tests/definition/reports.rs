@@ -1,52 +1,177 @@
-//! What a report of a mistaken file says: one report for each slip, with what to write at that place.
+//! What is reported of a file: that it is mistaken, and what to write instead, or that it is hardly meant as it is.
 #![cfg(feature = "definition")]
 
 use std::fmt::Write as _;
 use std::fs;
 
-use demeanor::definition::{Outline, Survey, Vocabulary, Words};
+use demeanor::definition::{Definition, Outline, Problem, Problems, StateName, Survey, ValueKind, Vocabulary, Words};
+use miette::{GraphicalReportHandler, GraphicalTheme};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::commented::reported;
-use crate::guard::Guard;
+use crate::case_files::{assert_notes, assert_texts};
+use crate::guard::{self, Guard, Notes, Told};
 
-struct Walk;
-impl demeanor::State<Guard> for Walk {}
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Target {
+    Cover,
+    Enemy,
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "only checked")]
-struct WalkParams {
+struct GoTo {
+    target: Target,
+    #[serde(default)]
+    speed: f32,
+    #[serde(default)]
+    tries: u8,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only checked")]
+struct Walk {
     speed: f64,
 }
 
-fn words() -> Words {
-    Vocabulary::<Guard>::new().flag("seen", |_: &Guard, _| true).behavior_with("walk", |_: WalkParams| Walk).export()
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only checked")]
+struct Leap {
+    then: StateName,
+    or: Option<StateName>,
+    #[serde(default)]
+    never: Vec<StateName>,
+}
+
+/// A game without random numbers.
+fn small_game() -> Vocabulary<Guard> {
+    Vocabulary::new()
+        .value("health", |guard: &Guard, _| guard.health)
+        .flag("enemy_visible", |guard: &Guard, _| guard.enemy_visible)
+        .behaviour("rest", Notes::new("rest"))
+        .behaviour_with("go_to", |_: GoTo| Notes(String::new()))
+        .message("took_damage", |told| *told == Told::Pain)
+}
+
+fn game() -> Words {
+    let vocabulary = guard::vocabulary()
+        .behavior("look", Notes::new("look"))
+        .behavior("rest", Notes::new("rest"))
+        .behavior_with("go_to", |_: GoTo| Notes(String::new()))
+        .behavior_with("leap", |_: Leap| Notes(String::new()))
+        .behavior_with("walk", |_: Walk| Notes(String::new()));
+    vocabulary.export()
+}
+
+/// What is reported of a file: its warnings if it works, and otherwise its mistakes.
+fn reported(file: &str, words: Option<&Words>) -> Vec<Problem> {
+    match Outline::parse_all("a.toml", file, words) {
+        Ok(outlines) => outlines[0].warnings().to_vec(),
+        Err(problems) => problems.iter().cloned().collect(),
+    }
+}
+
+/// The same, a line each.
+pub(crate) fn lines(file: &str) -> Vec<String> {
+    reported(file, None).iter().map(Problem::located).collect()
 }
 
 #[track_caller]
-fn assert_told(file: &str, expected: &str) {
-    assert_eq!(reported(file, None), [format!("a.toml:{expected}")], "{file}");
+fn assert_reported(file: &str, words: Option<&Words>) {
+    assert_notes(file, |definition| {
+        let note = |problem: &Problem| {
+            let located = problem.located();
+            let (_, text) = located.split_once(": ").expect("the place comes first");
+            (problem.line(), problem.column(), text.to_owned())
+        };
+        reported(definition, words).iter().map(note).collect()
+    });
 }
 
-/// A file with something in place of a condition, with its quotes.
-fn with_condition(condition: &str) -> String {
-    format!("initial = 'a'\n[states.a]\nexits = [{{ to = 'b', when = {condition} }}]\n[states.b]\nfinal = true\n")
-}
-
-/// A file with something in place of a duration.
-fn with_duration(after: &str) -> String {
-    format!("initial = 'a'\n[states.a]\nexits = [{{ to = 'b', after = \"{after}\" }}]\n[states.b]\nfinal = true\n")
+/// What the tool draws.
+fn drawn(problems: &Problems) -> String {
+    let handler =
+        GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
+    let mut text = String::new();
+    for problem in problems {
+        handler.render_report(&mut text, problem).unwrap();
+        writeln!(text).unwrap();
+    }
+    text.trim_end().lines().fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 
 #[test]
-fn one_mistake_in_many_places_is_one_report() {
-    let file = "initial = 'fed'\n[states.fed]\nexits = [{ to = 'feed', on = 'x' }, { to = 'feed', on = 'y' }]\n\
-                [states.b]\nexits = [{ to = 'feed', after = 1 }]\n";
-    assert_told(file, "3:17: error: unknown state `feed` (and 2 more like this, in lines 3, 5): did you mean `fed`?");
-    // Twice, each is told.
-    let twice = file.replace("{ to = 'feed', on = 'x' }, ", "");
-    assert_eq!(reported(&twice, None).len(), 2);
+fn mistakes_are_drawn_with_what_to_write() {
+    assert_texts("drawn.txt", |file| {
+        let definition = Definition::parse_named("grunt.toml", file, &small_game());
+        definition.err().map(|problems| drawn(&problems)).unwrap_or_default()
+    });
+}
+
+#[test]
+fn a_slip_of_the_pen_is_one_report_that_says_what_to_write() {
+    assert_reported("slips.txt", None);
+}
+
+#[test]
+fn files_are_reported_without_the_words_of_a_game() {
+    assert_reported("without_a_game.txt", None);
+}
+
+#[test]
+fn files_of_a_game_are_reported() {
+    assert_reported("with_a_game.txt", Some(&game()));
+}
+
+#[test]
+fn a_word_that_cannot_be_written_in_a_condition_is_no_value() {
+    let result = std::panic::catch_unwind(|| Vocabulary::<Guard>::new().value("2 health", |_, _| 0.0));
+    assert!(result.is_err());
+}
+
+#[test]
+fn a_condition_of_too_many_parts_is_refused() {
+    let when = |when: &str| {
+        let file =
+            format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', when = '{when}' }}]\nstates.b.final = true\n");
+        reported(&file, Some(&game())).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let long = format!("health{} > 1", " + 1".repeat(201));
+    assert_eq!(when(&long), ["the condition has more than 200 calculations"]);
+    let deep = format!("{}health > 1", "-(".repeat(70));
+    assert_eq!(when(&deep), ["the condition is nested deeper than 64 parentheses and `not`s"]);
+}
+
+#[test]
+fn a_file_of_thousands_of_states_is_read_and_its_mistakes_are_counted() {
+    let file = |to: &dyn Fn(usize) -> usize| {
+        let mut file = String::from("initial = \"s0\"\n");
+        for i in 0..2_000 {
+            writeln!(file, "[states.s{i}]\nexits = [{{ to = \"s{}\", when = \"health < {i}\" }}]", to(i)).unwrap();
+        }
+        file
+    };
+    let definition = Definition::parse(&file(&|i| (i + 1) % 2_000), &small_game()).unwrap();
+    assert_eq!(definition.states().len(), 2_000);
+    assert_eq!(definition.warnings(), []);
+    let problems = Definition::parse(&file(&|i| i + 20_000), &small_game()).unwrap_err();
+    // It is one report.
+    assert_eq!((problems.iter().len(), problems.unlisted()), (1, 1999));
+    assert_eq!(
+        problems.iter().next().unwrap().to_string(),
+        "unknown state `s20000` (and at least 199 more like this, in lines 5, 7, 9, 11, 13, 15 and so on)"
+    );
+}
+
+#[test]
+fn of_many_warnings_the_rest_are_counted() {
+    let mut file = String::from("initial = \"a\"\n[states.a]\nfinal = true\n");
+    for i in 0..1000 {
+        writeln!(file, "[states.s{i}]\nfinal = true").unwrap();
+    }
+    let outline = Outline::parse("a.toml", &file, None).unwrap();
+    assert_eq!((outline.warnings().len(), outline.unlisted_warnings()), (1, 999));
 }
 
 #[test]
@@ -58,11 +183,13 @@ fn mistakes_that_differ_in_names_only_are_one_report_when_there_are_many() {
         }
         file + "]\n"
     };
-    assert_eq!(reported(&file(5), None).len(), 5);
-    assert_told(
-        &file(40),
-        "4:24: error: unknown state `unknown0` (and 39 more like this, in lines 5, 6, 7, 8, 9, 10 and so on): \
-         define it: `[states.unknown0]`",
+    assert_eq!(lines(&file(5)).len(), 5);
+    assert_eq!(
+        lines(&file(40)),
+        [
+            "a.toml:4:24: error: unknown state `unknown0` (and 39 more like this, in lines 5, 6, 7, 8, 9, 10 and so on): \
+         define it: `[states.unknown0]`"
+        ]
     );
     let problems = Outline::parse("a.toml", &file(40), None).unwrap_err();
     assert_eq!((problems.errors(), problems.unlisted()), (40, 39));
@@ -71,15 +198,79 @@ fn mistakes_that_differ_in_names_only_are_one_report_when_there_are_many() {
 }
 
 #[test]
-fn a_misspelled_key_or_parameter_is_not_missing_too() {
-    assert_told(
-        "initial = 'a'\n[states.a]\nexits = [{ target = 'b' }]\n[states.b]\nfinal = true\n",
-        "3:12: error: unknown key `target` in an exit: did you mean `to`?",
-    );
+fn a_text_that_the_file_breaks_off_in() {
     assert_eq!(
-        reported("initial = 'a'\n[states.a]\nbehavior = { name = 'walk', sped = 2.0 }\nfinal = true\n", Some(&words())),
-        ["a.toml:3:29: error: behavior `walk` has no parameter `sped`: did you mean `speed`?"]
+        lines("initial = \"a\"\n[states.a]\nexits = [{ to = \"a\", when = \"health <"),
+        ["a.toml:3:29: error: a quote is missing behind a text: write `\"health <\"`"]
     );
+}
+
+#[test]
+fn an_empty_file() {
+    assert_eq!(
+        lines("  \n"),
+        ["a.toml:1:1: error: the file is empty: \
+          a definition needs `initial = \"..\"` and at least one `[states.name]`"]
+    );
+}
+
+/// A report handler would have to write more spaces than it can count.
+#[test]
+fn a_mistake_in_a_line_too_long_to_be_drawn_is_reported_without_its_place_underlined() {
+    let file = format!("{}initial = 'idel'\n[states.idle]\nfinal = true\n", " ".repeat(70_000));
+    let problems = Outline::parse("a.toml", &file, None).unwrap_err();
+    assert_eq!(drawn(&problems), "unknown-state\n\n  × unknown state `idel`\n  help: did you mean `idle`?\n");
+    assert_eq!(lines(&file), ["a.toml:1:70011: error: unknown state `idel`: did you mean `idle`?"]);
+}
+
+#[test]
+fn bytes_that_are_not_utf8() {
+    let problems = Outline::from_bytes("grunt.toml", b"initial = \"idle\"\n# caf\xe9\n", None).unwrap_err();
+    assert_eq!(
+        drawn(&problems),
+        r#"not-utf8
+
+  × the file is not UTF-8 text
+   ╭─[grunt.toml:2:6]
+ 1 │ initial = "idle"
+ 2 │ # caf�
+   ·      ┬
+   ·      ╰── the first byte that is not
+   ╰────
+  help: save the file as UTF-8
+"#
+    );
+}
+
+#[test]
+fn without_a_vocabulary_what_could_not_be_checked_is_listed() {
+    let file = r#"
+        initial = "idle"
+        [states.idle]
+        behaviour = "sleep"
+        exits = [{ to = "attack", when = "stamina > 3 and near", on = "alarm", after = "7 ticks" }]
+        [states.attack]
+        exits = [{ to = "idle" }]
+    "#;
+    let outline = Outline::parse("grunt.toml", file, None).unwrap();
+    let unchecked = outline.unchecked();
+    assert_eq!(
+        Vec::from_iter(&unchecked.values),
+        [(&"near".to_owned(), &ValueKind::Flag), (&"stamina".to_owned(), &ValueKind::Number)]
+    );
+    assert_eq!(Vec::from_iter(&unchecked.behaviors), ["sleep"]);
+    assert_eq!(Vec::from_iter(&unchecked.messages), ["alarm"]);
+    assert!(unchecked.ticks);
+}
+
+#[test]
+fn an_outline_tells_where_a_state_is_named() {
+    let file = "initial = 'a'\n[states.a]\nbehavior = { name = 'leap', then = 'b', never = ['b'] }\n\
+                exits = [{ to = \"b\", when = 'time_in(\"b\") > 3' }]\n[states.b]\nfinal = true\n";
+    let outline = Outline::parse("a.toml", file, Some(&game())).unwrap();
+    let uses: Vec<_> = outline.uses(outline.states()[1].id()).into_iter().map(|at| &file[at]).collect();
+    assert_eq!(uses, ["b", "'b'", "'b'", "\"b\"", "\"b\""]);
+    assert_eq!(outline.states()[0].behaviors().collect::<Vec<_>>(), ["leap"]);
 }
 
 #[test]
@@ -95,119 +286,36 @@ fn a_slip_in_a_file_with_a_link_is_one_report() {
 }
 
 #[test]
-fn advice_is_for_the_machine_in_which_the_mistake_is() {
-    assert_told(
-        "[machines.fish]\ninitial = 'a'\n[machines.fish.states.\"belly up]\nfinal = true\n[machines.fish.states.a]\nfinal = true\n",
-        "3:1: error: a quote is missing in the header: write `[machines.fish.states.\"belly up\"]`",
-    );
-    assert_told(
-        "[machines.'big fish']\ninitial = 'a'\nstates.a.exits = [{ to = 'x y', after = 1 }]\n",
-        "3:26: error: unknown state `x y`: define it: `[machines.\"big fish\".states.\"x y\"]`",
-    );
+fn a_file_of_another_format_is_named() {
+    let told = "a definition is written in TOML: begin with `initial = \"idle\"`, and write a state as `[states.idle]`";
+    for (format, file) in [
+        (
+            "YAML",
+            "initial: idle\nstates:\n  idle:\n    exits:\n      - to: attack\n        when: near\n  attack:\n    final: true\n",
+        ),
+        ("YAML", "---\n# a guard\ninitial: \"idle\"\nstates:\n  idle: { final: true }\n"),
+        ("JSON", "{\n  \"initial\": \"idle\",\n  \"states\": { \"idle\": { \"final\": true } }\n}\n"),
+        ("JSON", "{\"initial\":\"idle\",\"states\":{\"idle\":{\"final\":true}}}"),
+        ("XML", "<?xml version=\"1.0\"?>\n<machine initial=\"idle\"><state name=\"idle\"/></machine>\n"),
+        ("RON", "(\n    initial: \"idle\",\n    states: { \"idle\": (final: true) },\n)\n"),
+    ] {
+        assert_eq!(lines(file), [format!("a.toml:1:1: error: this is {format}: {told}")], "{file}");
+    }
+}
+
+#[test]
+fn long_names_are_cut_off() {
+    let long = "x".repeat(100_000);
     assert_eq!(
-        reported("[machines.fish.states.a]\ninitial = 'b'\n[machines.fish.states.b]\nfinal = true\n", None)[0],
-        "a.toml:2:1: error: `initial` belongs to state `a` here: write `initial` under the header `[machines.fish]`"
+        lines(&format!("initial = '{long}'\n[states.a]\nfinal = true\n")),
+        [format!("a.toml:1:11: error: unknown state `{}…`: define it: `[states.{}…`", "x".repeat(80), "x".repeat(72))]
     );
 }
 
 #[test]
-fn what_is_nearly_a_duration_is_told_what_it_is() {
-    for (after, expected) in [
-        ("500 µs", "the shortest unit of time is `ms`: write the seconds: `0.0005`"),
-        ("1.000,5 s", "a number has a decimal point, not a comma: write `\"1000.5 s\"`"),
-        ("2 s ... 4 s", "a range is written with two dots: write `\"2 s .. 4 s\"`"),
-    ] {
-        let expected = format!("3:30: error: `after` must be a duration: {expected}");
-        assert_told(&with_duration(after), &expected);
-    }
-    for (after, cause) in [
-        ("-2", "a time is not negative"),
-        ("2 s .. digest", "`digest` is not a time: a range leads from a time to a time"),
-    ] {
-        let told = reported(&with_duration(after), None);
-        assert!(told[0].starts_with(&format!("a.toml:3:30: error: `after` must be a duration: {cause}: ")), "{told:?}");
-    }
-    let outline = Outline::parse("a.toml", &with_duration("1e3 ms"), None).unwrap();
-    assert_eq!(outline.states()[0].exits()[0].after().unwrap().seconds(), Some(1.0));
-    assert_eq!(
-        reported("initial = 'a'\n[states.a]\nevery = 'seen'\nexits = [{ to = 'a', when = 'seen' }]\n", Some(&words())),
-        ["a.toml:3:9: error: `seen` is true or false, not a time: \
-          write a time such as `0.5`; what is true or false is asked in a `when`"]
-    );
-}
-
-#[test]
-fn a_bracket_that_is_missing_is_told_with_what_it_belongs_to() {
-    assert_told(
-        "initial = 'a'\n[states.a]\nexits = { to = 'b' }]\n[states.b]\nfinal = true\n",
-        "3:9: error: a `[` is missing: write `[` before it",
-    );
-    let file = "initial = 'a'\n[states.a]\nexits = [\n  { to = 'b', after = 1,\n  { to = 'b', after = 2 },\n]\n[states.b]\nfinal = true\n";
-    let problems = Outline::parse("a.toml", file, None).unwrap_err();
-    let problem = problems.iter().next().unwrap();
-    let lines: Vec<_> = problem.labeled_spans().map(|(at, text)| (problem.position(at.start).0, text)).collect();
-    assert_eq!(lines, [(4, "here"), (4, "the table begins here")]);
-}
-
-#[test]
-fn a_header_that_stands_in_other_signs_is_told_how_it_is_written() {
-    assert_told(
-        "initial = 'flee'\n['states.flee']\nfinal = true\n[states.a]\nentry = true\nfinal = true\n",
-        "2:2: error: `states.flee` stands in quotes, so that it is one name: write `[states.flee]`",
-    );
-    assert_told(
-        "initial = 'a'\n(states.a)\nfinal = true\n[states.b]\nentry = true\nfinal = true\n",
-        "2:1: error: a header stands in square brackets: write `[states.a]`",
-    );
-}
-
-#[test]
-fn a_state_of_a_machine_that_is_defined_twice_is_told_with_the_first_one() {
-    let file =
-        "[machines.m]\ninitial = 'a'\n[machines.m.states.a]\nentry = true\n[machines.m.states.a]\nfinal = true\n";
-    let problems = Outline::parse("a.toml", file, None).unwrap_err();
-    let problem = problems.iter().next().unwrap();
-    assert_eq!((problem.to_string().as_str(), problem.line()), ("state `a` is defined twice", 5));
-    let second = problem.labeled_spans().nth(1).map(|(at, text)| (problem.position(at.start), text));
-    assert_eq!(second, Some(((3, 20), "first defined here")));
-}
-
-#[test]
-fn signs_that_conditions_do_not_have_are_told_what_to_write() {
-    for (condition, column, expected) in [
-        ("'`seen`'", 30, "expected a value, a number, `not` or `(`: remove the backticks: names of values stand alone"),
-        (
-            "'seen\u{a0}and x > 1'",
-            34,
-            "expected `and`, `or` or the end: this is a non-breaking space: write a plain space",
-        ),
-        ("'x <> 1'", 33, "expected a value or a number to compare with: write `!=`"),
-        (
-            "'x % 2 == 0'",
-            32,
-            "expected `and`, `or` or the end: there is no remainder: let the game offer the result as a value",
-        ),
-        (
-            "'x ^ 2 > 3'",
-            32,
-            "expected `and`, `or` or the end: there are no powers: write `x * x`, or let the game offer the result as a value",
-        ),
-        (
-            "'round(x) > 3'",
-            35,
-            "expected `and`, `or` or the end: there is no function `round`: there are `min`, `max`, `abs`, and what the game offers as values",
-        ),
-        (
-            "'time_in_state > 20 ticks'",
-            49,
-            "expected `and`, `or` or the end: times are in seconds in a condition: divide by the ticks of a second, or use `after`",
-        ),
-        ("true", 29, "`when` must be a string, not true or false: remove `when`: without one, it always holds"),
-    ] {
-        assert_told(&with_condition(condition), &format!("3:{column}: error: {expected}"));
-    }
-    assert_told(
-        "initial = 'a'\n[states.a]\nexits = { to = 'b' }\n[states.b]\nfinal = true\n",
-        "3:9: error: `exits` must be a list, not a table: write `[` before the table and `]` behind it: `exits` may be several",
-    );
+fn the_page_shows_a_slip_as_it_is_drawn() {
+    let file = "initial = \"wander\"\n\n[states.wander]\nbehavior = \"wander\"\n\
+                exits = [{ to = \"attack, when = \"enemy_visible\" }]\n\n[states.attack]\nfinal = true\n";
+    let drawn = drawn(&Outline::parse("guard.toml", file, None).unwrap_err());
+    assert!(include_str!("../../docs/definitions.md").contains(&*drawn), "{drawn}");
 }

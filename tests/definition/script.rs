@@ -2,11 +2,13 @@
 #![cfg(feature = "script")]
 #![expect(clippy::float_cmp, reason = "what a script writes is exact")]
 
-use demeanor::definition::{Definition, Problems, Vocabulary};
-use demeanor::{Batch, Fsm, State, StateMachine};
+use demeanor::definition::{Definition, Problems, ScriptBudget, Vocabulary};
+use demeanor::{Fsm, State, StateMachine};
 
 use crate::captured_log::log_lines;
 use crate::guard::{Guard, current, parsed};
+use crate::played::Ask;
+use crate::troop::in_all_ways;
 
 struct Slow;
 impl State<Guard> for Slow {
@@ -15,24 +17,44 @@ impl State<Guard> for Slow {
     }
 }
 
-fn vocabulary() -> Vocabulary<Guard> {
+pub(crate) fn vocabulary(budget: ScriptBudget) -> Vocabulary<Guard> {
     Vocabulary::new()
+        .script_budget(budget)
         .value("health", |guard: &Guard, _| guard.health)
         .flag("alarm", |guard: &Guard, _| guard.is_alarmed)
         .field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
+        .behavior("ask", &Ask)
         .behaviour("slow", &Slow)
 }
 
-fn machine(script: &str) -> StateMachine<Guard> {
-    let file = "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\n[states.b]\n";
-    parsed(file, &vocabulary().script("a.rhai", script)).machine()
+pub(crate) fn definition(file: &str, script: &str, budget: ScriptBudget) -> Definition<Guard> {
+    parsed(file, &vocabulary(budget).script("a.rhai", script))
 }
 
-/// What `act` has logged of the owner of a name, but for its changes.
-fn logged(name: &str, act: impl FnOnce()) -> Vec<String> {
-    let mut lines = log_lines(act);
-    lines.retain(|line| line.contains(name) && !line.starts_with("DEBUG"));
-    lines
+pub(crate) const FILE: &str = "initial = 'a'\nstates.a.script = 'a.rhai'\n[states.b]\nfinal = true\n";
+
+pub(crate) fn machine(script: &str) -> StateMachine<Guard> {
+    definition(FILE, script, ScriptBudget::default()).machine()
+}
+
+pub(crate) fn ann() -> Guard {
+    Guard { name: "Ann", ..Guard::default() }
+}
+
+/// The errors and warnings that are logged, without the log's own words.
+pub(crate) fn errors(act: impl FnOnce()) -> Vec<String> {
+    let lines = log_lines(act);
+    let serious = |line: &String| line.starts_with("ERROR") || line.starts_with("WARN");
+    lines.into_iter().filter(serious).map(|line| line.replace(" demeanor::definition", "")).collect()
+}
+
+/// What is logged of one update with a script that fails. Its owner stays, and what the script wrote is not kept.
+#[track_caller]
+pub(crate) fn failure(script: &str) -> String {
+    let (mut machine, mut guard) = (machine(script), Guard { speed: 0.5, health: 50.0, ..ann() });
+    let lines = errors(|| machine.update(&mut guard, &mut 0.0));
+    assert_eq!((lines.len(), guard.speed, current(&machine).as_str()), (1, 0.5, "a"), "{lines:?}");
+    lines[0].replace("ERROR: Ann: script a.rhai, function update, in state a: ", "")
 }
 
 #[test]
@@ -62,7 +84,7 @@ fn a_script_reads_values_writes_fields_and_changes_state() {
 fn a_script_runs_after_the_behaviour_and_before_the_exits() {
     let file = "initial = \"a\"\n[states.a]\nbehaviour = \"slow\"\nscript = \"a.rhai\"\n\
                 exits = [{ to = \"b\", when = \"speed == 2\" }]\n[states.b]\n";
-    let vocabulary = vocabulary().script("a.rhai", "fn update() { this.speed *= 2.0; }");
+    let vocabulary = vocabulary(ScriptBudget::default()).script("a.rhai", "fn update() { this.speed *= 2.0; }");
     let mut machine = Definition::parse(file, &vocabulary).unwrap().machine();
     machine.update(&mut Guard::default(), &mut 0.0);
     assert_eq!(current(&machine), "b");
@@ -76,7 +98,8 @@ fn a_script_answers_a_condition() {
         "let limit = 20;\nthis.health < limit",
         "fn low(x) { x < 20 }\nfn when() { low(this.health) }",
     ] {
-        let definition = Definition::parse(file, &vocabulary().script("low.rhai", text)).unwrap();
+        let definition =
+            Definition::parse(file, &vocabulary(ScriptBudget::default()).script("low.rhai", text)).unwrap();
         for (health, expected) in [(10.0, "b"), (30.0, "a")] {
             let mut machine = definition.machine();
             machine.update(&mut Guard { health, ..Guard::default() }, &mut 0.0);
@@ -88,49 +111,32 @@ fn a_script_answers_a_condition() {
 #[test]
 fn many_owners_run_their_script_as_each_would_alone() {
     let file = "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\nexits = [{ to = \"b\", when = { script = \"w.rhai\" } }]\n[states.b]\n";
-    let vocabulary = vocabulary()
+    let vocabulary = vocabulary(ScriptBudget::default())
         .script("a.rhai", "fn update() { this.speed += this.health; if this.speed > 30.0 { change_state(\"b\"); } }")
         .script("w.rhai", "this.speed == 14.0");
     let definition = Definition::parse(file, &vocabulary).unwrap();
-    let guard = |i: u8| Guard { health: f64::from(i), ..Guard::default() };
-    let mut batch = Batch::new();
-    let keys: Vec<_> = (0..100).map(|i| batch.insert(guard(i), definition.initial())).collect();
-    let mut alone: Vec<_> = (0..100).map(|i| (guard(i), definition.machine())).collect();
-    let mut time = 0.0;
-    for _ in 0..4 {
-        batch.update(&mut time);
-        for (guard, machine) in &mut alone {
-            machine.update(guard, &mut time);
-        }
-    }
-    for (key, (guard, machine)) in keys.iter().zip(&alone) {
-        assert_eq!(batch.get(*key).unwrap().speed, guard.speed);
-        assert_eq!(batch.state_of(*key), machine.current());
-    }
-}
-
-/// Runs one update of a script that fails, and returns what is logged.
-#[track_caller]
-fn failure(name: &'static str, script: &str) -> Vec<String> {
-    let mut machine = machine(script);
-    let mut guard = Guard { name, speed: 1.0, health: 50.0, ..Guard::default() };
-    let lines = logged(name, || machine.update(&mut guard, &mut 0.0));
-    assert_eq!(current(&machine), "a", "the owner stays");
-    assert_eq!(guard.speed, 1.0, "what a failed script wrote is not kept");
-    lines
+    let guards: Vec<_> = (0..100_u8).map(|i| Guard { health: f64::from(i), ..Guard::default() }).collect();
+    in_all_ways(&definition, &definition.initial(), &guards, &[0.0; 4]);
 }
 
 #[test]
-fn a_script_that_fails_is_logged_with_file_line_and_state_and_the_owner_stays() {
-    assert_eq!(
-        failure(
-            "Ann",
-            "fn update() {\n    this.speed = 9.0;\n    change_state(\"b\");\n    let name = \"halth\";\n    this[name] + 1\n}"
+fn a_script_that_fails_is_logged_with_its_place() {
+    for (script, why) in [
+        (
+            "fn update() {\n    this.speed = 9.0;\n    change_state(\"b\");\n    let name = \"halth\";\n    this[name] + 1\n}",
+            "line 5, column 10: Property not found: halth",
         ),
-        [
-            "ERROR demeanor::definition: Ann: script a.rhai, function update, in state a: line 5, column 10: Property not found: halth"
-        ]
-    );
+        (
+            "fn update() { this.speed = 9.0; let to = \"c\"; change_state(to); }",
+            "line 1, column 47: Runtime error: unknown state `c`",
+        ),
+        (
+            "fn update() { this.speed = 9.0; let name = \"health\"; this[name] = 100.0; change_state(\"b\"); }",
+            "line 1, column 58: `health` can be read, but not written",
+        ),
+    ] {
+        assert_eq!(failure(script), why);
+    }
 }
 
 #[test]
@@ -140,75 +146,38 @@ fn a_condition_that_fails_is_logged_with_file_line_and_state_and_does_not_hold()
         ("this.health < 20 &&\n  { let name = \"alrm\"; this[name] }", "line 2, column 29: Property not found: alrm"),
         ("this.health", "the answer is neither true nor false, but of type f64"),
     ] {
-        let definition = Definition::parse(file, &vocabulary().script("w.rhai", script)).unwrap();
-        let mut machine = definition.machine();
-        let mut ida = Guard { name: "Ida", ..Guard::default() };
-        let lines = logged("Ida", || machine.update(&mut ida, &mut 0.0));
+        let mut machine = parsed(file, &vocabulary(ScriptBudget::default()).script("w.rhai", script)).machine();
+        let mut lines = log_lines(|| machine.update(&mut ann(), &mut 0.0));
+        lines.retain(|line| !line.starts_with("DEBUG"));
         assert_eq!(current(&machine), "a");
         assert_eq!(
             lines,
-            [format!("ERROR demeanor::definition: Ida: script w.rhai, function when, in state a: {why}")]
+            [format!("ERROR demeanor::definition: Ann: script w.rhai, function when, in state a: {why}")]
         );
     }
 }
 
 #[test]
-fn an_unknown_state_is_an_error_of_the_script() {
-    assert_eq!(
-        failure("Ben", "fn update() { this.speed = 9.0; let to = \"c\"; change_state(to); }"),
-        [
-            "ERROR demeanor::definition: Ben: script a.rhai, function update, in state a: line 1, column 47: Runtime error: unknown state `c`"
-        ]
-    );
-}
-
-#[test]
-fn a_value_that_is_no_field_cannot_be_written() {
-    assert_eq!(
-        failure(
-            "Cat",
-            "fn update() { this.speed = 9.0; let name = \"health\"; this[name] = 100.0; change_state(\"b\"); }"
-        ),
-        [
-            "ERROR demeanor::definition: Cat: script a.rhai, function update, in state a: line 1, column 58: `health` can be read, but not written"
-        ]
-    );
-}
-
-#[test]
-fn a_script_that_does_not_end_is_stopped() {
-    let lines = failure("Dan", "fn update() { this.speed = 9.0; loop { this.speed += 1.0; } }");
-    assert_eq!(lines.len(), 1);
-    assert!(lines[0].ends_with("it takes more than 100000 operations"), "{lines:?}");
-}
-
-#[test]
 fn a_script_that_calls_itself_without_end_is_stopped() {
-    let lines = failure("Eve", "fn again(x) { again(x + 1) }\nfn update() { this.speed = 9.0; again(0); }");
-    assert_eq!(lines.len(), 1);
-    assert!(lines[0].contains("Stack overflow"), "{lines:?}");
+    let found = failure("fn again(x) { again(x + 1) }\nfn update() { this.speed = 9.0; again(0); }");
+    assert!(found.contains("Stack overflow"), "{found}");
 }
 
 #[test]
 fn a_script_that_fills_the_memory_is_stopped() {
-    for script in [
-        "fn update() { this.speed = 9.0; let s = \"ab\"; loop { s += s; } }",
-        "fn update() { this.speed = 9.0; let a = []; loop { a.push(1); } }",
-    ] {
-        let lines = failure("Fay", script);
-        assert!(lines.last().unwrap().contains("Fay: script a.rhai"), "{lines:?}");
+    for body in ["let s = \"ab\"; loop { s += s; }", "let a = []; loop { a.push(1); }"] {
+        let mut machine = machine(&format!("fn update() {{ this.speed = 9.0; {body} }}"));
+        let mut guard = ann();
+        let lines = errors(|| machine.update(&mut guard, &mut 0.0));
+        assert!(lines.last().unwrap().contains("Ann: script a.rhai"), "{lines:?}");
+        assert_eq!((guard.speed, current(&machine).as_str()), (0.0, "a"));
     }
 }
 
 #[test]
 fn the_same_failure_is_not_logged_in_every_tick() {
     let mut machine = machine("fn update() { let name = \"nothing\"; this[name] }");
-    let mut guard = Guard { name: "Gus", ..Guard::default() };
-    let lines = logged("Gus", || {
-        for _ in 0..100 {
-            machine.update(&mut guard, &mut 0.0);
-        }
-    });
+    let lines = errors(|| (0..100).for_each(|_| machine.update(&mut ann(), &mut 0.0)));
     assert_eq!(lines.len(), 7);
 }
 
@@ -216,8 +185,8 @@ fn the_same_failure_is_not_logged_in_every_tick() {
 fn a_script_that_cannot_be_read_is_a_mistake_of_the_definition() {
     let problems = |text: Option<&str>| -> Problems {
         let vocabulary = match text {
-            Some(text) => vocabulary().script("a.rhai", text),
-            None => vocabulary(),
+            Some(text) => vocabulary(ScriptBudget::default()).script("a.rhai", text),
+            None => vocabulary(ScriptBudget::default()),
         };
         let file = "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\nfinal = true\n";
         Definition::parse_named("guard.toml", file, &vocabulary).unwrap_err()
@@ -243,7 +212,7 @@ fn the_files_beside_a_definition_are_its_scripts() {
     let path = folder.join("guard.toml");
     std::fs::write(&path, "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\n[states.b]\n").unwrap();
     std::fs::write(folder.join("a.rhai"), "fn update() { change_state(\"b\") }").unwrap();
-    let mut machine = Definition::load(&path, &vocabulary()).unwrap().machine();
+    let mut machine = Definition::load(&path, &vocabulary(ScriptBudget::default())).unwrap().machine();
     machine.update(&mut Guard::default(), &mut 0.0);
     assert_eq!(current(&machine), "b");
     std::fs::remove_dir_all(&folder).unwrap();

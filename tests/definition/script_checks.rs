@@ -1,16 +1,13 @@
 //! What a script says that could only fail when it runs: found when the file is loaded.
 #![cfg(feature = "script")]
 
-use demeanor::definition::{Definition, Vocabulary};
+use demeanor::definition::{Definition, ScriptBudget};
 
-use crate::guard::Guard;
+use crate::script::vocabulary;
 
 /// What is said of a script, with its line and column, when the file is loaded.
 fn told(script: &str) -> Vec<String> {
-    let vocabulary = Vocabulary::new()
-        .value("health", |_: &Guard, _| 50.0)
-        .field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
-        .script("a.rhai", script);
+    let vocabulary = vocabulary(ScriptBudget::default()).script("a.rhai", script);
     let file = "initial = 'a'\n[states.a]\nscript = 'a.rhai'\n[states.flee]\nfinal = true\n";
     match Definition::parse(file, &vocabulary) {
         Ok(_) => Vec::new(),

@@ -4,10 +4,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use demeanor::definition::{Definition, Vocabulary};
-use demeanor::{Batch, Fsm, Key, State};
+use demeanor::{Fsm, State, StateRef};
 
 use crate::guard::{Guard, Told, parsed};
 use crate::trace::log::Trace;
+use crate::troop::{self, Request, Troop, WAYS, Way};
 
 /// Notes each callback, with the time.
 struct Tells(&'static str);
@@ -71,71 +72,28 @@ fn definition(file: &str) -> Definition<Guard> {
     parsed(file, &vocabulary)
 }
 
-/// How a batch is updated.
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    InTurn,
-    #[cfg(feature = "parallel")]
-    Parallel,
-    InKeyOrder,
-}
-
-const WAYS: &[Way] = &[
-    Way::InTurn,
-    #[cfg(feature = "parallel")]
-    Way::Parallel,
-    Way::InKeyOrder,
-];
-
-/// The batch's ticks in eight seconds, two in a second. A panic ends its tick and no other.
-fn run(batch: &mut Batch<Guard>, way: Way) {
+/// What guards do in eight seconds of two ticks each. A panic ends its tick and no other.
+fn eight_seconds(mut troop: Troop) -> Vec<Trace> {
     for tick in 0..16 {
-        let mut clock = f64::from(tick) / 2.0;
-        let _ = catch_unwind(AssertUnwindSafe(|| match way {
-            Way::InTurn => batch.update(&mut clock),
-            #[cfg(feature = "parallel")]
-            Way::Parallel => drop(batch.par_update(|_| clock)),
-            Way::InKeyOrder => batch.update_in_key_order(&mut clock),
-        }));
+        let _ = catch_unwind(AssertUnwindSafe(|| troop.update(f64::from(tick) / 2.0)));
     }
+    (0..troop.len()).map(|who| troop.guard(who).take_trace()).collect()
 }
 
-fn traces(batch: &mut Batch<Guard>, keys: &[Key]) -> Vec<Trace> {
-    keys.iter().map(|key| batch.get_mut(*key).unwrap().take_trace()).collect()
+/// What guards in the initial state of a file do.
+fn run(way: Way, file: &str, guards: &[Guard], global: Option<StateRef<Guard>>) -> Vec<Trace> {
+    eight_seconds(Troop::start(way, guards, &definition(file).initial(), global))
 }
 
-/// What guards in the initial state of a file do in a batch.
-fn in_a_batch(file: &str, guards: &[Guard], has_global: bool, way: Way) -> Vec<Trace> {
-    let definition = definition(file);
-    let mut batch = Batch::new();
-    let keys: Vec<_> = guards.iter().map(|guard| batch.spawn(guard.clone(), definition.initial(), &mut 0.0)).collect();
-    if has_global {
-        batch.set_global(&ALWAYS);
-    }
-    run(&mut batch, way);
-    traces(&mut batch, &keys)
-}
-
-/// The same, each on a machine of its own.
-fn alone(file: &str, guards: &[Guard]) -> Vec<Trace> {
-    let definition = definition(file);
-    let alone = |guard: &Guard| {
-        let (mut guard, mut machine) = (guard.clone(), definition.machine());
-        machine.start(&mut guard, &mut 0.0);
-        for tick in 0..16 {
-            let mut clock = f64::from(tick) / 2.0;
-            let _ = catch_unwind(AssertUnwindSafe(|| machine.update(&mut guard, &mut clock)));
-        }
-        guard.take_trace()
-    };
-    guards.iter().map(alone).collect()
+/// The same in a batch, chunk by chunk.
+fn in_a_batch(file: &str, guards: &[Guard]) -> Vec<Trace> {
+    run(Way::InTurn, file, guards, None)
 }
 
 /// Asserts that guards do the same in a batch as on machines, whichever way it is updated.
 fn assert_alike(file: &str, guards: &[Guard], expected: &[&str]) {
-    assert_eq!(alone(file, guards), *expected);
     for way in WAYS {
-        assert_eq!(in_a_batch(file, guards, false, *way), *expected, "{way:?}");
+        assert_eq!(run(*way, file, guards, None), *expected, "{way:?}");
     }
 }
 
@@ -161,7 +119,7 @@ const INNER: &str = "[states.inner]\nparent = 'outer'\nbehaviour = 'inner'\never
 fn a_turn_that_another_owners_panic_keeps_from_being_taken_is_taken_in_the_next_tick() {
     let file = format!("initial = 'outer'\n{OUTER}");
     let guards = [Guard::default(), Guard::afraid_of("2 outer"), Guard::default()];
-    let done = in_a_batch(&file, &guards, false, Way::InTurn);
+    let done = in_a_batch(&file, &guards);
     let turns: Vec<_> = done.iter().map(|trace| times(trace, "outer")).collect();
     assert_eq!(turns, [EVERY_SECOND, ONE_TWICE, ONE_LATE]);
 }
@@ -171,18 +129,17 @@ fn a_turn_that_another_owners_panic_keeps_from_being_taken_is_taken_in_the_next_
 fn a_turn_that_a_panic_in_another_state_keeps_from_being_taken_is_taken_in_the_next_tick() {
     let file = format!("initial = 'outer'\n[states.other]\nbehaviour = 'other'\n{OUTER}");
     let definition = definition(&file);
-    for way in WAYS {
-        let mut batch = Batch::new();
-        batch.insert(Guard::afraid_of("2 other"), definition.state("other").unwrap());
-        let key = batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
-        run(&mut batch, *way);
+    for way in troop::in_a_batch() {
+        let guards = [Guard::afraid_of("2 other"), Guard::default()];
+        let mut troop = Troop::start(way, &guards, &definition.state("other").unwrap(), None);
+        troop.ask(1, Request::Change(definition.initial()), 0.0);
         let expected = match way {
             // All other chunks have their tick.
             #[cfg(feature = "parallel")]
             Way::Parallel => EVERY_SECOND,
-            Way::InTurn | Way::InKeyOrder => ONE_LATE,
+            _ => ONE_LATE,
         };
-        assert_eq!(times(&traces(&mut batch, &[key])[0], "outer"), expected, "{way:?}");
+        assert_eq!(times(&eight_seconds(troop)[1], "outer"), expected, "{way:?}");
     }
 }
 
@@ -191,7 +148,7 @@ fn a_turn_that_a_panic_in_another_state_keeps_from_being_taken_is_taken_in_the_n
 fn a_turn_that_is_complete_before_a_panic_does_not_come_again() {
     let file = format!("initial = 'inner'\n{OUTER}{INNER}");
     let guards = [Guard::default(), Guard::afraid_of("2 inner"), Guard::default()];
-    let done = in_a_batch(&file, &guards, false, Way::InTurn);
+    let done = in_a_batch(&file, &guards);
     for trace in &done {
         assert_eq!(times(trace, "outer"), EVERY_SECOND);
     }
@@ -204,7 +161,7 @@ fn a_turn_that_is_complete_before_a_panic_does_not_come_again() {
 fn a_turn_that_a_panic_keeps_from_those_who_have_asked_for_something_is_taken_in_the_next_tick() {
     let file = format!("initial = 'inner'\n{}{INNER}", OUTER.replace("'outer'\nevery", "'calls'\nevery"));
     let guards = [Guard::default(), Guard::afraid_of("2 outer"), Guard::default()];
-    let done = in_a_batch(&file, &guards, false, Way::InTurn);
+    let done = in_a_batch(&file, &guards);
     let turns = |what: &str| done.iter().map(|trace| times(trace, what)).collect::<Vec<_>>();
     assert_eq!(turns("outer"), [EVERY_SECOND, ONE_TWICE, ONE_LATE]);
     // The first has been told in the tick of the panic. What the second has asked for is dropped.
@@ -217,8 +174,8 @@ fn a_turn_that_a_panic_keeps_from_those_who_have_asked_for_something_is_taken_in
 fn a_panic_in_the_global_keeps_the_turns_of_all() {
     let file = format!("initial = 'outer'\n{OUTER}");
     let guards = [Guard::default(), Guard::afraid_of("2 always"), Guard::default()];
-    for way in WAYS.iter().copied().filter(|way| !matches!(way, Way::InKeyOrder)) {
-        let done = in_a_batch(&file, &guards, true, way);
+    for way in troop::in_a_batch().filter(|way| *way != Way::InKeyOrder) {
+        let done = run(way, &file, &guards, Some((&ALWAYS).into()));
         let turns: Vec<_> = done.iter().map(|trace| times(trace, "outer")).collect();
         assert_eq!(turns, [ONE_LATE; 3], "{way:?}");
     }
@@ -234,7 +191,7 @@ fn a_turn_ends_with_its_state_though_a_panic_keeps_it_from_being_taken() {
     );
     let hungry = Guard { is_hungry: true, ..Guard::default() };
     let guards = [hungry, Guard::afraid_of("1 outer"), Guard::default()];
-    let done = in_a_batch(&file, &guards, false, Way::InTurn);
+    let done = in_a_batch(&file, &guards);
     let first: Vec<_> = done[0].iter().take(4).map(String::as_str).collect();
     assert_eq!(first, ["0 enters outer", "0 enters inner", "1 outer", "1 enters other"]);
     assert_eq!(times(&done[0], "other")[..1], [2.0]);
@@ -275,11 +232,11 @@ fn what_a_state_keeps_is_kept_over_a_panic_of_its_owner() {
     let hungry = "0 enters inner; 1 inner; 1 enters other; 1.5 other; 2 other; 2.5 other; 3 other; 3 enters inner; 4 inner; \
                   4 enters other; 4.5 other; 5 other; 5.5 other; 6 other; 6 enters inner; 7 inner; 7 enters other; 7.5 other";
     let twice = patient.replacen("2 inner", "2 inner; 2.5 inner", 1);
-    assert_eq!(alone(file, &guards), [&*twice, patient, hungry]);
+    assert_eq!(run(Way::Alone, file, &guards, None), [&*twice, patient, hungry]);
     // In the tick of the panic nobody behind it is updated.
     let late = patient.replacen("2 inner", "2.5 inner", 1);
     let hungry = hungry.replacen("2 other; ", "", 1);
-    assert_eq!(in_a_batch(file, &guards, false, Way::InTurn), [&*twice, &late, &hungry]);
+    assert_eq!(in_a_batch(file, &guards), [&*twice, &late, &hungry]);
 }
 
 /// What is asked for in an `enter` that panics is dropped: the owner has nothing of it, and the others have all of it.

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
 
 use crate::captured_log::{log_lines, on_record};
+use crate::play::{EVERYWHERE, play};
 use crate::trace::{Actor, Place, Stage, Trace};
 
 static A: Place = Place::new("A");
@@ -78,36 +79,26 @@ fn a_logger_that_panics_when_it_is_asked_whether_it_is_enabled_leaves_no_change_
     }
 }
 
-/// Rule 22: an owner whose callback had panicked after a change at once was updated further down its path.
 #[test]
-fn a_tick_ends_for_an_owner_with_its_panic_even_after_a_change_at_once() {
-    let script = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
-        fsm.change_state_now(actor, &KITCHEN, time);
-    };
-    let mut batch = Batch::new();
-    batch.insert(Stage::new(&KITCHEN).when("House.update", script).panicking_in("House.update").actor, &KITCHEN);
-    assert!(panics(|| batch.update(&mut GameTime::new())));
-    let expected = ["House.update", "Kitchen.exit", "Kitchen -> Kitchen (change)", "Kitchen.enter"];
-    assert_eq!(traces(&mut batch), [expected]);
-}
+fn panics_in_a_tick() {
+    play(
+        EVERYWHERE,
+        r"
+        # a_tick_ends_for_an_owner_with_its_panic_even_after_a_change_at_once (rule 22)
+        // It was updated further down its path.
+        in Kitchen; panicking House.update
+        House.update: now Kitchen
+        panicking update => House.update; Kitchen.exit; Kitchen -> Kitchen (change); Kitchen.enter
 
-/// Rules 12 and 22: the only owner of a chunk to change had its request carried out that it had made in a panicking `exit`.
-#[test]
-fn what_was_asked_for_in_an_exit_that_panicked_is_dropped() {
-    let actor = Stage::new(&A)
-        .when("A.update", |_, fsm, _| fsm.change_state(&B))
-        .when("A.exit", |_, fsm, _| fsm.change_state(&C))
-        .panicking_in("A.exit")
-        .actor;
-    let mut batch = Batch::new();
-    // So that the batch knows the states, and the change is made in bulk.
-    for state in [&B, &C] {
-        batch.insert(Actor::default(), state);
-    }
-    let key = batch.insert(actor, &A);
-    assert!(panics(|| batch.update(&mut GameTime::new())));
-    assert_eq!(batch.get_mut(key).expect("it is there").take_trace(), ["A.update", "A.exit"]);
-    assert!(batch.is_in_state(key, &A));
+        # what_was_asked_for_in_an_exit_that_panicked_is_dropped (rules 12 and 22)
+        // The only owner of a chunk to change had its request carried out.
+        in A; panicking A.exit
+        A.update: change B
+        A.exit: change C
+        panicking update => A.update; A.exit
+        view => A, was A
+        ",
+    );
 }
 
 /// Rule 22: in a change made in bulk that enters several states, an owner whose `on_change` panicked went to the innermost.
@@ -369,71 +360,4 @@ fn a_mock_in_a_batch_is_edited_and_verified_as_in_a_machine() {
     let key = batch.insert(Actor::default(), Box::new(mock));
     batch.update(&mut GameTime::new());
     drop(batch.remove(key));
-}
-
-/// What a behavior does at once, and whether an exit is tried afterwards, was decided otherwise in a batch.
-#[cfg(feature = "definition")]
-#[test]
-fn exits_are_tried_alike_after_a_change_now_that_is_refused_or_enters_the_same_state() {
-    use demeanor::StateRef;
-    use demeanor::definition::{Definition, Vocabulary};
-
-    #[derive(Clone, Default)]
-    struct Guard {
-        /// Where its behavior changes to at once.
-        now: Option<StateRef<Guard>>,
-        leaves: bool,
-        trace: Vec<String>,
-    }
-    impl Owner for Guard {
-        type Context<'a> = ();
-        type Message = ();
-
-        fn on_change(&mut self, change: &demeanor::Change<'_, Self>, (): &mut ()) {
-            self.trace.push(change.to_string());
-        }
-    }
-    struct Walk;
-    impl State<Guard> for Walk {
-        fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, (): &mut ()) {
-            if let Some(to) = guard.now.take() {
-                let is_made = fsm.change_state_now(guard, to, &mut ());
-                guard.trace.push(format!("made: {is_made}"));
-            }
-        }
-    }
-    struct Barred;
-    impl State<Guard> for Barred {
-        fn can_enter(&self, _: &Guard, _: &Fsm<'_, Guard>, (): &()) -> bool {
-            false
-        }
-    }
-    struct Elsewhere;
-    impl State<Guard> for Elsewhere {}
-
-    let vocabulary = Vocabulary::new().flag("leaves", |guard: &Guard, ()| guard.leaves).behaviour("walk", &Walk);
-    let flat = "initial = \"a\"\n[states.a]\nbehaviour = \"walk\"\nexits = [{ to = \"b\", when = \"leaves\" }]\n\
-                [states.b]\nexits = [{ to = \"a\" }]\n";
-    let nested = "initial = \"a\"\n[states.house]\nexits = [{ to = \"b\", when = \"leaves\" }]\n\
-                  [states.a]\nparent = \"house\"\nbehaviour = \"walk\"\n[states.b]\nexits = [{ to = \"a\" }]\n";
-    for file in [flat, nested] {
-        let definition = Definition::parse(file, &vocabulary).unwrap();
-        let a = definition.state("a").unwrap();
-        let ways: [StateRef<Guard>; 4] = [(&Barred).into(), a.clone(), (&Elsewhere).into(), a];
-        for to in ways {
-            let guard = |leaves| Guard { now: Some(to.clone()), leaves, trace: Vec::new() };
-            let mut machines = [true, false].map(|leaves| (guard(leaves), definition.machine()));
-            let mut batch = Batch::new();
-            let keys = [true, false].map(|leaves| batch.insert(guard(leaves), definition.initial()));
-            for _ in 0..3 {
-                batch.update(&mut ());
-                for ((guard, machine), key) in machines.iter_mut().zip(keys) {
-                    machine.update(guard, &mut ());
-                    assert_eq!(batch[key].trace, guard.trace, "after a change now to {to}");
-                    assert_eq!(batch.state_of(key), machine.current());
-                    assert_eq!(batch.previous_of(key), machine.previous());
-                }
-            }
-        }
-    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use demeanor::{Agent, Fsm, GameTime, State, StateMachine, StateRef};
 
+use crate::play::{EVERYWHERE, play};
 use crate::trace::{Act, Actor, Place, Stage};
 
 static HOUSE: Place = Place::new("House");
@@ -256,54 +257,36 @@ fn the_drop_of_an_ancestor_that_panics_ends_the_timers_of_the_states_that_are_le
     }
 }
 
-/// Rule 22: on a machine they were carried out, unless it was an `exit` that panicked; in a batch they were dropped, apart from
-/// sleep, which was the other way around.
-#[cfg(feature = "std")]
 #[test]
-fn what_waits_when_a_callback_catches_a_panic_is_dropped_on_a_machine_as_in_a_batch() {
-    for panics in ["Road.enter", "Yard.exit", "on_change"] {
-        let set_up = || {
-            Stage::new(&YARD).panicking_in(panics).when("Yard.update", |actor, fsm, time| {
-                fsm.sleep();
-                fsm.change_state(&ROAD);
-                fsm.change_state(&SEA);
-                // It carries them out first.
-                assert!(catch_unwind(AssertUnwindSafe(|| fsm.send_now(actor, &"hello", time))).is_err());
-                assert!(!fsm.has_requests());
-            })
-        };
-        let mut stage = set_up();
-        stage.update();
-        let mut batch = demeanor::Batch::new();
-        let key = batch.insert(set_up().actor, &YARD);
-        batch.update(&mut stage.time);
-        let ends_in = if panics == "Yard.exit" { "Yard" } else { "Road" };
-        assert_eq!(stage.machine.current().map(ToString::to_string).as_deref(), Some(ends_in), "{panics}");
-        assert_eq!(batch.state_of(key).map(ToString::to_string).as_deref(), Some(ends_in), "{panics}");
-        assert_eq!((stage.machine.is_asleep(), batch.awake()), (false, 1), "{panics}");
-    }
-}
+fn panics_that_a_callback_catches() {
+    play(
+        EVERYWHERE,
+        r"
+        # what_waits_when_a_callback_catches_a_panic_is_dropped_on_a_machine_as_in_a_batch (rule 22)
+        // On a machine the requests were carried out, unless it was an `exit` that panicked; in a batch they were dropped, apart
+        // from sleep, which was the other way around.
+        in A; panicking B.enter
+        A.update: sleep; change B; change C; catch hear hello; requests
+        update => A.update; A.exit; A -> B (change); B.enter; caught; none waits
+        view => B, was A
+        asleep => no
+        in A; panicking A.exit
+        A.update: sleep; change B; change C; catch hear hello; requests
+        update => A.update; A.exit; caught; none waits
+        view => A, was A
+        asleep => no
+        in A; panicking on_change
+        A.update: sleep; change B; change C; catch hear hello; requests
+        update => A.update; A.exit; A -> B (change); caught; none waits
+        view => B, was A
+        asleep => no
 
-/// Rules 14, 22 and 25: it was believed that the message had led nowhere.
-#[test]
-fn who_catches_a_panic_in_the_message_that_led_elsewhere_sets_no_timer_and_is_offered_no_more() {
-    let mut stage = Stage::new(&KITCHEN).panicking_in("Road.hello").when("Kitchen.go", |actor, fsm, time| {
-        fsm.change_state(&ROAD);
-        assert!(catch_unwind(AssertUnwindSafe(|| fsm.send_now(actor, &"hello", time))).is_err());
-        fsm.change_state_after(1.0, &SEA);
-    });
-    assert_eq!(
-        stage.send("go"),
-        [
-            "Kitchen.go",
-            "Kitchen.exit",
-            "House.exit",
-            "Kitchen -> Road (change)",
-            "Road.enter",
-            "Road.hello",
-            "not handled"
-        ]
+        # who_catches_a_panic_in_the_message_that_led_elsewhere_sets_no_timer_and_is_offered_no_more (rules 14, 22 and 25)
+        // It was believed that the message had led nowhere.
+        in Kitchen; panicking B.hello
+        Kitchen.go: change B; catch hear hello; after 1 change C
+        send go => Kitchen.go; Kitchen.exit; House.exit; Kitchen -> B (change); B.enter; B.hello; caught; not handled
+        advance 2; update => B.update
+        ",
     );
-    stage.advance(2);
-    assert_eq!(stage.update(), ["Road.update"]);
 }

@@ -5,42 +5,13 @@ use std::sync::{Arc, Weak};
 
 use demeanor::{Fsm, GameTime, State, StateMachine, StateRef};
 
+use crate::play::{ALONE, EVERYWHERE, play};
 use crate::trace::{Actor, Place, Stage};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
 static BARN: Place = Place::new("Barn").keeping_history();
-static LOFT: Place = Place::new("Loft").inside(&BARN);
 static STALL: Place = Place::new("Stall").inside(&BARN);
-
-/// Rules 12 and 22: the machine went on to believe that the `exit` was running, and refused every later request.
-#[test]
-fn requests_are_carried_out_after_a_callback_has_caught_the_panic_of_an_exit() {
-    let mut stage = Stage::new(&A).panicking_in("A.exit").when("A.update", |actor, fsm, time| {
-        if actor.count == 0 {
-            actor.count += 1;
-            let caught = catch_unwind(AssertUnwindSafe(|| fsm.change_state_now(actor, &B, time)));
-            assert!(caught.is_err());
-            fsm.push_state(&LOFT);
-            assert!(fsm.change_state_now(actor, &STALL, time));
-        }
-    });
-    assert_eq!(
-        stage.update(),
-        [
-            "A.update",
-            "A.exit",
-            "A.suspend",
-            "A -> Loft (push)",
-            "Barn.enter",
-            "Loft.enter",
-            "Loft.exit",
-            "Loft -> Stall (change)",
-            "Stall.enter"
-        ]
-    );
-    assert_eq!(stage.view(), "Barn/Stall, was Loft");
-}
 
 /// Panics when the last of its clones is dropped.
 #[derive(Clone)]
@@ -144,119 +115,83 @@ fn history_does_not_grow_with_composites_that_nobody_else_refers_to() {
     assert!(kept <= 64, "{kept} are kept");
 }
 
-/// Rule 4: machines called `update` of passive states, batches did not.
 #[test]
-fn a_machine_does_not_update_a_passive_state() {
-    static STATUE: Place = Place::new("Statue").passive();
-    let mut stage = Stage::new(&STATUE).global(&A);
-    assert_eq!(stage.update(), ["A.update"]);
-    let mut stage = Stage::new(&A).global(&STATUE);
-    assert_eq!(stage.update(), ["A.update"]);
-}
+fn panics_that_are_caught_and_pops_that_are_cut_short() {
+    play(
+        EVERYWHERE,
+        r"
+        # requests_are_carried_out_after_a_callback_has_caught_the_panic_of_an_exit (rules 12 and 22)
+        // The machine went on to believe that the `exit` was running, and refused every later request.
+        in A; panicking A.exit
+        A.update, 1x: catch now B; push Stove; now Table is done
+        update => A.update; A.exit; caught; A.suspend; A -> Stove (push); House.enter; Kitchen.enter; Stove.enter
+            Stove.exit; Stove -> Table (change); Table.enter
+        view => House/Kitchen/Table, was Stove
 
-/// Rule 16: it went to where the composite had been left before.
-#[test]
-fn a_composite_resumed_from_within_is_entered_down_to_where_it_is() {
-    let mut stage = Stage::new(&LOFT);
-    stage.change_state(&A);
-    stage.change_state(&STALL);
-    assert_eq!(
-        stage.with(|_, fsm, _| fsm.resume_state(&BARN)),
-        ["Stall.exit", "Barn.exit", "Stall -> Stall (resume)", "Barn.enter", "Stall.enter"]
+        # a_pop_that_a_change_in_resume_cuts_short_ends_the_timers_of_the_states_that_are_not_resumed (rules 15 and 25)
+        // A pop put the timers of all states back before it had resumed the states. If it was cut short, timers ran on of
+        // states that were not active, and the machine could not be loaded from what was saved of it.
+        in Kitchen
+        House.enter: after 3 send house
+        Kitchen.enter: after 4 send kitchen
+        House.resume, 1x: push B; hear now
+        start; after 5 send machine; push A
+        pop => A.exit; A -> Kitchen (pop); House.resume; House.suspend; House -> B (push); B.enter; B.now; done
+        pop => B.exit; B -> House (pop); House.resume; done
+        ticks 10 => 3 s; House.house; House.update; 5 s; House.machine; House.update
+        // The kitchen is entered again: its timer is that of this entry.
+        in Kitchen
+        House.enter: after 3 send house
+        Kitchen.enter: after 4 send kitchen
+        House.resume: now Kitchen
+        start; after 5 send machine; push A; pop
+        ticks 10 => 3 s; Kitchen.house; House.house; House.update; Kitchen.update
+            4 s; Kitchen.kitchen; House.kitchen; House.update; Kitchen.update
+            5 s; Kitchen.machine; House.machine; House.update; Kitchen.update
+
+        # a_pop_that_a_panic_cuts_short_ends_the_timers_of_the_states_that_are_not_resumed (rules 15, 22 and 25)
+        in Kitchen; panicking House.resume
+        House.enter: after 3 send house
+        Kitchen.enter: after 4 send kitchen
+        start; after 5 send machine; push A
+        panicking pop => A.exit; A -> Kitchen (pop); House.resume
+        view => House, was A
+        ticks 10 => 3 s; House.house; House.update; 5 s; House.machine; House.update
+        // All have been resumed, the last one with a panic.
+        in Kitchen; panicking Kitchen.resume
+        House.enter: after 3 send house
+        Kitchen.enter: after 4 send kitchen
+        start; after 5 send machine; push A
+        panicking pop => A.exit; A -> Kitchen (pop); House.resume; Kitchen.resume
+        view => House/Kitchen, was A
+        ticks 10 => 3 s; Kitchen.house; House.house; House.update; Kitchen.update
+            4 s; Kitchen.kitchen; House.kitchen; House.update; Kitchen.update
+            5 s; Kitchen.machine; House.machine; House.update; Kitchen.update
+
+        # a_callback_that_catches_the_panic_of_a_pop_goes_on_without_the_timers_of_states_that_are_not_resumed (rule 22)
+        in Kitchen; panicking House.resume
+        House.enter: after 3 send house
+        Kitchen.enter: after 4 send kitchen
+        A.update: pop; catch hear now; push B
+        start; after 5 send machine; push A
+        update => A.update; A.exit; A -> Kitchen (pop); House.resume; caught; House.suspend; House -> B (push); B.enter
+        ticks 10 => 5 s; B.machine; B.update
+        panics nothing
+        pop => B.exit; B -> House (pop); House.resume; done
+        ticks 10 => 13 s; House.house; House.update
+        ",
     );
-}
-
-static FARM: Place = Place::new("Farm");
-static FIELD: Place = Place::new("Field").inside(&FARM);
-
-/// A machine in `Farm/Field`, with a timer of each of the two and one of the machine, under `A` that was pushed over them.
-fn with_suspended_timers() -> Stage {
-    let mut stage = Stage::new(&FIELD)
-        .when("Farm.enter", |_, fsm, _| fsm.send_after(3.0, "farm"))
-        .when("Field.enter", |_, fsm, _| fsm.send_after(4.0, "field"));
-    stage.start();
-    stage.machine.send_after(&mut stage.actor, 5.0, "machine", &mut stage.time);
-    stage.push_state(&A);
-    stage
-}
-
-/// What a machine does in ten seconds besides being updated.
-fn ten_seconds(stage: &mut Stage) -> Vec<String> {
-    let mut seen = Vec::new();
-    for _ in 0..10 {
-        stage.advance(1);
-        seen.extend(stage.update().into_iter().filter(|line| !line.ends_with(".update")));
-    }
-    seen
-}
-
-/// Rules 15 and 25: a pop put the timers of all states back before it had resumed the states. If it was cut short, timers ran
-/// on of states that were not active, and the machine could not be loaded from what was saved of it.
-#[test]
-fn a_pop_that_a_change_in_resume_cuts_short_ends_the_timers_of_the_states_that_are_not_resumed() {
-    let mut stage = with_suspended_timers().when("Farm.resume", |actor, fsm, time| {
-        actor.count += 1;
-        if actor.count == 1 {
-            fsm.push_state(&B);
-            fsm.send_now(actor, &"now", time);
-        }
-    });
-    assert_eq!(
-        stage.pop_state(),
-        "A.exit; A -> Field (pop); Farm.resume; Farm.suspend; Farm -> B (push); B.enter; B.now; done"
+    play(
+        ALONE,
+        r"
+        # a_pop_that_a_panic_in_on_change_cuts_short_ends_the_timers_of_the_states_that_are_not_resumed (rules 15, 22 and 25)
+        in Kitchen
+        House.enter: after 3 send house
+        Kitchen.enter: after 4 send kitchen
+        start; after 5 send machine; push A; panics on_change
+        panicking pop => A.exit; A -> Kitchen (pop)
+        view => House, was A
+        ticks 10 => 3 s; House.house; House.update; 5 s; House.machine; House.update
+        ",
     );
-    assert_eq!(stage.machine.report(&stage.actor, 0.0).stack[0].len(), 1);
-    assert_eq!(stage.pop_state(), ["B.exit", "B -> Farm (pop)", "Farm.resume", "done"]);
-    assert_eq!(ten_seconds(&mut stage), ["Farm.farm", "Farm.machine"]);
-
-    let mut stage = with_suspended_timers().when("Farm.resume", |actor, fsm, time| {
-        fsm.change_state_now(actor, &FIELD, time);
-    });
-    stage.pop_state();
-    // The field has been entered again: the timer is the one of this entry.
-    assert_eq!(stage.machine.report(&stage.actor, 0.0).timers.len(), 3);
-    assert_eq!(
-        ten_seconds(&mut stage),
-        ["Field.farm", "Farm.farm", "Field.field", "Farm.field", "Field.machine", "Farm.machine"]
-    );
-}
-
-/// Rules 15, 22 and 25, as above.
-#[test]
-fn a_pop_that_a_panic_cuts_short_ends_the_timers_of_the_states_that_are_not_resumed() {
-    for (callback, trace) in
-        [("on_change", "A.exit; A -> Field (pop)"), ("Farm.resume", "A.exit; A -> Field (pop); Farm.resume")]
-    {
-        let mut stage = with_suspended_timers().panicking_in(callback);
-        assert_eq!(stage.catch(Stage::pop_state), trace, "{callback}");
-        assert_eq!(stage.view(), "Farm, was A");
-        assert_eq!(ten_seconds(&mut stage), ["Farm.farm", "Farm.machine"], "{callback}");
-    }
-    // All have been resumed, the last one with a panic.
-    let mut stage = with_suspended_timers().panicking_in("Field.resume");
-    stage.catch(Stage::pop_state);
-    assert_eq!(stage.view(), "Farm/Field, was A");
-    assert_eq!(
-        ten_seconds(&mut stage),
-        ["Field.farm", "Farm.farm", "Field.field", "Farm.field", "Field.machine", "Farm.machine"]
-    );
-}
-
-/// Rule 22: a callback that catches the panic of its own pop goes on with the timers of the states that are active.
-#[test]
-fn a_callback_that_catches_the_panic_of_a_pop_goes_on_without_the_timers_of_states_that_are_not_resumed() {
-    let mut stage = with_suspended_timers().panicking_in("Farm.resume").when("A.update", |actor, fsm, time| {
-        fsm.pop_state();
-        let caught = catch_unwind(AssertUnwindSafe(|| fsm.send_now(actor, &"now", time)));
-        assert!(caught.is_err());
-        actor.stop_panicking();
-        fsm.push_state(&B);
-    });
-    assert_eq!(
-        stage.update(),
-        ["A.update", "A.exit", "A -> Field (pop)", "Farm.resume", "Farm.suspend", "Farm -> B (push)", "B.enter"]
-    );
-    assert_eq!(ten_seconds(&mut stage), ["B.machine"]);
-    stage.pop_state();
-    assert_eq!(ten_seconds(&mut stage), ["Farm.farm"]);
 }

@@ -4,99 +4,55 @@ use std::time::Duration;
 
 use demeanor::{Batch, Fsm, GameTime, NextWake, State, StateMachine};
 
-use crate::trace::{Act, Actor, Place, Stage, due};
+use crate::play::{EVERYWHERE, IN_A_BATCH, play};
+use crate::trace::{Actor, Place, due};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
-static C: Place = Place::new("C");
 
-/// What an actor that does something in an update of A waits for after it, on a machine and in a batch, which must agree.
-/// Others do the same.
-fn waits_after_update(act: Act) -> NextWake {
-    let mut stage = Stage::new(&A).when("A.update", act);
-    stage.start();
-    stage.update();
-    let mut batch = Batch::new();
-    let keys: Vec<_> = (0..3)
-        .map(|_| {
-            let actor = Stage::new(&A).when("A.update", act).actor;
-            batch.spawn(actor, &A, &mut stage.time)
-        })
-        .collect();
-    // The batch is to know where they go.
-    batch.insert(Actor::default(), &B);
-    batch.update(&mut stage.time);
-    // Not to be updated, so that it can be seen what else they wait for.
-    stage.machine.sleep();
-    let next = stage.machine.next_wake();
-    for key in keys {
-        batch.sleep(key);
-        assert_eq!(batch.next_wake(key), Some(next));
-    }
-    next
-}
-
-/// In a batch, it ran in the new state.
 #[test]
-fn a_timer_asked_for_behind_a_change_now_ends_at_once_in_a_batch() {
-    let next = waits_after_update(|actor, fsm, time| {
-        fsm.change_state_now(actor, &B, time);
-        fsm.change_state_after(1.0, &A);
-    });
-    assert_eq!(next, NextWake::Never);
-}
+fn what_is_asked_for_together() {
+    play(
+        EVERYWHERE,
+        r"
+        # a_timer_asked_for_behind_a_change_now_ends_at_once
+        // In a batch, it ran in the new state. Owners that sleep show what else they wait for.
+        in A
+        A.update: now B; after 1 change A
+        start; update
+        sleep; next => never
 
-/// In a batch, it ended at once: a message sent now was taken for a change.
-#[test]
-fn a_timer_asked_for_behind_a_message_sent_now_runs_in_a_batch() {
-    let next = waits_after_update(|actor, fsm, time| {
-        fsm.send_now(actor, &"hello", time);
-        fsm.change_state_after(1.0, &B);
-    });
-    assert_eq!(next, NextWake::At(due(1.0, 0.0)));
-}
+        # a_timer_asked_for_behind_a_message_sent_now_runs
+        // In a batch, it ended at once: a message sent now was taken for a change.
+        in A
+        A.update: hear hello; after 1 change B
+        start; update
+        sleep; next => at 0.999998
 
-/// In a batch, it stayed awake: nothing was left to be carried out.
-#[test]
-fn sleep_asked_for_before_a_change_now_that_is_refused_is_not_lost_in_a_batch() {
-    let mut stage = Stage::new(&A);
-    let mut batch = Batch::new();
-    let act: Act = |actor, fsm, time| {
-        fsm.sleep();
-        assert!(!fsm.change_state_now(actor, &B, time));
-    };
-    let key = batch.insert(Stage::new(&A).refusing("A.can_exit").when("A.update", act).actor, &A);
-    batch.insert(Actor::default(), &B);
-    batch.update(&mut stage.time);
-    assert_eq!(batch.next_wake(key), Some(NextWake::Never));
-    stage = stage.refusing("A.can_exit").when("A.update", act);
-    stage.update();
-    assert_eq!(stage.machine.next_wake(), NextWake::Never);
-}
-
-/// Nothing was wrong there; only random programs would have seen it.
-#[test]
-fn the_timers_of_owners_that_change_together_end_and_those_from_outside_go_on() {
-    let mut stage = Stage::new(&A);
-    let mut batch = Batch::new();
-    let act: Act = |_, fsm, _| fsm.change_state_after(1.0, &A);
-    let keys: Vec<_> = (0..3)
-        .map(|_| {
-            let script = Stage::new(&A).when("A.enter", act).when("A.update", |_, fsm, _| fsm.change_state(&B));
-            batch.spawn(script.actor, &A, &mut stage.time)
-        })
-        .collect();
-    batch.insert(Actor::default(), &B);
-    batch.change_state_after(keys[1], 5.0, &C, &mut stage.time);
-    batch.update(&mut stage.time);
-    let next = keys.iter().map(|key| {
-        batch.sleep(*key);
-        batch.next_wake(*key).expect("it is there")
-    });
-    assert_eq!(next.collect::<Vec<_>>(), [NextWake::Never, NextWake::At(due(5.0, 0.0)), NextWake::Never]);
-    stage.advance(5);
-    batch.update(&mut stage.time);
-    assert!(batch.is_in_state(keys[1], &C) && batch.is_in_state(keys[0], &B));
+        # sleep_asked_for_before_a_change_now_that_is_refused_is_not_lost
+        // In a batch, it stayed awake: nothing was left to be carried out.
+        in A; refusing A.can_exit
+        A.update: sleep; now B is refused
+        start; update
+        next => never
+        ",
+    );
+    play(
+        IN_A_BATCH,
+        r"
+        # the_timers_of_owners_that_change_together_end_and_those_from_outside_go_on
+        // Nothing was wrong there; only random programs would have seen it.
+        in A, A, A; knows B
+        A.enter: after 1 change A
+        A.update: change B
+        start
+        1 after 5 change C
+        update
+        sleep; next => never 0; at 4.999994 1; never 2
+        advance 5; update
+        where => B C B
+        ",
+    );
 }
 
 /// In a batch, it was carried out in the tick in which it was set: the owner had come to those in owned states before they were

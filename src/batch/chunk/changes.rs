@@ -15,10 +15,10 @@ use crate::batch::known::slots::Slots;
 use crate::batch::known::states::{KnownState, States};
 use crate::batch::rows::movers::{self, Kind};
 use crate::batch::rows::range::Rows;
-use crate::change::{Cause, Change, Outcome, Refusal};
-use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, logs_changes, tell};
+use crate::change::{Cause, Change, Guard, Outcome, Refusal};
+use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_misuse};
 use crate::machine::waiting::Scope;
-use crate::owner::{Owner, now};
+use crate::owner::{Owner, log_change, logs_changes, now, tell};
 use crate::slice::FsmSlice;
 use crate::state::{Mover, StateRef};
 
@@ -261,7 +261,9 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 owners,
                 to_ask,
                 (Phase::CanExit(to_ask), Scope::state(depth)),
-                |owners, rest, fsm| state.can_exit_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
+                |owners, rest, fsm| {
+                    state.guard_each(Guard::CanExit, owners, rest, fsm, cx, &mut |slot| refused.push(slot));
+                },
                 |slot| dropped.insert(slot),
             );
             self.refuse_all(None, Refusal::Exit(state));
@@ -283,7 +285,9 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                     owners,
                     without(&grouping.movers[range.clone()], dropped, some),
                     (Phase::CanEnter(known.state()), Scope::state(depth)),
-                    |owners, rest, fsm| state.can_enter_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
+                    |owners, rest, fsm| {
+                        state.guard_each(Guard::CanEnter, owners, rest, fsm, cx, &mut |slot| refused.push(slot));
+                    },
                     |slot| dropped.insert(slot),
                 );
                 self.refuse_all(Some(range.clone()), Refusal::Enter(state));

@@ -7,7 +7,6 @@ use crate::batch::known::panics::FirstPanic;
 use crate::batch::rows::individuals::{Individual, Individuals};
 use crate::batch::rows::notes::Notes;
 use crate::batch::rows::range::Rows;
-use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
@@ -84,7 +83,7 @@ impl<T: Owner> Ledger<'_, T> {
     /// Withdraws the changes that the owner at a slot has asked for.
     pub(crate) fn withdraw_changes(&mut self, slot: usize) {
         match self.individuals.get_mut(slot) {
-            Some(individual) => drop(individual.requests.withdraw(Request::is_change)),
+            Some(individual) => individual.requests.withdraw_changes(),
             None => self.asked.withdraw_mover(slot),
         }
     }

@@ -8,9 +8,8 @@ use crate::batch::known::states::NOWHERE;
 use crate::batch::rows::range::Rows;
 use crate::batch::rows::store::Store;
 use crate::batch::{Batch, Key};
-use crate::clock::shown;
 use crate::machine::seat::Seat;
-use crate::owner::Owner;
+use crate::owner::{Owner, clock_time};
 use crate::save::{SaveError, Saved, SavedMore, Seconds, StateBook, Writer};
 
 impl<T: Owner> Batch<T> {
@@ -76,7 +75,7 @@ impl<T: Owner> Batch<T> {
         forgotten.retain(|number| !is_free[*number as usize]);
         forgotten.extend(store.states.free());
         Ok(Saved::new(BatchContent {
-            clock: Seconds(shown(now)),
+            clock: Seconds(clock_time(now)),
             definitions: book.definitions_digest(),
             states,
             has_clock: store.has_clock,

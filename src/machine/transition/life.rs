@@ -1,45 +1,40 @@
-//! A machine's life: start, stop, ticks and messages.
+//! A machine's start and stop, and its messages.
 
 use core::mem;
 
-use super::change::OneChange;
-use super::{BEING_LEFT, Plan, Steps as _, descent};
-use crate::change::Cause;
+use super::path::descent;
+use super::{BEING_LEFT, OneChange, Plan, Steps as _};
+use crate::change::{Cause, Change};
 use crate::fsm::{NEVER, time_since};
 use crate::machine::seat::Path;
 use crate::machine::single::Single;
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
-use crate::state::{State, StateRef};
+use crate::state::StateRef;
 
 impl<T: Owner> Single<'_, T> {
     /// Rule 1: enters the active path, outermost first, and goes on down to the innermost initial child.
     pub(crate) fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        let current = self.seat.current.clone();
-        if current.is_none() {
+        if self.seat.current.is_none() {
             return;
         }
         if self.seat.is_entered() {
-            self.refused(&"start", owner, &"it has been entered already".into());
+            self.refused(&"start", owner, "it has been entered already");
             return;
         }
-        if self.seat.is_being_left() {
-            self.refused(&"start", owner, &BEING_LEFT.into());
-            return;
+        if let Some(path) = self.path_to_start(owner) {
+            self.record(|| Step::of(&Change::taken(None, path.last(), Cause::Start, 0.0), now::<T>(cx)));
+            self.enter_from_nowhere(&path, owner, cx);
+            self.settle(owner, cx);
+            self.end_callback(owner, cx);
         }
-        match descent(&current) {
-            Ok(path) => {
-                self.record(|| {
-                    let (to, time) = (path.last().cloned(), now::<T>(cx));
-                    Step::Changed { from: None, to, cause: Cause::Start, time, time_in_state: 0.0 }
-                });
-                self.enter_from_nowhere(&path, owner, cx);
-                self.settle(owner, cx);
-                self.fall_asleep(owner, cx);
-            }
-            Err(misuse) => self.refused(&"start", owner, &misuse),
-        }
+    }
+
+    /// The path that a start enters. `None` if the start is refused.
+    fn path_to_start(&self, owner: &T) -> Option<Path<T>> {
+        let path = if self.seat.is_being_left() { Err(BEING_LEFT.into()) } else { descent(&self.seat.current) };
+        path.map_err(|misuse| self.refused(&"start", owner, misuse)).ok()
     }
 
     /// Enters a path that no change leads to.
@@ -54,34 +49,22 @@ impl<T: Owner> Single<'_, T> {
     /// Enters the current state unless it has been entered, as a start does (rule 27).
     #[cfg(feature = "serde")]
     pub(super) fn enter_in_place(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let current = self.seat.current.clone();
-        if current.is_none() || self.seat.is_entered() {
+        if self.seat.current.is_none() || self.seat.is_entered() {
             return true;
         }
-        if self.seat.is_being_left() {
-            self.refused(&"start", owner, &BEING_LEFT.into());
-            return false;
-        }
-        match descent(&current) {
-            Ok(path) => {
-                // In the outcome of the tick, it counts as a change.
-                self.count += 1;
-                self.made += 1;
-                self.kept = 0;
-                self.enter_from_nowhere(&path, owner, cx);
-                true
-            }
-            Err(misuse) => {
-                self.refused(&"start", owner, &misuse);
-                false
-            }
-        }
+        let Some(path) = self.path_to_start(owner) else { return false };
+        // In the outcome of the tick, it counts as a change.
+        self.count += 1;
+        self.made += 1;
+        self.kept = 0;
+        self.enter_from_nowhere(&path, owner, cx);
+        true
     }
 
     /// Rule 1: exits the active path, innermost first; the machine is then in no state.
     pub(crate) fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.seat.is_being_left() {
-            self.refused(&"stop", owner, &BEING_LEFT.into());
+            self.refused(&"stop", owner, BEING_LEFT);
             return;
         }
         let current = self.seat.current.clone();
@@ -90,9 +73,8 @@ impl<T: Owner> Single<'_, T> {
         if let Some(current) = current.as_option() {
             let entered_at = self.seat.entered_at;
             self.record(|| {
-                let (from, time) = (Some(current.clone()), now::<T>(cx));
-                let time_in_state = time_since(entered_at, time);
-                Step::Changed { from, to: None, cause: Cause::Stop, time, time_in_state }
+                let now = now::<T>(cx);
+                Step::of(&Change::taken(Some(current), None, Cause::Stop, time_since(entered_at, now)), now)
             });
         }
         self.seat.note_change(0);
@@ -101,59 +83,6 @@ impl<T: Owner> Single<'_, T> {
         let left = self.seat.replace(0, StateRef::NONE, NEVER);
         self.show(cx);
         drop((left, suspended));
-    }
-
-    /// Rule 4: one tick.
-    pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        if self.seat.is_waiting() {
-            self.carry_out_due(owner, cx);
-        }
-        self.tick_active(owner, cx);
-    }
-
-    /// A tick's rest, after what was due: the global, then the active path.
-    #[inline]
-    pub(crate) fn tick_active(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        if let Some(global) = self.global.as_option() {
-            self.scope = Scope::Machine;
-            global.tick(owner, &mut self.fsm(), cx);
-            self.settle_callback(owner, cx);
-        }
-        self.tick_path(0, owner, cx);
-    }
-
-    /// The tick of a machine with nothing but this one state to call, as most are.
-    #[inline]
-    pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        state.tick(owner, &mut self.fsm(), cx);
-        if !self.is_settled() {
-            self.settle_callback(owner, cx);
-        }
-    }
-
-    /// A tick's rest: the active path from `depth` on.
-    #[inline]
-    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
-        while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
-            let was_innermost = depth + 1 == self.seat.depth();
-            if self.quiet.has(depth, state, || now::<T>(cx)) {
-                if was_innermost {
-                    break;
-                }
-                depth += 1;
-                continue;
-            }
-            self.scope = Scope::state(depth);
-            match state.as_singleton() {
-                Some(state) => state.tick(owner, &mut self.fsm(), cx),
-                None => state.clone().tick(owner, &mut self.fsm(), cx),
-            }
-            self.settle_callback(owner, cx);
-            if was_innermost {
-                break;
-            }
-            depth += 1;
-        }
     }
 
     /// Rule 14: offers a message from outside. Returns whether it was handled.

@@ -1,13 +1,13 @@
 //! How a machine sets timers, carries out due timers, and sleeps.
 
 use alloc::boxed::Box;
-use core::{fmt, mem};
+use core::fmt;
 
-use log::debug;
+use log::{debug, warn};
 
-use super::{tell_endless_sleep, tell_no_time};
+use crate::change::NameOf;
 use crate::fsm::{Order, Request};
-use crate::machine::single::{ASKED_TO_SLEEP, Single};
+use crate::machine::single::Single;
 use crate::machine::waiting::{After, NextWake, Scope, Then, Timer};
 use crate::owner::{Label, Owner, now};
 use crate::span::due_after;
@@ -16,11 +16,11 @@ use crate::state::StateRef;
 impl<T: Owner> Single<'_, T> {
     /// Carries out the timers that are due, at the beginning of a tick (rule 25).
     #[inline(never)]
-    pub(super) fn carry_out_due(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(in crate::machine) fn carry_out_due(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let now = now::<T>(cx);
         let is_outdated = self.seat.is_outdated();
         let Some(waiting) = self.seat.rare.as_mut().map(|rare| &mut rare.waiting) else { return };
-        if waiting.clock_stands(now) {
+        if waiting.clock.stands(now) {
             debug!(target: "demeanor", "{}: waits for a time, but its clock stands still at {now} s", Label(owner));
         }
         let due = waiting.timers.take_due(now);
@@ -77,18 +77,13 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out a request from outside. Returns whether it was done.
     pub(crate) fn execute_alone(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let is_done = self.execute_now(Order::Behind, request, owner, cx);
-        self.fall_asleep(owner, cx);
+        self.end_callback(owner, cx);
         is_done
     }
 
-    /// Falls asleep, if the callback has asked for it and no change has come since (rule 26). The next callback has its own
-    /// count of changes.
+    /// Falls asleep, if no change has come since the callback asked for it (rule 26).
     pub(super) fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
-        if mem::take(&mut self.count) & ASKED_TO_SLEEP == 0 {
-            // What a callback that has panicked wanted is still noted, and counts for nothing.
-            return;
-        }
-        let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.take_wanted());
+        let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.wanted.take());
         if let Some(seconds) = wanted {
             self.sleep_for(seconds, owner, cx);
         }
@@ -111,4 +106,16 @@ impl<T: Owner> Single<'_, T> {
             self.is_touched = true;
         }
     }
+}
+
+/// Says in the log that an owner has fallen asleep in a state and does not wake by itself (rule 26).
+pub(crate) fn tell_endless_sleep<T: Owner>(owner: &T, current: Option<&StateRef<T>>) {
+    debug!(target: "demeanor", "{}: sleeps in state {} until a message or `wake`", Label(owner), NameOf(current));
+}
+
+/// Warns of a timer or a sleep whose seconds are negative or not a number.
+#[cold]
+fn tell_no_time<T: Owner>(seconds: f64, what: &dyn fmt::Display, owner: &T, current: Option<&StateRef<T>>) {
+    let (owner, state) = (Label(owner), NameOf(current));
+    warn!(target: "demeanor", "{owner}: {what} after {seconds} s, asked for in state {state}, counts as 0 s");
 }

@@ -4,12 +4,13 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
+use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
 use super::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
+use crate::span::DueTime;
 use crate::state::StateRef;
 
 /// Timers that run no longer.
@@ -60,7 +61,7 @@ impl<T: Owner> TimerList<T> {
     pub(crate) fn push(&mut self, timer: Timer<T>) {
         self.list.push(timer);
         if let (Some(index), Some(timer)) = (&mut self.index, self.list.last()) {
-            index.add(self.list.len() - 1, timer.entry());
+            index.add(self.list.len() - 1, timer.due, timer.scope, timer.note_key());
         } else if self.list.len() > MOST_FEW {
             self.index();
         }
@@ -77,7 +78,7 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// Takes out the due timers, the earliest first, and of equal ones the one that was asked for first.
+    /// Takes out the due timers, the earliest first. Timers that are due at the same time keep the order in which they were set.
     pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
         if let Some(index) = &mut self.index {
             let due = index.take_due(now);
@@ -87,8 +88,8 @@ impl<T: Owner> TimerList<T> {
         if due.len() < 2 {
             return due;
         }
-        let order = earliest_first(due.iter().map(|timer| timer.due));
-        order.into_iter().map(|at| due[at].take()).collect()
+        let order = due.iter().enumerate().map(|(nth, timer)| DueTime { at: timer.due, nth }).collect();
+        earliest_first(order).into_iter().map(|nth| due[nth].take()).collect()
     }
 
     /// When the first of them is due, in seconds: infinity is never.
@@ -99,13 +100,13 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// The number that a state keeps about something.
+    /// The number in the note of a state.
     pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
         let nth = self.position(by, key)?;
         self.list[nth].then.note().map(|note| note.number)
     }
 
-    /// Replaces the number that a state keeps about something. Returns whether there was one.
+    /// Replaces the note of a state with the same key. Returns whether there was one.
     pub(crate) fn note(&mut self, by: Scope, note: Note) -> bool {
         let nth = self.position(by, note.key);
         if let Some(nth) = nth {
@@ -139,11 +140,11 @@ impl<T: Owner> TimerList<T> {
         taken
     }
 
-    /// Takes out the timers at some places, which the index has forgotten.
+    /// Takes out the timers at these places, which the index has forgotten already.
     fn take(&mut self, places: Vec<usize>) -> Timers<T> {
         let taken = places.into_iter().map(|nth| self.list[nth].take()).collect();
         let running = self.len();
-        // As often as this, a timer pays for one step over the list.
+        // Gaps are removed so seldom that each timer accounts for one step over the list.
         if running <= MOST_FEW || running < self.list.len() / 2 {
             self.list.retain(|timer| !timer.is_gap());
             self.list.shrink_to(2 * running);
@@ -159,7 +160,7 @@ impl<T: Owner> TimerList<T> {
     fn index(&mut self) {
         let mut index = Index::default();
         for (nth, timer) in self.list.iter().enumerate() {
-            index.add(nth, timer.entry());
+            index.add(nth, timer.due, timer.scope, timer.note_key());
         }
         self.index = Some(Box::new(index));
     }
@@ -179,10 +180,6 @@ impl<T: Owner> Timer<T> {
     fn note_key(&self) -> Option<u32> {
         self.then.note().map(|note| note.key)
     }
-
-    fn entry(&self) -> TimerEntry {
-        TimerEntry { due: self.due, scope: self.scope, note: self.note_key() }
-    }
 }
 
 impl<T: Owner> Clone for TimerList<T> {
@@ -196,19 +193,14 @@ impl<T: Owner> Clone for TimerList<T> {
     }
 }
 
-/// The places of due times, the earliest first, and of equal ones the first one first. Sorting these, and not the timers, is
-/// compiled once for all owners.
-fn earliest_first(dues: impl Iterator<Item = f64>) -> Vec<usize> {
-    let mut order: Vec<_> = dues.enumerate().map(|(nth, at)| DueTime { at, nth }).collect();
-    sort(&mut order);
+/// The places of due times, the earliest first, and for equal times in ascending order. This sorts due times rather than timers, so
+/// that it is compiled once for all types of owners.
+fn earliest_first(mut order: Vec<DueTime<usize>>) -> Vec<usize> {
+    order.sort_unstable();
     order.into_iter().map(|due| due.nth).collect()
 }
 
-fn sort(order: &mut [DueTime]) {
-    order.sort_unstable_by(|one, other| other.cmp(one));
-}
-
-/// Where the timers of a list are, by what is asked about them. It knows nothing of the owner, and is compiled once for all.
+/// The places of a list's timers, by due time, by scope and by note. It does not depend on the type of owner, so it is compiled once.
 #[derive(Default)]
 struct Index {
     /// The timers of each scope that will be due, the earliest on top. The scopes that end first come last, and no scope is empty.
@@ -222,22 +214,15 @@ struct Index {
 /// The timers of a scope.
 struct OfScope {
     rank: u16,
-    dues: BinaryHeap<DueTime>,
-}
-
-/// What an index knows about a timer.
-#[derive(Clone, Copy)]
-struct TimerEntry {
-    due: f64,
-    scope: Scope,
-    note: Option<u32>,
+    dues: BinaryHeap<Reverse<DueTime<usize>>>,
 }
 
 impl Index {
-    fn add(&mut self, nth: usize, entry: TimerEntry) {
-        let rank = entry.scope.rank();
+    /// Adds a timer at a place. `note` is the key of a note, which is never due.
+    fn add(&mut self, nth: usize, due: f64, scope: Scope, note: Option<u32>) {
+        let rank = scope.rank();
         self.running += 1;
-        if let Some(key) = entry.note {
+        if let Some(key) = note {
             if *self.notes.entry((rank, key)).or_insert(nth) == nth {
                 return;
             }
@@ -246,7 +231,7 @@ impl Index {
         if self.scopes.get(at).is_none_or(|scope| scope.rank != rank) {
             self.scopes.insert(at, OfScope { rank, dues: BinaryHeap::new() });
         }
-        self.scopes[at].dues.push(DueTime { at: entry.due, nth });
+        self.scopes[at].dues.push(Reverse(DueTime { at: due, nth }));
     }
 
     /// Forgets the timers that end with a change. Returns their places, in ascending order.
@@ -258,20 +243,19 @@ impl Index {
         }
         while self.scopes.last().is_some_and(|scope| scope.rank >= rank) {
             let dues = self.scopes.pop().into_iter().flat_map(|scope| scope.dues);
-            ended.extend(dues.map(|due| due.nth));
+            ended.extend(dues.map(|Reverse(due)| due.nth));
         }
         ended.sort_unstable();
         self.running -= ended.len();
         ended
     }
 
-    /// Forgets the timers that are due. Returns their places, the earliest first, and of equal ones the first one first.
+    /// Forgets the timers that are due. Returns their places, the earliest first.
     fn take_due(&mut self, now: f64) -> Vec<usize> {
         let mut order = Vec::new();
         for scope in &mut self.scopes {
-            while scope.dues.peek().is_some_and(|first| first.at <= now) {
-                let Some(due) = scope.dues.pop() else { break };
-                order.push(due);
+            while scope.dues.peek().is_some_and(|Reverse(first)| first.at <= now) {
+                order.extend(scope.dues.pop().map(|Reverse(due)| due));
             }
         }
         if order.is_empty() {
@@ -279,13 +263,12 @@ impl Index {
         }
         self.scopes.retain(|scope| !scope.dues.is_empty());
         self.running -= order.len();
-        sort(&mut order);
-        order.into_iter().map(|due| due.nth).collect()
+        earliest_first(order)
     }
 
     fn next(&self) -> f64 {
         let first = self.scopes.iter().filter_map(|scope| scope.dues.peek());
-        first.fold(f64::INFINITY, |next, due| next.min(due.at))
+        first.fold(f64::INFINITY, |next, Reverse(due)| next.min(due.at))
     }
 }
 
@@ -314,34 +297,6 @@ impl Clone for OfScope {
         self.dues.clone_from(&source.dues);
     }
 }
-
-/// When the timer at a place is due.
-#[derive(Clone, Copy)]
-struct DueTime {
-    at: f64,
-    nth: usize,
-}
-
-/// The earliest is the greatest, as the top of a heap is.
-impl Ord for DueTime {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.at.total_cmp(&self.at).then(other.nth.cmp(&self.nth))
-    }
-}
-
-impl PartialOrd for DueTime {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for DueTime {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for DueTime {}
 
 #[cfg(test)]
 mod tests {

@@ -2,55 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{assert_found, found, proof};
-
-#[test]
-fn states_that_lead_to_each_other_in_one_situation_are_found() {
-    assert_found(
-        "
-        initial = 'rest'
-        states.rest.exits = [{ to = 'fight', when = 'health > 20' }]
-        #^ 22 flicker: states `rest` and `fight` lead to each other in every tick, with `health = 35` [rest time,health;0,35; rest>fight fight>rest rest>fight .. fight]
-        states.fight.exits = [{ to = 'rest', when = 'health < 50' }]
-
-        initial = 'a'
-        states.a.exits = [{ to = 'b', when = 'x and health > 3' }]
-        #^ 19 flicker: states `a`, `b` and `c` lead to each other in every tick, with `health = 4`, `x = true` [a time,health,x;0,4,true; a>b b>c c>a .. a]
-        states.b.exits = [{ to = 'c', when = 'health < 9' }]
-        states.c.exits = [{ to = 'a', when = 'health != 5' }]
-
-        initial = 'a'
-        global = 'g'
-        states.g.exits = [{ to = 'b', when = 'x' }]
-        #^ 19 flicker: states `a` and `b` lead to each other in every tick, with `x = true` [a time,x;0,true; a>b b>a a>b .. a]
-        states.a.exits = [{ to = 'c', when = 'y' }]
-        states.b.exits = [{ to = 'a', when = 'x' }]
-        states.c.final = true
-        ",
-    );
-}
-
-#[test]
-fn states_that_lead_to_each_other_by_one_that_is_left_as_it_is_entered_are_found() {
-    assert_found(
-        "
-        initial = 'a'
-        states.a.exits = [{ to = 'b', when = 'x' }]
-        #^ 19 flicker: states `a` and `b` lead to each other in every tick, with `health = 0`, `x = true` [a time,health,x;0,0,true; a>b b>a a>b .. a]
-        states.b.exits = [{ to = 'a', always = true, when = 'health < 50' }]
-
-        # Where the parent leads out as it is entered, it is left before its child is tried.
-        initial = 'a'
-        states.a.exits = [{ to = 'p', when = 'x' }]
-        states.p.initial = 'b'
-        states.p.exits = [{ to = 'c', always = true, when = 'x' }]
-        states.b.parent = 'p'
-        states.b.exits = [{ to = 'a', when = 'y' }]
-        #^ 19 never-taken: this exit is never taken: an earlier exit, such as the one of `p` to `c`, is taken whenever this condition holds [b time,x,y;0,true,true; b>c c]
-        states.c.final = true
-        ",
-    );
-}
+use super::{found, proof};
+use crate::reports::lines;
 
 /// States in a ring, each of which leads to the next one.
 fn ring(count: usize, exit: impl Fn(usize) -> String, last: &str) -> String {
@@ -124,34 +77,40 @@ fn more_states_in_a_row_than_a_machine_passes_at_once_are_found() {
     );
 }
 
-#[test]
-fn states_of_no_length_that_lead_to_each_other_are_an_error() {
-    assert_found(
-        "
-        initial = 'a'
-        states.a.exits = [{ to = 'b', always = true, when = 'x' }]
-        #^ 19 endless-circle: states `a` and `b` lead to each other without end within one tick, with `x = true` [a time,x;0,true; a>b b>a a>b .. a]
-        states.b.exits = [{ to = 'a', always = true, when = 'x' }]
-
-        initial = 'a'
-        states.a.exits = [{ to = 'a', always = true, when = 'x' }, { to = 'b', when = 'y' }]
-        #^ 19 endless-circle: state `a` leads to itself without end within one tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. a]
-        states.b.final = true
-        ",
-    );
+/// States `s0` to `s` with a number, of which each leads to the next at once, and the last one back after a second.
+fn chain(changes: usize, condition: &str) -> String {
+    ring(changes + 1, |_| format!(", always = true{condition}"), ", after = 1")
 }
 
 #[test]
-fn states_that_lead_to_each_other_beside_a_circle_within_a_tick_are_found() {
-    assert_found(
-        "
-        initial = 'a'
-        global = 'g'
-        states.g.exits = [{ to = 'b', when = 'x' }, { to = 'a' }]
-        #^ 19 flicker: states `a` and `b` lead to each other in every tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. b]
-        states.a.exits = [{ to = 'a', always = true, when = 'x' }]
-        #^ 19 endless-circle: state `a` leads to itself without end within one tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. b]
-        states.b = {}
-        ",
-    );
+fn more_changes_than_are_carried_out_at_once_are_an_error() {
+    assert_eq!(lines(&chain(63, "")), [""; 0]);
+    let told = "a.toml:3:10: error: more than 64 states follow one another within one tick: `s0`, `s1` and so on, to `s64`: \
+                after 64 changes a character stays where it is: let one of the states last, without `always`";
+    // The change to the first of them counts, too.
+    assert_eq!(lines(&chain(64, "")), [told]);
+    // No exit leads to the first one.
+    let begun = |changes| lines(&chain(changes, "").replace("to = 's0'", "to = 's3'"));
+    assert_eq!(begun(64), [""; 0]);
+    assert_eq!(begun(65).len(), 1);
+    // Two chains with one end.
+    let second = chain(80, "") + "[states.other]\nentry = true\nexits = [{ to = 's2', always = true }]\n";
+    assert_eq!(lines(&second).len(), 1, "{:?}", lines(&second));
+}
+
+#[test]
+fn a_chain_that_another_exit_may_leave_is_no_error_by_itself_but_is_proved() {
+    let may_leave = chain(70, "").replace("[{ to = 's33'", "[{ to = 'rest', always = true, when = 'x' }, { to = 's33'")
+        + "[states.rest]\nexits = [{ to = 's0', after = 1 }]\n";
+    assert_eq!(lines(&may_leave), [""; 0]);
+    let said = "more than 64 states follow one another within one tick, from `s0` on, with";
+    let proved =
+        |file: &str| found(file).iter().map(|line| line.split(": ").nth(1).unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(proved(&may_leave).len(), 1);
+    assert!(proved(&may_leave)[0].starts_with(&format!("{said} `x = false` [")), "{:?}", proved(&may_leave));
+    let asks = chain(70, ", when = 'x > 3'");
+    assert!(proved(&asks)[0].starts_with(&format!("{said} `x = 4` [")), "{:?}", proved(&asks));
+    // In no situation all of them lead on.
+    let parted = asks.replace("'s40', always = true, when = 'x > 3'", "'s40', always = true, when = 'x < 3'");
+    assert_eq!(proved(&parted), [""; 0]);
 }

@@ -1,7 +1,6 @@
 //! What is proved of definitions over all situations: each fault is found, and shown; what is right is not found fault with.
 
 mod circles;
-mod exits;
 mod random;
 mod right;
 mod sizes;
@@ -10,25 +9,18 @@ use std::fmt::Write as _;
 
 use demeanor::definition::{Finding, Outline, Proof};
 
-use crate::commented::assert_comments;
+use crate::case_files::assert_notes;
 
 pub(crate) fn proof(file: &str) -> Proof {
     Proof::of(&Outline::parse_all("guard.toml", file, None).unwrap())
 }
 
-/// Proves files, which have an empty line between them, and compares what is found with their comments.
-///
-/// `#^ 38 contradiction: this condition never holds [a time,x;0,false; a]` has the column, the code, what is said, and the
-/// witness: where it begins, its table, and where the changes lead.
-#[track_caller]
-pub(crate) fn assert_found(files: &str) {
-    assert_comments(files, |file| {
-        let proof = proof(file);
-        let note = |finding: &Finding| {
-            let problem = finding.problem();
-            (problem.line(), format!("{} {}", problem.column(), said(finding)))
-        };
-        proof.findings().iter().map(note).collect()
+/// A note has the column, the code, what is said, and the witness: where it begins, its table, and where the changes lead.
+#[test]
+fn what_is_proved_of_a_file_is_shown() {
+    assert_notes("proofs.txt", |file| {
+        let note = |finding: &Finding| (finding.problem().line(), finding.problem().column(), said(finding));
+        proof(file).findings().iter().map(note).collect()
     });
 }
 

@@ -7,12 +7,13 @@ mod by_file;
 mod by_hand;
 
 use demeanor::definition::Definition;
-use demeanor::{Batch, StateMachine, StateRef};
+use demeanor::{StateMachine, StateRef};
 use proptest::prelude::*;
 
 use crate::cases::cases;
 use crate::guard::{Guard, Told};
 use crate::trace::log::Trace;
+use crate::troop::{Request, Troop, Way};
 
 /// The names of the states, and those written by hand.
 fn states_by_hand() -> [(&'static str, StateRef<Guard>); 8] {
@@ -101,102 +102,49 @@ impl Machine {
         Self { initial: definition.initial(), global: definition.global().unwrap(), states }
     }
 
-    /// Each guard with a machine of its own. Returns what became of them.
-    fn alone(&self, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
-        let mut clock = 0.0;
-        let mut all: Vec<_> = guards
-            .iter()
-            .map(|guard| {
-                let mut guard = guard.clone();
-                let mut machine = StateMachine::new(self.initial.clone()).with_global(self.global.clone());
-                machine.start(&mut guard, &mut clock);
-                (guard, machine)
-            })
-            .collect();
-        let count = all.len();
+    /// Lets events happen to guards. Returns what became of them.
+    fn run(&self, way: Way, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
+        let mut troop = Troop::start(way, guards, &self.initial, Some(self.global.clone()));
+        let (mut clock, count) = (0.0, troop.len());
+        let state = |nth: usize| self.states[nth].clone();
         for event in events {
-            let mut verb = |who: usize, act: &dyn Fn(&mut StateMachine<Guard>, &mut Guard, &mut f64) -> bool| {
-                let (guard, machine) = &mut all[who % count];
-                let is_done = act(machine, guard, &mut clock);
-                guard.note(format!("{event:?}: {is_done}"));
-            };
-            match event {
+            let (who, request) = match *event {
                 Event::Tick(eighths) => {
-                    clock += f64::from(*eighths) / 8.0;
-                    for (guard, machine) in &mut all {
-                        machine.update(guard, &mut clock);
-                    }
-                }
-                Event::Health(who, health) => all[who % count].0.health = (*health).into(),
-                Event::Ammo(who, ammo) => all[who % count].0.ammo = (*ammo).into(),
-                Event::Sees(who, sees) => all[who % count].0.enemy_visible = *sees,
-                Event::Tell(who, told) => verb(*who, &|machine, guard, clock| machine.send(guard, told, clock)),
-                Event::TellAll(told) => {
-                    for (guard, machine) in &mut all {
-                        machine.send(guard, told, &mut clock);
-                    }
-                }
-                Event::Change(who, to) => {
-                    verb(*who, &|machine, guard, clock| machine.change_state(guard, self.states[*to].clone(), clock));
-                }
-                Event::Push(who, over) => {
-                    verb(*who, &|machine, guard, clock| machine.push_state(guard, self.states[*over].clone(), clock));
-                }
-                Event::Pop(who) => verb(*who, &StateMachine::pop_state),
-                Event::Revert(who) => verb(*who, &StateMachine::revert_state),
-                Event::Resume(who) => {
-                    verb(*who, &|machine, guard, clock| machine.resume_state(guard, self.states[1].clone(), clock));
-                }
-            }
-        }
-        all.into_iter().map(|(guard, machine)| outcome(guard, &machine)).collect()
-    }
-
-    /// All of them in a batch. Returns what became of them.
-    fn in_a_batch(&self, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
-        let mut clock = 0.0;
-        let mut batch = Batch::new().with_global(self.global.clone());
-        let keys: Vec<_> =
-            guards.iter().map(|guard| batch.spawn(guard.clone(), self.initial.clone(), &mut clock)).collect();
-        for event in events {
-            let key = |who: usize| keys[who % keys.len()];
-            let done = match event {
-                Event::Tick(eighths) => {
-                    clock += f64::from(*eighths) / 8.0;
-                    batch.update(&mut clock);
+                    clock += f64::from(eighths) / 8.0;
+                    troop.update(clock);
                     continue;
                 }
                 Event::Health(who, health) => {
-                    batch.get_mut(key(*who)).unwrap().health = (*health).into();
+                    troop.guard(who % count).health = health.into();
                     continue;
                 }
                 Event::Ammo(who, ammo) => {
-                    batch.get_mut(key(*who)).unwrap().ammo = (*ammo).into();
+                    troop.guard(who % count).ammo = ammo.into();
                     continue;
                 }
                 Event::Sees(who, sees) => {
-                    batch.get_mut(key(*who)).unwrap().enemy_visible = *sees;
+                    troop.guard(who % count).enemy_visible = sees;
                     continue;
                 }
                 Event::TellAll(told) => {
-                    batch.broadcast(told, &mut clock);
+                    troop.tell_all(told, clock);
                     continue;
                 }
-                Event::Tell(who, told) => (who, batch.send(key(*who), told, &mut clock)),
-                Event::Change(who, to) => (who, batch.change_state(key(*who), self.states[*to].clone(), &mut clock)),
-                Event::Push(who, over) => (who, batch.push_state(key(*who), self.states[*over].clone(), &mut clock)),
-                Event::Pop(who) => (who, batch.pop_state(key(*who), &mut clock)),
-                Event::Revert(who) => (who, batch.revert_state(key(*who), &mut clock)),
-                Event::Resume(who) => (who, batch.resume_state(key(*who), self.states[1].clone(), &mut clock)),
+                Event::Tell(who, told) => (who, Request::Send(told)),
+                Event::Change(who, to) => (who, Request::Change(state(to))),
+                Event::Push(who, over) => (who, Request::Push(state(over))),
+                Event::Pop(who) => (who, Request::Pop),
+                Event::Revert(who) => (who, Request::Revert),
+                Event::Resume(who) => (who, Request::Resume(state(1))),
             };
-            let (who, is_done) = done;
-            batch.get_mut(key(*who)).unwrap().note(format!("{event:?}: {is_done}"));
+            let is_done = troop.ask(who % count, request, clock);
+            troop.guard(who % count).note(format!("{event:?}: {is_done}"));
         }
-        let outcome = |key| {
-            let (guard, machine) = batch.remove(key).unwrap();
-            outcome(guard, &machine)
-        };
-        keys.into_iter().map(outcome).collect()
+        if way != Way::Alone {
+            let in_buckets: usize = self.states.iter().map(|state| troop.count_in(state)).sum();
+            assert_eq!(in_buckets, count, "each state has one bucket");
+        }
+        troop.end().into_iter().map(|(guard, machine)| outcome(guard, &machine)).collect()
     }
 }
 
@@ -207,10 +155,10 @@ proptest! {
     fn a_machine_from_a_file_does_what_the_same_one_by_hand_does((guards, events) in run()) {
         let definition = by_file::definition();
         let (file, hand) = (Machine::by_file(&definition), Machine::by_hand());
-        let expected = hand.alone(&guards, &events);
-        prop_assert_eq!(&file.alone(&guards, &events), &expected);
-        prop_assert_eq!(&hand.in_a_batch(&guards, &events), &expected);
-        prop_assert_eq!(&file.in_a_batch(&guards, &events), &expected);
+        let expected = hand.run(Way::Alone, &guards, &events);
+        prop_assert_eq!(&file.run(Way::Alone, &guards, &events), &expected);
+        prop_assert_eq!(&hand.run(Way::InTurn, &guards, &events), &expected);
+        prop_assert_eq!(&file.run(Way::InTurn, &guards, &events), &expected);
     }
 }
 
@@ -224,7 +172,7 @@ fn the_runs_take_every_exit() {
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..60 {
         let (guards, events) = run().new_tree(&mut runner).unwrap().current();
-        for line in Machine::by_hand().alone(&guards, &events).into_iter().flatten() {
+        for line in Machine::by_hand().run(Way::Alone, &guards, &events).into_iter().flatten() {
             seen.insert(line);
         }
     }

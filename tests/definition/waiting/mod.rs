@@ -13,9 +13,10 @@ use proptest::prelude::*;
 
 use crate::cases::cases;
 use crate::guard::{self, Guard, Told, parsed};
+use crate::troop::{WAYS, Way};
 use files::{MOST_STATES, edited, file, states};
 use interpreter::interpreted;
-use runs::{Event, GUARDS, WAYS, alone, event, in_a_batch};
+use runs::{Event, GUARDS, event, run};
 
 /// Tells of each callback, but has no update.
 struct Quiet(usize);
@@ -79,10 +80,9 @@ proptest! {
         let other = if is_nested_as_before { edited(&states, &other) } else { other };
         let waits = [file(&states, true), file(&other, true)];
         let polls = [file(&states, false), file(&other, false)];
-        let (expected, _) = alone([&polls[0], &polls[1]], &events);
-        prop_assert_eq!(&alone([&waits[0], &waits[1]], &events).0, &expected);
+        let (expected, _) = run(Way::Alone, [&polls[0], &polls[1]], &events);
         for way in WAYS {
-            prop_assert_eq!(&in_a_batch([&waits[0], &waits[1]], &events, *way), &expected, "{:?}", way);
+            prop_assert_eq!(&run(*way, [&waits[0], &waits[1]], &events).0, &expected, "{:?}", way);
         }
     }
 
@@ -99,9 +99,8 @@ proptest! {
         let events: Vec<_> = events.into_iter().filter(is_known).collect();
         let text = file(&states, true);
         let expected = interpreted(&states, &events);
-        prop_assert_eq!(&alone([&text, &text], &events).0, &expected, "{}", text);
         for way in WAYS {
-            prop_assert_eq!(&in_a_batch([&text, &text], &events, *way), &expected, "{:?}", way);
+            prop_assert_eq!(&run(*way, [&text, &text], &events).0, &expected, "{:?}: {}", way, text);
         }
     }
 }
@@ -118,7 +117,7 @@ fn in_the_runs_many_ticks_are_slept_through() {
         let (states, events) =
             (self::states(), prop::collection::vec(event(), 1..30)).new_tree(&mut runner).unwrap().current();
         let text = file(&states, true);
-        slept += alone([&text, &text], &events).1;
+        slept += run(Way::Alone, [&text, &text], &events).1;
         let times = |event: &Event| if let Event::Ticks(_, times) = event { GUARDS * usize::from(*times) } else { 0 };
         ticks += events.iter().map(times).sum::<usize>();
     }

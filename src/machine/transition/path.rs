@@ -1,0 +1,121 @@
+//! Which path of states a request leads to, and why there may be none.
+
+use log::Level;
+
+use crate::fsm::Request;
+use crate::machine::seat::{MOST_PUSHED, Path, Suspended, path_to};
+use crate::machine::single::Single;
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// Why a request is not carried out, and how bad that is.
+pub(crate) struct Misuse {
+    pub(super) level: Level,
+    pub(super) why: &'static str,
+}
+
+impl Misuse {
+    /// A path of states without an end (rule 6).
+    pub(super) fn endless(why: &'static str) -> Self {
+        Self { level: Level::Error, why }
+    }
+}
+
+/// Rule 23.
+impl From<&'static str> for Misuse {
+    fn from(why: &'static str) -> Self {
+        Self { level: Level::Warn, why }
+    }
+}
+
+impl<T: Owner> Single<'_, T> {
+    /// The only state that a request enters, if all that is active is left for it alone, as most requests do.
+    #[inline]
+    pub(super) fn flat_target(&self, request: &Request<T>) -> Option<StateRef<T>> {
+        let stack = self.stack();
+        let to = match request {
+            Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
+            Request::Revert => self.seat.previous.as_option()?,
+            Request::Push(over) if stack.len() < MOST_PUSHED => over,
+            Request::Pop => {
+                let suspended = stack.last().filter(|suspended| suspended.ancestors.is_empty())?;
+                return suspended.current.as_option().cloned();
+            }
+            _ => return None,
+        };
+        to.is_flat().then(|| to.clone())
+    }
+
+    /// The only state that a request enters, if it has no initial child and the same parent as the current state. It is what
+    /// [`find_path`](Self::find_path) would find, which takes several times as long.
+    #[inline]
+    pub(super) fn sibling_target<'r>(&self, request: &'r Request<T>) -> Option<&'r StateRef<T>> {
+        let (Request::Change(to) | Request::Ensure(to) | Request::Force(to)) = request else { return None };
+        let parent = self.seat.ancestors().last()?;
+        (to.initial().is_none() && to.parent().as_ref() == Some(parent)).then_some(to)
+    }
+
+    fn stack(&self) -> &[Suspended<T>] {
+        self.seat.rare.as_ref().map_or(&[], |rare| &rare.stack)
+    }
+
+    /// The path that a request leads to, and how many of its outermost states are active and left alone.
+    pub(super) fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Misuse> {
+        let stack = self.stack();
+        match request {
+            Request::Change(to) | Request::Ensure(to) | Request::Force(to) => self.route(to, to),
+            Request::Revert => {
+                let previous = self.seat.previous.as_option().ok_or("there is no previous state")?;
+                self.route(previous, previous)
+            }
+            Request::Resume(composite) => self.route(self.last_active_in(composite), composite),
+            Request::Push(_) if stack.len() == MOST_PUSHED => {
+                Err("64 paths of states are already suspended on the stack".into())
+            }
+            Request::Push(over) => Ok((0, descent(over)?)),
+            Request::Pop => {
+                let Suspended { ancestors, current, .. } = stack.last().ok_or("the stack is empty")?;
+                let ancestors = ancestors.iter().map(|(state, _)| state);
+                Ok((0, ancestors.chain(current.as_option()).cloned().collect()))
+            }
+            // The other requests enter no state.
+            _ => Ok((0, Path::new())),
+        }
+    }
+
+    /// The innermost descendant that is active in `composite`, or was last; itself, if none is remembered (rule 16).
+    fn last_active_in<'r>(&'r self, composite: &'r StateRef<T>) -> &'r StateRef<T> {
+        if !composite.keeps_history() {
+            return composite;
+        }
+        if self.seat.is_in_state(&**composite) {
+            return &self.seat.current;
+        }
+        self.seat.remembered(composite).unwrap_or(composite)
+    }
+
+    /// The path that a change to `to` leads to, and how many of its outermost states are active and left alone. `left` is left if
+    /// it is active, and all that is active below the deepest common ancestor (rules 6, 16).
+    fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
+        let path = descent(to)?;
+        let above = path.iter().position(|state| state == left).unwrap_or(path.len());
+        Ok((self.seat.shared_with(&path).min(above), path))
+    }
+}
+
+/// The path from the outermost ancestor of `to` down through the `initial()` children.
+pub(super) fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
+    let mut path = path_to(to).map_err(Misuse::endless)?;
+    let mut innermost = to.clone();
+    while let Some(child) = innermost.initial() {
+        if child.parent().as_ref() != Some(&innermost) {
+            return Err("the state that its `initial` returns has another parent".into());
+        }
+        if path.len() > 64 {
+            return Err(Misuse::endless("its chain of `initial` states has no end"));
+        }
+        path.push(child.clone());
+        innermost = child;
+    }
+    Ok(path)
+}

@@ -1,0 +1,137 @@
+//! Faults that were found in machines from files, each with the test that would have found it first. Those of explanations are cases
+//! in `case_files/questions.txt`, and those of a behavior that changes at once in `case_files/changes.txt`.
+#![cfg(feature = "definition")]
+
+use demeanor::StateRef;
+use demeanor::definition::{Definition, ExitReport, LoadError, Verdict};
+use miette::{GraphicalReportHandler, GraphicalTheme};
+
+use crate::guard::{Guard, Notes, Told, parsed, vocabulary};
+
+/// `explain` looked the state up by its name, and found another one of that name.
+#[test]
+fn a_state_is_explained_by_what_it_is_and_not_by_its_name() {
+    let file = "initial = 'post'\nstates.post.exits = [{ to = 'flee' }]\nstates.flee.final = true\n";
+    let (definition, other) = (parsed(file, &vocabulary()), parsed(file, &vocabulary()));
+    let explain = |state: &StateRef<Guard>| -> Vec<Verdict> {
+        let reports = definition.explain(state, &mut Guard::default(), 0.0, &mut 0.0);
+        reports.into_iter().map(|report: ExitReport| report.verdict).collect()
+    };
+    let post = definition.initial();
+    assert_eq!(explain(&post), [Verdict::Taken]);
+    assert_eq!(explain(&other.initial()), []);
+    assert_eq!(explain(&Notes::new("post").into()), []);
+
+    // A state that is nested differently is another one, though its name is the same.
+    definition
+        .reload(&format!("{file}states.post.parent = 'duty'\nstates.duty.exits = [{{ to = 'flee' }}]\n"))
+        .unwrap();
+    assert_eq!(explain(&post), []);
+    assert_eq!(explain(&definition.initial()), [Verdict::Taken, Verdict::NotTried]);
+}
+
+/// `?` on a `LoadError` did not compile in a function that returns `miette::Result`.
+#[test]
+fn what_a_file_is_told_is_drawn_by_whoever_returns_it_as_a_report() {
+    fn load(path: &std::path::Path) -> miette::Result<()> {
+        Definition::load(path, &vocabulary())?;
+        Ok(())
+    }
+    let path = std::env::temp_dir().join(format!("demeanor-report-{}.toml", std::process::id()));
+    std::fs::write(&path, "initial = 'psot'\n[states.post]\nfinal = true\n").unwrap();
+    let report = load(&path);
+    std::fs::remove_file(&path).unwrap();
+    let mut drawn = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
+    handler.render_report(&mut drawn, report.unwrap_err().as_ref()).unwrap();
+    assert!(drawn.contains("╰── no state of this file"), "{drawn}");
+    assert_eq!(drawn.matches("╰── no state of this file").count(), 1, "{drawn}");
+    assert!(drawn.contains("help: did you mean `post`?"), "{drawn}");
+
+    let missing = load("no/such/file.toml".as_ref()).unwrap_err();
+    assert!(matches!(missing.downcast_ref::<LoadError>(), Some(LoadError::Io { .. })));
+    assert_eq!(missing.code().map(|code| code.to_string()).as_deref(), Some("io"));
+}
+
+/// The second registration replaced the first one, and nobody was told.
+#[test]
+fn a_word_that_is_offered_twice_is_reported_where_it_is_first_used() {
+    let vocabulary = vocabulary()
+        .flag("brave", |_: &Guard, _| true)
+        .behaviour("held", Notes::new("held"))
+        .behaviour("held", Notes::new("held"))
+        .message("noise", |told| *told == Told::Noise)
+        .random(|_, _| 1.0);
+    let file = "initial = 'post'\n[states.post]\nbehaviour = 'held'\n\
+                exits = [{ to = 'post', when = 'ammo > 1 or brave or chance(0.5)' }]\n";
+    let problems = Definition::parse_named("guard.toml", file, &vocabulary).unwrap_err();
+    let lines: Vec<_> = problems.iter().map(demeanor::definition::Problem::located).collect();
+    let advice = "a programmer must remove or rename one of them in the vocabulary";
+    assert_eq!(
+        lines,
+        [
+            format!("guard.toml:1:1: error: the game offers the message `noise` twice: {advice}"),
+            format!("guard.toml:3:13: error: the game offers the behavior `held` twice: {advice}"),
+            format!("guard.toml:4:45: error: the game offers the value `brave` twice: {advice}"),
+            format!("guard.toml:4:54: error: the game offers random numbers twice: {advice}"),
+        ]
+    );
+    assert!(problems.iter().all(|problem| problem.code_name() == "duplicate-word"));
+}
+
+#[test]
+fn a_value_and_a_behaviour_may_share_a_name() {
+    let vocabulary = vocabulary().behaviour("ammo", Notes::new("ammo")).message("ammo", |_| true);
+    assert!(Definition::parse("initial = 'a'\n[states.a]\nbehaviour = 'ammo'\nfinal = true\n", &vocabulary).is_ok());
+}
+
+#[cfg(feature = "script")]
+mod scripts {
+    use demeanor::definition::ScriptBudget;
+
+    use crate::guard::{Guard, current};
+    use crate::script::{FILE, definition};
+
+    /// A call was stopped after 10 ms, and all calls of a tick after 100 ms: a batch and a machine differed when the computer was busy.
+    #[test]
+    fn a_script_that_takes_long_is_not_stopped_for_that() {
+        let script = "fn update() { let n = 0; while n < 50000 { n += 1; } this.speed += n; }";
+        let definition = definition(FILE, script, ScriptBudget::new(10_000_000, 10_000_000));
+        let (mut machine, mut guard) = (definition.machine(), Guard::default());
+        machine.update(&mut guard, &mut 0.0);
+        assert!((guard.speed - 50_000.0).abs() < 0.5, "{}", guard.speed);
+    }
+
+    const GUARDED: &str = "
+        initial = 'post'
+        states.post.exits = [{ to = 'aim' }]
+        [states.aim]
+        final = true
+        enter_when = { script = 'a.rhai' }
+    ";
+
+    /// After three owners for which it was stopped, the condition held for no owner: which ones depended on their order.
+    #[test]
+    fn a_condition_of_an_entry_that_is_stopped_for_three_owners_holds_for_the_fourth() {
+        let definition = definition(GUARDED, "if this.alarm { loop { } } true", ScriptBudget::default());
+        let ends = [true, true, true, false].map(|is_alarmed| {
+            let mut machine = definition.machine();
+            machine.update(&mut Guard { is_alarmed, ..Guard::default() }, &mut 0.0);
+            current(&machine)
+        });
+        assert_eq!(ends, ["post", "post", "post", "aim"]);
+    }
+
+    /// The calls that were stopped while a debugger explained the exits were counted.
+    #[test]
+    fn a_script_that_is_stopped_in_an_explanation_is_not_stopped_in_the_game() {
+        let definition = definition(GUARDED, "if this.alarm { loop { } } true", ScriptBudget::default());
+        let mut machine = definition.machine();
+        for _ in 0..3 {
+            let mut hung = Guard { is_alarmed: true, ..Guard::default() };
+            drop(definition.explain(machine.current().unwrap(), &mut hung, 0.0, &mut 0.0));
+        }
+        machine.update(&mut Guard::default(), &mut 0.0);
+        assert_eq!(current(&machine), "aim");
+    }
+}
