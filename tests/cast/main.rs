@@ -13,7 +13,7 @@ mod journal;
 mod messages;
 mod model;
 mod panics;
-mod players;
+mod play;
 mod port;
 mod queries;
 #[cfg(all(feature = "serde", feature = "std"))]

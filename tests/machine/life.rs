@@ -156,6 +156,11 @@ fn the_life_of_a_machine() {
         pop => A.exit; A -> B (pop); B.resume; done
         stop => B.exit
 
+        # the_global_is_asked_no_guard_and_is_on_no_path (rule 3)
+        in A; global Always; guards
+        change B => A.can_exit?; B.can_enter?; A.exit; A -> B (change); B.enter; done
+        view => B, was A
+
         # setting_the_global_calls_nothing (rule 3)
         in A; global Always
         global D =>
@@ -276,15 +281,6 @@ fn nothing_panics_in_a_machine_without_any_state() {
     );
     assert_eq!(stage.change_state(&A), "(no state) -> A (change); A.enter; done");
     assert_eq!(stage.view(), "A");
-}
-
-/// Rule 3.
-#[test]
-fn the_global_is_asked_no_guard_and_is_on_no_path() {
-    let mut stage = Stage::new(&A).global(&ALWAYS).recording_guards();
-    assert_eq!(stage.change_state(&B), "A.can_exit?; B.can_enter?; A.exit; A -> B (change); B.enter; done");
-    assert!(!stage.machine.is_in_state(&ALWAYS));
-    assert_eq!(stage.view(), "B, was A");
 }
 
 /// Rule 1: a snapshot is gone back to without a callback.

@@ -12,8 +12,9 @@ struct Panicked;
 
 type Outcome<R> = Result<R, Panicked>;
 
-struct Model<'p> {
-    program: &'p Program,
+#[derive(Default)]
+struct Model {
+    program: Program,
     current: Option<Id>,
     previous: Option<Id>,
     global: Option<Id>,
@@ -104,35 +105,8 @@ struct Change {
 
 /// Runs the program and returns what happens, and which corners it has led to.
 pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
-    let mut model = Model {
-        program,
-        current: program.current,
-        previous: None,
-        global: program.global,
-        entered_at: BTreeMap::new(),
-        stays: BTreeMap::new(),
-        last_stay: 0,
-        timers: Vec::new(),
-        asking: None,
-        sleeps_until: None,
-        wanted: None,
-        is_due_to_sleep: false,
-        stack: Vec::new(),
-        history: BTreeMap::new(),
-        requests: VecDeque::new(),
-        carried_out: 0,
-        leaving: false,
-        entering: 0,
-        left: BTreeSet::new(),
-        offering: 0,
-        changes: 0,
-        counter: 0,
-        seconds: 0,
-        fuel: 0,
-        fuse: 0,
-        events: Vec::new(),
-        corners: BTreeSet::new(),
-    };
+    let (current, global) = (program.current, program.global);
+    let mut model = Model { program: program.clone(), current, global, ..Model::default() };
     for step in &program.steps {
         model.fuel = program.fuel;
         model.events.push(Event::Step(step.clone()));
@@ -151,7 +125,7 @@ pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
     (model.events, model.corners)
 }
 
-impl Model<'_> {
+impl Model {
     fn step(&mut self, step: &Step) -> Outcome<Option<bool>> {
         self.begin();
         match step {

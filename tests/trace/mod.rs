@@ -7,6 +7,7 @@
 
 pub(crate) mod log;
 pub(crate) mod places;
+pub(crate) mod table;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -75,7 +76,7 @@ impl Actor {
         self.panics.take()
     }
 
-    fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
+    pub(crate) fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
         let key = format!("{state}.{callback}");
         self.note(self.line(&key, fsm));
         for nth in 0..self.script.len() {

@@ -69,6 +69,7 @@ struct Suspended {
     timers: Vec<Timer>,
 }
 
+#[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other")]
 struct Member {
     key: Key,
@@ -99,8 +100,9 @@ struct Member {
     put_off: VecDeque<Telegram>,
 }
 
-struct Naive<'p> {
-    program: &'p Program,
+#[derive(Default)]
+struct Naive {
+    program: Program,
     /// In the order of joining. `None`: it has left.
     members: Vec<Option<Member>>,
     by_key: BTreeMap<Key, usize>,
@@ -121,21 +123,7 @@ struct Naive<'p> {
 
 /// Runs the program and returns what happens, and which corners it has led to.
 pub(crate) fn run(program: &Program) -> (Vec<String>, BTreeSet<&'static str>) {
-    let mut naive = Naive {
-        program,
-        members: vec![],
-        by_key: BTreeMap::new(),
-        after_turn: VecDeque::new(),
-        queue: BTreeMap::new(),
-        sent: 0,
-        depth: 0,
-        rejoined: 0,
-        now: 0,
-        count: 0,
-        fuel: 0,
-        lines: vec![],
-        corners: BTreeSet::new(),
-    };
+    let mut naive = Naive { program: program.clone(), ..Naive::default() };
     for key in 0..program.members {
         naive.join(key, key % 3);
     }
@@ -158,7 +146,7 @@ pub(crate) fn run(program: &Program) -> (Vec<String>, BTreeSet<&'static str>) {
     (naive.lines, naive.corners)
 }
 
-impl Naive<'_> {
+impl Naive {
     fn step(&mut self, step: &Step) -> Outcome<()> {
         match step {
             Step::Deed(deed) => self.perform(GAME, *deed),
@@ -329,29 +317,7 @@ impl Naive<'_> {
 
     fn join(&mut self, key: Key, state: Id) -> usize {
         self.by_key.insert(key, self.members.len());
-        self.members.push(Some(Member {
-            key,
-            state,
-            previous: None,
-            entered_at: 0,
-            stay: 1,
-            last_stay: 1,
-            stack: vec![],
-            timers: vec![],
-            sleeps_until: None,
-            wanted: None,
-            is_due_to_sleep: false,
-            requests: VecDeque::new(),
-            carried_out: 0,
-            changes: 0,
-            is_leaving: false,
-            is_lent_in_exit: false,
-            asking: 0,
-            is_acting: false,
-            turns: 0,
-            is_dismissed: false,
-            put_off: VecDeque::new(),
-        }));
+        self.members.push(Some(Member { key, state, stay: 1, last_stay: 1, ..Member::default() }));
         self.members.len() - 1
     }
 
@@ -521,7 +487,7 @@ impl Naive<'_> {
 }
 
 /// The machine of one member.
-impl Naive<'_> {
+impl Naive {
     /// An outermost callback begins.
     fn begin(&mut self, index: usize) {
         let member = self.member(index);

@@ -4,7 +4,7 @@ use super::{Model, Outcome, Request, Stay, Timer, time};
 use crate::corner::Corner;
 use crate::program::{Id, Verb, Wake};
 
-impl Model<'_> {
+impl Model {
     /// Rule 26.
     pub(super) fn sleep(&mut self, seconds: f64) {
         self.corners.insert(Corner::Slept);
