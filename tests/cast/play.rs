@@ -30,6 +30,8 @@ use demeanor::{Agent, Cast, Change, Dispatcher, Fsm, Owner, State, StateMachine,
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) trace: Trace,
+    /// What `on_change` was told, in the words of a journal's entries.
+    pub(crate) told: Vec<String>,
     /// By the name of the player.
     script: BTreeMap<&'static str, Vec<ScriptLine>>,
 }
@@ -138,6 +140,12 @@ impl State<Player> for Place {
         player.perform(self.name, telegram.message, fsm, stage) && !telegram.message.ends_with('?')
     }
 
+    /// It refuses if the script says anything.
+    fn can_enter(&self, player: &Player, _: &Fsm<'_, Player>, stage: &Stage) -> bool {
+        let guard = format!("{}.can_enter", self.name);
+        !stage.world.script.get(player.name).is_some_and(|lines| lines.iter().any(|line| line.callback == guard))
+    }
+
     fn parent(&self) -> Option<StateRef<Player>> {
         self.parent.map(Into::into)
     }
@@ -157,6 +165,11 @@ impl Owner for Player {
 
     fn label(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, stage: &mut Stage) {
+        let after = if change.is_taken() { format!(", after {} s", change.time_in_state) } else { String::new() };
+        stage.world.told.push(format!("{} s: {:?}: {change}{after}", stage.now(), self.key));
     }
 
     fn after_change(&mut self, change: &Change<'_, Self>, stage: &mut Stage) {
@@ -195,6 +208,7 @@ impl Player {
             "note" => self.note(rest, stage),
             "change" => fsm.change_state(place(rest)),
             "pop" => fsm.pop_state(),
+            "revert" => fsm.revert_state(),
             "now" => assert_eq!(fsm.change_state_now(self, place(what), stage), outcome == "done", "{act}"),
             "hear" => {
                 let telegram = Telegram::new(self.key, self.key, what);

@@ -87,65 +87,45 @@ impl State<Sentry> for Locked {
     }
 }
 
-/// Three levels, each with a change from its own update.
-struct House;
-struct Kitchen;
-struct Stove;
-struct Table;
-struct Hall;
+/// Three levels, in whose innermost states an update asks for a change.
+struct Room {
+    around: Option<&'static Room>,
+    opens_on: Option<&'static Room>,
+    next: Option<&'static Room>,
+}
 
-impl State<Sentry> for House {
-    fn initial(&self) -> Option<StateRef<Sentry>> {
-        Some((&Kitchen).into())
+static HOUSE: Room = Room { around: None, opens_on: Some(&KITCHEN), next: None };
+static KITCHEN: Room = Room { around: Some(&HOUSE), opens_on: Some(&STOVE), next: None };
+static STOVE: Room = Room { around: Some(&KITCHEN), opens_on: None, next: Some(&TABLE) };
+static TABLE: Room = Room { around: Some(&KITCHEN), opens_on: None, next: Some(&HALL) };
+static HALL: Room = Room { around: Some(&HOUSE), opens_on: None, next: Some(&HOUSE) };
+
+impl Room {
+    fn is(&self, other: &'static Self) -> bool {
+        std::ptr::eq(self, other)
     }
 }
 
-impl State<Sentry> for Kitchen {
+impl State<Sentry> for Room {
+    fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
+        sentry.ticks += u32::from(self.is(&HALL));
+        match self.next {
+            Some(_) if self.is(&HALL) && sentry.ticks % 2 == 0 => fsm.resume_state(&KITCHEN),
+            Some(next) => fsm.change_state(next),
+            None => {}
+        }
+    }
+
     fn parent(&self) -> Option<StateRef<Sentry>> {
-        Some((&House).into())
+        self.around.map(Into::into)
     }
 
     fn initial(&self) -> Option<StateRef<Sentry>> {
-        Some((&Stove).into())
+        self.opens_on.map(Into::into)
     }
 
     fn keeps_history(&self) -> bool {
-        true
-    }
-}
-
-impl State<Sentry> for Stove {
-    fn parent(&self) -> Option<StateRef<Sentry>> {
-        Some((&Kitchen).into())
-    }
-
-    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        fsm.change_state(&Table);
-    }
-}
-
-impl State<Sentry> for Table {
-    fn parent(&self) -> Option<StateRef<Sentry>> {
-        Some((&Kitchen).into())
-    }
-
-    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        fsm.change_state(&Hall);
-    }
-}
-
-impl State<Sentry> for Hall {
-    fn parent(&self) -> Option<StateRef<Sentry>> {
-        Some((&House).into())
-    }
-
-    fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        if sentry.ticks % 2 == 0 {
-            fsm.change_state(&House);
-        } else {
-            fsm.resume_state(&Kitchen);
-        }
-        sentry.ticks += 1;
+        self.is(&KITCHEN)
     }
 }
 
@@ -208,8 +188,8 @@ fn an_idle_machine_never_allocates() {
 fn nested_static_states_allocate_nothing_once_each_has_been_entered() {
     let mut sentry = Sentry::default();
     let mut machine = StateMachine::new(&Idle);
-    machine.change_state(&mut sentry, &House, &mut 0.0);
-    machine.change_state(&mut sentry, &Hall, &mut 0.0);
+    machine.change_state(&mut sentry, &HOUSE, &mut 0.0);
+    machine.change_state(&mut sentry, &HALL, &mut 0.0);
     let before = sentry.changes;
     let count = allocations(|| {
         for _ in 0..1000 {
@@ -229,15 +209,15 @@ fn nested_static_states_allocate_nothing_once_each_has_been_entered() {
 #[test]
 fn owners_of_a_batch_in_nested_static_states_allocate_nothing_once_there_is_room_for_all() {
     let mut batch = demeanor::Batch::new().with_global(&Always);
-    let keys: Vec<_> = (0..50).map(|ticks| batch.insert(Sentry { ticks, ..Sentry::default() }, &House)).collect();
+    let keys: Vec<_> = (0..50).map(|ticks| batch.insert(Sentry { ticks, ..Sentry::default() }, &HOUSE)).collect();
     let mut rounds = |count: usize| {
         for round in 0..count {
             batch.update(&mut 0.0);
             let key = keys[round % keys.len()];
             batch.send(key, &Told::Noise, &mut 0.0);
-            batch.change_state(key, &Hall, &mut 0.0);
+            batch.change_state(key, &HALL, &mut 0.0);
             batch.change_state(key, &Idle, &mut 0.0);
-            batch.change_state(key, &House, &mut 0.0);
+            batch.change_state(key, &HOUSE, &mut 0.0);
         }
         batch.iter().map(|(_, sentry)| sentry.changes).sum::<u32>()
     };
@@ -345,35 +325,18 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
 }
 
 /// Six states, each inside the one before.
-struct Level<const N: u8>;
+struct Level(usize);
 
-impl<const N: u8> Level<N> {
-    fn update(sentry: &mut Sentry) {
+static LEVELS: [Level; 6] = [Level(0), Level(1), Level(2), Level(3), Level(4), Level(5)];
+
+impl State<Sentry> for Level {
+    fn update(&self, sentry: &mut Sentry, _: &mut Fsm<'_, Sentry>, _: &mut f64) {
         sentry.ticks += 1;
     }
-}
 
-macro_rules! levels {
-    ($($number:literal in $around:expr;)*) => {$(
-        impl State<Sentry> for Level<$number> {
-            fn update(&self, sentry: &mut Sentry, _: &mut Fsm<'_, Sentry>, _: &mut f64) {
-                Self::update(sentry);
-            }
-
-            fn parent(&self) -> Option<StateRef<Sentry>> {
-                $around
-            }
-        }
-    )*};
-}
-
-levels! {
-    1 in None;
-    2 in Some((&Level::<1>).into());
-    3 in Some((&Level::<2>).into());
-    4 in Some((&Level::<3>).into());
-    5 in Some((&Level::<4>).into());
-    6 in Some((&Level::<5>).into());
+    fn parent(&self) -> Option<StateRef<Sentry>> {
+        self.0.checked_sub(1).map(|around| (&LEVELS[around]).into())
+    }
 }
 
 /// An owned state, with six others around it or none.
@@ -388,7 +351,7 @@ impl State<Sentry> for Own {
     }
 
     fn parent(&self) -> Option<StateRef<Sentry>> {
-        self.is_deep.then(|| (&Level::<6>).into())
+        self.is_deep.then(|| (&LEVELS[5]).into())
     }
 }
 
@@ -399,7 +362,7 @@ fn flat_deep_and_owned() -> (demeanor::Batch<Sentry>, Vec<demeanor::Key>) {
     let mut clock = 1.0;
     let states: [StateRef<Sentry>; 4] = [
         (&Locked).into(),
-        (&Level::<6>).into(),
+        (&LEVELS[5]).into(),
         Box::new(Own { is_deep: false }).into(),
         Box::new(Own { is_deep: true }).into(),
     ];
@@ -423,12 +386,12 @@ fn questions_about_an_owner_of_a_batch_allocate_nothing() {
             let path = batch.path(key).unwrap();
             answers.push((
                 path.clone().count(),
-                path.rev().take_while(|state| !state.is::<Level<1>>()).count(),
+                path.rev().take_while(|state| **state != StateRef::from(&LEVELS[0])).count(),
                 batch.is_in_state(key, &**own) && batch.contains_key(key) && batch.get(key).is_some(),
-                batch.is_in_state(key, &Level::<2>),
+                batch.is_in_state(key, &LEVELS[1]),
                 batch.is_in::<Own>(key),
                 batch.time_in_state(key, &5.0),
-                batch.time_in(key, &Level::<3>, &6.0),
+                batch.time_in(key, &LEVELS[2], &6.0),
                 batch.previous_of(key).is_some_and(|state| state.is::<Idle>()),
                 batch.owners_in(&**own).len(),
             ));

@@ -22,9 +22,10 @@ pub(crate) fn difference<E: Debug + PartialEq>(name: &str, seen: &[E], expected:
 pub(crate) fn reaches_every_corner<P: Debug, C: Copy + Debug + Ord>(
     programs: impl Strategy<Value = P>,
     corners: &[C],
+    seed: u8,
     run: impl Fn(&P) -> BTreeSet<C>,
 ) {
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[39; 32]);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
     let mut missed: BTreeSet<_> = corners.iter().copied().collect();
     for _ in 0..20_000 {

@@ -55,5 +55,5 @@ fn a_machine_that_is_cut_short_anywhere_stays_whole() {
 
 #[test]
 fn the_programs_reach_every_corner_of_the_rules() {
-    compared::reaches_every_corner(program(), Corner::ALL, |program| naive::run(program).1);
+    compared::reaches_every_corner(program(), Corner::ALL, 3, |program| naive::run(program).1);
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use demeanor::journal::{Entry, Stays};
-use demeanor::{Batch, Change, Flow, Fsm, Journal, Key, Owner, State, StateMachine, StateRef};
+use demeanor::{Batch, Change, Flow, Fsm, Journal, Key, Owner, State, StateMachine, StateRef, Step};
 
 /// The time, and what `on_change` was told, in order.
 #[derive(Default)]
@@ -280,9 +280,13 @@ impl State<Door> for Named {
     fn can_enter(&self, _: &Door, _: &Fsm<'_, Door>, _: &House) -> bool {
         self.0 != "Locked"
     }
+
+    fn can_exit(&self, _: &Door, _: &Fsm<'_, Door>, _: &House) -> bool {
+        self.0 != "Stuck"
+    }
 }
 
-fn named(name: &impl ToString) -> StateRef<Door> {
+fn named(name: &(impl ToString + ?Sized)) -> StateRef<Door> {
     StateRef::from(Arc::new(Named(name.to_string())))
 }
 
@@ -413,6 +417,35 @@ fn how_many_entries_were_written_goes_on_when_a_journal_is_cleared() {
     assert!(house.journal.is_empty() && house.journal.flow().is_empty());
     pass_through(["Open"], &mut house);
     assert_eq!((house.journal.written(), house.journal.len()), (3, 1));
+}
+
+/// Rule 29.
+#[test]
+fn recorded_steps_make_the_journal_that_on_change_makes() {
+    let mut house = House { seconds: 0.5, ..House::new(100) };
+    let (mut machine, mut steps): (_, Vec<Step<Door>>) = (StateMachine::new(named("Shut")), Vec::new());
+    let mut recorded = machine.recording(Some(&mut steps));
+    recorded.start(&mut Door, &mut house);
+    for _ in 0..2 {
+        house.seconds += 0.75;
+        recorded.change_state(&mut Door, named("Ajar"), &mut house);
+        recorded.push_state(&mut Door, named("Shut"), &mut house);
+        recorded.pop_state(&mut Door, &mut house);
+        recorded.change_state(&mut Door, named("Locked"), &mut house);
+        recorded.change_state(&mut Door, named("Stuck"), &mut house);
+        recorded.change_state(&mut Door, named("Shut"), &mut house);
+    }
+    recorded.stop(&mut Door, &mut house);
+    let mut journal = Journal::new(100);
+    for step in &steps {
+        journal.note_step(1, step);
+    }
+    assert_eq!(journal.entries().collect::<Vec<_>>(), house.journal.entries().collect::<Vec<_>>());
+    assert_eq!(journal.flow(), house.flow);
+    assert!(journal.entries().any(|entry| entry.refused.is_some()));
+    assert!(
+        matches!(&steps[..], [Step::Changed { time, time_in_state, .. }, ..] if (*time, *time_in_state) == (0.5, 0.0))
+    );
 }
 
 #[test]

@@ -222,50 +222,65 @@ fn some_owners_can_be_left_out() {
     assert!(slices(&events).iter().all(|(track, ..)| (1..=3).contains(track)));
 }
 
-#[test]
-fn a_state_that_stop_and_start_led_to_begins_when_its_time_in_state_says() {
-    let mut world = World::at(1.0);
+/// The slices of one guard who goes through states: `1 start Rest, 2 Shoot, 3 stop`. Each with its depth and its microseconds.
+fn slices_of(steps: &str, until: Option<f64>) -> String {
+    let mut world = World::at(0.0);
     let mut guard = Guard { number: 1, notes: true };
-    let mut machine = StateMachine::new(&Rest);
-    machine.start(&mut guard, &mut world);
-    machine.change_state(&mut guard, &Shoot, &mut world);
-    world.seconds = 2.0;
-    machine.stop(&mut guard, &mut world);
-    let mut machine = StateMachine::new(&Aim);
-    machine.start(&mut guard, &mut world);
-    world.seconds = 3.0;
-    machine.change_state(&mut guard, &Rest, &mut world);
-    let slices = slices(&events(&text(&world.journal.trace())));
-    let slice = |name: &str, begin, end| (1, name.to_owned(), begin, end, 0);
-    let expected = [
-        slice("Rest", 1_000_000, 1_000_000),
-        slice("Shoot", 1_000_000, 2_000_000),
-        slice("Aim", 2_000_000, 3_000_000),
-        slice("Rest", 3_000_000, 3_000_000),
-    ];
-    assert_eq!(slices, expected);
+    let mut machine = StateMachine::idle();
+    for step in steps.split(", ") {
+        let (seconds, step) = step.split_once(' ').unwrap();
+        world.seconds = seconds.parse().unwrap();
+        let state = |name: &str| states().into_iter().find(|state| state.name() == name).unwrap();
+        match step.split_once(' ') {
+            Some((_, name)) => {
+                machine = StateMachine::new(state(name));
+                machine.start(&mut guard, &mut world);
+            }
+            None if step == "stop" => machine.stop(&mut guard, &mut world),
+            None => _ = machine.change_state(&mut guard, state(step), &mut world),
+        }
+    }
+    let trace = world.journal.trace().with_states(states());
+    let trace = if let Some(seconds) = until { trace.until(seconds) } else { trace };
+    let slices = slices(&events(&text(&trace)));
+    let shown = slices.iter().map(|(_, name, begin, end, depth)| format!("{depth} {name} {begin}..{end}"));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 #[test]
-fn a_state_that_start_led_to_at_the_time_of_a_change_comes_after_it() {
-    let mut world = World::at(1.0);
-    let mut guard = Guard { number: 1, notes: true };
-    let mut machine = StateMachine::new(&Rest);
-    machine.start(&mut guard, &mut world);
-    machine.change_state(&mut guard, &Shoot, &mut world);
-    let mut machine = StateMachine::new(&Aim);
-    machine.start(&mut guard, &mut world);
-    world.seconds = 3.0;
-    machine.change_state(&mut guard, &Rest, &mut world);
-    let slices = slices(&events(&text(&world.journal.trace())));
-    let names: Vec<_> = slices.iter().map(|(_, name, begin, end, _)| (name.as_str(), *begin, *end)).collect();
-    let expected = [
-        ("Rest", 1_000_000, 1_000_000),
-        ("Shoot", 1_000_000, 1_000_000),
-        ("Aim", 1_000_000, 3_000_000),
-        ("Rest", 3_000_000, 3_000_000),
-    ];
-    assert_eq!(names, expected);
+fn a_trace_has_the_slices_of_what_one_guard_goes_through() {
+    for (what, steps, until, slices) in [
+        (
+            "a state that stop and start led to begins when its time in state says",
+            "1 start Rest, 1 Shoot, 2 stop, 2 start Aim, 3 Rest",
+            None,
+            "0 Rest 1000000..1000000, 1 Shoot 1000000..2000000, 0 Fight 1000000..2000000, 1 Aim 2000000..3000000, \
+             0 Fight 2000000..3000000, 0 Rest 3000000..3000000",
+        ),
+        (
+            "a state that start led to at the time of a change comes after it",
+            "1 start Rest, 1 Shoot, 1 start Aim, 3 Rest",
+            None,
+            "0 Rest 1000000..1000000, 1 Shoot 1000000..1000000, 1 Aim 1000000..3000000, 0 Fight 1000000..3000000, \
+             0 Rest 3000000..3000000",
+        ),
+        (
+            "a state that changes to itself has two slices in one of its parent",
+            "1 start Shoot, 2 Shoot",
+            Some(4.0),
+            "1 Shoot 1000000..2000000, 1 Shoot 2000000..4000000, 0 Fight 1000000..4000000",
+        ),
+        (
+            "a clock that is set back or shows no number leaves the trace in order",
+            "5 start Rest, 6 Shoot, 2 Aim, NaN Rest, inf Aim, 7 Rest",
+            None,
+            "0 Rest 5000000..6000000, 1 Shoot 6000000..6000000, 1 Aim 6000000..6000000, 0 Fight 6000000..6000000, \
+             0 Rest 6000000..9000000000000000, 1 Aim 9000000000000000..9000000000000000, \
+             0 Fight 9000000000000000..9000000000000000, 0 Rest 9000000000000000..9000000000000000",
+        ),
+    ] {
+        assert_eq!(slices_of(steps, until), slices, "{what}");
+    }
 }
 
 #[test]
@@ -283,54 +298,6 @@ fn who_changes_last_may_have_been_in_its_state_first() {
     let aiming: Vec<_> =
         slices.iter().filter(|slice| slice.1 == "Aim").map(|(track, _, begin, ..)| (*track, *begin)).collect();
     assert_eq!(aiming, [(1, 2_000_000), (2, 1_000_000)]);
-}
-
-#[test]
-fn a_state_that_changes_to_itself_has_two_slices_in_one_of_its_parent() {
-    let mut world = World::at(1.0);
-    let mut guard = Guard { number: 1, notes: true };
-    let mut machine = StateMachine::new(&Shoot);
-    machine.start(&mut guard, &mut world);
-    world.seconds = 2.0;
-    machine.change_state(&mut guard, &Shoot, &mut world);
-    let slices = slices(&events(&text(&world.journal.trace().with_states(states()).until(4.0))));
-    let slice = |name: &str, begin, end, depth| (1, name.to_owned(), begin, end, depth);
-    let expected = [
-        slice("Shoot", 1_000_000, 2_000_000, 1),
-        slice("Shoot", 2_000_000, 4_000_000, 1),
-        slice("Fight", 1_000_000, 4_000_000, 0),
-    ];
-    assert_eq!(slices, expected);
-}
-
-#[test]
-fn a_clock_that_is_set_back_or_shows_no_number_leaves_the_trace_in_order() {
-    let mut world = World::at(5.0);
-    let mut guard = Guard { number: 1, notes: true };
-    let mut machine = StateMachine::new(&Rest);
-    machine.start(&mut guard, &mut world);
-    for (seconds, state) in [
-        (6.0, &Shoot as &'static dyn State<Guard>),
-        (2.0, &Aim),
-        (f64::NAN, &Rest),
-        (f64::INFINITY, &Aim),
-        (7.0, &Rest),
-    ] {
-        world.seconds = seconds;
-        machine.change_state(&mut guard, state, &mut world);
-    }
-    let slices = slices(&events(&text(&world.journal.trace())));
-    let times: Vec<_> = slices.iter().map(|(_, name, begin, end, _)| (name.as_str(), *begin, *end)).collect();
-    let most = 9_000_000_000_000_000;
-    let expected = [
-        ("Rest", 5_000_000, 6_000_000),
-        ("Shoot", 6_000_000, 6_000_000),
-        ("Aim", 6_000_000, 6_000_000),
-        ("Rest", 6_000_000, most),
-        ("Aim", most, most),
-        ("Rest", most, most),
-    ];
-    assert_eq!(times, expected);
 }
 
 #[test]

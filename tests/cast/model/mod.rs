@@ -36,5 +36,5 @@ proptest! {
 
 #[test]
 fn the_programs_reach_every_corner_of_a_cast() {
-    compared::reaches_every_corner(program(), &naive::CORNERS, |program| naive::run(program).1);
+    compared::reaches_every_corner(program(), &naive::CORNERS, 39, |program| naive::run(program).1);
 }
