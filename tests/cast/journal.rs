@@ -8,17 +8,17 @@ use demeanor::Journal;
 use crate::play::{Player, Stage, agent, learn, place, stage};
 
 /// Four shops, which open (`Busy`), close, and have breaks (`Away`). The bakery has a break as soon as it opens, and has the dairy
-/// open, too; the smithy has no breaks, and the arcade is broke.
+/// open too; the smithy has no breaks, and the arcade is broke.
 fn street() -> Stage {
     let mut street = stage(
         "cast bakery, dairy, smithy, arcade
-        bakery Busy.enter: rejoin with bakery push Away & send dairy open, too
+        bakery Busy.enter: rejoin with bakery push Away & send dairy open too
         smithy Away.enter: panic
         arcade Busy.can_enter: refuse",
     );
     for shop in ["bakery", "dairy", "smithy", "arcade"] {
         for line in
-            ["Idle.update: change Busy", "Idle.open, too: change Busy", "Busy.update: revert", "Away.update: pop"]
+            ["Idle.update: change Busy", "Idle.open too: change Busy", "Busy.update: revert", "Away.update: pop"]
         {
             assert!(learn(&mut street, format!("{shop} {line}").leak()));
         }

@@ -2,7 +2,8 @@
 
 use crate::captured_log::log_lines;
 use crate::play::{EVERYWHERE, play};
-use demeanor::{Change, Fsm, Owner, State, StateMachine};
+use crate::trace::Stage;
+use crate::trace::places::{A, B};
 
 #[test]
 fn changes() {
@@ -130,33 +131,12 @@ fn changes() {
 /// Rules 5 and 23.
 #[test]
 fn the_log_line_comes_between_the_swap_and_the_first_enter() {
-    struct Bob;
-    impl Owner for Bob {
-        type Context<'a> = ();
-        type Message = ();
-
-        fn on_change(&mut self, _: &Change<'_, Self>, (): &mut ()) {
-            log::info!("told");
-        }
-    }
-
-    struct Home;
-    struct Mine;
-    impl State<Bob> for Home {
-        fn exit(&self, _: &mut Bob, _: &mut Fsm<'_, Bob>, (): &mut ()) {
-            log::info!("leaves home");
-        }
-    }
-    impl State<Bob> for Mine {
-        fn enter(&self, _: &mut Bob, _: &mut Fsm<'_, Bob>, (): &mut ()) {
-            log::info!("in the mine");
-        }
-    }
-
-    let mut machine = StateMachine::new(&Home);
-    let mut lines = log_lines(|| assert!(machine.change_state(&mut Bob, &Mine, &mut ())));
-    assert_eq!(lines.remove(0), "INFO machine::change: leaves home");
-    assert_eq!(lines.pop().unwrap(), "INFO machine::change: in the mine");
-    lines.sort();
-    assert_eq!(lines, ["DEBUG demeanor: Bob: Home -> Mine (change)", "INFO machine::change: told"]);
+    let mut stage = Stage::new(&A)
+        .when("A.exit", |_, _, _| log::info!("leaves home"))
+        .when("B.enter", |_, fsm, _| log::info!("in {}", fsm.current().expect("a state")));
+    let lines = log_lines(|| drop(stage.change_state(&B)));
+    assert_eq!(
+        lines,
+        ["INFO machine::change: leaves home", "DEBUG demeanor: Elsa: A -> B (change)", "INFO machine::change: in B"]
+    );
 }

@@ -2,8 +2,9 @@
 //!
 //! - `program`: what a program is: the states, what each of their callbacks asks for, and what the game does from outside.
 //!   Also what can be observed of a run.
-//! - `naive`: the rules of `docs/semantics.md`, as plainly as they can be written, over numbers in tables.
-//! - `corner`: which corners of the rules it has been led to.
+//! - `rules`: the rules of `docs/semantics.md`, as plainly as they can be written, over numbers in tables; and which corners of
+//!   them a machine has been led to. The model of casts has them for its members, too.
+//! - `naive`: the program on these rules.
 //! - `driven`: the same program on a [`demeanor::StateMachine`].
 //! - `compared`: where the two part, and whether the programs have led to all corners; for casts, too.
 //!
@@ -11,16 +12,15 @@
 //! --test model` looks further than the usual run.
 
 mod compared;
-mod corner;
 mod driven;
 mod naive;
-mod program;
+mod rules;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use corner::Corner;
-use program::program;
+use rules::corner::{self, Corner};
+use rules::program::{self, program};
 
 proptest! {
     #![proptest_config({

@@ -25,7 +25,7 @@ pub(crate) struct Program {
     pub(crate) fuel: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StateRow {
     pub(crate) parent: Option<Id>,
     pub(crate) initial: Option<Id>,
@@ -44,9 +44,10 @@ pub(crate) struct StateRow {
 }
 
 /// What a guard reads (rule 8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Read {
     /// The owner's counter.
+    #[default]
     Counter,
     /// How long current has been active.
     Time,
@@ -57,8 +58,9 @@ pub(crate) enum Read {
 }
 
 /// What the reference to a state is made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Made {
+    #[default]
     Static,
     Shared,
     Owned,

@@ -50,7 +50,7 @@ pub(crate) struct Actor {
     records_view: bool,
     records_target: bool,
     records_completion: bool,
-    /// For scripts that do something a number of times.
+    /// For what a test counts, or tells actors apart by.
     pub(crate) count: u32,
 }
 

@@ -2,7 +2,7 @@
 //! game, and on a simple model of rule 30; all that happens is compared.
 //!
 //! - `program`: what a program is: what each callback does, and what the game does.
-//! - `naive`: the rules, as plainly as they can be written.
+//! - `naive`: the rule, as plainly as it can be written; with the `rules` of one machine, which are those of `tests/model`.
 //! - `driven`: the same program on real members, which are saved and loaded at random points.
 //!
 //! `PROPTEST_CASES=100000 cargo test --release --all-features --test cast model` looks further than the usual run.
@@ -14,6 +14,8 @@ mod compared;
 mod driven;
 mod naive;
 mod program;
+#[path = "../../model/rules/mod.rs"]
+mod rules;
 
 use proptest::prelude::*;
 
