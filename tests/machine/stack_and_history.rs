@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::play::{EVERYWHERE, play};
 use crate::trace::places::{A, B, CELL, DUNGEON, GATE};
-use crate::trace::{Actor, Stage};
+use crate::trace::{Actor, Place, Stage};
 use demeanor::{Fsm, GameTime, State, StateRef};
 
 #[test]
@@ -268,15 +268,6 @@ impl State<Actor> for Ward {
     }
 }
 
-// It has a size, so that each is a state of its own.
-struct SizedWard(#[expect(dead_code, reason = "gives it a size")] u8);
-
-impl State<Actor> for SizedWard {
-    fn keeps_history(&self) -> bool {
-        true
-    }
-}
-
 impl State<Actor> for Bed {
     fn parent(&self) -> Option<StateRef<Actor>> {
         Some(self.0.clone())
@@ -286,24 +277,25 @@ impl State<Actor> for Bed {
 /// Rule 16.
 #[test]
 fn a_machine_remembers_the_sixty_four_composites_that_it_left_last() {
-    let wards: Vec<StateRef<Actor>> = (0..66).map(|_| Arc::new(SizedWard(0)).into()).collect();
-    let beds: Vec<StateRef<Actor>> = wards.iter().map(|ward| Arc::new(Bed(ward.clone())).into()).collect();
+    let leaked = |place| -> &'static Place { Box::leak(Box::new(place)) };
+    let wards = [(); 66].map(|()| leaked(Place::new("Ward").keeping_history()));
+    let beds = wards.map(|ward| leaked(Place::new("Bed").inside(ward)));
     let mut stage = Stage::new(&A);
     for bed in &beds[..64] {
-        stage.change_state(bed.clone());
+        stage.change_state(*bed);
         stage.change_state(&A);
     }
     // The first is left again, so the second is now the one that was left the longest ago.
-    stage.change_state(beds[0].clone());
+    stage.change_state(beds[0]);
     stage.change_state(&A);
     for bed in &beds[64..] {
-        stage.change_state(bed.clone());
+        stage.change_state(*bed);
         stage.change_state(&A);
     }
     let remembered = |nth: usize| {
         let mut machine = stage.machine.clone();
-        assert!(machine.resume_state(&mut Actor::default(), wards[nth].clone(), &mut GameTime::new()));
-        machine.current() == Some(&beds[nth])
+        assert!(machine.resume_state(&mut Actor::default(), wards[nth], &mut GameTime::new()));
+        machine.is_in_state(beds[nth])
     };
     let forgotten: Vec<_> = (0..66).filter(|nth| !remembered(*nth)).collect();
     assert_eq!(forgotten, [1, 2]);

@@ -13,9 +13,9 @@ fn states() -> [StateRef<Sheep>; 4] {
     [(&Meadow).into(), (&Graze).into(), (&Drink).into(), (&Sleep).into()]
 }
 
-/// A sheep that may sleep, or not, and notes its changes.
-fn sheep(number: u32, is_tired: bool) -> Sheep {
-    Sheep { number, is_tired, is_noted: true, ..Sheep::default() }
+/// A sheep whose changes are noted. It is not tired, so that it may leave `Drink`.
+fn sheep(number: u32) -> Sheep {
+    Sheep { number, is_noted: true, ..Sheep::default() }
 }
 
 fn text<K: Copy + Eq + std::hash::Hash>(trace: &demeanor::journal::Trace<'_, K>) -> String {
@@ -58,7 +58,7 @@ fn slices(events: &[Value]) -> Vec<Slice> {
 fn a_trace_has_a_slice_for_each_state_and_an_instant_for_each_refusal() {
     let mut world = World::at(1.0);
     let mut machine = StateMachine::new(&Sleep);
-    let mut ewe = sheep(5, false);
+    let mut ewe = sheep(5);
     machine.change_state(&mut ewe, &Meadow, &mut world);
     world.seconds = 2.5;
     machine.change_state(&mut ewe, &Drink, &mut world);
@@ -140,11 +140,12 @@ fn some_owners_can_be_left_out() {
 /// microseconds. If it is said until when, they are nested as the states.
 fn slices_of(steps: &str, until: Option<f64>) -> String {
     let mut world = World::at(0.0);
-    let mut ewe = sheep(1, true);
+    let mut ewe = sheep(1);
     let mut machine = StateMachine::idle();
     for step in steps.split(", ") {
         let (seconds, step) = step.split_once(' ').unwrap();
         world.seconds = seconds.parse().unwrap();
+        ewe.is_tired = step.ends_with("Sleep");
         let state = |name: &str| states().into_iter().find(|state| state.name() == name).unwrap();
         match step.split_once(' ') {
             Some((_, name)) => {
@@ -200,7 +201,7 @@ fn a_trace_has_the_slices_of_what_one_sheep_goes_through() {
 #[test]
 fn who_changes_last_may_have_been_in_its_state_first() {
     let mut world = World::at(1.0);
-    let [mut early, mut late] = [1, 2].map(|number| sheep(number, true));
+    let [mut early, mut late] = [1, 2].map(|number| sheep(number));
     let (mut of_early, mut of_late) = (StateMachine::new(&Graze), StateMachine::new(&Graze));
     of_early.start(&mut early, &mut world);
     world.seconds = 2.0;
@@ -224,7 +225,7 @@ fn an_empty_journal_is_a_trace_without_tracks() {
 #[test]
 fn a_trace_is_written_without_being_built_in_memory() {
     let mut world = World::at(0.0);
-    let mut machines: Vec<_> = (0..1000).map(|number| (sheep(number, true), StateMachine::new(&Graze))).collect();
+    let mut machines: Vec<_> = (0..1000).map(|number| (sheep(number), StateMachine::new(&Graze))).collect();
     let ticks: u32 = if cfg!(debug_assertions) { 100 } else { 1000 };
     for tick in 0..ticks {
         world.seconds = f64::from(tick);
