@@ -14,7 +14,6 @@ mod messages;
 mod model;
 mod panics;
 mod play;
-mod port;
 mod queries;
 #[cfg(all(feature = "serde", feature = "std"))]
 mod random;

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::captured_log::log_lines;
@@ -103,18 +104,12 @@ pub(crate) struct Place {
     parent: Option<&'static Place>,
 }
 
-static INSIDE: Place = Place { name: "Inside", parent: None };
-static PLACES: [Place; 6] = [
-    Place { name: "Idle", parent: None },
-    Place { name: "Busy", parent: None },
-    Place { name: "Away", parent: None },
-    Place { name: "Left", parent: Some(&INSIDE) },
-    Place { name: "Right", parent: Some(&INSIDE) },
-    Place { name: "Always", parent: None },
-];
-
-pub(crate) fn place(name: &str) -> &'static Place {
-    PLACES.iter().chain([&INSIDE]).find(|place| place.name == name).unwrap_or_else(|| panic!("there is no {name}"))
+/// The state of a name. `Left` and `Right` are in `Inside`.
+pub(crate) fn place(name: &'static str) -> &'static Place {
+    static PLACES: Mutex<BTreeMap<&str, &Place>> = Mutex::new(BTreeMap::new());
+    let parent = matches!(name, "Left" | "Right").then(|| place("Inside"));
+    let mut places = PLACES.lock().expect("nothing panics meanwhile");
+    places.entry(name).or_insert_with(|| Box::leak(Box::new(Place { name, parent })))
 }
 
 impl State<Player> for Place {
@@ -257,7 +252,7 @@ fn deeds(by: &'static str, deeds: &'static str, stage: &mut Stage) {
     deeds.split(" & ").for_each(|act| deed(by, act, stage));
 }
 
-pub(crate) fn agent(key: &'static str, name: &'static str, state: &str) -> Agent<Player> {
+pub(crate) fn agent(key: &'static str, name: &'static str, state: &'static str) -> Agent<Player> {
     Agent::new(Player { key, name, energy: 0 }, StateMachine::new(place(state)))
 }
 
@@ -324,7 +319,7 @@ fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
         }
         // Which states a member is in: the current one, and of those that are named.
         "see" => {
-            let is_in = |name: &&str| stage.is_in_state::<Player, _>(&who, place(name));
+            let is_in = |name: &&'static str| stage.is_in_state::<Player, _>(&who, place(name));
             let seen: Vec<_> = what.split(' ').filter(is_in).collect();
             let current = stage.state_of(&who).map_or("no state".to_owned(), Cow::into_owned);
             stage.world.trace.push(format!("sees {who} in {current}: {}", seen.join(" ")));

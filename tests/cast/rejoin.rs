@@ -210,6 +210,29 @@ fn rejoining() {
         with Ann change Left; with Ann change Right
         path Ann => Inside/Right
 
+        # a_pass_that_is_asked_for_is_made_and_supported_before_the_asker_goes_on
+        // A chain of calls from a match of Buckland's soccer, in the order that the C++ has. There, a supporting player asks for
+        // a pass within its own `Execute`. `Dispatcher::DispatchMsg` calls the passer's `HandleMessage` within the call, the
+        // passer kicks and dispatches `Msg_ReceiveBall`, and that calls the asker's `HandleMessage`, within the asker's own
+        // `Execute`. `ChangeState` in there leaves `SupportAttacker` and enters `ReceiveBall` at once. Then the passer looks for
+        // support, which tells a third player, and only then everything returns.
+        cast Team in Attacking, Asker in SupportAttacker beside Global, Passer in KickBall beside Global, Third in Wait beside Global
+        Asker SupportAttacker.update: rejoin send Passer PassToMe is Handled; note goes on
+        Passer Global.PassToMe: note kicks; rejoin send Asker ReceiveBall is Handled; now Wait is done
+        Passer Global.PassToMe: rejoin send Team FindSupport is Handled; note has passed
+        Asker Global.ReceiveBall: now ReceiveBall is done
+        Team Attacking.FindSupport: look; send Third SupportAttacker is Handled
+        Third Global.SupportAttacker: now SupportAttacker is done
+        update Asker => Asker Global.update; Asker SupportAttacker.update; Passer KickBall.PassToMe; Passer Global.PassToMe
+            Passer kicks; Asker SupportAttacker.ReceiveBall; Asker Global.ReceiveBall
+            Asker SupportAttacker.exit; Asker ReceiveBall.enter; Asker SupportAttacker -> ReceiveBall (change)
+            Passer KickBall.exit; Passer Wait.enter; Passer KickBall -> Wait (change); Team Attacking.FindSupport
+            Team in Attacking acts, Asker in ReceiveBall, Passer in Wait, Third in Wait
+            Third Wait.SupportAttacker; Third Global.SupportAttacker
+            Third Wait.exit; Third SupportAttacker.enter; Third Wait -> SupportAttacker (change)
+            Passer has passed; Asker goes on
+        update Asker => Asker Global.update; Asker ReceiveBall.update
+
         # members_that_call_each_other_without_end_come_to_an_end
         // In C++ this overflows the stack. 64 deep, and 64 for each of 1000 that were put off.
         cast Ann, Ben
