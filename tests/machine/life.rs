@@ -3,7 +3,7 @@
 use crate::play::{EVERYWHERE, play};
 use crate::trace::places::open::{HOUSE, KITCHEN, STOVE};
 use crate::trace::places::{A, ALWAYS, B};
-use crate::trace::{Place, Stage};
+use crate::trace::{Actor, Place, Stage};
 use demeanor::{Owner, State, StateMachine, Step};
 
 #[test]
@@ -226,29 +226,21 @@ fn a_machine_without_a_state_has_none_that_counts_as_entered() {
 /// Rule 1, for who has a machine's steps recorded.
 #[test]
 fn a_start_is_recorded_as_a_change_from_no_state_and_a_stop_as_one_to_none() {
-    struct Door;
-    impl Owner for Door {
-        type Context<'a> = ();
-        type Message = ();
-    }
-    struct Closed;
-    impl State<Door> for Closed {}
-
-    let mut machine = StateMachine::new(&Closed);
-    let mut steps: Vec<Step<Door>> = Vec::new();
+    let Stage { mut actor, mut machine, mut time } = Stage::new(&A);
+    let mut steps: Vec<Step<Actor>> = Vec::new();
     let mut recorded = machine.recording(Some(&mut steps));
-    recorded.start(&mut Door, &mut ());
-    recorded.stop(&mut Door, &mut ());
+    recorded.start(&mut actor, &mut time);
+    recorded.stop(&mut actor, &mut time);
     // There is nothing to stop any more.
-    recorded.stop(&mut Door, &mut ());
+    recorded.stop(&mut actor, &mut time);
     let steps: Vec<String> = steps.iter().map(|step| format!("{step:?}")).collect();
     assert_eq!(
         steps,
         [
-            "Changed { from: None, to: Some(Closed), cause: Start }",
-            "Entered(Closed)",
-            "Exited(Closed)",
-            "Changed { from: Some(Closed), to: None, cause: Stop }"
+            "Changed { from: None, to: Some(A), cause: Start }",
+            "Entered(A)",
+            "Exited(A)",
+            "Changed { from: Some(A), to: None, cause: Stop }"
         ]
     );
 }

@@ -1,4 +1,4 @@
-//! A player for tables of rows: what the states of an owner ask for, what the game does, and all that happens then.
+//! A player for tables of rows about one machine, or one of several in a batch. `trace/table` says how a row is written.
 //!
 //! ```text
 //! # the_name_of_the_row (rule 4)
@@ -9,11 +9,9 @@
 //!     rest of Stove.update; Stove.exit; Stove -> Table (change); Table.enter
 //! ```
 //!
-//! `in` makes a machine, and says what its owner does besides being recorded. A line that names a callback says what this
-//! callback asks for, see [`perform`]. All other lines are steps, see [`Player::step`], with the whole trace of the callbacks
-//! behind `=>`; lines that are indented further continue the trace. Steps without `=>` only lead to the next ones. `64x B.exit,
-//! B.enter` in a trace stands for as many repetitions. `in A, A, B` puts three owners into a batch; then all notes are in one
-//! trace, with the number of the owner, and a number before a callback or a step says which owner is meant. Lines that begin with `//` are comments.
+//! `in` makes a machine, and says what its owner does besides being recorded. See [`perform`] for what a callback can ask for, and
+//! [`Player::step`] for the steps. `in A, A, B` puts three owners into a batch; then all notes are in one trace, with the number of
+//! the owner, and a number before a callback or a step says which owner is meant.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};

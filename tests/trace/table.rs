@@ -1,4 +1,9 @@
 //! Tables of rows: what the owners do in their callbacks, what the game does, and all that happens then.
+//!
+//! A row has a name behind `#`, and its first line makes a player. A line such as `A.update: change B` says what an owner does in
+//! a callback; `A.update, 2x: change B` says that it does so twice. All other lines are steps, with the whole trace behind `=>`;
+//! lines that are indented further continue the trace. Steps without `=>` only lead to the next ones. `64x B.exit, B.enter` in a
+//! trace stands for as many repetitions. Lines that begin with `//` are comments.
 
 use std::fmt::{Debug, Write};
 use std::iter::Peekable;
