@@ -107,7 +107,7 @@ fn telegrams() {
 #[test]
 fn members() {
     play(
-        r#"
+        r"
         # members_are_started_updated_and_stopped_in_the_order_in_which_they_joined
         cast Cat, Ann, Ben
         start => Cat Idle.enter; Ann Idle.enter; Ben Idle.enter
@@ -159,7 +159,7 @@ fn members() {
         advance 3; send Ann go; advance 4
         time Ann => 4
         clock 7 4
-        "#,
+        ",
     );
 }
 

@@ -178,8 +178,8 @@ impl Player {
     }
 
     /// Notes a callback, and does what the script says. Returns whether it says anything.
-    fn perform(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, stage: &mut Stage) -> bool {
-        let callback = format!("{state}.{callback}");
+    fn perform(&mut self, place: &str, callback: &str, fsm: &mut Fsm<'_, Self>, stage: &mut Stage) -> bool {
+        let callback = format!("{place}.{callback}");
         self.note(&callback, stage);
         let is_meant = |line: &&mut ScriptLine| line.callback == callback && line.left > 0;
         let mut lines = Vec::new();
@@ -220,8 +220,8 @@ impl Player {
             "below" => self.act(rest_of(rest), fsm, stage),
             "time" => self.note(fsm.time_in_state(stage), stage),
             "catch" => {
-                let caught = catch_unwind(AssertUnwindSafe(|| self.act(rest, fsm, stage)));
-                self.note(if caught.is_err() { "caught" } else { "nothing to catch" }, stage);
+                let caught = caught(|| self.act(rest, fsm, stage));
+                self.note(if caught { "caught" } else { "nothing to catch" }, stage);
             }
             "rejoin" => self.rejoin(rest, fsm, stage),
             _ => deed(self.key, act, stage),
@@ -325,12 +325,23 @@ fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
             stage.world.trace.push(format!("sees {who} in {current}: {}", seen.join(" ")));
         }
         "catch" => {
-            let caught = catch_unwind(AssertUnwindSafe(|| self::deed(by, rest_of(deed), stage)));
-            stage.world.trace.push(if caught.is_err() { "caught" } else { "nothing to catch" }.to_owned());
+            let caught = caught(|| self::deed(by, rest_of(deed), stage));
+            stage.world.trace.push(if caught { "caught" } else { "nothing to catch" }.to_owned());
         }
         // Without the panic hook's message: it is expected.
-        "panic" => resume_unwind(Box::new("told to panic")),
+        "panic" => resume_unwind(Box::new(TOLD)),
         _ => panic!("nobody can do `{deed}`"),
+    }
+}
+
+const TOLD: &str = "told to panic";
+
+/// Whether somebody panics as told.
+fn caught(act: impl FnOnce()) -> bool {
+    match catch_unwind(AssertUnwindSafe(act)) {
+        Ok(()) => false,
+        Err(payload) if payload.downcast_ref() == Some(&TOLD) => true,
+        Err(payload) => resume_unwind(payload),
     }
 }
 
@@ -392,8 +403,8 @@ impl RowPlayer for Row {
         }
         for member in rest_of(members).split(", ") {
             let (member, global) = member.split_once(" beside ").unwrap_or((member, ""));
-            let (key, state) = member.split_once(" in ").unwrap_or((member, "Idle"));
-            let mut agent = agent(key, key, state);
+            let (key, initial) = member.split_once(" in ").unwrap_or((member, "Idle"));
+            let mut agent = agent(key, key, initial);
             if !global.is_empty() {
                 agent.machine_mut().set_global(place(global));
             }
@@ -418,9 +429,7 @@ impl RowPlayer for Row {
             _ => {
                 for step in line.split("; ") {
                     let act = || match step.strip_prefix("panicking ") {
-                        Some(step) => {
-                            drop(catch_unwind(AssertUnwindSafe(|| deed("Eve", step, &mut self.stage))).unwrap_err())
-                        }
+                        Some(step) => assert!(caught(|| deed("Eve", step, &mut self.stage)), "it should panic"),
                         None => deed("Eve", step, &mut self.stage),
                     };
                     self.log.append(&mut log_lines(act));

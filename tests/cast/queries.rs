@@ -9,7 +9,7 @@ use crate::play::{Player, Stage, happened, place, play, stage, with_many};
 #[test]
 fn questions() {
     play(
-        r#"
+        r"
         # the_state_of_a_member_that_is_acting_is_seen_at_each_point_of_its_changes
         cast Ann, Ben
         Ann Idle.update: see Ann Idle Busy Inside; now Busy is done; see Ann Idle Busy Inside; change Left
@@ -46,7 +46,7 @@ fn questions() {
         Ann Idle.update: update Ann is skipped
         update Ben; note Ben moves; update Ann; note Ann moves; update Eve is skipped =>
             Ben Idle.update; Ben moves; Ann Idle.update; Ann moves
-        "#,
+        ",
     );
 }
 

@@ -5,7 +5,7 @@ use crate::play::play;
 #[test]
 fn rejoining() {
     play(
-        r#"
+        r"
         # who_rejoins_is_told_within_the_call
         cast Ann, Ben
         Ann Idle.update: rejoin send Ben ask is Handled; note goes on
@@ -45,7 +45,14 @@ fn rejoining() {
         Ben Idle.pass on: gain 1; below 4 rejoin send Ann pass on is Handled; has
         send Ann pass on => 3x Ann Idle.pass on, Ben Idle.pass on; Ann Idle.pass on
             3x Ann has 4, Ben has 3; Ann has 4
+        ",
+    );
+}
 
+#[test]
+fn changes_while_a_member_has_rejoined() {
+    play(
+        r"
         # a_tick_goes_on_along_the_path_to_which_the_member_has_changed_meanwhile
         cast Ann in Left, Ben
         Ann Inside.update: rejoin send Ben ask; note goes on
@@ -108,7 +115,14 @@ fn rejoining() {
         warnings => WARN Ann: start refused in state Idle: the state is being left
             WARN Ann: stop refused in state Idle: the state is being left
         look => Ann in no state
+        ",
+    );
+}
 
+#[test]
+fn what_becomes_of_members_that_have_rejoined() {
+    play(
+        r#"
         # a_panic_leaves_everybody_in_place_and_a_callback_that_catches_it_goes_on_with_its_owner
         cast Ann, Ben
         Ann Idle.update: gain 3; catch rejoin send Ben ask; has; change Away
@@ -179,7 +193,14 @@ fn rejoining() {
         Ann Idle.first: nothing
         Ann Idle.second: nothing
         update => Ann Idle.update; caught; Ann Idle.first; Ann Idle.second
+        "#,
+    );
+}
 
+#[test]
+fn what_a_callback_finds_when_its_member_has_rejoined() {
+    play(
+        r#"
         # times_and_stack_are_as_they_were_when_the_member_has_rejoined
         cast Ann
         Ann Busy.update: rejoin time Ann; time; pop

@@ -14,8 +14,8 @@ pub(crate) fn difference<E: Debug + PartialEq>(name: &str, seen: &[E], expected:
         return None;
     }
     let next = |events: &[E]| format!("{:?}", &events[same..events.len().min(same + 3)]);
-    let led: String = seen[..same].iter().map(|event| format!("  {event:?}\n")).collect();
-    Some(format!("\n{led}{name}: {}\nmodel: {}", next(seen), next(expected)))
+    let led: Vec<_> = seen[..same].iter().map(|event| format!("  {event:?}\n")).collect();
+    Some(format!("\n{}{name}: {}\nmodel: {}", led.concat(), next(seen), next(expected)))
 }
 
 /// A generator that never led to a corner would prove nothing about it. `run` returns the corners to which a program has led.

@@ -144,7 +144,6 @@ impl Naive {
         self.lines.push(format!("{:?} {queued:?}", keys.collect::<Vec<_>>()));
     }
 
-    #[expect(clippy::too_many_lines, reason = "a few lines for each deed")]
     fn do_deed(&mut self, by: Key, deed: Deed) -> Outcome<()> {
         match deed {
             Deed::Send(receiver, word) => {

@@ -20,7 +20,6 @@ pub(crate) type Outcome<R> = Result<R, Panicked>;
 
 /// What becomes of one owner's machine. `W` are the messages to oneself.
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other")]
 pub(crate) struct Machine<W> {
     pub(crate) current: Option<Id>,
     pub(crate) previous: Option<Id>,
@@ -108,6 +107,7 @@ pub(crate) enum Request<W> {
 /// How a state is entered or resumed: since when it counts as active, and in which stay, if timers have been waiting for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
+    state: Id,
     at: i64,
     stay: Option<Stay>,
 }
@@ -196,12 +196,11 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.corners.insert(Corner::WentDownInStart);
         }
         let path = self.path(Some(innermost));
-        let now = self.now();
-        let entries = path.iter().map(|state| (*state, Entry { at: now, stay: None })).collect();
+        let entries = self.entries(&path);
         self.entered_at.clear();
         self.stays.clear();
         self.leave_timers();
-        self.enter_all(&path, &entries, Callback::Enter, None)?;
+        self.enter_all(&entries, Callback::Enter, None)?;
         self.settle()
     }
 
@@ -424,10 +423,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.entered_at.retain(|state, _| old[..common].contains(state));
         self.stays.retain(|state, _| old[..common].contains(state));
         self.leave_timers();
-        let now = self.now();
-        let entries = enter.iter().map(|state| (*state, Entry { at: now, stay: None })).collect();
-        self.arrive(&change, enter, &entries)?;
-        self.complete(&change, enter, &entries, Callback::Enter)
+        self.arrive(&change, &self.entries(enter), Callback::Enter)
     }
 
     /// Rule 15.
@@ -453,9 +449,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.stack.push(suspended);
         self.entered_at.clear();
         self.leave_timers();
-        let entries = new.iter().map(|state| (*state, Entry { at: now, stay: None })).collect();
-        self.arrive(&change, &new, &entries)?;
-        self.complete(&change, &new, &entries, Callback::Enter)
+        self.arrive(&change, &self.entries(&new), Callback::Enter)
     }
 
     /// Rule 15.
@@ -483,21 +477,19 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.leave_timers();
         // Rule 18: as if it had been entered later. For a callback that has run since before the push it is another stay.
         let now = self.now();
-        let mut entries = BTreeMap::new();
-        for (state, time) in times {
+        let mut entries = self.entries(&new);
+        for Entry { state, at, stay } in &mut entries {
             self.last_stay += 1;
-            entries.insert(state, Entry { at: now - time, stay: Some(self.last_stay) });
+            (*at, *stay) = (now - times[state], Some(self.last_stay));
         }
         // Rule 25: they go on, behind those that run, each with its state.
         let now = self.now_exact();
         for Timer { due, of, then } in timers {
-            let of = of.and_then(|(state, _)| Some((state, entries[&state].stay?)));
+            let entry = entries.iter().find(|entry| of.is_some_and(|(state, _)| state == entry.state));
+            let of = entry.and_then(|entry| Some((entry.state, entry.stay?)));
             self.timers.push(Timer { due: now + due, of, then });
         }
-        let mut outcome = self.arrive(&change, &new, &entries).map(|()| true);
-        if outcome.is_ok() {
-            outcome = self.complete(&change, &new, &entries, Callback::Resume);
-        }
+        let outcome = self.arrive(&change, &entries, Callback::Resume);
         // Rules 15, 22: what has not been resumed by now never is.
         let before = self.timers.len();
         let Machine { stays, timers, .. } = &mut **self;
@@ -539,53 +531,44 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         Ok(())
     }
 
-    /// Rule 5: current := target, and the owner is told. Rule 22: if that panics, the outermost state has been entered.
-    fn arrive(&mut self, change: &Change, states: &[Id], entries: &BTreeMap<Id, Entry>) -> Outcome<()> {
+    /// How states are entered now.
+    fn entries(&self, states: &[Id]) -> Vec<Entry> {
+        let at = self.now();
+        states.iter().map(|state| Entry { state: *state, at, stay: None }).collect()
+    }
+
+    /// Rule 5: current := target, and the owner is told. Rule 22: if that panics, the outermost state has been entered. When all
+    /// is entered, the owner is told that the change is complete, unless another was made meanwhile.
+    fn arrive(&mut self, change: &Change, entries: &[Entry], callback: Callback) -> Outcome<bool> {
         self.carried_out += 1;
         self.changes += 1;
         self.current = None;
-        if let Some(outermost) = states.first() {
-            self.be_in(*outermost, entries[outermost]);
+        if let Some(outermost) = entries.first() {
+            self.be_in(*outermost);
         }
-        self.told(change, None)
-    }
-
-    fn be_in(&mut self, state: Id, entry: Entry) {
-        self.current = Some(state);
-        self.entered_at.insert(state, entry.at);
-        self.stays.extend(entry.stay.map(|stay| (state, stay)));
-    }
-
-    /// Rule 5: the owner is told that the change is complete, unless another was made meanwhile.
-    fn complete(
-        &mut self,
-        change: &Change,
-        states: &[Id],
-        entries: &BTreeMap<Id, Entry>,
-        callback: Callback,
-    ) -> Outcome<bool> {
-        if self.enter_all(states, entries, callback, change.to)? {
+        self.told(change, None)?;
+        if self.enter_all(entries, callback, change.to)? {
             self.completed(change)?;
         }
         Ok(true)
     }
 
+    fn be_in(&mut self, Entry { state, at, stay }: Entry) {
+        self.current = Some(state);
+        self.entered_at.insert(state, at);
+        self.stays.extend(stay.map(|stay| (state, stay)));
+    }
+
     /// Rule 5: each is current while it is entered; a change made meanwhile abandons the rest. Returns whether none was.
-    fn enter_all(
-        &mut self,
-        states: &[Id],
-        entries: &BTreeMap<Id, Entry>,
-        callback: Callback,
-        target: Option<Id>,
-    ) -> Outcome<bool> {
+    fn enter_all(&mut self, entries: &[Entry], callback: Callback, target: Option<Id>) -> Outcome<bool> {
         let changes = self.changes;
-        for (i, state) in states.iter().enumerate() {
-            self.be_in(*state, entries[state]);
+        for (i, entry) in entries.iter().enumerate() {
+            self.be_in(*entry);
             self.entering += 1;
-            self.call(*state, false, callback, None, target)?;
+            self.call(entry.state, false, callback, None, target)?;
             self.entering -= 1;
             if self.changes != changes {
-                let is_last = i + 1 == states.len();
+                let is_last = i + 1 == entries.len();
                 self.corners.insert(match callback {
                     _ if is_last => Corner::NeverComplete,
                     Callback::Resume => Corner::AbandonedResume,

@@ -6,27 +6,31 @@ use proc_macro::TokenStream;
 
 /// Expands to a module for each step of the page in a file, which contains the step's whole program and a function `run`; to
 /// `STEPS`, the list of the steps; and to `DOG`, the page's definition file.
+///
+/// # Panics
+///
+/// If there is no such page, or if it has no such parts. The compiler reports this where the macro is called.
 #[proc_macro]
 pub fn programs(path: TokenStream) -> TokenStream {
     let path = path.to_string();
     let file = std::env::var("CARGO_MANIFEST_DIR").expect("Cargo sets it") + "/" + path.trim_matches('"');
     let page = fs::read_to_string(&file).unwrap_or_else(|why| panic!("{file}: {why}"));
-    let (mut modules, mut list) = (String::new(), String::new());
     let mut items = Vec::new();
     let is_step = |part: &&str| part.starts_with(|first: char| first.is_ascii_digit());
-    for (number, part) in page.split("\n## ").filter(is_step).enumerate() {
+    let steps = page.split("\n## ").filter(is_step).enumerate().map(|(number, part)| {
         take_items(part, &mut items);
         let program: String = items.iter().map(|(_, item)| item.as_str()).collect();
         let heading = part.lines().next().unwrap_or_default();
         let output = blocks(part, "text");
-        modules += &format!(
+        let module = format!(
             "mod step_{number} {{
                 {program}
                 pub(super) fn run() -> std::process::ExitCode {{ std::process::Termination::report(main()) }}
             }}\n"
         );
-        list += &format!("Step {{ heading: {heading:?}, output: &{output:?}, run: step_{number}::run }},\n");
-    }
+        (module, format!("Step {{ heading: {heading:?}, output: &{output:?}, run: step_{number}::run }},\n"))
+    });
+    let (modules, list): (String, String) = steps.unzip();
     // The compiler reads the page, too, so that Cargo compiles the test again when the page changes.
     let code = format!(
         "{modules}
