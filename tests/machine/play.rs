@@ -122,7 +122,7 @@ fn times(places: &str, is_open: bool, time_in: impl Fn(&crate::trace::Place) -> 
 }
 
 /// The owners, and what has their machines.
-#[expect(clippy::large_enum_variant, reason = "a row has one of them")]
+#[cfg_attr(feature = "std", expect(clippy::large_enum_variant, reason = "a row has one of them"))]
 enum Hosts {
     Machine(Actor, StateMachine<Actor>),
     Agent(Box<Agent<Actor>>),
@@ -256,11 +256,7 @@ impl RowPlayer for Player {
                     know(&mut batch, known, is_open);
                 }
                 let count = if home == Home::Crowd && !line.contains("; panicking ") { 3 } else { 1 };
-                let insert = |_| {
-                    batch
-                        .insert_machine(actor.clone(), machine.clone())
-                        .unwrap_or_else(|_| panic!("it has the same global"))
-                };
+                let insert = |_| batch.insert_machine(actor.clone(), machine.clone()).expect("the same global");
                 let keys = (0..count).map(insert).collect();
                 Hosts::Batch(batch, keys)
             }
@@ -384,8 +380,8 @@ impl Player {
         }
         let note = |actor: &Actor, done: bool| actor.note(if done { "done" } else { "not done" });
         match verb {
-            "start" => each!(self, start(), |_, _returned| ()),
-            "stop" => each!(self, stop(), |_, _returned| ()),
+            "start" => each!(self, start(), |_, _done| ()),
+            "stop" => each!(self, stop(), |_, _done| ()),
             "update" => match &mut self.hosts {
                 Hosts::Machine(actor, machine) => machine.update(actor, &mut self.time),
                 Hosts::Agent(agent) => agent.update(&mut self.time),
@@ -405,7 +401,7 @@ impl Player {
                 let act = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
                     rest.split("; ").for_each(|act| perform(act, is_open, actor, fsm, time));
                 };
-                each!(self, with(; act), |_, _returned| ());
+                each!(self, with(; act), |_, _done| ());
             }
             "send" => each!(self, send(&rest), |actor: &Actor, done: bool| {
                 actor.note(if done { "handled" } else { "not handled" });
@@ -459,8 +455,8 @@ impl Player {
             "clone" => match &mut self.hosts {
                 Hosts::Machine(_, machine) => *machine = machine.clone(),
                 Hosts::Agent(agent) => {
-                    let copy = agent.machine().clone();
-                    *agent.machine_mut() = copy;
+                    let clone = agent.machine().clone();
+                    *agent.machine_mut() = clone;
                 }
                 #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => *batch = batch.clone(),
