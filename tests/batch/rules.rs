@@ -3,7 +3,7 @@
 #![cfg(feature = "std")]
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use demeanor::{Batch, Change, Fsm, GameTime, Owner, State};
@@ -81,49 +81,6 @@ fn a_guard_a_panic_or_a_flight_at_any_level_concerns_nobody_else() {
         assert_eq!(path, alone.machine.path().collect::<Vec<_>>(), "owner {nth}");
     }
     assert!(panicked > 4);
-}
-
-/// Rules 21 and 22: what a callback panics with is dropped where another's panic goes on, and that may panic, too.
-#[cfg(feature = "parallel")]
-#[test]
-fn a_panics_payload_that_panics_when_it_is_dropped_loses_nobody() {
-    struct Payload;
-    impl Drop for Payload {
-        fn drop(&mut self) {
-            if !std::thread::panicking() {
-                resume_unwind(Box::new("dropped"));
-            }
-        }
-    }
-    struct Goblin(usize);
-    impl Owner for Goblin {
-        type Context<'a> = ();
-        type Message = ();
-    }
-    struct Fragile;
-    struct Right;
-    impl State<Goblin> for Right {}
-    impl State<Goblin> for Fragile {
-        fn update(&self, goblin: &mut Goblin, _: &mut Fsm<'_, Goblin>, (): &mut ()) {
-            if goblin.0 % 3000 == 1 {
-                resume_unwind(Box::new(Payload));
-            }
-        }
-    }
-    let mut batch = Batch::new();
-    for number in 0..9000 {
-        batch.insert(Goblin(number), &Fragile);
-    }
-    let payload = catch_unwind(AssertUnwindSafe(|| batch.par_update(|_| ()))).map(drop).unwrap_err();
-    assert!(payload.is::<Payload>());
-    std::mem::forget(payload);
-    assert_eq!(batch.len(), 9000);
-    assert_eq!(batch.owners_in(&Fragile).len(), 9000);
-    for (number, key) in batch.keys().collect::<Vec<_>>().into_iter().enumerate() {
-        assert_eq!(batch.get(key).map(|goblin| goblin.0), Some(number));
-        assert!(batch.change_state(key, &Right, &mut ()));
-    }
-    assert_eq!(batch.owners_in(&Right).len(), 9000);
 }
 
 thread_local! {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use demeanor::{Batch, Change, Fsm, Key, Owner, State, StateRef};
@@ -17,6 +17,8 @@ thread_local! {
     static ROOMS: Cell<u32> = const { Cell::new(0) };
     static IMPS: Cell<u32> = const { Cell::new(0) };
     static NOTES: Cell<u32> = const { Cell::new(0) };
+    /// The numbers of the imps that have been dropped.
+    static DROPPED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Pieces panic, each once: when they have been called that many times more.
@@ -39,6 +41,11 @@ pub(crate) fn live_imps() -> u32 {
     IMPS.get()
 }
 
+/// The numbers of the imps that have been dropped since the last call.
+pub(crate) fn take_dropped() -> Vec<u32> {
+    DROPPED.take()
+}
+
 /// How many notes there are.
 pub(crate) fn live_notes() -> u32 {
     NOTES.get()
@@ -58,16 +65,19 @@ impl Drop for Explosive {
 /// Panics if it is its turn. Without the panic hook's message: it is expected. Not while another panic unwinds, which would end
 /// the process.
 pub(crate) fn trip(piece: &str) {
+    let (name, what) = piece.split_once('.').unwrap_or(("", piece));
+    trip_of(name, what);
+}
+
+/// Likewise, for a piece of a state, and without an allocation.
+fn trip_of(name: &str, what: &str) {
     if std::thread::panicking() {
         return;
     }
+    let is_it =
+        |of: &str| of.split_once('.').unwrap_or(("", of)) == (name, what) || of.strip_prefix("*.") == Some(what);
     let is_due = ARMED.with_borrow_mut(|armed| {
-        let Some(at) = armed
-            .iter()
-            .position(|(of, _)| *of == piece || of.strip_prefix('*').is_some_and(|suffix| piece.ends_with(suffix)))
-        else {
-            return false;
-        };
+        let Some(at) = armed.iter().position(|(of, _)| is_it(of)) else { return false };
         let left = armed[at].1;
         armed[at].1 = left.saturating_sub(1);
         if left == 0 {
@@ -84,6 +94,8 @@ pub(crate) fn trip(piece: &str) {
 pub(crate) struct Imp {
     pub(crate) number: u32,
     pub(crate) ticks: u32,
+    /// How many messages it has heard.
+    pub(crate) heard: u32,
     pub(crate) order: Option<StateRef<Imp>>,
     pub(crate) request: u8,
 }
@@ -91,7 +103,7 @@ pub(crate) struct Imp {
 impl Imp {
     pub(crate) fn new(number: u32) -> Self {
         IMPS.set(IMPS.get() + 1);
-        Self { number, ticks: 0, order: None, request: 0 }
+        Self { number, ticks: 0, heard: 0, order: None, request: 0 }
     }
 }
 
@@ -99,7 +111,7 @@ impl Clone for Imp {
     fn clone(&self) -> Self {
         trip("owner.clone");
         let mut imp = Self::new(self.number);
-        imp.ticks = self.ticks;
+        (imp.ticks, imp.heard) = (self.ticks, self.heard);
         imp.order.clone_from(&self.order);
         imp.request = self.request;
         imp
@@ -109,6 +121,7 @@ impl Clone for Imp {
 impl Drop for Imp {
     fn drop(&mut self) {
         IMPS.set(IMPS.get() - 1);
+        DROPPED.with_borrow_mut(|dropped| dropped.push(self.number));
         trip("owner.drop");
     }
 }
@@ -137,15 +150,16 @@ impl Drop for Note {
     }
 }
 
-pub(crate) struct Clock(f64);
+#[derive(Default)]
+pub(crate) struct Clock {
+    pub(crate) now: f64,
+    /// The states that have been updated, by name.
+    pub(crate) updated: Vec<&'static str>,
+}
 
 impl Clock {
-    pub(crate) fn new() -> Self {
-        Self(0.0)
-    }
-
     pub(crate) fn at(now: f64) -> Self {
-        Self(now)
+        Self { now, ..Self::default() }
     }
 }
 
@@ -155,7 +169,7 @@ impl Owner for Imp {
 
     fn now(clock: &Clock) -> f64 {
         trip("now");
-        clock.0
+        clock.now
     }
 
     fn label(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,7 +214,7 @@ impl Room {
 
 impl Clone for Room {
     fn clone(&self) -> Self {
-        trip(&format!("{}.clone", self.name));
+        trip_of(self.name, "clone");
         let mut room = Self::new(self.name);
         room.around.clone_from(&self.around);
         room.keeps_history = self.keeps_history;
@@ -211,15 +225,17 @@ impl Clone for Room {
 impl Drop for Room {
     fn drop(&mut self) {
         ROOMS.set(ROOMS.get() - 1);
-        trip(&format!("{}.drop", self.name));
+        trip_of(self.name, "drop");
     }
 }
 
-/// Singletons.
+/// Singletons. The niche is in the hall, which keeps history.
 pub(crate) struct A;
 pub(crate) struct B;
-struct Hall;
+pub(crate) struct Hall;
 pub(crate) struct Niche;
+/// It is in B, which keeps no history.
+pub(crate) struct Nook;
 
 fn ask(imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
     let Some(state) = imp.order.take() else { return };
@@ -270,7 +286,7 @@ macro_rules! rooms {
     ($($state:ty, $name:expr, $parent:expr, $keeps_history:expr;)*) => {$(
         impl State<Imp> for $state {
             fn enter(&self, _: &mut Imp, _: &mut Fsm<'_, Imp>, _: &mut Clock) {
-                trip(&format!("{}.enter", $name(self)));
+                trip_of($name(self), "enter");
             }
 
             fn update(&self, imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
@@ -279,51 +295,53 @@ macro_rules! rooms {
                 if current.is_some_and(|current| size_of::<Self>() == 0 || std::ptr::eq(current, self)) {
                     imp.ticks += 1;
                 }
+                clock.updated.push($name(self));
                 ask(imp, fsm, clock);
-                trip(&format!("{}.update", $name(self)));
+                trip_of($name(self), "update");
             }
 
             fn exit(&self, _: &mut Imp, _: &mut Fsm<'_, Imp>, _: &mut Clock) {
-                trip(&format!("{}.exit", $name(self)));
+                trip_of($name(self), "exit");
             }
 
             fn on_message(&self, imp: &mut Imp, _: &Note, _: &mut Fsm<'_, Imp>, _: &mut Clock) -> bool {
-                trip(&format!("{}.on_message", $name(self)));
+                imp.heard += 1;
+                trip_of($name(self), "on_message");
                 imp.request % 3 == 0
             }
 
             fn can_enter(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
-                trip(&format!("{}.can_enter", $name(self)));
+                trip_of($name(self), "can_enter");
                 true
             }
 
             fn can_exit(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
-                trip(&format!("{}.can_exit", $name(self)));
+                trip_of($name(self), "can_exit");
                 true
             }
 
             fn parent(&self) -> Option<StateRef<Imp>> {
-                trip(&format!("{}.parent", $name(self)));
+                trip_of($name(self), "parent");
                 $parent(self)
             }
 
             fn initial(&self) -> Option<StateRef<Imp>> {
-                trip(&format!("{}.initial", $name(self)));
+                trip_of($name(self), "initial");
                 None
             }
 
             fn keeps_history(&self) -> bool {
-                trip(&format!("{}.keeps_history", $name(self)));
+                trip_of($name(self), "keeps_history");
                 $keeps_history(self)
             }
 
             fn is_passive(&self) -> bool {
-                trip(&format!("{}.is_passive", $name(self)));
+                trip_of($name(self), "is_passive");
                 false
             }
 
             fn name(&self) -> Cow<'_, str> {
-                trip(&format!("{}.name", $name(self)));
+                trip_of($name(self), "name");
                 $name(self).into()
             }
         }
@@ -335,6 +353,7 @@ rooms! {
     A, |_: &Self| "A", |_: &Self| None, |_: &Self| false;
     B, |_: &Self| "B", |_: &Self| None, |_: &Self| false;
     Hall, |_: &Self| "Hall", |_: &Self| None, |_: &Self| true;
+    Nook, |_: &Self| "Nook", |_: &Self| Some((&B).into()), |_: &Self| false;
     Niche, |_: &Self| "Niche", |_: &Self| Some((&Hall).into()), |_: &Self| false;
 }
 
@@ -351,6 +370,28 @@ pub(crate) fn state(kind: u8) -> StateRef<Imp> {
         6 => Arc::new(Room::new("Tent").inside(valley())).into(),
         _ => Box::new(Room::new("Hut").inside(valley())).into(),
     }
+}
+
+/// Has `piece` panic the `nth` time that it is called during `act`.
+pub(crate) fn panicking(piece: &'static str, nth: u32, act: impl FnOnce()) {
+    arm(&[(piece, nth)]);
+    let result = catch_unwind(AssertUnwindSafe(act));
+    arm(&[]);
+    let payload = result.expect_err(piece);
+    assert_eq!(payload.downcast_ref(), Some(&"tripped"), "{piece}");
+}
+
+pub(crate) fn owned(name: &'static str) -> StateRef<Imp> {
+    Box::new(Room::new(name)).into()
+}
+
+pub(crate) fn shared(name: &'static str) -> StateRef<Imp> {
+    Arc::new(Room::new(name)).into()
+}
+
+/// As many imps in a state, numbered from `first` on.
+pub(crate) fn add(batch: &mut Batch<Imp>, first: u32, count: u32, state: impl Fn() -> StateRef<Imp>) -> Vec<Key> {
+    (first..first + count).map(|number| batch.insert(Imp::new(number), state())).collect()
 }
 
 /// Whatever a batch can be asked, it answers of the owners of these keys, and of nobody else, and the answers agree.
