@@ -272,7 +272,7 @@ impl Stage<'_> {
     /// The batch keeps no state but those of its machines: it has forgotten all others within 64 ticks in which nothing happens.
     fn check_memory(mut self) -> Run {
         let Self { forms, script, ref mut batch, .. } = self;
-        if batch.len() < 64 {
+        if batch.len() < 24 {
             self.former = (Batch::new(), Vec::new(), Vec::new());
             batch.iter_mut().for_each(|(_, puppet)| (puppet.fuel, puppet.fuse) = (0, Cell::new(0)));
             let guest = batch.insert(Puppet::new(0), Arc::new(Node::<0>::new(0, 0, forms)));
@@ -554,7 +554,7 @@ impl Stage<'_> {
         }
         self.check_places();
         self.check_sleepers();
-        if self.places.len() < 64 {
+        if self.places.len() < 24 {
             for (_, puppet, machine) in self.batch.clone().into_machines() {
                 let twin = &self.twins[puppet.number].machine;
                 assert_eq!(machine.digest(), twin.digest(), "{way:?}, {deed:?}: the digest of owner {}", puppet.number);

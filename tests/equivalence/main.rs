@@ -129,6 +129,7 @@ fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
 #[test]
 fn a_batch_that_is_saved_and_loaded_goes_on_as_if_it_had_not_been() {
     check_cases(cases() / 16, (intricate(), 1..6_usize), hold_saving);
+    check_cases(cases() / 16, (restless(), 1..6_usize), hold_saving);
     check_cases(cases() / 16, (plain(), 1..6_usize), hold_saving);
     check_cases(cases() / 16, (patient(), 1..6_usize), hold_saving);
     check_cases(cases().div_ceil(150), (crowded(), 1..6_usize), hold_saving);
