@@ -14,6 +14,7 @@ thread_local! {
     static ARMED: RefCell<Vec<(&'static str, u32)>> = const { RefCell::new(Vec::new()) };
     /// Whether what it panics with panics when it is dropped.
     static IS_EXPLOSIVE: Cell<bool> = const { Cell::new(false) };
+    static CALLS: Cell<u64> = const { Cell::new(0) };
     static ROOMS: Cell<u32> = const { Cell::new(0) };
     static IMPS: Cell<u32> = const { Cell::new(0) };
     static NOTES: Cell<u32> = const { Cell::new(0) };
@@ -29,6 +30,11 @@ pub(crate) fn arm(pieces: &[(&'static str, u32)]) {
 /// Whether what a piece panics with panics itself when it is dropped.
 pub(crate) fn arm_payloads(is_explosive: bool) {
     IS_EXPLOSIVE.set(is_explosive);
+}
+
+/// How often any piece of the game has been called.
+pub(crate) fn calls() -> u64 {
+    CALLS.get()
 }
 
 /// How many rooms there are that are no singletons.
@@ -71,6 +77,7 @@ pub(crate) fn trip(piece: &str) {
 
 /// Likewise, for a piece of a state, and without an allocation.
 fn trip_of(name: &str, what: &str) {
+    CALLS.set(CALLS.get() + 1);
     if std::thread::panicking() {
         return;
     }
@@ -234,6 +241,10 @@ pub(crate) struct A;
 pub(crate) struct B;
 pub(crate) struct Hall;
 pub(crate) struct Niche;
+/// It refuses all who want to enter it.
+pub(crate) struct Closed;
+/// All states refuse to be left for it.
+pub(crate) struct Barred;
 /// It is in B, which keeps no history.
 pub(crate) struct Nook;
 
@@ -253,7 +264,8 @@ fn ask(imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
         4 => fsm.revert_state(),
         5 => {
             fsm.change_state(state);
-            fsm.change_state(&B);
+            fsm.change_state(&A);
+            fsm.force_state(&B);
         }
         6 => fsm.resume_state(state),
         7 => fsm.force_state(state),
@@ -312,12 +324,12 @@ macro_rules! rooms {
 
             fn can_enter(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
                 trip_of($name(self), "can_enter");
-                true
+                $name(self) != "Closed"
             }
 
-            fn can_exit(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
+            fn can_exit(&self, _: &Imp, fsm: &Fsm<'_, Imp>, _: &Clock) -> bool {
                 trip_of($name(self), "can_exit");
-                true
+                fsm.target().is_none_or(|target| !target.is::<Barred>())
             }
 
             fn parent(&self) -> Option<StateRef<Imp>> {
@@ -353,6 +365,8 @@ rooms! {
     A, |_: &Self| "A", |_: &Self| None, |_: &Self| false;
     B, |_: &Self| "B", |_: &Self| None, |_: &Self| false;
     Hall, |_: &Self| "Hall", |_: &Self| None, |_: &Self| true;
+    Closed, |_: &Self| "Closed", |_: &Self| None, |_: &Self| false;
+    Barred, |_: &Self| "Barred", |_: &Self| None, |_: &Self| false;
     Nook, |_: &Self| "Nook", |_: &Self| Some((&B).into()), |_: &Self| false;
     Niche, |_: &Self| "Niche", |_: &Self| Some((&Hall).into()), |_: &Self| false;
 }

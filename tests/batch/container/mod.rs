@@ -161,7 +161,11 @@ fn a_predicate_that_panics_half_way_loses_nobody() {
 }
 
 #[test]
-fn a_drop_that_panics_in_retain_takes_nobody_else_with_it() {
+fn a_drop_of_an_owner_that_panics_takes_nobody_else_with_it() {
+    let (mut batch, keys) = crowd(4);
+    panicking("owner.drop", 0, || drop(batch.remove(keys[0])));
+    assert_holds(&batch, &keys, 1..4);
+    // What `retain` has dropped before is gone, and all others are there.
     for fragile in 0..6 {
         let (mut batch, keys) = crowd(12);
         panicking("owner.drop", fragile, || batch.retain(|_, imp| imp.number % 2 == 1));

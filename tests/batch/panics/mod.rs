@@ -146,34 +146,29 @@ fn a_clock_that_panics_leaves_those_who_would_change_at_that_time_where_they_wer
 }
 
 #[test]
-fn an_owner_whose_insertion_panics_is_not_there() {
-    let rooms = live_rooms();
-    for piece in ["New.parent", "New.initial", "New.is_passive"] {
-        let mut batch = Batch::new();
-        let keys = add(&mut batch, 0, 3, || (&A).into());
-        panicking(piece, 0, || _ = batch.insert(Imp::new(7), shared("New")));
-        assert_agrees(&batch, &keys);
-        panicking(piece, 0, || _ = batch.spawn(Imp::new(7), shared("New"), &mut Clock::default()));
-        assert_agrees(&batch, &keys);
-        if piece != "New.initial" {
-            panicking(piece, 0, || batch.reserve(10, shared("New")));
-        }
-        batch.update(&mut Clock::default());
-        assert_agrees(&batch, &keys);
-        assert_eq!(live_rooms(), rooms, "{piece}");
-    }
-}
-
-#[test]
-fn an_owner_whose_start_panics_in_spawn_is_not_there() {
-    for piece in ["New.enter", "New.initial", "now"] {
-        for make in [owned, shared] {
+fn an_owner_whose_insertion_or_start_panics_is_not_there() {
+    type Way = fn(&mut Batch<Imp>, StateRef<Imp>);
+    let insert: Way = |batch, state| _ = batch.insert(Imp::new(7), state);
+    let spawn: Way = |batch, state| _ = batch.spawn(Imp::new(7), state, &mut Clock::default());
+    let reserve: Way = |batch, state| batch.reserve(10, state);
+    let makes: [fn(&'static str) -> StateRef<Imp>; 2] = [shared, owned];
+    let pieces = ["New.parent", "New.is_passive", "New.initial", "New.enter", "now"];
+    let ways = [
+        (insert, &pieces[..3], &makes[..1]),
+        (spawn, &pieces[..3], &makes[..1]),
+        (spawn, &pieces[2..], &makes[..]),
+        (reserve, &pieces[..2], &makes[..1]),
+    ];
+    for (way, pieces, makes) in ways {
+        for (piece, make) in pieces.iter().flat_map(|piece| makes.iter().map(move |make| (piece, make))) {
             let mut batch = Batch::new();
-            let keys = add(&mut batch, 0, 3, || owned("Other"));
-            panicking(piece, 0, || _ = batch.spawn(Imp::new(7), make("New"), &mut Clock::default()));
+            let mut keys = add(&mut batch, 0, 3, || (&A).into());
+            keys.extend(add(&mut batch, 3, 3, || owned("Other")));
+            panicking(piece, 0, || way(&mut batch, make("New")));
             assert_agrees(&batch, &keys);
             batch.update(&mut Clock::default());
             assert_agrees(&batch, &keys);
+            assert_eq!(live_rooms(), 3, "{piece}: only the others");
         }
     }
 }
@@ -191,25 +186,6 @@ fn a_clone_that_panics_leaves_the_state_that_was_to_be_edited() {
     assert!(batch.current_mut::<Room>(keys[1]).is_some());
     assert_ne!(batch.state_of(keys[1]), Some(&state));
     assert_agrees(&batch, &keys);
-}
-
-#[test]
-fn a_drop_of_an_owner_that_panics_takes_nobody_else_with_it() {
-    let ways: [fn(&mut Batch<Imp>, Key); 3] = [
-        |batch, key| drop(batch.remove(key)),
-        |batch, key| batch.retain(|other, _| other != key),
-        |batch, key| {
-            // The one of the key is the first.
-            let mut drain = batch.drain();
-            assert_eq!(drain.next().map(|(other, ..)| other), Some(key));
-        },
-    ];
-    for (nth, let_go) in ways.into_iter().enumerate() {
-        let mut batch = Batch::new();
-        let keys = add(&mut batch, 0, 6, || (&A).into());
-        panicking("owner.drop", 0, || let_go(&mut batch, keys[0]));
-        assert_agrees(&batch, if nth == 2 { &[] } else { &keys[1..] });
-    }
 }
 
 #[test]
