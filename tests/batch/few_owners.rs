@@ -79,7 +79,15 @@ fn ticks() {
         update => X.update 0; X.update 1; X1.update 0; X1.update 1; X1.exit 0; X.exit 0; X1 -> X1 (change) 0; X.enter 0
             X1.enter 0; X1.exit 1; X.exit 1; X1 -> X1 (change) 1; X.enter 1; X1.enter 1
         where => X/X1 X/X1
+        ",
+    );
+}
 
+#[test]
+fn changes_of_a_group() {
+    play(
+        IN_A_BATCH,
+        r"
         # the_owners_of_a_group_are_told_that_they_have_changed_after_its_enters (rules 5, 12 and 19)
         in A, A, A, A; completion; knows B C
         0 A.update: change B
@@ -339,7 +347,16 @@ fn waiting() {
         advance 2
         update => A.exit 0; A -> B (change) 0; B.enter 0; B.update 0; B.exit 0; B -> A (change) 0; A.enter 0
             C.update 1
+        ",
+    );
+}
 
+/// Rules 15, 19, 25 and 26: as the game asks for it.
+#[test]
+fn sleep_and_timers() {
+    play(
+        IN_A_BATCH,
+        r"
         # the_many_timers_of_a_state_end_when_its_owners_leave_it_together (rule 25)
         in A, A; knows B
         A.enter: 40x after 5 boo
@@ -411,7 +428,16 @@ fn waiting() {
         0 next => at 104.999994 0
         advance 3
         update => A.exit 0; A -> B (change) 0; B.enter 0; D.update 1; B.update 0
+        ",
+    );
+}
 
+/// Rules 25 and 26.
+#[test]
+fn what_the_log_says_of_waiting() {
+    play(
+        IN_A_BATCH,
+        r"
         # a_sleep_that_a_timer_ends_is_not_said_to_have_no_end (rule 26)
         in B, B; knows A
         A.enter: after 2 change B; sleep

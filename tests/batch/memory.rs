@@ -221,9 +221,9 @@ fn a_tick_without_changes_allocates_nothing() {
         clock.updated.clear();
         clock.now += 1.0;
         if is_in_parts {
-            batch.update_part(0, 1, &mut clock)
+            batch.update_part(0, 1, &mut clock);
         } else {
-            batch.update(&mut clock)
+            batch.update(&mut clock);
         }
         assert_eq!(clock.updated.len(), 1250 * (2 + 3 + 2 + 4), "each with the global");
     };

@@ -535,7 +535,7 @@ impl Player {
             "reinsert" => {
                 for key in keys {
                     let (actor, machine) = batch.remove(*key).expect("it is there");
-                    *key = batch.insert_machine(actor, machine).ok().expect("the same global");
+                    *key = batch.insert_machine(actor, machine).expect("the same global");
                 }
                 return;
             }
