@@ -22,7 +22,7 @@ thread_local! {
     static DROPPED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Pieces panic, each once: when they have been called that many times more.
+/// Arms pieces: each panics once, after so many more calls.
 pub(crate) fn arm(pieces: &[(&'static str, u32)]) {
     ARMED.set(pieces.to_vec());
 }
@@ -68,8 +68,8 @@ impl Drop for Explosive {
     }
 }
 
-/// Panics if it is its turn. Without the panic hook's message: it is expected. Not while another panic unwinds, which would end
-/// the process.
+/// Panics if it is the turn of this piece, without the panic hook's message, because a test expects it. Does nothing while another
+/// panic unwinds: a second one would end the process.
 pub(crate) fn trip(piece: &str) {
     let (name, what) = piece.split_once('.').unwrap_or(("", piece));
     trip_of(name, what);
@@ -97,7 +97,7 @@ fn trip_of(name: &str, what: &str) {
     }
 }
 
-/// An owner that asks, once, for what it is ordered to.
+/// An owner that asks in its next update for what it is ordered to do.
 pub(crate) struct Imp {
     pub(crate) number: u32,
     pub(crate) ticks: u32,
@@ -195,7 +195,7 @@ impl Owner for Imp {
     }
 }
 
-/// A state that may panic in all that a state can be asked, or asked to do.
+/// A state each of whose methods can panic.
 pub(crate) struct Room {
     name: &'static str,
     around: Option<StateRef<Imp>>,
@@ -386,7 +386,7 @@ pub(crate) fn state(kind: u8) -> StateRef<Imp> {
     }
 }
 
-/// Has `piece` panic the `nth` time that it is called during `act`.
+/// Lets `piece` panic at its `nth` call during `act`, counted from 0.
 pub(crate) fn panicking(piece: &'static str, nth: u32, act: impl FnOnce()) {
     arm(&[(piece, nth)]);
     let result = catch_unwind(AssertUnwindSafe(act));
@@ -403,12 +403,12 @@ pub(crate) fn shared(name: &'static str) -> StateRef<Imp> {
     Arc::new(Room::new(name)).into()
 }
 
-/// As many imps in a state, numbered from `first` on.
+/// Inserts `count` imps, numbered from `first`, each in a state that `state` makes.
 pub(crate) fn add(batch: &mut Batch<Imp>, first: u32, count: u32, state: impl Fn() -> StateRef<Imp>) -> Vec<Key> {
     (first..first + count).map(|number| batch.insert(Imp::new(number), state())).collect()
 }
 
-/// Whatever a batch can be asked, it answers of the owners of these keys, and of nobody else, and the answers agree.
+/// Asserts that the batch has the owners of these keys and no others, and that its queries agree about each of them.
 #[track_caller]
 pub(crate) fn assert_agrees(batch: &Batch<Imp>, keys: &[Key]) {
     let expected: BTreeSet<_> = keys.iter().copied().collect();

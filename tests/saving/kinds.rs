@@ -21,7 +21,7 @@ pub(crate) trait Host: Sized {
     /// What happens to it from now on.
     fn goes_on(self) -> Vec<String>;
 
-    /// A game does with it what games do, whatever it is.
+    /// Does with it what a game does, even if what was loaded is damaged.
     fn put_to_use(self) {}
 }
 

@@ -37,7 +37,7 @@ fn crowd(count: u32) -> (Batch<Imp>, Vec<Key>) {
     (batch, keys)
 }
 
-/// The imps of these numbers are there, by their keys, in their states; and nobody else is.
+/// Asserts that the batch holds the imps of these numbers, by their keys and in their states, and no others.
 #[track_caller]
 fn assert_holds(batch: &Batch<Imp>, keys: &[Key], expected: impl IntoIterator<Item = u32>) {
     let expected: BTreeSet<u32> = expected.into_iter().collect();

@@ -16,7 +16,7 @@ use crate::game::{Explosive, arm, arm_payloads};
 use crate::ways::{Then, WAYS, Way};
 use demeanor::{Batch, Key, NextWake, StateRef};
 
-/// What each of some keys' owners is in.
+/// The name of the state of each of these owners, or nothing if it is in no state.
 fn states(batch: &Batch<Imp>, keys: &[Key]) -> Vec<String> {
     keys.iter().map(|key| batch.state_of(*key).map(ToString::to_string).unwrap_or_default()).collect()
 }
@@ -63,7 +63,7 @@ fn par_update(batch: &mut Batch<Imp>, now: f64) {
     batch.update(&mut Clock::at(now));
 }
 
-/// Runs a test on one thread that rayon has, too: so that what is armed is armed in its passes.
+/// Runs a test on a thread that is the only one of rayon's pool, so that the pieces that it arms are armed in parallel passes, too.
 pub(crate) fn on_one_thread(test: impl FnOnce() + Send) {
     #[cfg(feature = "parallel")]
     crate::pool(1).install(test);
@@ -208,7 +208,7 @@ fn a_nested_state_whose_ancestor_panics_when_dropped_leaves_a_path_of_one_piece(
     assert_agrees(&batch, &keys);
 }
 
-/// What is kept of few owners lies in a map, whose own methods leak what is behind a panic.
+/// The batch keeps in a map what only few owners have. The map's own methods would leak what comes behind a panic.
 #[test]
 fn a_drop_that_panics_while_a_batch_is_cloned_into_leaks_nothing() {
     let rooms = live_rooms();
