@@ -181,17 +181,7 @@ impl Stage<'_> {
                 self.places.clone_from(places);
                 self.twins.clone_from(twins);
             }
-            Deed::Extend(ids) => {
-                let states = ids.iter().map(|id| self.forms.reference(*id));
-                let added = (self.places.len()..).map(Puppet::new).zip(states).collect::<Vec<_>>();
-                self.batch.extend(added);
-                let keys: BTreeMap<_, _> = self.batch.iter().map(|(key, puppet)| (puppet.number, key)).collect();
-                for id in ids {
-                    let number = self.places.len();
-                    let machine = self.with_global(StateMachine::new(self.forms.reference(*id)));
-                    self.add(keys[&number], Twin { puppet: Puppet::new(number), machine });
-                }
-            }
+            Deed::Extend(ids) => self.extend(ids),
             Deed::Retain(every) => {
                 self.batch.retain(|_, puppet| puppet.number % every > 0);
                 self.part_with(|number| number % every == 0);
@@ -346,6 +336,18 @@ impl Stage<'_> {
             assert_eq!(puppet.number, number, "the owner of that key");
             assert!(self.batch.remove(key).is_none(), "a stale key is nobody's");
             self.places[number] = Place::Alone(Twin { puppet, machine });
+        }
+    }
+
+    fn extend(&mut self, ids: &[crate::program::Id]) {
+        let states = ids.iter().map(|id| self.forms.reference(*id));
+        let added = (self.places.len()..).map(Puppet::new).zip(states).collect::<Vec<_>>();
+        self.batch.extend(added);
+        let keys: BTreeMap<_, _> = self.batch.iter().map(|(key, puppet)| (puppet.number, key)).collect();
+        for id in ids {
+            let number = self.places.len();
+            let machine = self.with_global(StateMachine::new(self.forms.reference(*id)));
+            self.add(keys[&number], Twin { puppet: Puppet::new(number), machine });
         }
     }
 
@@ -693,7 +695,9 @@ pub(crate) fn act_on(act: &Act, host: Host<'_>, forms: &'static Forms, table: &m
         Act::Verb(verb) => return use_verb(*verb, host, forms, table),
         Act::With(verbs) => {
             let act = |puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>| {
-                verbs.iter().for_each(|verb| puppet.use_verb(*verb, None, forms, fsm, table));
+                for verb in verbs {
+                    puppet.use_verb(*verb, None, forms, fsm, table);
+                }
             };
             match host {
                 Host::Machine(puppet, machine) => machine.with(puppet, table, act),

@@ -189,6 +189,7 @@ fn times(places: &str, is_open: bool, time_in: impl Fn(&crate::trace::Place) -> 
 }
 
 /// The owners, and what has their machines.
+#[cfg_attr(feature = "std", expect(clippy::large_enum_variant, reason = "a row has one of them"))]
 enum Hosts {
     Machine(Actor, StateMachine<Actor>),
     Agent(Box<Agent<Actor>>),
@@ -318,7 +319,7 @@ impl Player {
                     know(&mut batch, known, is_open);
                 }
                 let count = if home == Home::Crowd && !line.contains("; panicking ") { 3 } else { 1 };
-                let insert = |_| batch.insert_machine(actor.clone(), machine.clone()).ok().expect("the same global");
+                let insert = |_| batch.insert_machine(actor.clone(), machine.clone()).expect("the same global");
                 let keys = (0..count).map(insert).collect();
                 Hosts::Batch(batch, keys)
             }
@@ -445,8 +446,8 @@ impl Player {
         }
         let note = |actor: &Actor, done: bool| actor.note(if done { "done" } else { "not done" });
         match verb {
-            "start" => each!(self, start(), |_, _| ()),
-            "stop" => each!(self, stop(), |_, _| ()),
+            "start" => each!(self, start(), |_, _done| ()),
+            "stop" => each!(self, stop(), |_, _done| ()),
             "update" => match &mut self.hosts {
                 Hosts::Machine(actor, machine) => machine.update(actor, &mut self.time),
                 Hosts::Agent(agent) => agent.update(&mut self.time),
@@ -466,7 +467,7 @@ impl Player {
                 let act = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
                     rest.split("; ").for_each(|act| perform(act, is_open, actor, fsm, time));
                 };
-                each!(self, with(; act), |_, _| ());
+                each!(self, with(; act), |_, _done| ());
             }
             "send" => each!(self, send(&rest), |actor: &Actor, done: bool| {
                 actor.note(if done { "handled" } else { "not handled" });
@@ -509,7 +510,10 @@ impl Player {
             "previous" => set!(self, set_previous(to())),
             "clone" => match &mut self.hosts {
                 Hosts::Machine(_, machine) => *machine = machine.clone(),
-                Hosts::Agent(agent) => *agent.machine_mut() = agent.machine().clone(),
+                Hosts::Agent(agent) => {
+                    let clone = agent.machine().clone();
+                    *agent.machine_mut() = clone;
+                }
                 #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => *batch = batch.clone(),
             },
@@ -600,7 +604,9 @@ impl Player {
             }
         }
         for (eventful, actor) in eventful.into_iter().zip(self.actors()) {
-            eventful.into_iter().for_each(|line| actor.note(line));
+            for line in eventful {
+                actor.note(line);
+            }
         }
     }
 }

@@ -184,10 +184,10 @@ pub(crate) fn refuse<H: Host>(saved: impl Serialize, table: &str) {
     let value = serde_json::to_value(saved).unwrap();
     for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
         let (changes, expected) = row.split_once(" => ").expect("what is said of it");
-        let mut changed = value.clone();
+        let mut altered = value.clone();
         for change in changes.split("; ") {
             let (pointer, how) = change.split_once(' ').expect("what changes, and how");
-            let at = changed.pointer_mut(pointer).unwrap_or_else(|| panic!("{row}"));
+            let at = altered.pointer_mut(pointer).unwrap_or_else(|| panic!("{row}"));
             match how.split_once(' ') {
                 Some(("=", new)) => *at = serde_json::from_str(new).unwrap(),
                 Some((_, new)) => at.as_array_mut().unwrap().push(serde_json::from_str(new).unwrap()),
@@ -195,7 +195,7 @@ pub(crate) fn refuse<H: Host>(saved: impl Serialize, table: &str) {
                 None => *at = vec![at[0].clone(); how.trim_end_matches('x').parse().unwrap()].into(),
             }
         }
-        let said = H::load(serde_json::from_value(changed).unwrap()).err().unwrap_or_else(|| "it works".into());
+        let said = H::load(serde_json::from_value(altered).unwrap()).err().unwrap_or_else(|| "it works".into());
         let is_said = expected.strip_suffix("..").map_or(said == expected, |begin| said.starts_with(begin));
         assert!(is_said, "{row}: {said}");
     }

@@ -22,12 +22,15 @@ use demeanor::{Change, Fsm, GameTime, IntoState, Owner, State, StateMachine, Sta
 /// What a callback does besides being recorded.
 pub(crate) type Act = fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime);
 
+/// What a line of an actor's script does.
+type ScriptedAct = dyn Fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime) + Send + Sync;
+
 /// A line of an actor's script: what a callback does, and how many times it still does it.
 #[derive(Clone)]
 struct ScriptLine {
     callback: &'static str,
     left: u32,
-    act: Arc<dyn Fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime) + Send + Sync>,
+    act: Arc<ScriptedAct>,
 }
 
 /// What a guard answers, from what it can read.
