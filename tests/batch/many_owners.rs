@@ -79,13 +79,6 @@ static A: Post = Post::new("A");
 static B: Post = Post::new("B");
 static C: Post = Post::new("C");
 static BACKWARD: Post = Post { is_backward: true, ..Post::new("Backward") };
-static CAMP: Post = Post::new("Camp");
-static TENT: Post = Post { parent: Some(&CAMP), ..Post::new("Tent") };
-static X: Post = Post { initial: Some(&X1), ..Post::new("X") };
-static X1: Post = Post { parent: Some(&X), ..Post::new("X1") };
-static X2: Post = Post { parent: Some(&X), ..Post::new("X2") };
-static Y: Post = Post { initial: Some(&Y1), ..Post::new("Y") };
-static Y1: Post = Post { parent: Some(&Y), ..Post::new("Y1") };
 
 impl State<Soldier> for Post {
     fn enter(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, log: &mut Log) {

@@ -3,6 +3,14 @@
 use super::*;
 use crate::pool;
 
+static CAMP: Post = Post::new("Camp");
+static TENT: Post = Post { parent: Some(&CAMP), ..Post::new("Tent") };
+static X: Post = Post { initial: Some(&X1), ..Post::new("X") };
+static X1: Post = Post { parent: Some(&X), ..Post::new("X1") };
+static X2: Post = Post { parent: Some(&X), ..Post::new("X2") };
+static Y: Post = Post { initial: Some(&Y1), ..Post::new("Y") };
+static Y1: Post = Post { parent: Some(&Y), ..Post::new("Y1") };
+
 fn crowd() -> Batch<Soldier> {
     let mut batch = Batch::new();
     for number in 0..7000 {
