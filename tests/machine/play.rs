@@ -327,9 +327,10 @@ impl Player {
             let (first, last) = chosen.split_once('-').unwrap_or((chosen, chosen));
             if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
                 let chosen = keys[first..=last].to_vec();
-                let all = std::mem::replace(keys, chosen);
+                let mut all = std::mem::replace(keys, chosen);
                 act(self, text);
                 if let Hosts::Batch(_, keys) = &mut self.hosts {
+                    all[first..=last].copy_from_slice(keys);
                     *keys = all;
                 }
                 return;
@@ -396,7 +397,7 @@ impl Player {
                 Hosts::Batch(batch, _) => batch.update(&mut self.time),
             },
             #[cfg(feature = "std")]
-            "where" | "rows" | "awake" | "remove" => self.step_of_batch(verb, rest),
+            "where" | "rows" | "awake" | "remove" | "reinsert" => self.step_of_batch(verb, rest),
             "with" => {
                 let act = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
                     rest.split("; ").for_each(|act| perform(act, is_open, actor, fsm, time));
@@ -478,6 +479,13 @@ impl Player {
             "remove" => {
                 let (actor, machine) = batch.remove(keys[0]).expect("it is there");
                 actor.note(format!("removed from {}", view(machine.current(), machine.previous(), machine.path())));
+                return;
+            }
+            "reinsert" => {
+                for key in keys {
+                    let (actor, machine) = batch.remove(*key).expect("it is there");
+                    *key = batch.insert_machine(actor, machine).expect("the same global");
+                }
                 return;
             }
             "where" => {

@@ -384,16 +384,6 @@ impl Stage {
         self.end(done)
     }
 
-    pub(crate) fn ensure_state(&mut self, to: impl IntoState<Actor>) -> Trace {
-        let done = self.machine.ensure_state(&mut self.actor, to, &mut self.time);
-        self.end(done)
-    }
-
-    pub(crate) fn force_state(&mut self, to: impl IntoState<Actor>) -> Trace {
-        let done = self.machine.force_state(&mut self.actor, to, &mut self.time);
-        self.end(done)
-    }
-
     pub(crate) fn revert_state(&mut self) -> Trace {
         let done = self.machine.revert_state(&mut self.actor, &mut self.time);
         self.end(done)
