@@ -84,6 +84,11 @@ impl Witness {
         &self.changes
     }
 
+    /// Whether the machine makes no change.
+    pub(super) fn stays(&self) -> bool {
+        self.changes.is_empty()
+    }
+
     /// Returns the state in which it ends.
     #[must_use]
     pub fn end(&self) -> &str {
@@ -158,7 +163,7 @@ impl WitnessRow {
                         fields.push((name.clone(), WitnessValue::new(kind, *number)));
                     }
                 }
-                Quantity::Clock(..) | Quantity::Together(_) | Quantity::Open(_) | Quantity::OpenNumber(_) => {}
+                Quantity::Clock(_) | Quantity::Together | Quantity::Open(_) | Quantity::OpenNumber(_) => {}
             }
         }
         row
