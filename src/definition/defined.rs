@@ -42,7 +42,7 @@ impl<T: Owner> DefinedState<T> {
         #[cfg(feature = "script")]
         if let Some(script) = &at.node.content.script {
             let cut_offs = self.cut_offs(fsm);
-            let ran = script.run(hook, &self.fixed.name, owner, |cx| time_in(self, fsm, cx), cx, cut_offs);
+            let ran = script.run(hook, owner, |cx| time_in(self, fsm, cx), cx, cut_offs);
             if let Some(to) = ran.to.filter(|_| self.may_ask(at, hook, fsm)) {
                 fsm.change_state(at.graph.state(to, &self.shared));
             }
@@ -140,7 +140,7 @@ impl<T: Owner> DefinedState<T> {
             if used.is_cut_off || !self.is_closed(at, fsm, cx) {
                 self.try_exits(at, used, owner, fsm, cx);
             } else if content.only_tries_exits() {
-                fsm.be_quiet(content.closed_for, at.graph.version());
+                fsm.be_quiet(content.closed_for, at.graph.version);
             }
         }
         if at.node.waits() {
@@ -233,7 +233,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 self.wait_once_entered(at, owner, fsm, cx);
             }
             if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() {
-                fsm.be_quiet(content.closed_for, at.graph.version());
+                fsm.be_quiet(content.closed_for, at.graph.version);
             }
         });
     }
