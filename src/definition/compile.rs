@@ -41,31 +41,27 @@ struct Compiler<'v, T: Owner> {
 impl<T: Owner> Compiler<'_, T> {
     /// Adds the tests of `expr`, the last one first, and returns where it begins.
     fn emit(&mut self, expr: &Expr, yes: Target, no: Target) -> Target {
-        match expr {
-            Expr::Bool(true) => yes,
-            Expr::Bool(false) => no,
-            Expr::Not(inner) => self.emit(inner, no, yes),
-            Expr::And(parts) => parts.iter().rev().fold(yes, |next, part| self.emit(part, next, no)),
-            Expr::Or(parts) => parts.iter().rev().fold(no, |next, part| self.emit(part, yes, next)),
-            Expr::Flag(name) => self.test(self.flag(name), WrittenTest::new(name.to_string()), yes, no),
-            Expr::FieldFlag(name) => self.test(self.field_flag(name), WrittenTest::new(expr.to_string()), yes, no),
-            Expr::In(name) => {
-                let probe = self.known.state(name).map(Probe::In);
-                self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
-            }
+        let probe = match expr {
+            Expr::Bool(is) => return if *is { yes } else { no },
+            Expr::Not(inner) => return self.emit(inner, no, yes),
+            Expr::And(parts) => return parts.iter().rev().fold(yes, |next, part| self.emit(part, next, no)),
+            Expr::Or(parts) => return parts.iter().rev().fold(no, |next, part| self.emit(part, yes, next)),
+            Expr::Flag(name) => self.flag(name),
+            Expr::FieldFlag(name) => self.field_flag(name),
+            Expr::In(name) => self.known.state(name).map(Probe::In),
             Expr::Chance { p, per_second, .. } => {
                 let draw = self.known.vocabulary.random_source();
-                let probe = draw.map(|draw| if *per_second { Probe::Rate(draw, *p) } else { Probe::Chance(draw, *p) });
-                self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
+                draw.map(|draw| if *per_second { Probe::Rate(draw, *p) } else { Probe::Chance(draw, *p) })
             }
             Expr::Compare { left, op, right } => {
+                let written = WrittenTest::new(expr.to_string());
                 if let Some((flag, is)) = flag_compared(left, *op, right) {
                     let probe = match flag {
                         Operand::Field(name) => self.field_flag(name),
                         Operand::Value(name) => self.flag(name),
                         _ => None,
                     };
-                    let mut written = WrittenTest::new(expr.to_string()).reading(&[flag]);
+                    let mut written = written.reading(&[flag]);
                     written.is_inverted = !is;
                     let (holds, fails) = if is { (yes, no) } else { (no, yes) };
                     return self.test(probe, written, holds, fails);
@@ -75,9 +71,10 @@ impl<T: Owner> Compiler<'_, T> {
                 let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
                 let is_simple = left.is_simple() && right.is_simple();
                 let probe = if is_simple { self.comparison(left, op, right) } else { self.formulas(left, op, right) };
-                self.test(probe, WrittenTest::new(expr.to_string()).reading(&[left, right]), yes, no)
+                return self.test(probe, written.reading(&[left, right]), yes, no);
             }
-        }
+        };
+        self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
     }
 
     /// Adds a test. Without a probe it never holds.
