@@ -5,11 +5,10 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::compile::KnownWords;
 use super::condition::Condition;
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph, ToldOnce};
 use super::named::{FileStates, Link};
-use super::opening::{Every, Opening};
+use super::opening::{Interval, Opening};
 #[cfg(feature = "script")]
 use super::script::{Offered, RefusedScript, Script};
 use super::several::Several;
@@ -226,7 +225,7 @@ struct Builder<'a, T: Owner> {
 impl<T: Owner> Builder<'_, T> {
     /// Which of two words of one name the file means cannot be known.
     fn repeated_words(&mut self) {
-        for repeated in self.vocabulary.repeated() {
+        for repeated in &self.vocabulary.repeated {
             let at = first_use(self.outline, repeated).unwrap_or(0..0);
             self.findings.add(
                 Mistake::error("duplicate-word", at, format!("the game offers {repeated} twice"))
@@ -266,7 +265,7 @@ impl<T: Owner> Builder<'_, T> {
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
             every_written: state.every().map(|every| every.to_string().into()),
-            every: state.every.as_ref().map(|every| Every::new(every, self.vocabulary)),
+            every: state.every.as_ref().map(|every| Interval::new(every, self.vocabulary)),
             enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, state.name())),
             #[cfg(feature = "script")]
             script: state.script.as_ref().and_then(|script| self.script(script, state.name(), Purpose::Hooks)),
@@ -314,10 +313,7 @@ impl<T: Owner> Builder<'_, T> {
     /// `message` is the one that the exit waits for.
     fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
         match when {
-            When::Expr { expr, .. } => {
-                let known = KnownWords { vocabulary: self.vocabulary, states: self.by_name, message };
-                Some(Condition::compile(expr, known))
-            }
+            When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary, self.by_name, message)),
             #[cfg(feature = "script")]
             When::Script(script) => self.script(script, of, Purpose::Condition).map(Condition::script),
             #[cfg(not(feature = "script"))]

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::condition::Condition;
-use super::opening::{Every, KeptTime, Opening};
+use super::opening::{Interval, KeptTime, Opening};
 use super::record::Record;
 #[cfg(feature = "script")]
 use super::script::Script;
@@ -109,7 +109,7 @@ pub(crate) struct Content<T: Owner> {
     /// Whether the behavior's update is worth calling.
     pub(crate) has_update: bool,
     /// How often it has its turn; `None` if that is in each tick.
-    pub(crate) every: Option<Every<T>>,
+    pub(crate) every: Option<Interval<T>>,
     /// The same as it is written.
     pub(crate) every_written: Option<Box<str>>,
     pub(crate) enter_when: Option<Condition<T>>,

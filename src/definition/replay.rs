@@ -37,10 +37,8 @@ struct Actor {
     changes: Vec<WitnessChange>,
 }
 
-struct Message {
-    name: String,
-    fields: Vec<(String, WitnessValue)>,
-}
+/// A name and the fields.
+type Message = (String, Vec<(String, WitnessValue)>);
 
 impl Owner for Actor {
     type Context<'a> = f64;
@@ -98,11 +96,11 @@ impl MachineReplay {
         }
         for (message, fields) in words.message_fields {
             let name = message.clone();
-            vocabulary = vocabulary.message(message.clone(), move |sent: &Message| sent.name == name);
+            vocabulary = vocabulary.message(message.clone(), move |sent: &Message| sent.0 == name);
             for (field, kind) in fields {
                 let of = field.clone();
                 let read = move |sent: &Message| {
-                    sent.fields.iter().find(|(name, _)| *name == of).map_or(0.0, |(_, value)| value.number())
+                    sent.1.iter().find(|(name, _)| *name == of).map_or(0.0, |(_, value)| value.number())
                 };
                 vocabulary = match kind {
                     ValueKind::Number => vocabulary.message_value(message.clone(), field, read),
@@ -147,9 +145,8 @@ impl Stage for MachineReplay {
             clock = f64::from(at) * tick;
             while let Some(row) = next.next_if(|row| row.time <= clock + 1e-9) {
                 self.set(row, &mut actor);
-                if let Some((name, fields)) = &row.message {
-                    let message = Message { name: name.clone(), fields: fields.clone() };
-                    machine.send(&mut actor, &message, &mut clock);
+                if let Some(message) = &row.message {
+                    machine.send(&mut actor, message, &mut clock);
                 }
             }
             machine.update(&mut actor, &mut clock);

@@ -8,7 +8,7 @@
 use super::block::{Block, each};
 use super::graph::{DefinedState, Here, SHORTEST_REST};
 use super::handle::{entered_at, entered_at_depth};
-use super::opening::{Every, Opening, Varying};
+use super::opening::{Interval, Opening};
 use super::values::{LANES, Lanes};
 use crate::fsm::{Fsm, View, time_or_zero};
 use crate::machine::single::Single;
@@ -79,8 +79,8 @@ impl<T: Owner> DefinedState<T> {
             Some(every) if noted.is_none() && fsm.is_in_state(self) => {
                 let passed = now::<T>(cx) - entered_at(self, fsm);
                 Some(match every {
-                    Every::Fixed(every) => next_multiple(*every, passed),
-                    Every::Varying(varying) => passed + Self::varying_turn(varying, owner, fsm, cx),
+                    Interval::Fixed(every) => next_multiple(*every, passed),
+                    varying => passed + Self::varying_turn(varying, owner, fsm, cx),
                 })
             }
             _ => noted,
@@ -95,7 +95,7 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// The seconds from one turn to the next.
-    fn varying_turn(varying: &Varying<T>, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> f64 {
+    fn varying_turn(varying: &Interval<T>, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> f64 {
         let seconds = varying.seconds(owner, cx);
         Single::seconds(seconds, &"turn", owner, fsm.view().current.as_option())
     }
@@ -142,22 +142,15 @@ impl<T: Owner> DefinedState<T> {
         } else if let Some(every) = &at.node.content.every {
             // Where others are entered after this one, they or the first update put the owner to sleep.
             let number = match every {
-                Every::Fixed(every) => *every,
-                Every::Varying(varying) => Self::varying_turn(varying, owner, fsm, cx),
+                Interval::Fixed(every) => *every,
+                varying => Self::varying_turn(varying, owner, fsm, cx),
             };
             fsm.note(SavedNote::Turn.key(), number);
         }
     }
 
     /// Puts the owner to sleep if nothing is to be asked.
-    pub(crate) fn rest_once_entered(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        if fsm.target().is_some_and(|target| self.is(target)) {
-            self.rest(at, fsm, cx);
-        }
-    }
-
-    /// Puts the owner to sleep if nothing is to be asked.
-    fn rest(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+    pub(crate) fn rest(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
         let turn = self.turn(fsm).map(|turn| turn.after);
         if let Some(seconds) = self.rest_for(at, turn, fsm, cx) {
             fsm.sleep_for(seconds);

@@ -19,7 +19,7 @@ use crate::format::script::budget::{ScriptBudget, Usage};
 use crate::format::script::compiled::{Compiled, Purpose, Unfit};
 use crate::format::script::engine::{Failure, number, position};
 use crate::format::script::lint::ScriptNames;
-use crate::format::script::{Constants, Told, compiled, engine, lint, name_of, source};
+use crate::format::script::{Constants, HOOKS, Told, compiled, engine, lint, source};
 use crate::format::source::Source;
 use crate::owner::{Label, Owner};
 
@@ -98,7 +98,7 @@ impl<T: Owner> Script<T> {
         let scripts = &vocabulary.scripts;
         let text = scripts.text_of(file, *beside).map_err(RefusedScript::Missing)?;
         let names = ScriptNames {
-            values: Some(vocabulary.values().map(|(name, _)| name.as_str()).collect()),
+            values: Some(vocabulary.values.iter().map(|(name, _)| name.as_str()).collect()),
             is_field: &|name| scripts.fields.contains_key(name),
             states: states.keys().map(String::as_str).collect(),
         };
@@ -107,7 +107,7 @@ impl<T: Owner> Script<T> {
             RefusedScript::Unfit(Box::new((source(folder, file, &text), unfit)))
         })?;
         let is_mentioned = |name: &str| text.contains(name);
-        let reads = vocabulary.values().filter(|(name, _)| is_mentioned(name));
+        let reads = vocabulary.values.iter().filter(|(name, _)| is_mentioned(name));
         let writes = scripts.fields.iter().filter(|(name, _)| is_mentioned(name));
         Ok(Self {
             state: state.into(),
@@ -118,7 +118,7 @@ impl<T: Owner> Script<T> {
             constants: Arc::new(constants),
             reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
             writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
-            known: vocabulary.values().map(|(name, _)| name.clone()).collect(),
+            known: vocabulary.values.iter().map(|(name, _)| name.clone()).collect(),
             mentions_time: is_mentioned("time_in_state"),
             states: Arc::clone(states),
             budget: *budget,
@@ -163,7 +163,7 @@ impl<T: Owner> Script<T> {
         if !self.has[hook as usize] || cut_offs >= MOST_CUT_OFFS {
             return Ran::default();
         }
-        let name = name_of(hook);
+        let name = HOOKS[hook as usize];
         let (ran, operations) = self.call(name, owner, cx, time_in_state(cx), 0);
         let done = ran.and_then(|run| {
             let written = self.written(&run).map_err(Failure::Error)?;
@@ -266,17 +266,16 @@ impl<T: Owner> Script<T> {
     fn fail(&self, owner: &T, function: &str, why: &Failure, cut_offs: u32) -> bool {
         let (Failure::CutOff(text) | Failure::Error(text)) = why;
         let is_cut_off = matches!(why, Failure::CutOff(_));
-        let (owner, file, state) = (Label(owner), &self.file, &self.state);
+        let place = format!("{}: script {}, function {function}, in state {}", Label(owner), self.file, self.state);
         if let Some(times) = now_and_then(&self.failures) {
-            error!(target: LOG, "{owner}: script {file}, function {function}, in state {state}: {text}{times}");
+            error!(target: LOG, "{place}: {text}{times}");
         }
         let cut_offs = cut_offs + 1;
         if is_cut_off && cut_offs >= MOST_CUT_OFFS {
             if let Some(times) = now_and_then(&self.stops) {
                 error!(
                     target: LOG,
-                    "{owner}: script {file}, function {function}, in state {state}: it has been cut off {cut_offs} times: \
-                     it is stopped for this owner until it leaves the state{times}"
+                    "{place}: it has been cut off {cut_offs} times: it is stopped for this owner until it leaves the state{times}"
                 );
             }
         }

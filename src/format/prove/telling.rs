@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::claim::Quantity;
 use super::machine::{ExitId, Machine};
 use super::solver::Situation;
 use super::step::{End, MOST_CHANGES, TickStep};
@@ -139,14 +138,8 @@ impl Telling<'_> {
 
 /// A situation in words.
 fn said(situation: &Situation) -> String {
-    let said: Vec<_> = situation
-        .iter()
-        .filter_map(|(quantity, number)| match quantity {
-            Quantity::Number(name) => Some(format!("`{name} = {number}`")),
-            Quantity::Flag(name) => Some(format!("`{name} = {}`", *number != 0.0)),
-            _ => None,
-        })
-        .collect();
+    let values = WitnessRow::of(0.0, situation, None).values;
+    let said: Vec<_> = values.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
     match &said[..] {
         [] => String::new(),
         said if said.len() <= 6 => format!(", with {}", said.join(", ")),

@@ -7,8 +7,7 @@ use rhai::{AST, Position, Scope};
 use super::budget::ScriptBudget;
 use super::engine::{self, Failure, engine, position};
 use super::lint::{self, ScriptNames};
-use super::{Constants, name_of};
-use crate::format::hook::Hook;
+use super::{Constants, HOOKS};
 use crate::format::problems::findings::nearest;
 
 /// What stands before an expression, to make a function of it: `this` is only known in functions.
@@ -21,7 +20,7 @@ const LONGEST_WORD: usize = 1_000;
 pub(crate) struct Compiled {
     pub(crate) ast: AST,
     pub(crate) constants: Constants,
-    /// Which of the functions it has that a state calls: by [`Hook`].
+    /// Which of the functions it has that a state calls.
     pub(crate) has: [bool; 3],
 }
 
@@ -52,7 +51,7 @@ pub(crate) fn check(
     let mut has = [false; 3];
     let ast = match (purpose, engine().compile(text)) {
         (Purpose::Hooks, Ok(ast)) => {
-            has = [Hook::Enter, Hook::Update, Hook::Exit].map(|hook| has_function(&ast, name_of(hook)));
+            has = HOOKS.map(|name| has_function(&ast, name));
             if let Some(unfit) = not_called(&ast, text) {
                 return Err(unfit);
             }
@@ -97,7 +96,6 @@ fn without_slips(ast: &AST, text: &str, shift: usize, names: &ScriptNames<'_>) -
 
 /// A function that was probably meant to be one of the called functions, and is not.
 fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
-    const HOOKS: [&str; 3] = ["enter", "update", "exit"];
     ast.iter_functions().find_map(|function| {
         let name = function.name;
         let at = text.match_indices(name).find(|(at, _)| text[..*at].trim_end().ends_with("fn"))?.0;
