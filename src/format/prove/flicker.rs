@@ -91,9 +91,7 @@ fn shortest(machine: &Machine<'_>) -> f64 {
 
 /// The numbers that times are compared with.
 fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
-    match expr {
-        Expr::Not(inner) => numbers(inner, see),
-        Expr::And(parts) | Expr::Or(parts) => parts.iter().for_each(|part| numbers(part, see)),
+    expr.clone().visit_mut(&mut |test| match test {
         Expr::Compare { left, right, .. } if left.has_time() || right.has_time() => {
             for side in [left, right] {
                 side.visit(&mut |part| {
@@ -104,7 +102,7 @@ fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
             }
         }
         _ => {}
-    }
+    });
 }
 
 /// The strongly connected component of each state from a first one on: only within one there are circles.

@@ -31,20 +31,7 @@ const MOST_RANGES: usize = 100;
 const BUILT_IN: [&str; 6] = ["print", "debug", "type_of", "is_def_var", "is_def_fn", "is_shared"];
 
 /// What other scripts of the language can call: see `engine` for why it is not there.
-const LEFT_OUT: [&str; 12] = [
-    "sort",
-    "sort_by",
-    "sort_desc",
-    "map",
-    "filter",
-    "reduce",
-    "sleep",
-    "timestamp",
-    "eval",
-    "parse_json",
-    "exit",
-    "Fn",
-];
+const LEFT_OUT: &str = "sort sort_by sort_desc map filter reduce sleep timestamp eval parse_json exit Fn";
 
 /// Finds the first slip in a script.
 pub(crate) fn check(ast: &AST, names: &ScriptNames<'_>) -> Option<Slip> {
@@ -153,7 +140,7 @@ impl Lint<'_> {
         }
         let known = registered().iter().map(String::as_str).chain(self.own.keys().copied());
         // A script that writes one of these means it.
-        let meant = nearest(name, known).filter(|_| !LEFT_OUT.contains(&name));
+        let meant = nearest(name, known).filter(|_| LEFT_OUT.split(' ').all(|left_out| left_out != name));
         Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
     }
 }
