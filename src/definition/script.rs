@@ -98,7 +98,7 @@ impl<T: Owner> Script<T> {
         let scripts = &vocabulary.scripts;
         let text = scripts.text_of(file, *beside).map_err(RefusedScript::Missing)?;
         let names = ScriptNames {
-            values: Some(vocabulary.values.iter().map(|(name, _)| name.as_str()).collect()),
+            values: Some(vocabulary.values.keys().map(String::as_str).collect()),
             is_field: &|name| scripts.fields.contains_key(name),
             states: states.keys().map(String::as_str).collect(),
         };
@@ -118,7 +118,7 @@ impl<T: Owner> Script<T> {
             constants: Arc::new(constants),
             reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
             writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
-            known: vocabulary.values.iter().map(|(name, _)| name.clone()).collect(),
+            known: vocabulary.values.keys().cloned().collect(),
             mentions_time: is_mentioned("time_in_state"),
             states: Arc::clone(states),
             budget: *budget,

@@ -3,7 +3,7 @@
 use crate::format::expression::Comparison;
 use crate::format::outline::StateId;
 
-/// Something that is one or another from one situation to the next.
+/// Something whose value differs from one situation to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Quantity {
     /// A number of the game.
@@ -18,7 +18,7 @@ pub(super) enum Quantity {
     Clock(StateId),
     /// The time in all active states, where they are entered together.
     Together,
-    /// What cannot be decided and may be either, by what it is.
+    /// Something that cannot be decided and may be true or false, by its name.
     Open(String),
     /// Two numbers that both vary, as the difference of the two. It may be anything.
     OpenNumber(String),

@@ -107,7 +107,8 @@ fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
 
 /// The strongly connected component of each state from a first one on: only within one there are circles.
 fn components(edges: &[Vec<Edge>], first: usize) -> Vec<usize> {
-    // Kosaraju's: forward for the order in which the states are left, then backward from the states that are left last.
+    // Kosaraju's algorithm: a search forward finds in which order the states are left, and a search backward begins at the states
+    // that are left last.
     const NONE: usize = usize::MAX;
     let mut backward = vec![Vec::new(); edges.len()];
     let mut is_seen = vec![false; edges.len()];

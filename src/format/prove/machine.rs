@@ -20,7 +20,7 @@ pub(super) struct Machine<'o> {
     pub(super) may_refuse: bool,
     /// Shows what is found. `None` if the outline cannot be run.
     pub(super) stage: Option<Box<dyn Stage>>,
-    /// Counted for all machines of the file.
+    /// Shared by all machines of the file.
     pub(super) work: &'o Work,
     pub(super) undecided: &'o RefCell<Undecided>,
     pub(super) found: RefCell<Vec<Seen>>,
@@ -218,19 +218,19 @@ impl<'a> Standing<'a> {
         if claim == Claim::NEVER { claim } else { Claim::all([claim, self.admitted(&change)]) }
     }
 
-    /// That an exit is taken in a tick when it comes to it. Of a state with `every`, that is not so in each tick.
+    /// That an exit is taken in a tick when its turn comes. An exit of a state with `every` does not have a turn in each tick.
     pub(super) fn tried(&self, id: ExitId) -> Claim {
         let waits = self.machine.state(id.of).every.is_some();
         let turn = waits.then(|| Claim::is(Quantity::Open(format!("turn of {}", id.of))));
         Claim::all(turn.into_iter().chain([self.taken(id)]))
     }
 
-    /// That no exit of these is taken where it is tried.
+    /// That none of these exits is taken where it is tried.
     pub(super) fn none_taken(&self, ids: impl IntoIterator<Item = ExitId>) -> Claim {
         Claim::all(ids.into_iter().map(|id| self.taken(id).negated()))
     }
 
-    /// That no exit of these is taken in a tick when it comes to it.
+    /// That none of these exits is taken in a tick when its turn comes.
     pub(super) fn none_tried(&self, ids: impl IntoIterator<Item = ExitId>) -> Claim {
         Claim::all(ids.into_iter().map(|id| self.tried(id).negated()))
     }
@@ -250,7 +250,7 @@ impl<'a> Standing<'a> {
         Claim::all([after, exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when))])
     }
 
-    /// That every state which a change leaves and enters lets it be.
+    /// That every state which a change leaves or enters allows it.
     pub(super) fn admitted(&self, change: &PathChange) -> Claim {
         let machine = self.machine;
         let asking = self.asking(None, None);

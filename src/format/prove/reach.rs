@@ -84,9 +84,9 @@ struct Reaching<'m> {
     reached: Reached,
     /// By the innermost state that they lead to, the exits that can be taken.
     leads_to: HashMap<StateId, Vec<ExitId>>,
-    /// Innermost states whose exits have not been looked at.
+    /// The innermost states whose exits are still to be looked at.
     waiting: Vec<StateId>,
-    /// Innermost states that are entered in whatever situation.
+    /// The innermost states that can be entered in every situation.
     free: HashSet<StateId>,
     /// The innermost states that may be entered in the middle of a tick.
     within: HashSet<StateId>,
@@ -405,7 +405,7 @@ impl Reaching<'_> {
     }
 }
 
-/// That no exit with `always` leads on when the states that have just been entered have been.
+/// That no exit with `always` leads on, once the fresh states of a path have been entered.
 fn stays(whole: Standing<'_>) -> Claim {
     let machine = whole.machine;
     let mut stays = Vec::new();

@@ -81,7 +81,7 @@ impl PartialStep {
         self.path[self.path.len() - 1]
     }
 
-    /// The path, of whose states those that were active before have been so for a tick.
+    /// The path, with the time in each state: 0 in the states that this step has entered, and one tick in the others.
     fn standing<'a>(&'a self, machine: &'a Machine<'_>, tick: f64) -> Standing<'a> {
         machine.at(&self.path, StateTime::Known(tick)).entered(self.fresh)
     }

@@ -120,8 +120,8 @@ impl Telling<'_> {
         match &names[..] {
             [one] => format!("state {one} leads to itself"),
             names if names.len() > MOST_NAMED => {
-                let (named, more) = names.split_at(MOST_NAMED);
-                format!("states {} and {} more lead to each other", named.join(", "), more.len())
+                let (first, more) = names.split_at(MOST_NAMED);
+                format!("states {} and {} more lead to each other", first.join(", "), more.len())
             }
             [names @ .., last] => format!("states {} and {last} lead to each other", names.join(", ")),
             [] => String::new(),
