@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use miette::Severity;
 
+use super::findings::Findings;
 use crate::shown::shown;
 
 /// One mistake, before it is known in which file it is.
@@ -90,6 +91,16 @@ impl Mistake {
     pub(crate) fn origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
         self
+    }
+
+    /// The mistake as the reason why something could not be read.
+    pub(crate) fn refuse<O>(self) -> Result<O, Box<Self>> {
+        Err(Box::new(self))
+    }
+
+    /// Adds the mistake to those of its file.
+    pub(crate) fn report(self, findings: &mut Findings) {
+        findings.add(self);
     }
 
     /// The same mistake elsewhere.
