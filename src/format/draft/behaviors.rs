@@ -16,12 +16,11 @@ impl<'i> DraftReader<'_, 'i> {
         let given: Vec<_> = BEHAVIOR_KEYS.into_iter().filter_map(|key| Some((key, state.get(key)?))).collect();
         if let [(_, first), (key, second)] = &given[..] {
             let at = self.key_span(key, second.span());
-            self.findings.add(
-                Mistake::error("duplicate-key", at, "`behavior` and `behaviour` are one key in two spellings")
-                    .label("given again here")
-                    .second(Some(first.span()), "first given here")
-                    .help("write `behavior = [..]` with all of them"),
-            );
+            Mistake::error("duplicate-key", at, "`behavior` and `behaviour` are one key in two spellings")
+                .label("given again here")
+                .second(Some(first.span()), "first given here")
+                .help("write `behavior = [..]` with all of them")
+                .report(self.findings);
         }
         let mut behaviors = Vec::new();
         match given.first().map(|(_, value)| (value, value.get_ref())) {
@@ -62,7 +61,7 @@ fn behavior<'i>(reader: &mut DraftReader<'_, 'i>, value: &SpannedValue<'i>) -> O
         if value.get_ref().is_str() {
             return Some(DraftBehavior { name: reader.string(value, "a behavior")?, params: None });
         }
-        return reader.mistyped(value, "a behavior", "a string or a table");
+        return reader.mistyped(value, "a behavior", "a string or a table", None);
     };
     let name = reader.given(table, "name", "a behavior", value.span())?;
     let name = reader.string(name, "`name`")?;

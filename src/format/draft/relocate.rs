@@ -27,10 +27,7 @@ impl DraftState<'_> {
         for exit in &mut self.exits {
             exit.span = at();
             [&mut exit.to, &mut exit.on].into_iter().flatten().for_each(|name| name.span = at());
-            [&mut exit.always, &mut exit.restart, &mut exit.even_final]
-                .into_iter()
-                .flatten()
-                .for_each(|spot| *spot = at());
+            exit.always.iter_mut().for_each(|always| *always = at());
             exit.after.iter_mut().for_each(|after| duration(after, to));
             exit.when.iter_mut().for_each(|when| condition(when, to));
         }

@@ -70,12 +70,11 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
         }
         if statement.error.is_none() {
             let line = start..start + text[start..].lines().next().map_or(0, |line| line.trim_end().len());
-            findings.add(
-                Mistake::error("too-long", line, "the value is too long")
-                    .label("is longer than what can be read")
-                    .help("divide the state into several ones, with fewer exits, behaviors or parameters each")
-                    .origin(Origin::Unread),
-            );
+            Mistake::error("too-long", line, "the value is too long")
+                .label("is longer than what can be read")
+                .help("divide the state into several ones, with fewer exits, behaviors or parameters each")
+                .origin(Origin::Unread)
+                .report(findings);
             unread.push(start..end);
             continue;
         }

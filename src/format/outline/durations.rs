@@ -21,22 +21,20 @@ impl Resolver<'_> {
                 };
                 let (least, most) = (self.seconds(least, &span)?, self.seconds(most, &span)?);
                 if least > most {
-                    self.findings.add(
-                        Mistake::error("no-time", span, format!("`{text}` ends before it begins"))
-                            .label(format!("from {least} s to {most} s"))
-                            .help("write the shorter time first"),
-                    );
+                    Mistake::error("no-time", span, format!("`{text}` ends before it begins"))
+                        .label(format!("from {least} s to {most} s"))
+                        .help("write the shorter time first")
+                        .report(self.findings);
                     return None;
                 }
                 Length::Drawn(Drawn { least, most, tick })
             }
             DraftLength::Value(name) => {
                 if self.words.is_some_and(|words| words.values.get(&name.text) == Some(&ValueKind::Flag)) {
-                    self.findings.add(
-                        Mistake::error("comparison", span, format!("`{name}` is true or false, not a time"))
-                            .label("a duration is a number")
-                            .help("write a time such as `0.5`; what is true or false is asked in a `when`"),
-                    );
+                    Mistake::error("comparison", span, format!("`{name}` is true or false, not a time"))
+                        .label("a duration is a number")
+                        .help("write a time such as `0.5`; what is true or false is asked in a `when`")
+                        .report(self.findings);
                     return None;
                 }
                 self.value(&name, ValueKind::Number);
@@ -60,11 +58,10 @@ impl Resolver<'_> {
             return Some(f64::NAN);
         }
         // Once for each duration.
-        self.findings.add(
-            Mistake::error("no-rate", at.clone(), "nobody says how long a tick is")
-                .label("in ticks")
-                .help("write `ticks_per_second = 60` at the top of the file, or a time in seconds"),
-        );
+        Mistake::error("no-rate", at.clone(), "nobody says how long a tick is")
+            .label("in ticks")
+            .help("write `ticks_per_second = 60` at the top of the file, or a time in seconds")
+            .report(self.findings);
         None
     }
 }
