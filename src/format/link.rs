@@ -94,15 +94,10 @@ impl<'a, 'i> Linker<'a, 'i> {
         for i in 0..draft.states.len() {
             let Some(link) = draft.states[i].machine.clone() else { continue };
             if let Some(initial) = &draft.states[i].initial {
-                findings.add(
-                    Mistake::error(
-                        "link",
-                        initial.span.clone(),
-                        "a state that runs a machine begins where that begins",
-                    )
+                Mistake::error("link", initial.span.clone(), "a state that runs a machine begins where that begins")
                     .label("an initial child beside a machine")
-                    .help("remove `initial`, or remove `machine`"),
-                );
+                    .help("remove `initial`, or remove `machine`")
+                    .report(findings);
                 continue;
             }
             match self.linked(at, &link, &trail, findings) {
@@ -112,14 +107,13 @@ impl<'a, 'i> Linker<'a, 'i> {
                 }
                 Ok(_) => {
                     self.left = 0;
-                    findings.add(
-                        Mistake::error(
-                            "too-many-states",
-                            link.span,
-                            format!("links lead to more than {MOST_LINKED} states"),
-                        )
-                        .label("linked here"),
-                    );
+                    Mistake::error(
+                        "too-many-states",
+                        link.span,
+                        format!("links lead to more than {MOST_LINKED} states"),
+                    )
+                    .label("linked here")
+                    .report(findings);
                 }
                 Err(mistake) => findings.add(*mistake),
             }

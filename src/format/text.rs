@@ -15,11 +15,10 @@ pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Proble
         let start = error.valid_up_to();
         let at = start..start + char::REPLACEMENT_CHARACTER.len_utf8();
         let mut findings = Findings::new(Arc::new(Source::new(file, &shown)));
-        findings.add(
-            Mistake::error("not-utf8", at, "the file is not UTF-8 text")
-                .label("the first byte that is not")
-                .help("save the file as UTF-8"),
-        );
+        Mistake::error("not-utf8", at, "the file is not UTF-8 text")
+            .label("the first byte that is not")
+            .help("save the file as UTF-8")
+            .report(&mut findings);
         findings.into_problems()
     })
 }

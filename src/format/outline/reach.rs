@@ -28,19 +28,17 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
         // What a machine has from another one, it may do without: it could not remove it.
         if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
             let message = format!("state `{}` can never be reached", state.name);
-            findings.add(
-                Mistake::warning("unreachable", state.name.span.clone(), message).label("nothing leads here").help(
-                    "let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it",
-                ),
-            );
+            Mistake::warning("unreachable", state.name.span.clone(), message)
+                .label("nothing leads here")
+                .help("let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it")
+                .report(findings);
         }
         if !is_left(outline, state) && !state.is_final && !state.is_composite() {
             let message = format!("state `{}` has no way out", state.name);
-            findings.add(
-                Mistake::warning("no-way-out", state.name.span.clone(), message)
-                    .label("nothing leads out")
-                    .help("give it an exit, or write `final = true` if it is meant to be the end"),
-            );
+            Mistake::warning("no-way-out", state.name.span.clone(), message)
+                .label("nothing leads out")
+                .help("give it an exit, or write `final = true` if it is meant to be the end")
+                .report(findings);
         }
     }
 }
@@ -133,15 +131,14 @@ fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) 
         let child = outline.state(*first);
         let message =
             format!("state `{}` has states in it, but no `initial`: an exit to it leads to none of them", state.name);
-        findings.add(
-            Mistake::warning("no-initial", state.name.span.clone(), message)
-                .label("which of its states does it begin with?")
-                .second(Some(child.name.span.clone()), "this one is in it")
-                .help(format!(
-                    "write `initial = \"{}\"`, or `entry = true` in those that the game's code changes to",
-                    child.name
-                )),
-        );
+        Mistake::warning("no-initial", state.name.span.clone(), message)
+            .label("which of its states does it begin with?")
+            .second(Some(child.name.span.clone()), "this one is in it")
+            .help(format!(
+                "write `initial = \"{}\"`, or `entry = true` in those that the game's code changes to",
+                child.name
+            ))
+            .report(findings);
     }
 }
 
@@ -149,11 +146,10 @@ fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) 
 fn no_end(state: &StateOutline, findings: &mut Findings) {
     let Some(exit) = state.exits.first().filter(|_| state.is_final && !state.is_foreign) else { return };
     let message = format!("state `{}` is final, but has an exit of its own", state.name);
-    findings.add(
-        Mistake::warning("final-exit", exit.span.clone(), message)
-            .label("leads out of the end")
-            .help("remove the exit, or `final = true`"),
-    );
+    Mistake::warning("final-exit", exit.span.clone(), message)
+        .label("leads out of the end")
+        .help("remove the exit, or `final = true`")
+        .report(findings);
 }
 
 /// Exits behind one with the same condition, which is taken whenever they could be.
@@ -194,12 +190,11 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
                 "put it earlier, or give the earlier exit a `when`",
             )
         };
-        findings.add(
-            Mistake::warning("never-taken", exit.span.clone(), message)
-                .label("never taken")
-                .second(Some(before.span.clone()), "this one is taken")
-                .help(help),
-        );
+        Mistake::warning("never-taken", exit.span.clone(), message)
+            .label("never taken")
+            .second(Some(before.span.clone()), "this one is taken")
+            .help(help)
+            .report(findings);
     }
 }
 
@@ -208,11 +203,10 @@ fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
     let Some(every) = &state.every else { return };
     if state.behaviors.is_empty() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
         let message = format!("state `{}` has nothing to do every {every}", state.name);
-        findings.add(
-            Mistake::warning("nothing-to-try", every.span.clone(), message)
-                .label("no behavior, and no exit that is tried")
-                .help("remove it: exits that wait for a message do not wait for a turn"),
-        );
+        Mistake::warning("nothing-to-try", every.span.clone(), message)
+            .label("no behavior, and no exit that is tried")
+            .help("remove it: exits that wait for a message do not wait for a turn")
+            .report(findings);
     }
 }
 
@@ -222,10 +216,9 @@ fn never_done(outline: &Outline, state: &StateOutline, findings: &mut Findings) 
     if !outline.states.iter().any(|end| end.ends == Some(state.id)) {
         let machine = state.machine().unwrap_or_default();
         let message = format!("this exit is never taken: machine `{machine}` has no final state");
-        findings.add(
-            Mistake::warning("never-taken", exit.span.clone(), message)
-                .label("waits for its end")
-                .help("write `final = true` in the states in which it ends"),
-        );
+        Mistake::warning("never-taken", exit.span.clone(), message)
+            .label("waits for its end")
+            .help("write `final = true` in the states in which it ends")
+            .report(findings);
     }
 }

@@ -197,11 +197,10 @@ impl Resolver<'_> {
         let global = self.state_named(name)?;
         if Some(global) == initial {
             let message = format!("state `{}` is both the initial and the global state", self.name_of(global));
-            self.findings.add(
-                Mistake::error("global", at, message)
-                    .label("runs beside every other state")
-                    .help("the global state is never entered: name another initial state"),
-            );
+            Mistake::error("global", at, message)
+                .label("runs beside every other state")
+                .help("the global state is never entered: name another initial state")
+                .report(self.findings);
         }
         Some(global)
     }
@@ -276,7 +275,7 @@ impl Resolver<'_> {
 
     /// `runs` is whether its state runs a machine.
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
-        let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
+        let DraftExit { to, after, mut when, on, always, restarts, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
         if let Some(when) = &mut when {
             self.condition(when, on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text)));
@@ -287,25 +286,23 @@ impl Resolver<'_> {
         }
         let after = after.and_then(|after| self.duration(after));
         if let Some(at) = always.clone().filter(|_| after.is_some() || on.is_some()) {
-            self.findings.add(
-                Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
-                    .label("tried as soon as the state is entered")
-                    .help("remove `always`, or put the `after` or `on` into an exit of its own"),
-            );
+            Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
+                .label("tried as soon as the state is entered")
+                .help("remove `always`, or put the `after` or `on` into an exit of its own")
+                .report(self.findings);
         }
         let to = to?;
-        let (is_always, restarts, even_final) = (always.is_some(), restart.is_some(), even_final.is_some());
+        let is_always = always.is_some();
         let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, is_done, span };
         // What is mistaken is no condition that is missing.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
             let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
-            self.findings.add(
-                Mistake::error("spins", exit.span.clone(), message)
-                    .label("to itself, with no condition")
-                    .help("give the exit a `when`, or remove it")
-                    .origin(Origin::MayFollow),
-            );
+            Mistake::error("spins", exit.span.clone(), message)
+                .label("to itself, with no condition")
+                .help("give the exit a `when`, or remove it")
+                .origin(Origin::MayFollow)
+                .report(self.findings);
         }
         Some(exit)
     }
@@ -347,15 +344,10 @@ impl Resolver<'_> {
             }
             Meant::Several(places) => {
                 let places: Vec<_> = places.iter().map(String::as_str).collect();
-                self.findings.add(
-                    Mistake::error(
-                        "ambiguous-state",
-                        name.span,
-                        format!("`{}` is the name of several states", name.text),
-                    )
+                Mistake::error("ambiguous-state", name.span, format!("`{}` is the name of several states", name.text))
                     .label("which of them?")
-                    .help(format!("write one of {}", listed(&places))),
-                );
+                    .help(format!("write one of {}", listed(&places)))
+                    .report(self.findings);
                 None
             }
             Meant::Nothing => {
@@ -377,13 +369,12 @@ impl Resolver<'_> {
     fn unknown_state(&mut self, name: Name) {
         let nearest = self.findings.nearest(&name.text, self.scopes.names());
         let machine = self.machine.map_or(String::new(), |machine| format!("machines.{}.", quoted(machine)));
-        self.findings.add(
-            Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
-                .label("no state of this file")
-                .help(format!("define it: `[{machine}states.{}]`", quoted(&name.text)))
-                .meant(nearest)
-                .origin(Origin::MayFollow),
-        );
+        Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
+            .label("no state of this file")
+            .help(format!("define it: `[{machine}states.{}]`", quoted(&name.text)))
+            .meant(nearest)
+            .origin(Origin::MayFollow)
+            .report(self.findings);
     }
 
     /// Reports a word that the game does not offer: which word was probably meant, or else which words there are.
