@@ -42,22 +42,28 @@ fn duration(duration: &mut DraftDuration, to: &Range<usize>) {
 }
 
 fn condition(when: &mut When, to: &Range<usize>) {
-    let (expr, span) = match when {
-        When::Script(script) => {
-            script.span = to.clone();
-            return;
+    match when {
+        When::Script(script) => script.span = to.clone(),
+        When::Expr { expr: condition, span, .. } => {
+            *span = to.clone();
+            expr(condition, to);
         }
-        When::Expr { expr, span, .. } => (expr, span),
-    };
-    *span = to.clone();
+    }
+}
+
+pub(super) fn expr(expr: &mut Expr, to: &Range<usize>) {
     expr.visit_mut(&mut |test| match test {
-        Expr::Flag(name) | Expr::FieldFlag(name) | Expr::In(name) => name.span = to.clone(),
-        Expr::Chance { span, .. } => *span = to.clone(),
+        Expr::Flag(Name { span, .. })
+        | Expr::FieldFlag(Name { span, .. })
+        | Expr::In(Name { span, .. })
+        | Expr::Chance { span, .. } => *span = to.clone(),
         Expr::Compare { left, right, .. } => {
             for side in [left, right] {
                 side.visit_mut(&mut |part| match part {
-                    Operand::Value(name) | Operand::Field(name) | Operand::TimeIn(name) => name.span = to.clone(),
-                    Operand::TimeInState(span) => *span = to.clone(),
+                    Operand::Value(Name { span, .. })
+                    | Operand::Field(Name { span, .. })
+                    | Operand::TimeIn(Name { span, .. })
+                    | Operand::TimeInState(span) => *span = to.clone(),
                     _ => {}
                 });
             }
