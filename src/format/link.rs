@@ -1,6 +1,6 @@
 //! States that run other machines: these become states within them, so that what comes after knows one machine only.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -10,16 +10,14 @@ use super::draft::machines::unknown_machine;
 use super::draft::{Draft, DraftState, read};
 use super::library::{Library, is_file, parts};
 use super::name::Name;
-use super::outline::hierarchy;
 use super::outline::resolve::{self, Common};
+use super::outline::scopes::{Placed, Scopes};
+use super::outline::{StateId, hierarchy};
 use super::problems::findings::Findings;
 use super::problems::mistake::{Mistake, Origin};
 use super::problems::problem::Problems;
 use super::source::Source;
 use super::words::Words;
-
-/// How many parts of a state's name may say whose it is.
-const MOST_PARTS: usize = 66;
 
 /// How deep machines may run each other, as states may be nested.
 const DEEPEST: usize = 64;
@@ -242,13 +240,9 @@ fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, l
     let around = linked.global.map(|global| global.text);
     let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
     Rc::make_mut(&mut states[by]).initial = named(around.as_deref().unwrap_or(&initial));
-    let keys: HashSet<String> = linked.states.iter().map(|state| state.name.text.clone()).collect();
-    let is_nested = |state: &DraftState<'_>| {
-        let implied = state.name.text.rmatch_indices('.').map(|(at, _)| &state.name.text[..at]);
-        state.parent.is_some() || { implied }.take(MOST_PARTS).any(|before| keys.contains(before))
-    };
-    let is_outermost: Vec<bool> = linked.states.iter().map(|state| !is_nested(state)).collect();
-    for (mut linked, is_outermost) in linked.states.into_iter().zip(is_outermost) {
+    let scopes = Scopes::new(&linked.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
+    for (i, mut linked) in linked.states.into_iter().enumerate() {
+        let is_outermost = linked.parent.is_none() && scopes.parent(StateId::new(i)).is_none();
         let state = Rc::make_mut(&mut linked);
         if let Some(around) = &around {
             if state.root.is_none() && state.name.text == *around {

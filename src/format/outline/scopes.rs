@@ -159,7 +159,7 @@ impl Scopes {
     }
 
     /// The parent of a state, if there is such a state.
-    pub(super) fn parent(&self, of: StateId) -> Option<StateId> {
+    pub(crate) fn parent(&self, of: StateId) -> Option<StateId> {
         self.of_states[of.index()].parent.map(StateId::new)
     }
 
