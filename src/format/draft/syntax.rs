@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::document::{Document, RepeatedKey};
-use super::foreign::{Conflicts, other_format};
+use super::foreign::{conflicts, other_format};
 use super::slips::{boundary, in_words, slip};
 use super::statements::{Statements, begins_statement, blank, without};
 use super::tree::Table;
@@ -22,11 +22,7 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
         findings.add(mistake);
         return Table::default();
     }
-    let Conflicts { listed, more, left_out } = Conflicts::of(text);
-    for conflict in listed {
-        findings.add(conflict.mistake());
-    }
-    findings.add_unlisted(more);
+    let left_out = conflicts(text, findings);
     let mut unmerged = without(text, &left_out);
     let unread = broken(&unmerged, findings);
     let is_all_read = left_out.is_empty() && unread.is_empty();
