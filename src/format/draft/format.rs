@@ -1,5 +1,10 @@
 //! The format of a definition file: its keys, as the JSON Schema for editors has them.
 
+#![expect(
+    dead_code,
+    reason = "the types describe the format; `DraftReader`, which knows where each word stands, reads it"
+)]
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -36,7 +41,6 @@ pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
 /// A file with one machine, or with several.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("anyOf" = [{ "required": ["initial", "states"] }, { "required": ["machines"] }]))]
-#[expect(dead_code, reason = "describes the format; the reader, which knows where each word stands, reads it")]
 struct DefinitionFile {
     /// The state that a machine begins in.
     initial: Option<String>,
@@ -54,7 +58,6 @@ struct DefinitionFile {
 /// One of several machines in a file.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct Machine {
     /// Another machine of the file, all of which is in this one too. What is written again replaces what is there: of a state,
     /// key by key.
@@ -70,7 +73,6 @@ struct Machine {
 /// One state.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct DefinedState {
     /// What an owner in this state does: a word of the game's vocabulary, or several of them. Without one it does nothing.
     behavior: Option<Behaviors>,
@@ -104,7 +106,6 @@ struct DefinedState {
 /// A way out of a state.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct Exit {
     /// The state that it leads to.
     to: String,
@@ -125,7 +126,6 @@ struct Exit {
 /// One behavior or more.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Behaviors {
     /// One of them.
     One(Behavior),
@@ -136,7 +136,6 @@ enum Behaviors {
 /// What an owner does.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Behavior {
     /// A word of the game's vocabulary.
     Name(String),
@@ -146,7 +145,6 @@ enum Behavior {
 
 /// A word of the game's vocabulary, and its parameters.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct BehaviorWithParams {
     /// The word.
     name: String,
@@ -158,7 +156,6 @@ struct BehaviorWithParams {
 /// How long something lasts.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Duration {
     /// A number of seconds.
     Seconds(#[schemars(range(min = 0.0))] f64),
@@ -170,7 +167,6 @@ enum Duration {
 /// A condition, or a script that answers it.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Condition {
     /// Comparisons and flags, joined by `and`, `or`, `not` and parentheses.
     Text(String),
@@ -181,7 +177,6 @@ enum Condition {
 /// A condition that is answered by a script.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct ConditionScript {
     /// The script's file, beside this one.
     script: String,

@@ -409,23 +409,15 @@ impl<'i> DraftReader<'_, 'i> {
 
 /// The key of the format that other formats have under another name.
 fn another_word(name: &str) -> Option<&'static str> {
-    const WORDS: [(&str, &str); 14] = [
-        ("target", "to"),
-        ("goto", "to"),
-        ("go_to", "to"),
-        ("next", "to"),
-        ("state", "to"),
-        ("if", "when"),
-        ("condition", "when"),
-        ("guard", "when"),
-        ("event", "on"),
-        ("trigger", "on"),
-        ("message", "on"),
-        ("delay", "after"),
-        ("action", "behavior"),
-        ("transitions", "exits"),
+    const WORDS: [(&str, &[&str]); 6] = [
+        ("to", &["target", "goto", "go_to", "next", "state"]),
+        ("when", &["if", "condition", "guard"]),
+        ("on", &["event", "trigger", "message"]),
+        ("after", &["delay"]),
+        ("behavior", &["action"]),
+        ("exits", &["transitions"]),
     ];
-    WORDS.iter().find(|(word, _)| *word == name).map(|(_, key)| *key)
+    WORDS.iter().find(|(_, words)| words.contains(&name)).map(|(key, _)| *key)
 }
 
 /// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.

@@ -235,41 +235,26 @@ fn brackets(statement: &str) -> Option<Mistake> {
     let mut before = '=';
     let mut end_before = 0;
     for (at, c) in significant(statement) {
-        match c {
-            '{' if before == ',' || before == '}' || before == '"' => {
-                if let Some((opened, '{')) = open.last() {
-                    return Some(missing("}", end_before..end_before, *opened, '{'));
-                }
-                open.push((at, c));
+        match (c, open.last().copied()) {
+            ('{', Some((opened, '{'))) if matches!(before, ',' | '}' | '"') => {
+                return Some(missing("}", end_before..end_before, opened, '{'));
             }
-            '{' | '[' => open.push((at, c)),
-            '}' | ']' => {
-                let closes = if c == '}' { '{' } else { '[' };
-                match open.last() {
-                    Some((_, opened)) if *opened == closes => drop(open.pop()),
-                    // A list ends that has a table in it.
-                    Some((opened, '{')) => return Some(missing("}", at..at, *opened, '{')),
-                    Some((_, _)) => {
-                        let begin = statement[..at].rfind(['{', '[', '\n']).map_or(0, |begin| begin + 1);
-                        let begin = begin + (statement[begin..at].len() - statement[begin..at].trim_start().len());
-                        return Some(
-                            syntax(begin..at, "a `{` is missing")
-                                .label("has a `}` behind it")
-                                .help("write `{` before it"),
-                        );
-                    }
-                    None if c == ']' && has_no_list(statement) => {
-                        let value = value_of(statement);
-                        return Some(
-                            syntax(value.start..at + 1, "a `[` is missing")
-                                .label("has a `]` behind it")
-                                .help("write `[` before it"),
-                        );
-                    }
-                    None => {
-                        return Some(syntax(at..at + 1, format!("there is one `{c}` too many")).help("remove it"));
-                    }
-                }
+            ('{' | '[', _) => open.push((at, c)),
+            ('}', Some((_, '{'))) | (']', Some((_, '['))) => drop(open.pop()),
+            // A list ends that has a table in it.
+            (']', Some((opened, _))) => return Some(missing("}", at..at, opened, '{')),
+            ('}', Some(_)) => {
+                let begin = statement[..at].rfind(['{', '[', '\n']).map_or(0, |begin| begin + 1);
+                let begin = at - statement[begin..at].trim_start().len();
+                let mistake = syntax(begin..at, "a `{` is missing").label("has a `}` behind it");
+                return Some(mistake.help("write `{` before it"));
+            }
+            (']', None) if has_no_list(statement) => {
+                let mistake = syntax(value_begin(statement)..at + 1, "a `[` is missing").label("has a `]` behind it");
+                return Some(mistake.help("write `[` before it"));
+            }
+            ('}' | ']', None) => {
+                return Some(syntax(at..at + 1, format!("there is one `{c}` too many")).help("remove it"));
             }
             _ => {}
         }
@@ -281,16 +266,15 @@ fn brackets(statement: &str) -> Option<Mistake> {
     Some(missing(&missed, end_before..end_before, opened, first))
 }
 
-/// Where the value of a statement stands, behind its key; at the end, where it has none.
-fn value_of(statement: &str) -> Range<usize> {
+/// Where the value of a statement begins, behind its key; at the end, where it has none.
+fn value_begin(statement: &str) -> usize {
     let begin = statement.find('=').map_or(statement.len(), |at| at + 1);
-    let value = &statement[begin..];
-    statement.len() - value.trim_start().len()..statement.len()
+    statement.len() - statement[begin..].trim_start().len()
 }
 
 /// Whether a statement has a value that does not begin as a list does.
 fn has_no_list(statement: &str) -> bool {
-    let value = &statement[value_of(statement)];
+    let value = &statement[value_begin(statement)..];
     !value.is_empty() && !value.starts_with('[')
 }
 

@@ -49,13 +49,11 @@ impl<'i> Common<'i> {
     ) -> (Arc<StateOutline>, Rc<[Option<Params<'i>>]>) {
         let Some(draft) = draft else { return (state, params.into()) };
         let place = Rc::as_ptr(&draft);
-        if let Some(known) = self.resolved.get(&place).filter(|known| known.state == state) {
+        let known = self.resolved.get(&place);
+        if let Some(known) = known.filter(|known| known.state == state) {
             return (Arc::clone(&known.state), Rc::clone(&known.params));
         }
-        let params: Rc<[_]> = match self.resolved.get(&place) {
-            Some(known) => Rc::clone(&known.params),
-            None => params.into(),
-        };
+        let params: Rc<[_]> = known.map_or_else(|| params.into(), |known| Rc::clone(&known.params));
         let resolved = Resolved { _draft: draft, state: Arc::clone(&state), params: Rc::clone(&params) };
         self.resolved.insert(place, resolved);
         (state, params)
