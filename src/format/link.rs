@@ -132,10 +132,9 @@ impl<'a, 'i> Linker<'a, 'i> {
                 let known = at.machines.iter().filter_map(|machine| machine.name.as_ref());
                 let nearest = findings.nearest(&link.text, known.map(|name| name.text.as_str()));
                 let help = "name a machine of this file, or a file: `machine = \"patrol.fsm.toml\"`";
-                return Err(Box::new(unknown_machine(link).help(help).meant(nearest).origin(Origin::Own)));
+                return unknown_machine(link).help(help).meant(nearest).origin(Origin::Own).refuse();
             };
-            no_circle(&label(at.file, at.machines[which].name.as_ref()), trail, link)?;
-            not_too_deep(trail, link)?;
+            may_run(&label(at.file, at.machines[which].name.as_ref()), trail, link)?;
             return Ok(self.whole(&At { which, trail, ..*at }, findings));
         }
         let wrong = |why: String| {
@@ -149,8 +148,7 @@ impl<'a, 'i> Linker<'a, 'i> {
         let Some(which) = machines.iter().position(named) else {
             return Err(wrong(format!("it has no machine `{}`", machine.unwrap_or_default())));
         };
-        no_circle(&label(&path, machines[which].name.as_ref()), trail, link)?;
-        not_too_deep(trail, link)?;
+        may_run(&label(&path, machines[which].name.as_ref()), trail, link)?;
         let rate = at.machines[at.which].ticks_per_second.or(at.rate);
         let key = (path.clone(), which, rate.map(f64::to_bits));
         if !self.linked.contains_key(&key) {
@@ -211,24 +209,21 @@ fn label(file: &Path, machine: Option<&Name>) -> String {
     }
 }
 
-fn no_circle(next: &String, trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
-    let Some(begin) = trail.iter().position(|on| on == next) else { return Ok(()) };
-    let path: Vec<_> = trail[begin..].iter().chain([next]).map(|on| format!("`{on}`")).collect();
-    let message = format!("machines run each other in a circle: {}", path.join(" -> "));
-    Err(Box::new(
-        Mistake::error("link-cycle", link.span.clone(), message)
+/// Fails where a machine cannot be put into those of the trail: each is put together within the one that runs it.
+fn may_run(next: &str, trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
+    if let Some(begin) = trail.iter().position(|on| on == next) {
+        let path: Vec<_> = trail[begin..].iter().chain([&trail[begin]]).map(|on| format!("`{on}`")).collect();
+        let message = format!("machines run each other in a circle: {}", path.join(" -> "));
+        return Mistake::error("link-cycle", link.span.clone(), message)
             .label("closes the circle")
-            .help("a machine cannot run itself: let one of them end, and an exit lead on"),
-    ))
-}
-
-/// Each machine is put together within the one that runs it.
-fn not_too_deep(trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
+            .help("a machine cannot run itself: let one of them end, and an exit lead on")
+            .refuse();
+    }
     if trail.len() < DEEPEST {
         return Ok(());
     }
     let message = format!("machines run each other more than {DEEPEST} deep");
-    Err(Box::new(Mistake::error("nested-too-deep", link.span.clone(), message).label("too deep from here")))
+    Mistake::error("nested-too-deep", link.span.clone(), message).label("too deep from here").refuse()
 }
 
 /// Puts the states of a machine into the one that runs it.

@@ -197,25 +197,20 @@ pub fn schema() -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
 
     #[test]
     fn the_schema_has_the_keys_that_the_reader_knows() {
         let schema = schema();
-        let keys = |of: &serde_json::Value| {
-            let mut keys: Vec<_> = of["properties"].as_object().unwrap().keys().cloned().collect();
-            keys.sort();
-            keys
-        };
-        let sorted = |keys: &[&'static str]| {
-            let mut keys = keys.to_vec();
-            keys.sort_unstable();
-            keys
-        };
-        assert_eq!(keys(&schema), sorted(FILE_KEYS));
-        assert_eq!(keys(&schema["$defs"]["Machine"]), sorted(MACHINE_KEYS));
-        assert_eq!(keys(&schema["$defs"]["DefinedState"]), sorted(STATE_KEYS));
-        assert_eq!(keys(&schema["$defs"]["Exit"]), sorted(EXIT_KEYS));
-        assert_eq!(keys(&schema["$defs"]["ConditionScript"]), sorted(SCRIPT_KEYS));
+        let keys = |of: &serde_json::Value| of["properties"].as_object().unwrap().keys().cloned().collect();
+        let defined = |name: &str| keys(&schema["$defs"][name]);
+        let known = |keys: &[&str]| keys.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        assert_eq!(known(FILE_KEYS), keys(&schema));
+        assert_eq!(known(MACHINE_KEYS), defined("Machine"));
+        assert_eq!(known(STATE_KEYS), defined("DefinedState"));
+        assert_eq!(known(EXIT_KEYS), defined("Exit"));
+        assert_eq!(known(SCRIPT_KEYS), defined("ConditionScript"));
     }
 }

@@ -67,9 +67,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) ends: Option<usize>,
     /// How many ticks there are in a second in the file that it is written in, if that says so and is another one.
     pub(crate) rate: Option<f64>,
-    /// Whether it is written in another file. Then what is said of it is said of the link.
-    pub(crate) is_foreign: bool,
-    /// Where its name is written in another file.
+    /// Where its name is written in another file, if it is written there. Then what is said of it is said of the link.
     pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) exits: Vec<DraftExit>,
 }

@@ -242,7 +242,6 @@ impl<'i> DraftReader<'_, 'i> {
             root: None,
             ends: None,
             rate: None,
-            is_foreign: false,
             written: None,
             exits: state.get("exits").and_then(|value| self.exits(value)).unwrap_or_default(),
             name,
@@ -424,23 +423,18 @@ fn another_word(name: &str) -> Option<&'static str> {
 fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
     let TreeValue::Table(table) = value.get_ref() else { return None };
     let name: &str = key.get_ref();
-    for word in ["states", "machines"] {
-        if let Some(of) = name.strip_prefix(word).and_then(|name| name.strip_prefix('.')) {
-            let message = format!("`{name}` stands in quotes, so that it is one name");
-            let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
-            return Some(mistake.help(format!("write `[{word}.{}]`", quoted(of))).origin(Origin::Unread));
-        }
-    }
+    let in_quotes = |word: &&str| name.strip_prefix(*word).is_some_and(|name| name.starts_with('.'));
     let of_tables = if matches!(name, "state" | "State" | "States" | "machine") { table.keys().next() } else { None };
-    let (message, meant) = match of_tables {
-        Some(state) => {
-            let plural = if name == "machine" { "machines" } else { "states" };
-            (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
-        }
-        None if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() => {
-            (format!("`[{name}]` is not the header of a state"), format!("states.{name}"))
-        }
-        None => return None,
+    let (message, meant) = if let Some(word) = ["states", "machines"].into_iter().find(in_quotes) {
+        let message = format!("`{name}` stands in quotes, so that it is one name");
+        (message, format!("{word}.{}", quoted(&name[word.len() + 1..])))
+    } else if let Some(state) = of_tables {
+        let plural = if name == "machine" { "machines" } else { "states" };
+        (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
+    } else if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() {
+        (format!("`[{name}]` is not the header of a state"), format!("states.{name}"))
+    } else {
+        return None;
     };
     let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
     Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))

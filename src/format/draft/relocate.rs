@@ -17,7 +17,6 @@ impl DraftState<'_> {
         let at = || to.clone();
         let span = self.name.span.clone();
         self.written.get_or_insert_with(|| WrittenElsewhere { file: Arc::clone(file), span });
-        self.is_foreign = true;
         let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
         let names = [&mut self.script, &mut self.parent, &mut self.initial, &mut self.machine];
         let names = names.into_iter().flatten().chain(behaviors).chain([&mut self.name]);

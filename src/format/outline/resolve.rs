@@ -207,7 +207,7 @@ impl Resolver<'_> {
         let DraftState { name, behaviors, script, mut enter_when, parent, initial, machine, .. } = state;
         let of_file = self.rate;
         self.rate = state.rate.or(of_file);
-        self.is_foreign = state.is_foreign;
+        self.is_foreign = state.written.is_some();
         let runs = machine.is_some();
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         self.script(script.as_ref());
@@ -234,7 +234,7 @@ impl Resolver<'_> {
             machine,
             part: self.scopes.part(id).to_owned(),
             is_linked: state.root.is_some(),
-            is_foreign: state.is_foreign,
+            is_foreign: self.is_foreign,
             written: state.written,
             exits: {
                 // Not more than there are: most states have few.

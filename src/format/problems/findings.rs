@@ -125,13 +125,9 @@ impl Findings {
 
     /// The warnings, and how many more there are; or everything, if there is an error.
     pub(crate) fn finish(self) -> Result<(Vec<Problem>, usize), Problems> {
-        if self.errors == 0 {
-            let mut more = self.more;
-            let warnings = grouped(sorted(self.found, &self.source.name), &mut more);
-            Ok((warnings, more.warnings))
-        } else {
-            Err(self.into_problems())
-        }
+        let errors = self.errors;
+        let problems = self.into_problems();
+        if errors == 0 { Ok(problems.into_warnings()) } else { Err(problems) }
     }
 
     /// Everything, whether there is an error or not. What is wrong in many places is one problem.
