@@ -30,17 +30,10 @@ pub(crate) enum DraftLength {
 
 /// A time with its unit: finite, and not negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Time {
-    Seconds(f64),
-    Ticks(f64),
-}
-
-impl Time {
-    fn number(self) -> f64 {
-        match self {
-            Self::Seconds(number) | Self::Ticks(number) => number,
-        }
-    }
+pub(crate) struct Time {
+    pub(crate) number: f64,
+    /// Whether it is in ticks, not in seconds.
+    pub(crate) is_ticks: bool,
 }
 
 /// The units of time, and how many seconds each is; `None` for ticks.
@@ -73,7 +66,7 @@ pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option
 /// How often a state is tried.
 pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`every`", "more than 0", findings)?;
-    let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number() == 0.0);
+    let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);
     if is_nothing(&duration) || from_nothing {
         Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
             .label("no time at all")
@@ -85,39 +78,38 @@ pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option
 }
 
 fn is_nothing(duration: &DraftDuration) -> bool {
-    matches!(duration.length, DraftLength::Fixed(time) if time.number() == 0.0)
+    matches!(duration.length, DraftLength::Fixed(time) if time.number == 0.0)
 }
 
 fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findings) -> Option<DraftDuration> {
     let span = value.span();
-    if let Some(text) = value.get_ref().as_str() {
-        return match of_text(text, &span) {
+    let mistake = match (value.get_ref().as_str(), number(value.get_ref())) {
+        (Some(text), _) => match of_text(text, &span) {
             Ok(length) => {
                 let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                Some(DraftDuration { text, length, span })
+                return Some(DraftDuration { text, length, span });
             }
-            Err(why) => {
-                let (message, help) = (format!("{what} must be a duration: {}", why.message), why.help);
-                findings.add(Mistake::error("no-time", span, message).label("not a duration").help(help));
-                None
+            Err(NoDuration { message, help }) => {
+                let message = format!("{what} must be a duration: {message}");
+                Mistake::error("no-time", span, message).label("not a duration").help(help)
             }
-        };
-    }
-    let Some(number) = number(value.get_ref()) else {
-        let message = format!("{what} must be a duration, not {}", type_of(value.get_ref()));
-        Mistake::error("wrong-type", span, message)
-            .label("expected a number or a text")
-            .help(FORMS)
-            .origin(Origin::MayFollow)
-            .report(findings);
-        return None;
+        },
+        (None, Some(number)) if number.is_finite() && number >= 0.0 => {
+            let length = DraftLength::Fixed(Time { number, is_ticks: false });
+            return Some(DraftDuration { text: format!("{number} s"), length, span });
+        }
+        (None, Some(_)) => {
+            let message = format!("{what} must be a time in seconds, {range}");
+            Mistake::error("no-time", span, message).label("not such a time")
+        }
+        (None, None) => {
+            let message = format!("{what} must be a duration, not {}", type_of(value.get_ref()));
+            let mistake = Mistake::error("wrong-type", span, message).label("expected a number or a text");
+            mistake.help(FORMS).origin(Origin::MayFollow)
+        }
     };
-    if !number.is_finite() || number < 0.0 {
-        let message = format!("{what} must be a time in seconds, {range}");
-        findings.add(Mistake::error("no-time", span, message).label("not such a time"));
-        return None;
-    }
-    Some(DraftDuration { text: format!("{number} s"), length: DraftLength::Fixed(Time::Seconds(number)), span })
+    findings.add(mistake);
+    None
 }
 
 /// The number that a value is, if it is one; not a number if it cannot be read.
@@ -178,10 +170,7 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
     // In `2 .. 4 s`, the unit is that of both.
     let unit = most.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
     let begin = time(least, Some(unit))?;
-    let is_reversed = match (begin, end) {
-        (Time::Seconds(begin), Time::Seconds(end)) | (Time::Ticks(begin), Time::Ticks(end)) => begin > end,
-        _ => false,
-    };
+    let is_reversed = begin.is_ticks == end.is_ticks && begin.number > end.number;
     if is_reversed {
         return wrong("it ends before it begins", format!("write `\"{} .. {}\"`", most.trim(), least.trim()));
     }
@@ -263,11 +252,13 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
         let shown: String = unit.chars().take(20).flat_map(char::escape_debug).collect();
         return wrong(format!("`{shown}` is not a unit of time"), help);
     };
-    match seconds {
+    let is_ticks = seconds.is_none();
+    let number = match seconds {
         // Without the tail that a product of floats may have.
-        Some(seconds) if *seconds < 1.0 => Ok(Time::Seconds(number / (1.0 / seconds).round())),
-        Some(seconds) => Ok(Time::Seconds(number * seconds)),
-        None if number.fract() != 0.0 => wrong("a tick cannot be divided", "write a whole number of ticks"),
-        None => Ok(Time::Ticks(number)),
-    }
+        Some(seconds) if *seconds < 1.0 => number / (1.0 / seconds).round(),
+        Some(seconds) => number * seconds,
+        None if number.fract() != 0.0 => return wrong("a tick cannot be divided", "write a whole number of ticks"),
+        None => number,
+    };
+    Ok(Time { number, is_ticks })
 }

@@ -15,9 +15,10 @@ impl Resolver<'_> {
             DraftLength::Fixed(time) => Length::Fixed(self.seconds(time, &span)?),
             DraftLength::Drawn(least, most) => {
                 self.chance(span.clone());
-                let tick = match (least, most) {
-                    (Time::Ticks(_), Time::Ticks(_)) => Some(self.seconds(Time::Ticks(1.0), &span)?),
-                    _ => None,
+                let tick = if least.is_ticks && most.is_ticks {
+                    Some(self.seconds(Time { number: 1.0, is_ticks: true }, &span)?)
+                } else {
+                    None
                 };
                 let (least, most) = (self.seconds(least, &span)?, self.seconds(most, &span)?);
                 if least > most {
@@ -46,12 +47,11 @@ impl Resolver<'_> {
 
     /// The seconds of a time. Ticks of unknown length are no number, and are an error where the game's words are known.
     fn seconds(&mut self, time: Time, at: &Range<usize>) -> Option<f64> {
-        let ticks = match time {
-            Time::Seconds(seconds) => return Some(seconds),
-            Time::Ticks(ticks) => ticks,
-        };
+        if !time.is_ticks {
+            return Some(time.number);
+        }
         if let Some(rate) = self.rate {
-            return Some(ticks / rate);
+            return Some(time.number / rate);
         }
         if self.words.is_none() {
             self.unchecked.ticks = true;

@@ -89,30 +89,32 @@ fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline
         && entered.all(|id| outline.state(id).enter_when.is_none())
 }
 
+/// Whether an exit that holds is taken before another one opens. Where its time varies, that is unknown. When their state is
+/// entered, an exit with `always` is tried before exits without.
+fn comes_first(before: &ExitOutline, exit: &ExitOutline) -> bool {
+    let from = before.after.as_ref().map_or(Some(0.0), Duration::most);
+    (before.is_always || !exit.is_always) && from.is_some_and(|from| from <= exit.opens_at())
+}
+
 /// Exits tried after each update that are behind one that is always taken by the time at which they open.
 fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
-    // The one that is taken first, when it is, in seconds, how that is written, and whether it is tried as its state is entered:
-    // if not, the exits that are come before it then.
-    let mut taken: Option<(&StateOutline, f64, String, bool)> = None;
+    // The exit that is taken first, and when, in seconds.
+    let mut taken: Option<(&ExitOutline, f64)> = None;
     for exit in of.exits.iter().filter(|exit| exit.on.is_none()) {
-        let target = outline.state(exit.to);
-        let covers =
-            |(_, at, _, at_entry): &&(_, f64, _, bool)| *at <= exit.opens_at() && (*at_entry || !exit.is_always);
-        if let Some((first, at, when, _)) = taken.as_ref().filter(covers) {
-            let message =
-                format!("this exit is never taken: an earlier exit, to `{}`, is always taken{when}", first.name);
+        if let Some((first, at)) = taken.filter(|(first, _)| comes_first(first, exit)) {
+            let when = first.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
+            let to = outline.state(first.to).name();
+            let message = format!("this exit is never taken: an earlier exit, to `{to}`, is always taken{when}");
             let help = match exit.after {
-                Some(_) if *at > 0.0 => "give it a shorter `after`, or give the earlier exit a `when`",
+                Some(_) if at > 0.0 => "give it a shorter `after`, or give the earlier exit a `when`",
                 _ => "put it earlier, or give the earlier exit a `when`",
             };
             findings.add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
             continue;
         }
-        if let Some(at) = exit.is_always_from().filter(|_| is_taken_if_it_holds(outline, of, exit)) {
-            if taken.as_ref().is_none_or(|(_, before, _, _)| at < *before) {
-                let when = exit.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
-                taken = Some((target, at, when, exit.is_always));
-            }
+        let from = exit.is_always_from().filter(|_| is_taken_if_it_holds(outline, of, exit));
+        if let Some(at) = from.filter(|at| taken.is_none_or(|(_, before)| *at < before)) {
+            taken = Some((exit, at));
         }
     }
 }
@@ -163,12 +165,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
         };
         let Some(condition) = condition else { continue };
         let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
-        // Where a time varies, it is unknown which one is shorter.
-        let covers = |before: &&&ExitOutline| {
-            // When its state is entered, an exit with `always` is tried before exits without.
-            (before.is_always || !exit.is_always)
-                && before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
-        };
+        let covers = |before: &&&ExitOutline| comes_first(before, exit);
         // Exits without a message are looked for elsewhere.
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
         let same = taken.get(&key).filter(|_| key.1.is_some());
@@ -179,17 +176,12 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
             continue;
         };
         let to = outline.state(before.to).name();
-        let (message, help) = if before.when.is_some() {
-            (
-                format!("this exit is never taken: an earlier exit, to `{to}`, has the same condition"),
-                "remove one of them, or give it another `when`",
-            )
+        let (why, help) = if before.when.is_some() {
+            ("has the same condition", "remove one of them, or give it another `when`")
         } else {
-            (
-                format!("this exit is never taken: an earlier exit, to `{to}`, is always taken"),
-                "put it earlier, or give the earlier exit a `when`",
-            )
+            ("is always taken", "put it earlier, or give the earlier exit a `when`")
         };
+        let message = format!("this exit is never taken: an earlier exit, to `{to}`, {why}");
         Mistake::warning("never-taken", exit.span.clone(), message)
             .label("never taken")
             .second(Some(before.span.clone()), "this one is taken")
