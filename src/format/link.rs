@@ -105,13 +105,8 @@ impl<'a, 'i> Linker<'a, 'i> {
                 }
                 Ok(_) => {
                     self.left = 0;
-                    Mistake::error(
-                        "too-many-states",
-                        link.span,
-                        format!("links lead to more than {MOST_LINKED} states"),
-                    )
-                    .label("linked here")
-                    .report(findings);
+                    let message = format!("links lead to more than {MOST_LINKED} states");
+                    findings.add(Mistake::error("too-many-states", link.span, message).label("linked here"));
                 }
                 Err(mistake) => findings.add(*mistake),
             }

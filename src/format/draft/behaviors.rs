@@ -37,18 +37,16 @@ impl<'i> DraftReader<'_, 'i> {
             _ if is_named => {}
             _ => {
                 let at = self.key_span("params", params.span());
-                let mistake = Mistake::error(
-                    "params-without-behaviour",
-                    at,
-                    "`params` are given, but there is no behavior that uses them",
-                )
-                .label("used by no behavior")
-                .origin(Origin::MayFollow);
-                self.findings.add(mistake.help(if given.is_empty() {
-                    "add `behavior = \"..\"`"
-                } else {
-                    "put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
-                }));
+                let message = "`params` are given, but there is no behavior that uses them";
+                Mistake::error("params-without-behaviour", at, message)
+                    .label("used by no behavior")
+                    .help(if given.is_empty() {
+                        "add `behavior = \"..\"`"
+                    } else {
+                        "put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
+                    })
+                    .origin(Origin::MayFollow)
+                    .report(self.findings);
             }
         }
         behaviors

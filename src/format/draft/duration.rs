@@ -68,11 +68,10 @@ pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option
     let duration = read(value, "`every`", "more than 0", findings)?;
     let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);
     if is_nothing(&duration) || from_nothing {
-        Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
+        return Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
             .label("no time at all")
             .help("remove it, if the state is to be tried in each tick")
-            .report(findings);
-        return None;
+            .fail(findings);
     }
     Some(duration)
 }
@@ -108,8 +107,7 @@ fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findin
             mistake.help(FORMS).origin(Origin::MayFollow)
         }
     };
-    findings.add(mistake);
-    None
+    mistake.fail(findings)
 }
 
 /// The number that a value is, if it is one; not a number if it cannot be read.
@@ -126,13 +124,12 @@ fn number(value: &TreeValue<'_>) -> Option<f64> {
 /// How many ticks there are in a second.
 pub(crate) fn rate(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<f64> {
     let rate = number(value.get_ref()).filter(|rate| rate.is_finite() && *rate > 0.0);
-    if rate.is_none() {
+    rate.or_else(|| {
         Mistake::error("no-rate", value.span(), "`ticks_per_second` must be a number, more than 0")
             .label("not such a number")
             .help("write how often the game updates its characters: `ticks_per_second = 60`")
-            .report(findings);
-    }
-    rate
+            .fail(findings)
+    })
 }
 
 /// What to write instead of a text that is to be a duration; `None` if it is one.

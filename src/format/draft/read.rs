@@ -84,15 +84,12 @@ impl<'i> DraftReader<'_, 'i> {
         if machines.len() > MOST_MACHINES {
             let mut names: Vec<_> = machines.keys().map(Spanned::span).collect();
             names.sort_by_key(|name| name.start);
-            Mistake::error(
-                "too-many-machines",
-                names[MOST_MACHINES].clone(),
-                format!("a file may have {MOST_MACHINES} machines, and this one has {}", machines.len()),
-            )
-            .label("too many from here")
-            .help("divide the machines among several files")
-            .origin(Origin::Unread)
-            .report(self.findings);
+            let message = format!("a file may have {MOST_MACHINES} machines, and this one has {}", machines.len());
+            Mistake::error("too-many-machines", names[MOST_MACHINES].clone(), message)
+                .label("too many from here")
+                .help("divide the machines among several files")
+                .origin(Origin::Unread)
+                .report(self.findings);
             return Vec::new();
         }
         let mut written = Vec::new();
@@ -193,21 +190,18 @@ impl<'i> DraftReader<'_, 'i> {
                 if key == "initial" && (has_initial || is_child()) {
                     continue;
                 }
-                Mistake::error(
-                    "misplaced-key",
-                    at.span(),
-                    format!("`{key}` belongs to state `{name}` here", name = name.get_ref()),
-                )
-                .label("under the header of the state")
-                .second(Some(name.span()), "the header")
-                .help(match of.strip_prefix("machine `").filter(|_| key != "ticks_per_second") {
-                    Some(machine) => {
-                        format!("write `{key}` under the header `[machines.{}]`", quoted(machine.trim_end_matches('`')))
-                    }
-                    None => format!("write `{key}` at the top, before the first header"),
-                })
-                .origin(Origin::Unread)
-                .report(self.findings);
+                let message = format!("`{key}` belongs to state `{}` here", name.get_ref());
+                let machine = of.strip_prefix("machine `").filter(|_| key != "ticks_per_second");
+                let machine = machine.map(|machine| quoted(machine.trim_end_matches('`')));
+                Mistake::error("misplaced-key", at.span(), message)
+                    .label("under the header of the state")
+                    .second(Some(name.span()), "the header")
+                    .help(match machine {
+                        Some(machine) => format!("write `{key}` under the header `[machines.{machine}]`"),
+                        None => format!("write `{key}` at the top, before the first header"),
+                    })
+                    .origin(Origin::Unread)
+                    .report(self.findings);
             }
         }
     }
@@ -294,8 +288,7 @@ impl<'i> DraftReader<'_, 'i> {
         if let TreeValue::Table(table) = value.get_ref() {
             self.known_keys(table, "a condition", SCRIPT_KEYS);
             let Some(script) = table.get("script") else {
-                self.findings.add(missing_key("script", "a condition", value.span()));
-                return None;
+                return missing_key("script", "a condition", value.span()).fail(self.findings);
             };
             return self.string(script, "`script`").map(|script| Box::new(When::Script(script)));
         }
@@ -311,10 +304,7 @@ impl<'i> DraftReader<'_, 'i> {
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
             Ok(expr) => Some(Box::new(When::Expr { expr, text, span })),
-            Err(mistake) => {
-                self.findings.add(*mistake);
-                None
-            }
+            Err(mistake) => mistake.fail(self.findings),
         }
     }
 
@@ -401,8 +391,7 @@ impl<'i> DraftReader<'_, 'i> {
         let mistake = Mistake::error("wrong-type", value.span(), message)
             .label(format!("expected {expected}"))
             .origin(Origin::MayFollow);
-        self.findings.add(Mistake { help, ..mistake });
-        None
+        Mistake { help, ..mistake }.fail(self.findings)
     }
 }
 

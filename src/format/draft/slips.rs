@@ -295,7 +295,6 @@ pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake 
     } else if why.contains("multi-line") {
         found("a text that begins with three quotes ends with three", "write one quote on each side".into())
     } else if rest.starts_with(':') || before.ends_with(':') {
-        let key = key.trim_end_matches(':');
         let key = if key.is_empty() { "key" } else { key };
         found("a key and its value are joined by `=`", format!("write `{key} = ..`"))
     } else if why.starts_with("extra assignment")

@@ -14,7 +14,7 @@ use crate::format::words::{ValueKind, WordKind};
 impl Resolver<'_> {
     pub(super) fn condition(&mut self, when: &mut When, place: ConditionPlace<'_>) {
         let (expr, span) = match when {
-            When::Script(script) => return self.script(Some(script)),
+            When::Script(script) => return self.script(script),
             When::Expr { expr, span, .. } => (expr, span),
         };
         self.within = Some(span.clone());
@@ -33,14 +33,13 @@ impl Resolver<'_> {
                 let word = if *per_second { "chance_per_second" } else { "chance" };
                 match place {
                     ConditionPlace::Entry => self.findings.add(not_in_entry(word, span.clone())),
-                    ConditionPlace::Message(_) if *per_second => Mistake::error(
-                        "chance",
-                        span.clone(),
-                        "a message has no length to which a chance per second belongs",
-                    )
-                    .label("in an exit with `on`")
-                    .help("write `chance(0.5)`: the chance that the exit is taken for a message")
-                    .report(self.findings),
+                    ConditionPlace::Message(_) if *per_second => {
+                        let message = "a message has no length to which a chance per second belongs";
+                        Mistake::error("chance", span.clone(), message)
+                            .label("in an exit with `on`")
+                            .help("write `chance(0.5)`: the chance that the exit is taken for a message")
+                            .report(self.findings);
+                    }
                     _ => self.chance(span.clone()),
                 }
             }

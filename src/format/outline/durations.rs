@@ -22,21 +22,19 @@ impl Resolver<'_> {
                 };
                 let (least, most) = (self.seconds(least, &span)?, self.seconds(most, &span)?);
                 if least > most {
-                    Mistake::error("no-time", span, format!("`{text}` ends before it begins"))
+                    return Mistake::error("no-time", span, format!("`{text}` ends before it begins"))
                         .label(format!("from {least} s to {most} s"))
                         .help("write the shorter time first")
-                        .report(self.findings);
-                    return None;
+                        .fail(self.findings);
                 }
                 Length::Drawn(Drawn { least, most, tick })
             }
             DraftLength::Value(name) => {
                 if self.words.is_some_and(|words| words.values.get(&name.text) == Some(&ValueKind::Flag)) {
-                    Mistake::error("comparison", span, format!("`{name}` is true or false, not a time"))
+                    return Mistake::error("comparison", span, format!("`{name}` is true or false, not a time"))
                         .label("a duration is a number")
                         .help("write a time such as `0.5`; what is true or false is asked in a `when`")
-                        .report(self.findings);
-                    return None;
+                        .fail(self.findings);
                 }
                 self.value(&name, ValueKind::Number);
                 Length::Value(name)
@@ -61,7 +59,6 @@ impl Resolver<'_> {
         Mistake::error("no-rate", at.clone(), "nobody says how long a tick is")
             .label("in ticks")
             .help("write `ticks_per_second = 60` at the top of the file, or a time in seconds")
-            .report(self.findings);
-        None
+            .fail(self.findings)
     }
 }

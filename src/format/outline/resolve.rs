@@ -210,7 +210,7 @@ impl Resolver<'_> {
         self.is_foreign = state.written.is_some();
         let runs = machine.is_some();
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
-        self.script(script.as_ref());
+        script.iter().for_each(|script| self.script(script));
         if let Some(when) = &mut enter_when {
             self.condition(when, ConditionPlace::Entry);
         }
@@ -314,24 +314,20 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn script(&mut self, script: Option<&Name>) {
-        if let Some(script) = script {
-            self.mention(script, Meaning::Script);
-        }
-        if let (Some(script), Some(Words { scripts: false, .. })) = (script, self.words) {
+    pub(super) fn script(&mut self, script: &Name) {
+        self.mention(script, Meaning::Script);
+        if let Some(Words { scripts: false, .. }) = self.words {
             self.findings.add(scripts_are_off(script));
         }
     }
 
     /// The parent of a state: the one that is named, or the one that its own name tells.
     fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
-        let Some(name) = named else { return self.scopes.parent(of) };
         let parent = self.scopes.parent(of);
-        match parent {
-            Some(parent) => self.mention(&name, Meaning::State(parent)),
-            None => self.unknown_state(name),
-        }
-        parent
+        let Some(name) = named else { return parent };
+        let Some(parent) = parent else { return self.unknown_state(name) };
+        self.mention(&name, Meaning::State(parent));
+        Some(parent)
     }
 
     pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
@@ -345,13 +341,9 @@ impl Resolver<'_> {
                 Mistake::error("ambiguous-state", name.span, format!("`{}` is the name of several states", name.text))
                     .label("which of them?")
                     .help(format!("write one of {}", listed(&places)))
-                    .report(self.findings);
-                None
+                    .fail(self.findings)
             }
-            Meant::Nothing => {
-                self.unknown_state(name);
-                None
-            }
+            Meant::Nothing => self.unknown_state(name),
         }
     }
 
@@ -364,7 +356,7 @@ impl Resolver<'_> {
         self.mentions.push(Mention { name: text, span, meaning, condition: self.within.clone() });
     }
 
-    fn unknown_state(&mut self, name: Name) {
+    fn unknown_state(&mut self, name: Name) -> Option<StateId> {
         let nearest = self.findings.nearest(&name.text, self.scopes.names());
         let machine = self.machine.map_or(String::new(), |machine| format!("machines.{}.", quoted(machine)));
         Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
@@ -372,7 +364,7 @@ impl Resolver<'_> {
             .help(format!("define it: `[{machine}states.{}]`", quoted(&name.text)))
             .meant(nearest)
             .origin(Origin::MayFollow)
-            .report(self.findings);
+            .fail(self.findings)
     }
 
     /// Reports a word that the game does not offer: which word was probably meant, or else which words there are.

@@ -103,6 +103,12 @@ impl Mistake {
         findings.add(self);
     }
 
+    /// Adds the mistake to those of its file, which has nothing to go on with in its place.
+    pub(crate) fn fail<O>(self, findings: &mut Findings) -> Option<O> {
+        findings.add(self);
+        None
+    }
+
     /// The same mistake elsewhere.
     pub(crate) fn moved(mut self, to: impl Fn(Range<usize>) -> Range<usize>) -> Self {
         for label in iter::once(&mut self.label).chain(&mut self.second) {

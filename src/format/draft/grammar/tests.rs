@@ -52,14 +52,7 @@ fn calculated() -> impl Strategy<Value = Operand> {
 
 fn comparison() -> impl Strategy<Value = Expr> {
     let other = prop_oneof![3 => calculated(), 1 => any::<bool>().prop_map(Operand::Bool)];
-    let op = prop::sample::select(vec![
-        Comparison::Less,
-        Comparison::LessOrEqual,
-        Comparison::Greater,
-        Comparison::GreaterOrEqual,
-        Comparison::Equal,
-        Comparison::NotEqual,
-    ]);
+    let op = prop::sample::select(Comparison::ALL.to_vec());
     let side = prop_oneof![asked(), calculated().prop_filter("something is read", Operand::is_read)];
     (side, op, other, any::<bool>()).prop_map(|(asked, op, other, is_first)| {
         let (left, right) = if is_first { (asked, other) } else { (other, asked) };
