@@ -9,7 +9,7 @@ use super::draft::tree::{Table, TreeValue};
 use super::folder::{self, LONGEST};
 use super::library::{Library, MOST_FILES};
 use super::outline::Outline;
-use super::problems::problem::Problems;
+use super::problems::Problems;
 use super::text::text_of;
 
 /// The file of a definition, with the scripts and linked files that it names, which the game reads itself: from an archive,

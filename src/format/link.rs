@@ -13,9 +13,7 @@ use super::name::Name;
 use super::outline::resolve::{self, Common};
 use super::outline::scopes::{Placed, Scopes};
 use super::outline::{StateId, hierarchy};
-use super::problems::findings::Findings;
-use super::problems::mistake::{Mistake, Origin};
-use super::problems::problem::Problems;
+use super::problems::{Findings, Mistake, Origin, Problem, Problems};
 use super::source::Source;
 use super::words::Words;
 
@@ -186,7 +184,7 @@ impl<'a, 'i> Linker<'a, 'i> {
 /// What is said of a linked file with mistakes: the first one, and how many there are.
 fn summary(problems: &Problems) -> String {
     let errors = || problems.iter().filter(|problem| !problem.is_warning());
-    let first = errors().next().map(crate::format::problems::problem::Problem::located).unwrap_or_default();
+    let first = errors().next().map(Problem::located).unwrap_or_default();
     match errors().count() + problems.unlisted() {
         0 | 1 => first,
         count => format!("{first} (and {} more)", count - 1),

@@ -8,7 +8,7 @@ pub use super::draft::keys::Key;
 use super::draft::keys::{has_initial, keys};
 use super::outline::check::checked_at;
 use super::outline::{Outline, StateId};
-use super::problems::problem::Problems;
+use super::problems::Problems;
 use super::words::Words;
 
 /// A file that is being written, as far as it can be read: its problems, and outlines of everything that has no error.

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::problems::findings::Findings;
-use super::problems::mistake::Mistake;
-use super::problems::problem::Problems;
+use super::problems::{Findings, Mistake, Problems};
 use super::source::Source;
 
 /// The text of a file's bytes.

@@ -8,7 +8,7 @@ use super::DraftBehavior;
 use super::keys::BEHAVIOR_KEYS;
 use super::read::DraftReader;
 use super::tree::{SpannedValue, Table, TreeValue};
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Mistake, Origin};
 
 impl<'i> DraftReader<'_, 'i> {
     /// The behaviors of a state.

@@ -8,7 +8,7 @@ use super::type_of;
 use crate::format::expression::is_name;
 use crate::format::name::Name;
 use crate::format::problems::findings::{Findings, nearest};
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Mistake, Origin};
 
 /// A duration as it is written.
 #[derive(Clone, Debug)]

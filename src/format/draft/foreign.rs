@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 
 /// What is said of a text of another format.
 pub(super) fn other_format(text: &str) -> Option<Mistake> {

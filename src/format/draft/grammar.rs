@@ -21,7 +21,7 @@ use super::source_map::SourceMap;
 use crate::format::expression::{Comparison, Expr, MOST_TESTS};
 use crate::format::name::{begins_name, continues_name};
 use crate::format::operand::Operand;
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::Mistake;
 
 mod operand;
 

@@ -12,8 +12,7 @@ use super::tree::{Key, SpannedValue, Table, TreeValue};
 use crate::format::chains::Chains;
 use crate::format::name::Name;
 use crate::format::outline::scopes::{Placed, Scopes};
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 
 /// The most states that are taken over into the machines of one file.
 const MOST_TAKEN_OVER: usize = 400_000;

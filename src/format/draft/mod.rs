@@ -47,7 +47,6 @@ pub(crate) struct Draft<'i> {
 
 /// What a file says of one state.
 #[derive(Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub(crate) struct DraftState<'i> {
     pub(crate) name: Name,
     pub(crate) behaviors: Vec<DraftBehavior<'i>>,

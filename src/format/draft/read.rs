@@ -13,8 +13,7 @@ use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 use crate::format::name::Name;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::source::Source;
 
 /// Reads a file's text: its machines, in the order of the file. Empty if there is no text. Where some of it cannot be read,

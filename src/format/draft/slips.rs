@@ -8,7 +8,7 @@ use toml_parser::lexer::TokenKind;
 use super::duration;
 use super::keys::quoted;
 use super::statements::HeaderLine;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Mistake, Origin};
 
 /// A slip in a statement: the mistake, at its place in the statement, and the part that cannot be read because of it.
 pub(super) struct Slip {

@@ -8,8 +8,7 @@ use super::foreign::{conflicts, other_format};
 use super::slips::{boundary, in_words, slip};
 use super::statements::{Statements, begins_statement, blank, without};
 use super::tree::Table;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 
 /// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Table<'i> {

@@ -8,7 +8,7 @@ use crate::format::draft::When;
 use crate::format::expression::{Expr, OF_MESSAGE, flag_compared};
 use crate::format::name::Name;
 use crate::format::operand::Operand;
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::Mistake;
 use crate::format::words::{ValueKind, WordKind};
 
 impl Resolver<'_> {

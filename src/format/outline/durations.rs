@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::resolve::Resolver;
 use crate::format::draft::duration::{DraftDuration, DraftLength, Time};
 use crate::format::duration::{Drawn, Duration, Length};
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::Mistake;
 use crate::format::words::ValueKind;
 
 impl Resolver<'_> {

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::chains::Chains;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 
 /// The deepest that states may be nested.
 const DEEPEST: usize = 64;

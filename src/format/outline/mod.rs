@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use super::draft::{Params, When, WrittenElsewhere};
 use super::duration::Duration;
 use super::name::Name;
-use super::problems::problem::Problem;
+use super::problems::Problem;
 use super::source::Source;
 use super::words::ValueKind;
 use mention::{Meaning, Mention};

@@ -6,8 +6,7 @@ use std::mem;
 
 use super::{ExitOutline, Outline, StateOutline};
 use crate::format::duration::Duration;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::{Findings, Mistake};
 
 /// Warns about one machine of a file. `used` has the places of the states that any of them uses.
 pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {

@@ -16,8 +16,7 @@ use crate::format::draft::read::missing_key;
 use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
 use crate::format::expression::RESERVED;
 use crate::format::name::Name;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::words::{WordKind, Words};
 
 /// What an exit waits for that is taken when the machine of its state has come to an end.

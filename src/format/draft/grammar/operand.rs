@@ -6,7 +6,7 @@ use super::{ConditionReader, Parsed, Term, prefix};
 use crate::format::expression::{Expr, OF_MESSAGE};
 use crate::format::name::Name;
 use crate::format::operand::{Arithmetic, FUNCTIONS, Function, Operand};
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::Mistake;
 
 /// The most calculations in one condition.
 const MOST_CALCULATIONS: usize = 200;
