@@ -1,6 +1,7 @@
-//! Things of which each leads to one other at the most: states to their parents, machines to those that they are like.
+//! Chains of things: states with their parents, machines with the machines that they are like. Each thing leads to at most one
+//! other thing.
 
-/// Such things, by their indices, followed to where their chains end.
+/// The chains of some things, which are named by their indices.
 pub(crate) struct Chains {
     /// All things. Each comes after the one that it leads to, except for the last of each circle, which comes before its others.
     pub(crate) order: Vec<usize>,
@@ -9,7 +10,7 @@ pub(crate) struct Chains {
 }
 
 impl Chains {
-    /// Follows the things with the indices below `count`. `next` says which one a thing leads to.
+    /// Follows the chains of the things with the indices below `count`. `next` returns the thing that a thing leads to.
     pub(crate) fn follow(count: usize, next: impl Fn(usize) -> Option<usize>) -> Self {
         let mut chains = Self { order: Vec::with_capacity(count), circles: Vec::new() };
         let mut is_followed = vec![false; count];

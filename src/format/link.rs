@@ -38,7 +38,7 @@ pub(crate) struct Linker<'a, 'i> {
     left: usize,
 }
 
-/// A machine that is being put together: where it is, and by which links it was come to.
+/// A machine that is being put together: its place, and the links that lead to it.
 struct At<'t, 'i> {
     file: &'t Path,
     machines: &'t [Draft<'i>],
@@ -202,7 +202,7 @@ fn label(file: &Path, machine: Option<&Name>) -> String {
     }
 }
 
-/// Fails where a machine cannot be put into those of the trail: each is put together within the one that runs it.
+/// Fails if a machine cannot be put into the machines of the trail. Each of these runs the next one.
 fn may_run(next: &str, trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
     if let Some(begin) = trail.iter().position(|on| on == next) {
         let path: Vec<_> = trail[begin..].iter().chain([&trail[begin]]).map(|on| format!("`{on}`")).collect();

@@ -48,7 +48,7 @@ const UNITS: [(&[&str], Option<f64>); 5] = [
 /// Units that are too short, and how many of them are in a second.
 const TOO_SHORT: [(&[&str], f64); 2] = [(&["µs", "μs", "us", "microseconds"], 1e6), (&["ns", "nanoseconds"], 1e9)];
 
-/// What is said of a duration that is none.
+/// The help for a duration that cannot be read.
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
 
 /// From when on an exit is open.

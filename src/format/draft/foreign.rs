@@ -44,7 +44,8 @@ fn is_yaml(text: &str) -> bool {
     keys > 1
 }
 
-/// Reports the versions of lines that a merge has left. Returns what is left out for one version of each to remain.
+/// Reports the parts that a merge has left in two versions. Returns what to leave out of the text, so that one version of each
+/// part remains.
 pub(super) fn conflicts(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
     let mut conflicts = Conflicts { left_out: Vec::new(), findings };
     // Where the conflict begins, and the line with which its second version does.

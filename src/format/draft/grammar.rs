@@ -72,7 +72,7 @@ impl Term {
 }
 
 /// The rules of the grammar.
-impl<'i> ConditionReader<'i> {
+impl ConditionReader<'_> {
     fn whole(&mut self) -> Parsed<Expr> {
         let term = self.condition()?;
         let expr = self.as_condition(term)?;

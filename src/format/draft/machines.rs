@@ -121,7 +121,8 @@ pub(crate) fn unknown_machine(name: &Name) -> Mistake {
         .help(format!("define it: `[machines.{}]`", name.text))
 }
 
-/// Gives a machine all of `base`, with what is written in it in its place: machine by machine, state by state, key by key.
+/// Gives a machine everything that `base` has, except for the parts that are written in the machine itself: they replace those of
+/// `base`, state by state and key by key.
 fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
     for key in ["initial", "global"] {
         let of_base = machines[base].table.get_key_value(key).map(|(key, value)| (key.clone(), value.clone()));
@@ -175,7 +176,7 @@ fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'
             state.remove(key);
         }
     }
-    // Of a name in another form, the parent has been seen to be the same.
+    // If the name has another form, its parent is known to be the same.
     for (key, value) in written.iter().filter(|(key, _)| is_same || key.get_ref() != "parent") {
         let name: &str = key.get_ref();
         state.remove(name);

@@ -66,7 +66,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) ends: Option<usize>,
     /// How many ticks there are in a second in the file that it is written in, if that says so and is another one.
     pub(crate) rate: Option<f64>,
-    /// Where its name is written in another file, if it is written there. Then what is said of it is said of the link.
+    /// Where its name is written, if that is in another file. Then mistakes in the state are reported at the link to that file.
     pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) exits: Vec<DraftExit>,
 }

@@ -71,7 +71,7 @@ impl<'i> DraftReader<'_, 'i> {
             let states = states.into_iter().map(|state| self.shared(&state)).collect();
             let of = format!("machine `{name}`");
             let at = name.span.clone();
-            drafts.push(Draft { name: Some(name), like, ..self.machine(&table, &of, at, states, rate) });
+            drafts.push(Draft { name: Some(name), like, states, ..self.machine(&table, &of, at, rate) });
         }
         drafts
     }
@@ -134,7 +134,7 @@ impl<'i> DraftReader<'_, 'i> {
     fn alone(&mut self, file: &mut Table<'i>, rate: Option<f64>) -> Draft<'i> {
         let states = self.states(file, "the file", 0..0);
         let states = states.into_iter().map(|(name, state)| Rc::new(self.state(&name, &state))).collect();
-        self.machine(file, "the file", 0..0, states, rate)
+        Draft { states, ..self.machine(file, "the file", 0..0, rate) }
     }
 
     /// Takes the states out of the table of a machine, in the order of the file.
@@ -152,22 +152,16 @@ impl<'i> DraftReader<'_, 'i> {
         states
     }
 
-    fn machine(
-        &mut self,
-        table: &Table<'i>,
-        of: &str,
-        at: Range<usize>,
-        states: Vec<Rc<DraftState<'i>>>,
-        ticks_per_second: Option<f64>,
-    ) -> Draft<'i> {
+    /// A machine without its states.
+    fn machine(&mut self, table: &Table<'i>, of: &str, at: Range<usize>, rate: Option<f64>) -> Draft<'i> {
         let initial = self.given(table, "initial", of, at);
         Draft {
             name: None,
             like: None,
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: table.get("global").and_then(|global| self.string(global, "`global`")),
-            ticks_per_second,
-            states,
+            ticks_per_second: rate,
+            states: Vec::new(),
         }
     }
 

@@ -11,8 +11,8 @@ use crate::format::name::Name;
 use crate::format::operand::Operand;
 
 impl DraftState<'_> {
-    /// Has all that is said of the state be said of one place of the file that links to it. `file` is the one that it is written
-    /// in, unless that links to yet another one.
+    /// Moves everything that a file says of the state to one place: the link to that file. `file` is the linked file. The state is
+    /// written there, or in yet another file that `file` links to.
     pub(crate) fn relocate(&mut self, to: &Range<usize>, file: &Arc<Path>) {
         let at = || to.clone();
         let span = self.name.span.clone();

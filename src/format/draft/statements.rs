@@ -21,7 +21,7 @@ use super::tree::{Key, RefusedKey, SpannedValue, Table, TableOrigin, TreeValue};
 /// The most tokens of one statement: names, numbers, signs.
 const MOST_TOKENS: usize = 200_000;
 
-/// How many bytes before the end of what is parsed a mistake may come from what is not.
+/// A mistake at most so many bytes before the end of a statement that is cut off may be caused by the cut.
 const CUT: usize = 1000;
 
 /// How deep lists and tables may be nested, and how many parts a key may have.
@@ -205,7 +205,7 @@ struct StatementReader<'i> {
     statement: Statement<'i>,
     /// The lists and tables that are not closed yet, from the outermost one, and where they begin.
     open: Vec<(usize, Open<'i>)>,
-    /// The first name or value that is none.
+    /// The first name or value that is not valid.
     error: Option<ParseError>,
 }
 

@@ -10,7 +10,7 @@ use super::statements::{Statements, begins_statement, blank, without};
 use super::tree::Table;
 use crate::format::problems::{Findings, Mistake, Origin};
 
-/// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
+/// Parses a text as far as it can be read. If parts of it are taken out, the other parts are put into `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Table<'i> {
     let whole = Document::read(text, false);
     if whole.error.is_none() {
@@ -36,7 +36,7 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     finished(document, rest, findings)
 }
 
-/// The tree of what has been read, with what is given twice reported.
+/// Returns the tree of a text, and reports the keys that are given twice.
 fn finished<'i>(document: Document<'i>, text: &str, findings: &mut Findings) -> Table<'i> {
     duplicates(findings, text, document.repeated);
     if !findings.has_unread() {

@@ -98,7 +98,7 @@ impl<'i> Table<'i> {
         Ok(())
     }
 
-    /// The entry of a key. If there is none, it is a table that is made now.
+    /// Returns the entry of a key. If there is none, adds a table as its value.
     fn table_entry(&mut self, key: &Key<'i>, made: TableOrigin) -> Option<(&Key<'i>, &mut SpannedValue<'i>)> {
         if !self.contains_key(key.get_ref()) {
             self.insert(key.clone(), Spanned::new(key.span(), TreeValue::Table(Self::made(made))));

@@ -134,7 +134,8 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
 /// The most changes that are carried out for one callback: rule 13.
 const MOST_CHANGES: usize = 64;
 
-/// States of no length that lead to each other in a circle, or in a chain that is longer than what is carried out at once.
+/// Finds states that are left at once, and that lead to each other in a circle, or in a chain with more changes than one tick
+/// carries out.
 fn without_end(outline: &Outline, findings: &mut Findings) {
     let leads: Vec<_> = outline.states.iter().map(|state| leads_on(outline, state)).collect();
     let chains = Chains::follow(leads.len(), |i| leads[i].map(|exit| exit.to.index()));

@@ -52,15 +52,12 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
 pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Vec<Name> {
     let mut states = Vec::new();
     let given = params.and_then(|params| params.get_ref().as_table());
-    let properties = schema.and_then(|schema| schema["properties"].as_object());
-    let (Some(given), Some(properties)) = (given, properties) else { return states };
+    let (Some(schema), Some(given)) = (schema, given) else { return states };
     for (name, value) in given.iter() {
-        let name: &str = name.get_ref();
-        match (properties.get(name), value.get_ref()) {
-            (Some(property), TreeValue::Array(list)) if names_state(&property["items"]) => {
-                states.extend(list.iter().filter_map(state));
-            }
-            (Some(property), _) if names_state(property) => states.extend(state(value)),
+        let property = &schema["properties"][name.get_ref().as_ref()];
+        match value.get_ref() {
+            TreeValue::Array(list) if names_state(&property["items"]) => states.extend(list.iter().filter_map(state)),
+            _ if names_state(property) => states.extend(state(value)),
             _ => {}
         }
     }

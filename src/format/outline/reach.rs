@@ -54,7 +54,7 @@ pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashS
     used
 }
 
-/// Whether it has an exit, or what is around it, or the global state.
+/// Whether an exit leads out of a state: its own, or that of a state around it or of the global state.
 fn is_left(outline: &Outline, state: &StateOutline) -> bool {
     outline.path(state.id).into_iter().chain(outline.global).any(|id| outline.state(id).leads_to().next().is_some())
 }

@@ -19,7 +19,7 @@ use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::words::{WordKind, Words};
 
-/// What an exit waits for that is taken when the machine of its state has come to an end.
+/// The message of exits that are taken when the machine of their state has ended.
 const DONE: &str = "done";
 
 /// How many of the words that a game offers are listed.
@@ -39,7 +39,7 @@ struct Resolved<'i> {
 }
 
 impl<'i> Common<'i> {
-    /// A state and its parameters, which are those of another machine if they are the same.
+    /// Returns a state and its parameters. Machines in which they are the same share them.
     fn share(
         &mut self,
         draft: Option<Rc<DraftState<'i>>>,
@@ -209,7 +209,9 @@ impl Resolver<'_> {
         self.is_foreign = state.written.is_some();
         let runs = machine.is_some();
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
-        script.iter().for_each(|script| self.script(script));
+        if let Some(script) = &script {
+            self.script(script);
+        }
         if let Some(when) = &mut enter_when {
             self.condition(when, ConditionPlace::Entry);
         }

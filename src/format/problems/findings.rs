@@ -172,8 +172,7 @@ fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     // By the first one, the lines of the others for which it stands.
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut is_left_out = vec![false; found.len()];
-    let same: [(fn(&Problem) -> String, usize); 2] = [(Problem::kind, MOST_OF_A_KIND), (Problem::says, MOST_OF_ONE)];
-    for (what, most) in same {
+    for (what, most) in [(Problem::kind as fn(&Problem) -> String, MOST_OF_A_KIND), (Problem::says, MOST_OF_ONE)] {
         let mut places_of: HashMap<(&str, String), Vec<usize>> = HashMap::new();
         for (i, problem) in found.iter().enumerate() {
             places_of.entry((problem.file(), what(problem))).or_default().push(i);
@@ -199,7 +198,7 @@ fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     listed
 }
 
-/// In the order of the file; behind that, what is in other files.
+/// Sorts problems by their places in the file. Problems in other files come last.
 fn sorted(mut found: Vec<Problem>, file: &str) -> Vec<Problem> {
     let other = |problem: &Problem| if problem.file() == file { None } else { Some(problem.file().to_owned()) };
     found.sort_by_cached_key(|problem| (other(problem), problem.span().start));

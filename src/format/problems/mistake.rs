@@ -19,7 +19,7 @@ pub(crate) struct Mistake {
     pub(crate) severity: Severity,
     /// What is wrong.
     pub(crate) message: String,
-    /// Where, and what is said there.
+    /// Where it is, with a label.
     pub(crate) label: TextLabel,
     /// Another part of the text that it has to do with.
     pub(crate) second: Option<TextLabel>,
@@ -28,7 +28,7 @@ pub(crate) struct Mistake {
     pub(crate) origin: Origin,
 }
 
-/// A part of the text, and what is said of it.
+/// A part of the text, and its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextLabel {
     pub(crate) at: Range<usize>,
@@ -103,7 +103,7 @@ impl Mistake {
         findings.add(self);
     }
 
-    /// Adds the mistake to those of its file, which has nothing to go on with in its place.
+    /// Adds the mistake to those of its file, and returns `None` for the part that is mistaken.
     pub(crate) fn fail<O>(self, findings: &mut Findings) -> Option<O> {
         findings.add(self);
         None

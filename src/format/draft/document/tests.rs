@@ -12,7 +12,8 @@ use crate::format::draft::tree::{TreeValue, into_parsed};
 /// What the crate `toml` says of a key that is given twice.
 const REPEATED: &str = "duplicate key";
 
-/// The tree with its places, where what stands behind the first thing that is no TOML may differ, and what is given twice.
+/// The tree with its places, and the keys that are given twice. `None` for a text that is not TOML: the two readers may go on
+/// differently behind the first mistake.
 fn by_statement(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     let Document { table, error, repeated, .. } = Document::read(text, false);
     if error.is_some() {
@@ -37,7 +38,8 @@ fn at_once(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     (Some(format!("{whole:?}")), Some(repeated))
 }
 
-/// Of a table that has two headers, the key is that of the first here, and of the second there.
+/// The tree of a text without repeated keys. If a table has two headers, its key is the first of them here, and the second one in
+/// the crate `toml`.
 fn right((tree, repeated): (Option<String>, Option<Vec<usize>>)) -> Option<String> {
     tree.filter(|_| repeated == Some(Vec::new()))
 }
