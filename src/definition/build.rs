@@ -5,13 +5,12 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::compile::KnownWords;
 use super::condition::Condition;
-use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph};
+use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph, ToldOnce};
 use super::named::{FileStates, Link};
-use super::opening::{Every, Opening};
+use super::opening::{Interval, Opening};
 #[cfg(feature = "script")]
-use super::script::{Hooks, Offered, RefusedScript, ScriptCondition};
+use super::script::{Offered, RefusedScript, Script};
 use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use crate::format::beside::FilesBeside;
@@ -22,7 +21,7 @@ use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::Mistake;
 use crate::format::problems::problem::Problems;
 #[cfg(feature = "script")]
-use crate::format::script::{mistake, no_script};
+use crate::format::script::{compiled::Purpose, mistake, no_script};
 use crate::format::words::WordKind;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -51,6 +50,8 @@ pub(crate) fn build<T: Owner>(
     beside: Option<&FilesBeside>,
     before: Option<&Graph<T>>,
 ) -> Result<(Graph<T>, Built<T>), Problems> {
+    #[cfg(not(feature = "script"))]
+    let _ = beside;
     let Checked { outline, params } = checked;
     let nodes_before = before.map_or(&[][..], |before| &before.nodes);
     let is_kept = kept(nodes_before);
@@ -61,8 +62,6 @@ pub(crate) fn build<T: Owner>(
         outline: &outline,
         states: &states,
         vocabulary,
-        #[cfg(not(feature = "script"))]
-        beside,
         by_name: &by_name,
         link: &link,
         findings: Findings::new(Arc::clone(&outline.source)),
@@ -81,14 +80,15 @@ pub(crate) fn build<T: Owner>(
 
     let initial = states[outline.initial.index()].index;
     let global = outline.global.map(|global| states[global.index()].index);
-    let leave_to = |to: StateId| Arc::new(leave_to(to, &outline, &states));
+    let leave_to = |to: StateId| Arc::new(exit_to(to, &outline, &states));
     let to_initial = leave_to(outline.initial);
     let id_of: HashMap<_, _> = outline.states.iter().map(|state| (state.name(), state.id)).collect();
     // The owners of a state that is gone go to the state of its name.
     let lead = |name: &str| id_of.get(name).map_or_else(|| Arc::clone(&to_initial), |id| leave_to(*id));
     let nodes = nodes(&states, contents, nodes_before, &is_kept, lead);
-    let version = before.map_or(0, |before| before.version().wrapping_add(1));
-    let graph = Graph::new(version, outline.source.name.clone(), (initial, global), nodes, to_initial);
+    let version = before.map_or(0, |before| before.version.wrapping_add(1));
+    let (file, told) = (outline.source.name.clone(), ToldOnce::default());
+    let graph = Graph { version, file, initial, global, nodes, to_initial, told };
     Ok((graph, Built { outline, states, link }))
 }
 
@@ -109,13 +109,15 @@ fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     kept
 }
 
-/// The exit that the owner of a state takes that is gone.
-fn leave_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> Exit<T> {
-    let (to, route, above) = route(to, outline, states);
+/// An exit that is always open, which the owner of a state takes that is gone.
+fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> Exit<T> {
+    let index = |id: StateId| states[id.index()].index;
+    let path = outline.path(to);
+    let descent = outline.descent(to).into_iter().skip(1);
     Exit {
-        to,
-        route,
-        above,
+        to: index(to),
+        above: path.len() - 1,
+        route: path.into_iter().chain(descent).map(index).collect(),
         is_always: false,
         restarts: true,
         even_final: true,
@@ -123,15 +125,6 @@ fn leave_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) 
         after: Box::default(),
         when: None,
     }
-}
-
-/// A target, the path to it and its initial descendants, and how many states are around it.
-fn route<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> (usize, Box<[usize]>, usize) {
-    let path = outline.path(to);
-    let above = path.len() - 1;
-    let descent = outline.descent(to).into_iter().skip(1);
-    let index = |id: StateId| states[id.index()].index;
-    (index(to), path.into_iter().chain(descent).map(index).collect(), above)
 }
 
 /// The nodes of the states that there are, and of states that are gone and stay.
@@ -148,18 +141,18 @@ fn nodes<T: Owner>(
             Node { fixed: Arc::clone(&node.fixed), content: Arc::clone(&node.content), gone, can_rest: false }
         } else {
             // A place for a state to come.
-            Node::without(Arc::new(Fixed::new(index, "", None, None, false)), lead(""))
+            Node::without(Arc::new(Fixed::new(index, "")), lead(""))
         }
     });
-    let mut nodes: Vec<_> = gone.map(Some).collect();
-    let length = states.iter().map(|fixed| fixed.index + 1).fold(nodes.len(), usize::max);
-    nodes.resize_with(length, || None);
+    let mut nodes: Vec<_> = gone.collect();
     for (fixed, content) in states.iter().zip(contents) {
         let node = Node { fixed: Arc::clone(fixed), content: Arc::new(content), gone: None, can_rest: false };
-        nodes[fixed.index] = Some(node);
+        match nodes.get_mut(fixed.index) {
+            Some(place) => *place = node,
+            // The new ones follow the old ones without a gap.
+            None => nodes.push(node),
+        }
     }
-    // There is one at each index: the new ones follow the old ones without a gap.
-    let mut nodes: Vec<_> = nodes.into_iter().flatten().collect();
     for fixed in states {
         let path = iter::successors(Some(fixed.index), |index| nodes[*index].fixed.parent);
         nodes[fixed.index].can_rest = { path }.all(|index| nodes[index].content.can_rest());
@@ -207,13 +200,12 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> V
         .zip(&outline.states)
         .map(|(fixed, state)| match fixed {
             Some(fixed) => Arc::clone(fixed),
-            None => Arc::new(Fixed::new(
-                index(state.id),
-                state.name(),
-                state.parent.map(index),
-                state.initial.map(index),
-                state.keeps_history,
-            )),
+            None => Arc::new(Fixed {
+                parent: state.parent.map(index),
+                initial: state.initial.map(index),
+                keeps_history: state.keeps_history,
+                ..Fixed::new(index(state.id), state.name())
+            }),
         })
         .collect()
 }
@@ -225,8 +217,6 @@ struct Builder<'a, T: Owner> {
     by_name: &'a HashMap<&'a str, &'a Arc<Fixed<T>>>,
     link: &'a Link<T>,
     vocabulary: &'a Vocabulary<T>,
-    #[cfg(not(feature = "script"))]
-    beside: Option<&'a FilesBeside>,
     findings: Findings,
     #[cfg(feature = "script")]
     offered: Offered<'a, T>,
@@ -235,7 +225,7 @@ struct Builder<'a, T: Owner> {
 impl<T: Owner> Builder<'_, T> {
     /// Which of two words of one name the file means cannot be known.
     fn repeated_words(&mut self) {
-        for repeated in self.vocabulary.repeated() {
+        for repeated in &self.vocabulary.repeated {
             let at = first_use(self.outline, repeated).unwrap_or(0..0);
             self.findings.add(
                 Mistake::error("duplicate-word", at, format!("the game offers {repeated} twice"))
@@ -275,10 +265,10 @@ impl<T: Owner> Builder<'_, T> {
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
             every_written: state.every().map(|every| every.to_string().into()),
-            every: state.every.as_ref().map(|every| Every::new(every, self.vocabulary)),
+            every: state.every.as_ref().map(|every| Interval::new(every, self.vocabulary)),
             enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, state.name())),
             #[cfg(feature = "script")]
-            script: self.hooks(state),
+            script: state.script.as_ref().and_then(|script| self.script(script, state.name(), Purpose::Hooks)),
             ..Content::of(exits, message_exits)
         }
     }
@@ -308,11 +298,7 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
-        let (to, route, above) = route(exit.to, self.outline, self.states);
         Exit {
-            to,
-            route,
-            above,
             is_always: exit.is_always,
             restarts: exit.restarts,
             // The machine that has ended is in a final state.
@@ -320,49 +306,31 @@ impl<T: Owner> Builder<'_, T> {
             opens: Opening::new(exit.after(), nth, self.vocabulary),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
             when: exit.when.as_deref().and_then(|when| self.condition(when, exit.on(), of)),
+            ..exit_to(exit.to, self.outline, self.states)
         }
     }
 
     /// `message` is the one that the exit waits for.
     fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
         match when {
-            When::Expr { expr, .. } => {
-                let known = KnownWords { vocabulary: self.vocabulary, states: self.by_name, message };
-                Some(Condition::compile(expr, known))
+            When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary, self.by_name, message)),
+            #[cfg(feature = "script")]
+            When::Script(script) => self.script(script, of, Purpose::Condition).map(Condition::script),
+            #[cfg(not(feature = "script"))]
+            When::Script(script) => {
+                let _ = of;
+                self.findings.add(crate::format::outline::resolve::scripts_are_off(script));
+                None
             }
-            When::Script(script) => self.script_condition(script, of),
-        }
-    }
-
-    #[cfg(not(feature = "script"))]
-    fn script_condition(&mut self, script: &Name, _: &str) -> Option<Condition<T>> {
-        let _ = self.beside;
-        self.findings.add(crate::format::outline::resolve::scripts_are_off(script));
-        None
-    }
-
-    #[cfg(feature = "script")]
-    fn script_condition(&mut self, script: &Name, of: &str) -> Option<Condition<T>> {
-        match ScriptCondition::new(&script.text, of, &self.offered) {
-            Ok(condition) => Some(Condition::script(condition)),
-            Err(why) => self.refuse(script, why),
         }
     }
 
     #[cfg(feature = "script")]
-    fn hooks(&mut self, state: &StateOutline) -> Option<Hooks<T>> {
-        let script = state.script.as_ref()?;
-        match Hooks::new(&script.text, &self.offered) {
-            Ok(hooks) => Some(hooks),
-            Err(why) => self.refuse(script, why),
-        }
-    }
-
-    #[cfg(feature = "script")]
-    fn refuse<O>(&mut self, script: &Name, why: RefusedScript) -> Option<O> {
-        match why {
-            RefusedScript::Missing(why) => self.findings.add(no_script(script, &why)),
-            RefusedScript::Unfit(unfit) => {
+    fn script(&mut self, script: &Name, of: &str, purpose: Purpose) -> Option<Script<T>> {
+        match Script::new(&script.text, of, purpose, &self.offered) {
+            Ok(script) => return Some(script),
+            Err(RefusedScript::Missing(why)) => self.findings.add(no_script(script, &why)),
+            Err(RefusedScript::Unfit(unfit)) => {
                 let (source, unfit) = *unfit;
                 self.findings.add_in(&Arc::new(source), mistake(unfit, self.outline.file()));
             }

@@ -14,26 +14,25 @@ use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::owner::Owner;
 
-/// What a condition's words may stand for.
-pub(crate) struct KnownWords<'v, T: Owner> {
-    pub(crate) vocabulary: &'v Vocabulary<T>,
-    /// By name.
-    pub(crate) states: &'v HashMap<&'v str, &'v Arc<Fixed<T>>>,
-    /// The message that the exit waits for.
-    pub(crate) message: Option<&'v str>,
-}
-
 impl<T: Owner> Condition<T> {
-    /// Compiles what has been checked. A word that the vocabulary does not have is never true.
-    pub(crate) fn compile(expr: &Expr, known: KnownWords<'_, T>) -> Self {
-        let mut compiler = Compiler { known, tests: Vec::new(), written: Vec::new() };
+    /// Compiles what has been checked. A word that the vocabulary does not have is never true. `states` are by name, and
+    /// `message` is what the exit waits for.
+    pub(crate) fn compile(
+        expr: &Expr,
+        vocabulary: &Vocabulary<T>,
+        states: &HashMap<&str, &Arc<Fixed<T>>>,
+        message: Option<&str>,
+    ) -> Self {
+        let mut compiler = Compiler { vocabulary, states, message, tests: Vec::new(), written: Vec::new() };
         let first = compiler.emit(expr, HOLDS, FAILS);
         Self { tests: compiler.tests.into(), first, written: compiler.written.into() }
     }
 }
 
 struct Compiler<'v, T: Owner> {
-    known: KnownWords<'v, T>,
+    vocabulary: &'v Vocabulary<T>,
+    states: &'v HashMap<&'v str, &'v Arc<Fixed<T>>>,
+    message: Option<&'v str>,
     tests: Vec<Test<T>>,
     written: Vec<WrittenTest>,
 }
@@ -41,31 +40,27 @@ struct Compiler<'v, T: Owner> {
 impl<T: Owner> Compiler<'_, T> {
     /// Adds the tests of `expr`, the last one first, and returns where it begins.
     fn emit(&mut self, expr: &Expr, yes: Target, no: Target) -> Target {
-        match expr {
-            Expr::Bool(true) => yes,
-            Expr::Bool(false) => no,
-            Expr::Not(inner) => self.emit(inner, no, yes),
-            Expr::And(parts) => parts.iter().rev().fold(yes, |next, part| self.emit(part, next, no)),
-            Expr::Or(parts) => parts.iter().rev().fold(no, |next, part| self.emit(part, yes, next)),
-            Expr::Flag(name) => self.test(self.flag(name), WrittenTest::new(name.to_string()), yes, no),
-            Expr::FieldFlag(name) => self.test(self.field_flag(name), WrittenTest::new(expr.to_string()), yes, no),
-            Expr::In(name) => {
-                let probe = self.known.state(name).map(Probe::In);
-                self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
-            }
+        let probe = match expr {
+            Expr::Bool(is) => return if *is { yes } else { no },
+            Expr::Not(inner) => return self.emit(inner, no, yes),
+            Expr::And(parts) => return parts.iter().rev().fold(yes, |next, part| self.emit(part, next, no)),
+            Expr::Or(parts) => return parts.iter().rev().fold(no, |next, part| self.emit(part, yes, next)),
+            Expr::Flag(name) => self.flag(name),
+            Expr::FieldFlag(name) => self.field_flag(name),
+            Expr::In(name) => self.state(name).map(Probe::In),
             Expr::Chance { p, per_second, .. } => {
-                let draw = self.known.vocabulary.random_source();
-                let probe = draw.map(|draw| if *per_second { Probe::Rate(draw, *p) } else { Probe::Chance(draw, *p) });
-                self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
+                let draw = self.vocabulary.random.clone();
+                draw.map(|draw| if *per_second { Probe::Rate(draw, *p) } else { Probe::Chance(draw, *p) })
             }
             Expr::Compare { left, op, right } => {
+                let written = WrittenTest::new(expr.to_string());
                 if let Some((flag, is)) = flag_compared(left, *op, right) {
                     let probe = match flag {
                         Operand::Field(name) => self.field_flag(name),
                         Operand::Value(name) => self.flag(name),
                         _ => None,
                     };
-                    let mut written = WrittenTest::new(expr.to_string()).reading(&[flag]);
+                    let mut written = written.reading(&[flag]);
                     written.is_inverted = !is;
                     let (holds, fails) = if is { (yes, no) } else { (no, yes) };
                     return self.test(probe, written, holds, fails);
@@ -75,9 +70,10 @@ impl<T: Owner> Compiler<'_, T> {
                 let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
                 let is_simple = left.is_simple() && right.is_simple();
                 let probe = if is_simple { self.comparison(left, op, right) } else { self.formulas(left, op, right) };
-                self.test(probe, WrittenTest::new(expr.to_string()).reading(&[left, right]), yes, no)
+                return self.test(probe, written.reading(&[left, right]), yes, no);
             }
-        }
+        };
+        self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
     }
 
     /// Adds a test. Without a probe it never holds.
@@ -89,12 +85,12 @@ impl<T: Owner> Compiler<'_, T> {
     }
 
     fn flag(&self, name: &Name) -> Option<Probe<T>> {
-        self.known.vocabulary.value_of(&name.text)?.flag().map(Probe::Flag)
+        self.vocabulary.value_of(&name.text)?.flag().map(Probe::Flag)
     }
 
     /// Of two sides, the right one alone may be a number as it is written, and the left one alone `time_in_state`.
     fn comparison(&self, left: &Operand, op: Comparison, right: &Operand) -> Option<Probe<T>> {
-        let number = |name| self.known.number(name);
+        let number = |name| self.number(name);
         Some(match (left, right) {
             (Operand::Value(left), Operand::Number(with)) => Probe::Number(number(left)?, op, *with),
             (Operand::Value(left), Operand::Value(right)) => Probe::Numbers(number(left)?, op, number(right)?),
@@ -110,20 +106,17 @@ impl<T: Owner> Compiler<'_, T> {
             side.visit(&mut |part| asks_message |= matches!(part, Operand::Field(_)));
         }
         Some(Probe::Formula(Box::new(Formulas {
-            left: self.known.formula(left)?,
+            left: self.formula(left)?,
             op,
-            right: self.known.formula(right)?,
+            right: self.formula(right)?,
             is_time: left.has_time(),
             asks_message,
         })))
     }
 
     fn field_flag(&self, name: &Name) -> Option<Probe<T>> {
-        self.known.vocabulary.field_of(self.known.message?, &name.text)?.flag().map(Probe::FieldFlag)
+        self.vocabulary.field_of(self.message?, &name.text)?.flag().map(Probe::FieldFlag)
     }
-}
-
-impl<T: Owner> KnownWords<'_, T> {
     fn number(&self, name: &Name) -> Option<Arc<dyn Number<T>>> {
         self.vocabulary.value_of(&name.text)?.number()
     }

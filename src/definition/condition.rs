@@ -11,7 +11,7 @@ use super::graph::Fixed;
 use super::moment::Moment;
 use super::record::{Answered, Record, Unrecorded, WrittenTest};
 #[cfg(feature = "script")]
-use super::script::ScriptCondition;
+use super::script::Script;
 use super::values::{Flag, LANES, Lanes, Number};
 use super::vocabulary::Random;
 use super::vocabulary::messages::FlagField;
@@ -58,7 +58,7 @@ pub(super) enum Probe<T: Owner> {
     /// What is calculated, or looked up elsewhere.
     Formula(Box<Formulas<T>>),
     #[cfg(feature = "script")]
-    Script(Arc<ScriptCondition<T>>),
+    Script(Arc<Script<T>>),
 }
 
 /// A comparison of two calculations.
@@ -74,8 +74,8 @@ pub(super) struct Formulas<T: Owner> {
 
 impl<T: Owner> Condition<T> {
     #[cfg(feature = "script")]
-    pub(crate) fn script(script: ScriptCondition<T>) -> Self {
-        let written = WrittenTest::new(format!("script {}", script.file()));
+    pub(crate) fn script(script: Script<T>) -> Self {
+        let written = WrittenTest::new(format!("script {}", script.file));
         let probe = Probe::Script(Arc::new(script));
         Self { tests: Box::new([Test { probe, yes: HOLDS, no: FAILS }]), first: 0, written: Box::new([written]) }
     }
@@ -106,38 +106,35 @@ impl<T: Owner> Condition<T> {
         moment: Moment<'_, '_, T>,
         record: &mut impl Record,
     ) -> bool {
-        let mut at = self.first;
-        while at < FAILS {
-            let test = &self.tests[usize::from(at)];
-            let mut answered = |answered, holds| record.answered(&self.written, usize::from(at), answered, holds);
-            let yes = match &test.probe {
-                Probe::Chance(draw, p) => {
-                    let drawn = draw(owner, cx);
-                    answered(Answered::Drawn(drawn), drawn < *p);
-                    drawn < *p
-                }
-                Probe::Rate(draw, p) => {
-                    let chance = 1.0 - (1.0 - p).powf(moment.since_tried(now::<T>(cx)));
-                    let drawn = draw(owner, cx);
-                    answered(Answered::DrawnFor(drawn, chance), drawn < chance);
-                    drawn < chance
-                }
-                probe => probe.holds(owner, cx, moment, answered),
-            };
-            at = if yes { test.yes } else { test.no };
-        }
-        at == HOLDS
+        self.run(record, |probe| match probe {
+            Probe::Chance(draw, p) => {
+                let drawn = draw(owner, cx);
+                (Answered::Drawn(drawn), drawn < *p)
+            }
+            Probe::Rate(draw, p) => {
+                let chance = 1.0 - (1.0 - p).powf(moment.since_tried(now::<T>(cx)));
+                let drawn = draw(owner, cx);
+                (Answered::DrawnFor(drawn, chance), drawn < chance)
+            }
+            probe => probe.holds(owner, cx, moment),
+        })
     }
 
     /// Whether it holds for an owner that can only be looked at: an entry condition, which asks for neither time nor chance.
     #[inline]
     pub(crate) fn admits(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
         let moment = Moment::before_entry(fsm);
+        self.run(record, |probe| probe.holds(owner, cx, moment))
+    }
+
+    /// Runs the tests, each of which `ask` answers.
+    #[inline]
+    fn run(&self, record: &mut impl Record, mut ask: impl FnMut(&Probe<T>) -> (Answered, bool)) -> bool {
         let mut at = self.first;
         while at < FAILS {
             let test = &self.tests[usize::from(at)];
-            let answered = |answered, holds| record.answered(&self.written, usize::from(at), answered, holds);
-            let yes = test.probe.holds(owner, cx, moment, answered);
+            let (answered, yes) = ask(&test.probe);
+            record.answered(&self.written, usize::from(at), answered, yes);
             at = if yes { test.yes } else { test.no };
         }
         at == HOLDS
@@ -210,24 +207,15 @@ impl<T: Owner> Probe<T> {
             Self::Chance(draw, p) => block.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
             probe => {
                 let state = block.state;
-                block.ask_each(asked, |lane, fsm| probe.holds(&owners[lane], cx, Moment::of(state, fsm), |_, _| {}))
+                block.ask_each(asked, |lane, fsm| probe.holds(&owners[lane], cx, Moment::of(state, fsm)).1)
             }
         }
     }
 
     #[inline]
-    fn holds(
-        &self,
-        owner: &T,
-        cx: &T::Context<'_>,
-        moment: Moment<'_, '_, T>,
-        answered: impl FnOnce(Answered, bool),
-    ) -> bool {
-        let (answer, holds) = match self {
-            Self::Flag(flag) => {
-                let is = flag.read(owner, cx);
-                (Answered::Flag(is), is)
-            }
+    fn holds(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> (Answered, bool) {
+        match self {
+            Self::Flag(value) => flag(value.read(owner, cx)),
             Self::Number(number, op, with) => compared(number.read(owner, cx), *op, *with),
             Self::Numbers(left, op, right) => compared(left.read(owner, cx), *op, right.read(owner, cx)),
             Self::Time(op, with) => compared_since(moment.entered_at(), now::<T>(cx), *op, *with),
@@ -236,26 +224,15 @@ impl<T: Owner> Probe<T> {
             }
             // Drawing changes the owner: the loop over the tests does it.
             Self::Chance(..) | Self::Rate(..) => (Answered::Script, false),
-            Self::In(state) => {
-                let is = moment.is_in(state);
-                (Answered::Flag(is), is)
-            }
-            Self::FieldFlag(read) => match moment.message {
-                Some(message) => {
-                    let is = read(message);
-                    (Answered::Flag(is), is)
-                }
-                None => (Answered::NoMessage, false),
-            },
+            Self::In(state) => flag(moment.is_in(state)),
+            Self::FieldFlag(read) => moment.message.map_or((Answered::NoMessage, false), |message| flag(read(message))),
             Self::Formula(formulas) => formulas.compared(owner, cx, moment),
             #[cfg(feature = "script")]
             Self::Script(script) => {
                 let time_in_state = now::<T>(cx) - moment.entered_at();
                 (Answered::Script, script.holds(owner, cx, time_in_state, moment.usage))
             }
-        };
-        answered(answer, holds);
-        holds
+        }
     }
 }
 
@@ -270,6 +247,11 @@ impl<T: Owner> Formulas<T> {
             if self.is_time { self.op.holds_since(Span::of(right, 0.0), -left) } else { self.op.holds(left, right) };
         (Answered::Numbers(left, right), holds)
     }
+}
+
+#[inline]
+fn flag(is: bool) -> (Answered, bool) {
+    (Answered::Flag(is), is)
 }
 
 #[inline]

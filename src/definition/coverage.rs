@@ -39,18 +39,6 @@ pub struct ExitSeen {
 }
 
 impl Coverage {
-    fn of(diagram: &Diagram) -> Self {
-        let name = |state: usize| diagram.states()[state].name().to_owned();
-        let exits = diagram.arrows().filter(|arrow| !arrow.is_unwritten()).map(|arrow| ExitSeen {
-            state: name(arrow.from()),
-            to: name(arrow.to()),
-            label: arrow.label().to_owned(),
-            seen: arrow.seen().copied().unwrap_or_default(),
-        });
-        let never_entered = diagram.never_entered().map(|state| state.name().to_owned());
-        Self { exits: exits.collect(), never_entered: never_entered.collect() }
-    }
-
     /// Returns all exits, in the order of the file.
     #[must_use]
     pub fn exits(&self) -> &[ExitSeen] {
@@ -166,7 +154,16 @@ impl Outline {
     ///
     /// When the flow names states that this machine does not have.
     pub fn coverage(&self, flow: &Flow) -> Result<Coverage, UnknownStates> {
-        Ok(Coverage::of(&self.diagram().observe(flow)?))
+        let diagram = self.diagram().observe(flow)?;
+        let name = |state: usize| diagram.states()[state].name().to_owned();
+        let exits = diagram.arrows().filter(|arrow| !arrow.is_unwritten()).map(|arrow| ExitSeen {
+            state: name(arrow.from()),
+            to: name(arrow.to()),
+            label: arrow.label().to_owned(),
+            seen: arrow.seen().copied().unwrap_or_default(),
+        });
+        let never_entered = diagram.never_entered().map(|state| state.name().to_owned());
+        Ok(Coverage { exits: exits.collect(), never_entered: never_entered.collect() })
     }
 }
 

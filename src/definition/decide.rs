@@ -213,7 +213,7 @@ impl<'g, T: Owner> Decider<'g, T> {
     ) {
         // All others stand where they were, on one path.
         let acted = block.acted();
-        let mut staying: Lanes = Lanes::MAX >> (LANES - owners.len());
+        let mut staying = block.all();
         let mut leaving: Lanes = 0;
         let mut taken = [0_u16; LANES];
         for (i, exit) in exits.iter().enumerate() {
@@ -259,20 +259,13 @@ impl<'g, T: Owner> Decider<'g, T> {
             let resting = holding & !acted;
             if resting != 0 {
                 let first = resting.trailing_zeros() as usize;
-                let spare;
-                let plan = if let Some(at) = planned.iter().position(|(of, _)| *of == i) {
-                    &planned[at].1
-                } else {
-                    let plan = Planned::of(exit, self, first, &mut block);
-                    if planned.len() < planned.inline_size() {
-                        planned.push((i, plan));
-                        &planned[planned.len() - 1].1
-                    } else {
-                        spare = plan;
-                        &spare
-                    }
-                };
-                passing |= self.passing(plan, resting, owners, &mut block, cx);
+                let known = planned.iter().position(|(of, _)| *of == i);
+                let at = known.unwrap_or_else(|| {
+                    planned.truncate(planned.inline_size() - 1);
+                    planned.push((i, Planned::of(exit, self, first, &mut block)));
+                    planned.len() - 1
+                });
+                passing |= self.passing(&planned[at].1, resting, owners, &mut block, cx);
             }
             staying &= !passing;
             leaving |= passing;
@@ -388,7 +381,7 @@ impl<'e, T: Owner> AskedChange<'e, T> {
     }
 }
 
-/// The plans of some exits of a state, each with the exit's number: as many as fit, for no tick allocates.
+/// The plans of some exits of a state, each with the exit's number: as many as fit, because no tick allocates.
 type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
 
 /// A change that many owners can make.

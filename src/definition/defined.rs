@@ -10,8 +10,6 @@ use super::block::{Block, each};
 use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph, Here, Node};
 use super::handle::entered_at;
-#[cfg(feature = "script")]
-use super::handle::time_in;
 use super::moment::tried_at;
 use super::record::Unrecorded;
 use super::values::LANES;
@@ -42,7 +40,7 @@ impl<T: Owner> DefinedState<T> {
         #[cfg(feature = "script")]
         if let Some(script) = &at.node.content.script {
             let cut_offs = self.cut_offs(fsm);
-            let ran = script.run(hook, &self.fixed.name, owner, |cx| time_in(self, fsm, cx), cx, cut_offs);
+            let ran = script.run(hook, owner, |cx| now::<T>(cx) - entered_at(self, fsm), cx, cut_offs);
             if let Some(to) = ran.to.filter(|_| self.may_ask(at, hook, fsm)) {
                 fsm.change_state(at.graph.state(to, &self.shared));
             }
@@ -68,7 +66,8 @@ impl<T: Owner> DefinedState<T> {
         fsm.noted(by, SavedNote::CutOffs.key()).map_or(0, |cut_offs| cut_offs as u32)
     }
 
-    /// Decides which exit is taken, and notes how often scripts have been cut off, with the function that ran before.
+    /// Asks for the change of the exit that is taken; returns whether one is. Notes how often scripts have been cut off, with the
+    /// function that ran before.
     #[inline]
     fn decide<'e>(
         &self,
@@ -78,7 +77,7 @@ impl<T: Owner> DefinedState<T> {
         owner: &mut T,
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
-    ) -> Option<StateRef<T>> {
+    ) -> bool {
         #[cfg(feature = "script")]
         if used.is_cut_off || decider.graph.nodes[self.fixed.index].content.asks_scripts {
             let before = self.cut_offs(fsm);
@@ -90,10 +89,10 @@ impl<T: Owner> DefinedState<T> {
             if to.is_none() && cut_offs != before && !fsm.asks_for_change() {
                 fsm.note(SavedNote::CutOffs.key(), cut_offs.into());
             }
-            return to;
+            return to.map(|to| fsm.change_state(to)).is_some();
         }
         let _ = (self, used);
-        decider.decide(exits, owner, fsm, cx, &mut Unrecorded)
+        decider.decide(exits, owner, fsm, cx, &mut Unrecorded).map(|to| fsm.change_state(to)).is_some()
     }
 
     /// Tries the exits that wait for the end of a machine, of the state that runs it, when the state has been entered in
@@ -113,9 +112,8 @@ impl<T: Owner> DefinedState<T> {
     #[inline(never)]
     fn try_exits(&self, at: Here<'_, T>, used: Used, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let content = &at.node.content;
-        if let Some(to) = self.decide(&Decider::new(self, at.graph), &content.exits, used, owner, fsm, cx) {
-            fsm.change_state(to);
-        } else if content.has_rates && !fsm.asks_for_change() {
+        let is_taken = self.decide(&Decider::new(self, at.graph), &content.exits, used, owner, fsm, cx);
+        if !is_taken && content.has_rates && !fsm.asks_for_change() {
             fsm.note(SavedNote::Tried.key(), tried_at(self, fsm, now::<T>(cx)));
         }
     }
@@ -140,7 +138,7 @@ impl<T: Owner> DefinedState<T> {
             if used.is_cut_off || !self.is_closed(at, fsm, cx) {
                 self.try_exits(at, used, owner, fsm, cx);
             } else if content.only_tries_exits() {
-                fsm.be_quiet(content.closed_for, at.graph.version());
+                fsm.be_quiet(content.closed_for, at.graph.version);
             }
         }
         if at.node.waits() {
@@ -213,10 +211,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if content.has_always {
                 let decider = Decider { is_entry: true, ..Decider::new(self, at.graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
-                if let Some(to) = self.decide(&decider, always, used, owner, fsm, cx) {
-                    // It is carried out when all have been entered.
-                    fsm.change_state(to);
-                }
+                // The change is carried out when all have been entered.
+                self.decide(&decider, always, used, owner, fsm, cx);
             } else if used.is_cut_off {
                 #[cfg(feature = "script")]
                 fsm.note(SavedNote::CutOffs.key(), (self.cut_offs(fsm) + 1).into());
@@ -233,7 +229,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 self.wait_once_entered(at, owner, fsm, cx);
             }
             if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() {
-                fsm.be_quiet(content.closed_for, at.graph.version());
+                fsm.be_quiet(content.closed_for, at.graph.version);
             }
         });
     }
@@ -266,13 +262,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
             let decider = Decider { message: Some(message), ..Decider::new(self, at.graph) };
-            match self.decide(&decider, waiting.map(|waiting| &waiting.exit), Used::default(), owner, fsm, cx) {
-                Some(to) => {
-                    fsm.change_state(to);
-                    true
-                }
-                None => is_handled,
-            }
+            let exits = waiting.map(|waiting| &waiting.exit);
+            self.decide(&decider, exits, Used::default(), owner, fsm, cx) || is_handled
         })
     }
 
@@ -291,8 +282,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 behaviour.resume(owner, fsm, cx);
             }
             self.run(at, Hook::Enter, owner, fsm, cx);
-            if at.node.can_rest {
-                self.rest_once_entered(at, fsm, cx);
+            if at.node.can_rest && fsm.target().is_some_and(|target| self.is(target)) {
+                self.rest(at, fsm, cx);
             }
         });
     }

@@ -57,12 +57,6 @@ struct LoadedMember<T: Owner> {
     is_gone: bool,
 }
 
-impl<T: Owner> LoadedMember<T> {
-    fn new(name: String, definition: Definition<T>) -> Self {
-        Self { name, definition, is_gone: false }
-    }
-}
-
 impl<T: Owner> Definitions<T> {
     /// Makes the definitions of all machines in the text of a file. If there is a machine outside of `[machines]`, its name
     /// is empty.
@@ -116,7 +110,8 @@ impl<T: Owner> Definitions<T> {
         let library = Library::of(text, beside.as_ref());
         for checked in check(file, text, &library, Some(&vocabulary.export()))? {
             let name = checked.outline.machine().unwrap_or_default().to_owned();
-            machines.push(LoadedMember::new(name, Definition::of(checked, beside.clone(), vocabulary)?));
+            let definition = Definition::of(checked, beside.clone(), vocabulary)?;
+            machines.push(LoadedMember { name, definition, is_gone: false });
         }
         // Each has the warnings of the whole file.
         if let Some(first) = machines.first() {
@@ -237,7 +232,8 @@ impl<T: Owner> Definitions<T> {
         let mut added = Vec::new();
         for checked in all {
             let name = name_of(&checked.outline);
-            added.push(LoadedMember::new(name, Definition::of(checked, beside.clone(), &self.vocabulary)?));
+            let definition = Definition::of(checked, beside.clone(), &self.vocabulary)?;
+            added.push(LoadedMember { name, definition, is_gone: false });
         }
         for (i, rebuilt) in kept {
             self.machines[i].is_gone = false;

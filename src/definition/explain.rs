@@ -327,8 +327,7 @@ struct Explainer<'e, 'f, 'c, T: Owner> {
 impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     /// The exits that are tried in each update. Returns whether one is taken.
     fn update(&mut self, state: &StateRef<T>, is_taken: bool) -> bool {
-        let Some(decider) = self.decider(state) else { return is_taken };
-        let Content { exits, every_written, .. } = self.content_of(&decider);
+        let Some((decider, Content { exits, every_written, .. })) = self.decider(state) else { return is_taken };
         let now = now::<T>(self.cx);
         let turn = decider.state.turn(self.fsm).filter(|turn| !is_taken && !turn.has_come(now));
         if let Some((every, turn)) = every_written.as_deref().zip(turn) {
@@ -344,9 +343,9 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
 
     /// The exits that are tried as a state is entered. Returns whether one is taken.
     fn entry(&mut self, state: &StateRef<T>, is_taken: bool) -> bool {
-        let Some(decider) = self.decider(state) else { return is_taken };
+        let Some((decider, content)) = self.decider(state) else { return is_taken };
         let decider = Decider { is_entry: true, ..decider };
-        let exits = self.content_of(&decider).exits.iter().filter(|exit| exit.is_always);
+        let exits = content.exits.iter().filter(|exit| exit.is_always);
         self.exits(&decider, exits, None, is_taken)
     }
 
@@ -355,9 +354,9 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         let mut taken = HashSet::new();
         let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
         for state in self.fsm.path().rev().chain(self.fsm.global()) {
-            let Some(decider) = self.decider(state) else { continue };
+            let Some((decider, content)) = self.decider(state) else { continue };
             let decider = Decider { message, ..decider };
-            for MessageExit { on, exit, .. } in self.content_of(&decider).message_exits.iter().filter(waits) {
+            for MessageExit { on, exit, .. } in content.message_exits.iter().filter(waits) {
                 if self.exits(&decider, [exit], Some(on), taken.contains(on)) {
                     taken.insert(on);
                 }
@@ -365,16 +364,12 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         }
     }
 
-    fn decider<'s>(&self, state: &'s StateRef<T>) -> Option<Decider<'s, T>>
+    fn decider<'s>(&self, state: &'s StateRef<T>) -> Option<(Decider<'s, T>, &'e Content<T>)>
     where
         'e: 's,
     {
-        self.graph.index_of(state)?;
-        Some(Decider::new(state.downcast_ref()?, self.graph))
-    }
-
-    fn content_of(&self, decider: &Decider<'_, T>) -> &'e Content<T> {
-        &self.graph.nodes[decider.state.fixed.index].content
+        let index = self.graph.index_of(state)?;
+        Some((Decider::new(state.downcast_ref()?, self.graph), &self.graph.nodes[index].content))
     }
 
     /// Reports exits, which are tried unless one is taken already. Returns whether one is taken now.

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::condition::Condition;
-use super::opening::{Every, KeptTime, Opening};
+use super::opening::{Interval, KeptTime, Opening};
 use super::record::Record;
 #[cfg(feature = "script")]
-use super::script::Hooks;
+use super::script::Script;
 use super::vocabulary::MessageKind;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
@@ -56,7 +56,7 @@ pub(crate) struct SharedGraph<T: Owner> {
 
 pub(crate) struct Graph<T: Owner> {
     /// How often the file has been reloaded.
-    version: usize,
+    pub(crate) version: usize,
     /// The file's name, for the log.
     pub(crate) file: String,
     pub(crate) initial: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Graph<T: Owner> {
     /// A state has the same index from one reload to the next.
     pub(crate) nodes: Vec<Node<T>>,
     /// Where owners of an unknown state go.
-    to_initial: Arc<Exit<T>>,
+    pub(crate) to_initial: Arc<Exit<T>>,
     pub(crate) told: ToldOnce,
 }
 
@@ -96,8 +96,10 @@ pub(crate) struct Fixed<T: Owner> {
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
     pub(crate) keeps_history: bool,
-    first: OnceLock<WeakStateRef<T>>,
-    again: Mutex<Option<WeakStateRef<T>>>,
+    /// The state as it was first made.
+    pub(super) first: OnceLock<WeakStateRef<T>>,
+    /// The state as it was made again, after it had not been in use.
+    pub(super) again: Mutex<Option<WeakStateRef<T>>>,
 }
 
 /// What a reload can change.
@@ -107,7 +109,7 @@ pub(crate) struct Content<T: Owner> {
     /// Whether the behavior's update is worth calling.
     pub(crate) has_update: bool,
     /// How often it has its turn; `None` if that is in each tick.
-    pub(crate) every: Option<Every<T>>,
+    pub(crate) every: Option<Interval<T>>,
     /// The same as it is written.
     pub(crate) every_written: Option<Box<str>>,
     pub(crate) enter_when: Option<Condition<T>>,
@@ -130,7 +132,7 @@ pub(crate) struct Content<T: Owner> {
     /// Whether scripts answer whether its exits are taken.
     pub(crate) asks_scripts: bool,
     #[cfg(feature = "script")]
-    pub(crate) script: Option<Hooks<T>>,
+    pub(crate) script: Option<Script<T>>,
 }
 
 pub(crate) struct Exit<T: Owner> {
@@ -329,19 +331,14 @@ impl<T: Owner> Content<T> {
 }
 
 impl<T: Owner> Fixed<T> {
-    pub(crate) fn new(
-        index: usize,
-        name: &str,
-        parent: Option<usize>,
-        initial: Option<usize>,
-        keeps_history: bool,
-    ) -> Self {
+    /// That of a state by itself.
+    pub(crate) fn new(index: usize, name: &str) -> Self {
         Self {
             index,
             name: name.into(),
-            parent,
-            initial,
-            keeps_history,
+            parent: None,
+            initial: None,
+            keeps_history: false,
             first: OnceLock::new(),
             again: Mutex::new(None),
         }
@@ -384,25 +381,18 @@ impl<T: Owner> Fixed<T> {
 }
 
 impl<T: Owner> Graph<T> {
-    pub(crate) fn new(
-        version: usize,
-        file: String,
-        (initial, global): (usize, Option<usize>),
-        nodes: Vec<Node<T>>,
-        to_initial: Arc<Exit<T>>,
-    ) -> Self {
-        Self { version, file, initial, global, nodes, to_initial, told: ToldOnce::default() }
-    }
-
     /// A graph that is never the one to use, for a state that is made when it is no longer in the file's.
     #[cold]
     fn nowhere(&self) -> Self {
-        Self::new(usize::MAX, String::new(), (0, None), Vec::new(), Arc::clone(&self.to_initial))
-    }
-
-    /// How often the file has been reloaded.
-    pub(crate) fn version(&self) -> usize {
-        self.version
+        Self {
+            version: usize::MAX,
+            file: String::new(),
+            initial: 0,
+            global: None,
+            nodes: Vec::new(),
+            to_initial: Arc::clone(&self.to_initial),
+            told: ToldOnce::default(),
+        }
     }
 
     /// Whether a state is one of the graph, and not one that was replaced after it was no longer in use.

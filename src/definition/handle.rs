@@ -7,20 +7,14 @@ use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 
-/// How long the owner has been in `state`; where that is the global state, which is never entered, in the innermost one.
-#[cfg(feature = "script")]
-pub(crate) fn time_in<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> f64 {
-    now::<T>(cx) - entered_at(state, fsm)
-}
-
-/// When the owner entered `state`, which is from a file, or the innermost one, as for [`time_in`].
+/// When the owner entered `state`, which is from a file; if that is the global state, which is never entered, the innermost one.
 #[inline]
 pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f64 {
     let view = fsm.view();
     entered_at_depth(&view, view.depth_of_defined(state))
 }
 
-/// The same of the state at a depth, or of the innermost one.
+/// When the owner entered the state at a depth, or the innermost one.
 #[inline]
 pub(crate) fn entered_at_depth<T: Owner>(view: &View<'_, T>, depth: Option<usize>) -> f64 {
     time_or_zero(view.entered_at(depth.unwrap_or(view.ancestors.len())))

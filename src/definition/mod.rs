@@ -361,7 +361,11 @@ impl<T: Owner> Definition<T> {
     /// [`start`](StateMachine::start) enters the state.
     #[must_use]
     pub fn machine(&self) -> StateMachine<T> {
-        let machine = StateMachine::new(self.initial());
+        self.machine_in(self.initial())
+    }
+
+    fn machine_in(&self, state: StateRef<T>) -> StateMachine<T> {
+        let machine = StateMachine::new(state);
         match self.global() {
             Some(global) => machine.with_global(global),
             None => machine,

@@ -23,30 +23,26 @@ pub(crate) enum Opening<T: Owner> {
 pub(crate) struct KeptTime<T: Owner> {
     /// Which of the state's exits it is.
     nth: u16,
-    varying: Varying<T>,
+    time: Interval<T>,
 }
 
-/// A duration that is another one from time to time.
-pub(crate) enum Varying<T: Owner> {
-    Drawn(Drawn, Random<T>),
-    Value(Arc<dyn Number<T>>),
-}
-
-/// How often a state has its turn.
-pub(crate) enum Every<T: Owner> {
-    /// In seconds, counted from its entry.
+/// How long a duration is, or how often a state has its turn.
+pub(crate) enum Interval<T: Owner> {
+    /// In seconds. A state's turns are counted from its entry.
     Fixed(f64),
-    /// So long after its last turn.
-    Varying(Varying<T>),
+    /// Drawn each time.
+    Drawn(Drawn, Random<T>),
+    /// A value of the game, each time.
+    Value(Arc<dyn Number<T>>),
 }
 
 impl<T: Owner> Opening<T> {
     /// That of a state's `nth` exit.
     pub(crate) fn new(after: Option<&Duration>, nth: usize, vocabulary: &Vocabulary<T>) -> Self {
-        let Some(after) = after else { return Self::AtOnce };
-        match Varying::new(&after.length, vocabulary) {
-            Ok(varying) => Self::Kept(Box::new(KeptTime { nth: u16::try_from(nth).unwrap_or(u16::MAX), varying })),
-            Err(seconds) => Self::After(seconds),
+        match after.map(|after| Interval::new(after, vocabulary)) {
+            None => Self::AtOnce,
+            Some(Interval::Fixed(seconds)) => Self::After(seconds),
+            Some(time) => Self::Kept(Box::new(KeptTime { nth: u16::try_from(nth).unwrap_or(u16::MAX), time })),
         }
     }
 
@@ -62,9 +58,9 @@ impl<T: Owner> Opening<T> {
         match self {
             Self::AtOnce => Some(0.0),
             Self::After(seconds) => Some(*seconds),
-            Self::Kept(kept) => match &kept.varying {
-                Varying::Drawn(drawn, _) => Some(drawn.most),
-                Varying::Value(_) => None,
+            Self::Kept(kept) => match &kept.time {
+                Interval::Drawn(drawn, _) => Some(drawn.most),
+                _ => None,
             },
         }
     }
@@ -72,18 +68,18 @@ impl<T: Owner> Opening<T> {
 
 impl<T: Owner> KeptTime<T> {
     fn noted(&self) -> SavedNote {
-        match self.varying {
-            Varying::Drawn(..) => SavedNote::Luck(self.nth),
-            Varying::Value(_) => SavedNote::Seconds(self.nth),
+        match self.time {
+            Interval::Drawn(..) => SavedNote::Luck(self.nth),
+            _ => SavedNote::Seconds(self.nth),
         }
     }
 
     /// Keeps what the time of an owner depends on that enters the state.
     pub(crate) fn note(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        let number = match &self.varying {
+        let number = match &self.time {
             // The random number itself: if the file is reloaded, it says how long the new duration is.
-            Varying::Drawn(_, draw) => draw(owner, cx),
-            Varying::Value(value) => value.read(owner, cx),
+            Interval::Drawn(_, draw) => draw(owner, cx),
+            time => time.seconds(owner, cx),
         };
         fsm.note(self.noted().key(), number);
     }
@@ -91,31 +87,33 @@ impl<T: Owner> KeptTime<T> {
     /// How many seconds it is, if that has been kept of an owner in a state at a depth.
     pub(crate) fn seconds(&self, depth: usize, fsm: &Fsm<'_, T>) -> Option<f64> {
         let number = fsm.noted(Scope::state(depth), self.noted().key())?;
-        Some(match &self.varying {
-            Varying::Drawn(drawn, _) => drawn.at(number),
-            Varying::Value(_) => number,
+        Some(match &self.time {
+            Interval::Drawn(drawn, _) => drawn.at(number),
+            _ => number,
         })
     }
 
     /// How many seconds it is for an owner of whom nothing has been kept: it was put into the state, or the file has been
     /// reloaded.
     pub(crate) fn otherwise(&self, owner: &T, cx: &T::Context<'_>) -> f64 {
-        match &self.varying {
-            Varying::Drawn(drawn, _) => drawn.most,
-            Varying::Value(value) => value.read(owner, cx),
+        match &self.time {
+            Interval::Fixed(seconds) => *seconds,
+            Interval::Drawn(drawn, _) => drawn.most,
+            Interval::Value(value) => value.read(owner, cx),
         }
     }
 }
 
-impl<T: Owner> Varying<T> {
-    /// `Err` with the seconds of a duration that is always the same.
-    fn new(length: &Length, vocabulary: &Vocabulary<T>) -> Result<Self, f64> {
-        match length {
-            Length::Fixed(seconds) => Err(*seconds),
-            Length::Drawn(drawn) => vocabulary.random_source().map(|draw| Self::Drawn(*drawn, draw)).ok_or(drawn.most),
+impl<T: Owner> Interval<T> {
+    pub(crate) fn new(duration: &Duration, vocabulary: &Vocabulary<T>) -> Self {
+        match &duration.length {
+            Length::Fixed(seconds) => Self::Fixed(*seconds),
+            Length::Drawn(drawn) => {
+                vocabulary.random.clone().map_or(Self::Fixed(drawn.most), |draw| Self::Drawn(*drawn, draw))
+            }
             Length::Value(name) => {
                 let number = vocabulary.value_of(&name.text).and_then(Value::<T>::number);
-                number.map(Self::Value).ok_or(f64::INFINITY)
+                number.map_or(Self::Fixed(f64::INFINITY), Self::Value)
             }
         }
     }
@@ -123,23 +121,18 @@ impl<T: Owner> Varying<T> {
     /// How many seconds it is this time.
     pub(crate) fn seconds(&self, owner: &mut T, cx: &mut T::Context<'_>) -> f64 {
         match self {
+            Self::Fixed(seconds) => *seconds,
             Self::Drawn(drawn, draw) => drawn.at(draw(owner, cx)),
             Self::Value(value) => value.read(owner, cx),
         }
     }
-}
 
-impl<T: Owner> Every<T> {
-    pub(crate) fn new(every: &Duration, vocabulary: &Vocabulary<T>) -> Self {
-        Varying::new(&every.length, vocabulary).map_or_else(Self::Fixed, Self::Varying)
-    }
-
-    /// The shortest time between two turns, in seconds. `None` if it is not known.
+    /// How many seconds it is at least. `None` if that is not known.
     pub(crate) fn least(&self) -> Option<f64> {
         match self {
             Self::Fixed(seconds) => Some(*seconds),
-            Self::Varying(Varying::Drawn(drawn, _)) => Some(drawn.least),
-            Self::Varying(Varying::Value(_)) => None,
+            Self::Drawn(drawn, _) => Some(drawn.least),
+            Self::Value(_) => None,
         }
     }
 }

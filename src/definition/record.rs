@@ -7,28 +7,22 @@ use crate::format::operand::Operand;
 /// Takes down what a decision asks, while it is made.
 pub(crate) trait Record {
     /// The test at `at` has been answered.
-    fn answered(&mut self, tests: &[WrittenTest], at: usize, answered: Answered, holds: bool);
+    #[inline]
+    fn answered(&mut self, _tests: &[WrittenTest], _at: usize, _answered: Answered, _holds: bool) {}
 
     /// An exit that opens a number of seconds after the entry into its state is asked, after some time in that state.
-    fn waited(&mut self, written: &str, after: f64, time: f64, is_open: bool);
+    #[inline]
+    fn waited(&mut self, _written: &str, _after: f64, _time: f64, _is_open: bool) {}
 
     /// An exit has been tried.
-    fn tried(&mut self, trial: Trial);
+    #[inline]
+    fn tried(&mut self, _trial: Trial) {}
 }
 
 /// Records nothing.
 pub(crate) struct Unrecorded;
 
-impl Record for Unrecorded {
-    #[inline]
-    fn answered(&mut self, _: &[WrittenTest], _: usize, _: Answered, _: bool) {}
-
-    #[inline]
-    fn waited(&mut self, _: &str, _: f64, _: f64, _: bool) {}
-
-    #[inline]
-    fn tried(&mut self, _: Trial) {}
-}
+impl Record for Unrecorded {}
 
 /// What came of trying one exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! A machine as the game would run it, with values in place of a game: what a finding says must be seen on it.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,8 +14,7 @@ use crate::format::operand::Operand;
 use crate::format::outline::{Checked, Outline, StateId};
 use crate::format::prove::Proof;
 use crate::format::prove::witness::{Stage, Witness, WitnessChange, WitnessRow, WitnessValue};
-use crate::format::words::ValueKind;
-use crate::machine::state_machine::StateMachine;
+use crate::format::words::{ValueKind, Words};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -37,10 +37,8 @@ struct Actor {
     changes: Vec<WitnessChange>,
 }
 
-struct Message {
-    name: String,
-    fields: Vec<(String, WitnessValue)>,
-}
+/// A name and the fields.
+type Message = (String, Vec<(String, WitnessValue)>);
 
 impl Owner for Actor {
     type Context<'a> = f64;
@@ -62,7 +60,7 @@ impl MachineReplay {
     /// `None` if the outline cannot be run: it has a word twice, once as a number and once as a flag.
     fn of(outline: &Outline) -> Option<Self> {
         let mut outline = outline.clone();
-        let mut words = UsedWords::default();
+        let mut words = Words::default();
         for state in &mut outline.states {
             let state = Arc::make_mut(state);
             state.behaviors.clear();
@@ -77,10 +75,10 @@ impl MachineReplay {
                     *when = Some(Box::new(never));
                 }
                 if let Some(message) = &message {
-                    words.fields.entry(message.clone()).or_default();
+                    words.message_fields.entry(message.clone()).or_default();
                 }
                 if let Some(When::Expr { expr, .. }) = when.as_deref_mut() {
-                    words.read(expr, message.as_deref());
+                    read(&mut words, expr, message.as_deref());
                 }
             }
             for value in state.durations().filter_map(|duration| duration.value()) {
@@ -96,13 +94,13 @@ impl MachineReplay {
             };
             values.insert(name, at);
         }
-        for (message, fields) in words.fields {
+        for (message, fields) in words.message_fields {
             let name = message.clone();
-            vocabulary = vocabulary.message(message.clone(), move |sent: &Message| sent.name == name);
+            vocabulary = vocabulary.message(message.clone(), move |sent: &Message| sent.0 == name);
             for (field, kind) in fields {
                 let of = field.clone();
                 let read = move |sent: &Message| {
-                    sent.fields.iter().find(|(name, _)| *name == of).map_or(0.0, |(_, value)| value.number())
+                    sent.1.iter().find(|(name, _)| *name == of).map_or(0.0, |(_, value)| value.number())
                 };
                 vocabulary = match kind {
                     ValueKind::Number => vocabulary.message_value(message.clone(), field, read),
@@ -132,18 +130,12 @@ impl Stage for MachineReplay {
         if !(tick > 0.0 && tick.is_finite() && ticks <= MOST_TICKS) {
             return None;
         }
-        let mut machine = self.definition.machine();
         let from = from.map(|id| self.names[id.index()].clone());
-        if let Some(name) = &from {
-            let mut state = self.definition.state(name)?;
-            while let Some(initial) = state.initial() {
-                state = initial;
-            }
-            machine = StateMachine::new(state);
-            if let Some(global) = self.definition.global() {
-                machine = machine.with_global(global);
-            }
-        }
+        let state = match &from {
+            Some(name) => iter::successors(self.definition.state(name), |state| state.initial()).last()?,
+            None => self.definition.initial(),
+        };
+        let mut machine = self.definition.machine_in(state);
         let mut actor = Actor { values: vec![0.0; self.values.len()], changes: Vec::new() };
         let mut clock = 0.0;
         let mut next = rows.iter().peekable();
@@ -153,9 +145,8 @@ impl Stage for MachineReplay {
             clock = f64::from(at) * tick;
             while let Some(row) = next.next_if(|row| row.time <= clock + 1e-9) {
                 self.set(row, &mut actor);
-                if let Some((name, fields)) = &row.message {
-                    let message = Message { name: name.clone(), fields: fields.clone() };
-                    machine.send(&mut actor, &message, &mut clock);
+                if let Some(message) = &row.message {
+                    machine.send(&mut actor, message, &mut clock);
                 }
             }
             machine.update(&mut actor, &mut clock);
@@ -177,43 +168,24 @@ impl Proof {
     }
 }
 
-/// The words that a machine uses.
-#[derive(Default)]
-struct UsedWords {
-    values: BTreeMap<String, ValueKind>,
-    /// By message.
-    fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
-}
-
-impl UsedWords {
-    fn read(&mut self, expr: &mut Expr, message: Option<&str>) {
-        expr.visit_mut(&mut |part| match part {
-            Expr::Flag(name) => self.value(&name.text, ValueKind::Flag),
-            Expr::FieldFlag(name) => self.field(message, &name.text, ValueKind::Flag),
+/// Adds the words of a condition, in an exit that waits for a message or in none.
+fn read(words: &mut Words, expr: &mut Expr, message: Option<&str>) {
+    expr.visit_mut(&mut |part| {
+        let mut see = |operand: &Operand, kind| match (operand, message) {
+            (Operand::Value(name), _) => drop(words.values.insert(name.text.clone(), kind)),
+            (Operand::Field(name), Some(message)) => {
+                words.message_fields.entry(message.into()).or_default().insert(name.text.clone(), kind);
+            }
+            _ => {}
+        };
+        match part {
+            Expr::Flag(name) => see(&Operand::Value(name.clone()), ValueKind::Flag),
+            Expr::FieldFlag(name) => see(&Operand::Field(name.clone()), ValueKind::Flag),
             Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((Operand::Value(name), _)) => self.value(&name.text, ValueKind::Flag),
-                Some((Operand::Field(name), _)) => self.field(message, &name.text, ValueKind::Flag),
-                _ => {
-                    for side in [left, right] {
-                        side.visit(&mut |part| match part {
-                            Operand::Value(name) => self.value(&name.text, ValueKind::Number),
-                            Operand::Field(name) => self.field(message, &name.text, ValueKind::Number),
-                            _ => {}
-                        });
-                    }
-                }
+                Some((flag, _)) => see(flag, ValueKind::Flag),
+                None => [left, right].iter().for_each(|side| side.visit(&mut |part| see(part, ValueKind::Number))),
             },
             _ => {}
-        });
-    }
-
-    fn value(&mut self, name: &str, kind: ValueKind) {
-        self.values.insert(name.into(), kind);
-    }
-
-    fn field(&mut self, message: Option<&str>, name: &str, kind: ValueKind) {
-        if let Some(message) = message {
-            self.fields.entry(message.into()).or_default().insert(name.into(), kind);
         }
-    }
+    });
 }

@@ -8,9 +8,9 @@
 use super::block::{Block, each};
 use super::graph::{DefinedState, Here, SHORTEST_REST};
 use super::handle::{entered_at, entered_at_depth};
-use super::opening::{Every, Opening, Varying};
+use super::opening::{Interval, Opening};
 use super::values::{LANES, Lanes};
-use crate::fsm::{Fsm, View, time_or_zero};
+use crate::fsm::{Fsm, time_or_zero};
 use crate::machine::single::Single;
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
@@ -79,8 +79,8 @@ impl<T: Owner> DefinedState<T> {
             Some(every) if noted.is_none() && fsm.is_in_state(self) => {
                 let passed = now::<T>(cx) - entered_at(self, fsm);
                 Some(match every {
-                    Every::Fixed(every) => next_multiple(*every, passed),
-                    Every::Varying(varying) => passed + Self::varying_turn(varying, owner, fsm, cx),
+                    Interval::Fixed(every) => next_multiple(*every, passed),
+                    varying => passed + Self::varying_turn(varying, owner, fsm, cx),
                 })
             }
             _ => noted,
@@ -95,7 +95,7 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// The seconds from one turn to the next.
-    fn varying_turn(varying: &Varying<T>, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> f64 {
+    fn varying_turn(varying: &Interval<T>, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> f64 {
         let seconds = varying.seconds(owner, cx);
         Single::seconds(seconds, &"turn", owner, fsm.view().current.as_option())
     }
@@ -142,22 +142,15 @@ impl<T: Owner> DefinedState<T> {
         } else if let Some(every) = &at.node.content.every {
             // Where others are entered after this one, they or the first update put the owner to sleep.
             let number = match every {
-                Every::Fixed(every) => *every,
-                Every::Varying(varying) => Self::varying_turn(varying, owner, fsm, cx),
+                Interval::Fixed(every) => *every,
+                varying => Self::varying_turn(varying, owner, fsm, cx),
             };
             fsm.note(SavedNote::Turn.key(), number);
         }
     }
 
     /// Puts the owner to sleep if nothing is to be asked.
-    pub(crate) fn rest_once_entered(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        if fsm.target().is_some_and(|target| self.is(target)) {
-            self.rest(at, fsm, cx);
-        }
-    }
-
-    /// Puts the owner to sleep if nothing is to be asked.
-    fn rest(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+    pub(crate) fn rest(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
         let turn = self.turn(fsm).map(|turn| turn.after);
         if let Some(seconds) = self.rest_for(at, turn, fsm, cx) {
             fsm.sleep_for(seconds);
@@ -171,15 +164,8 @@ impl<T: Owner> DefinedState<T> {
         if !self.is(view.current) || fsm.has_requests() {
             return None;
         }
-        let now = now::<T>(cx);
-        let Next { exit, turn } = self.next(at, turn, &view, fsm)?;
-        let due = exit.min(turn);
-        (exit >= now + SHORTEST_REST && due > now).then_some(due - now)
-    }
-
-    /// When something is to be asked next. `None` if that is not known.
-    fn next(&self, at: Here<'_, T>, turn: Option<f64>, view: &View<'_, T>, fsm: &Fsm<'_, T>) -> Option<Next> {
-        let mut next = Next { exit: f64::INFINITY, turn: f64::INFINITY };
+        // The first exit that is tried in each tick, and the first turn of a state with `every`, in seconds by the clock.
+        let (mut next_exit, mut next_turn) = (f64::INFINITY, f64::INFINITY);
         let mut index = Some(self.fixed.index);
         // From this state outward, as `can_rest` has looked at them.
         for depth in (0..=view.ancestors.len()).rev() {
@@ -190,7 +176,7 @@ impl<T: Owner> DefinedState<T> {
                 // A state may have become such a state by a reload, and not have been updated since.
                 let is_own = depth == view.ancestors.len();
                 let turn = if is_own { turn } else { fsm.noted(Scope::state(depth), SavedNote::Turn.key()) };
-                next.turn = next.turn.min(opens_at(turn?, entered_at));
+                next_turn = next_turn.min(opens_at(turn?, entered_at));
                 continue;
             }
             let dues = node.content.exits.iter().map(|exit| match &exit.opens {
@@ -201,16 +187,10 @@ impl<T: Owner> DefinedState<T> {
                     kept.seconds(depth, fsm).map_or(f64::NEG_INFINITY, |after| opens_at(after, entered_at))
                 }
             });
-            next.exit = dues.fold(next.exit, f64::min);
+            next_exit = dues.fold(next_exit, f64::min);
         }
-        Some(next)
+        let now = now::<T>(cx);
+        let due = next_exit.min(next_turn);
+        (next_exit >= now + SHORTEST_REST && due > now).then_some(due - now)
     }
-}
-
-/// When something is to be asked of an owner next, in seconds by the clock: infinity is never.
-struct Next {
-    /// When the first exit opens that is tried in each tick.
-    exit: f64,
-    /// When the states with `every` have their first turn.
-    turn: f64,
 }

@@ -11,34 +11,6 @@ use crate::owner::Owner;
 use crate::save::{NamedStates, StateBook};
 use crate::state::StateRef;
 
-impl<T: Owner> Definition<T> {
-    /// The name of a state of this definition, even if a reload has removed it from the file. `None` if the state is of another
-    /// definition.
-    fn name_of<'s>(&self, state: &'s StateRef<T>) -> Option<&'s str> {
-        let state = state.downcast_ref::<DefinedState<T>>()?;
-        Arc::ptr_eq(&state.shared, &self.inner.shared).then_some(&state.fixed.name)
-    }
-
-    /// A digest of when the states of the file are left and have their turns, which decides which owners may sleep.
-    fn digest(&self) -> u64 {
-        let outline = self.outline();
-        let mut text = String::new();
-        for state in outline.states() {
-            let (parent, initial) = (state.parent(), state.initial());
-            let known = (state.name(), state.every(), state.enter_when(), parent, initial);
-            // Writing to a string does not fail.
-            _ = write!(text, "{known:?}{:?}", state.behaviors().collect::<Vec<_>>());
-            for exit in state.exits() {
-                let flags = (exit.is_always(), exit.restarts(), exit.even_final());
-                _ = write!(text, "{:?}", (exit.target(), exit.after(), exit.when(), exit.on(), flags));
-            }
-        }
-        let mut hasher = SipHasher13::new();
-        hasher.write(text.as_bytes());
-        hasher.finish()
-    }
-}
-
 /// A definition in a book.
 struct Defined<T: Owner> {
     /// What stands before the names of the states.
@@ -47,8 +19,11 @@ struct Defined<T: Owner> {
 }
 
 impl<T: Owner> NamedStates<T> for Defined<T> {
+    // A state has a name even if a reload has removed it from the file.
     fn name_of(&self, state: &StateRef<T>) -> Option<String> {
-        Some(self.prefix.clone() + self.definition.name_of(state)?)
+        let state = state.downcast_ref::<DefinedState<T>>()?;
+        let is_own = Arc::ptr_eq(&state.shared, &self.definition.inner.shared);
+        is_own.then(|| self.prefix.clone() + state.fixed.name.as_str())
     }
 
     fn state(&self, name: &str) -> Option<StateRef<T>> {
@@ -59,9 +34,23 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
         self.definition.states().into_iter().map(|state| (format!("{}{state}", self.prefix), state)).collect()
     }
 
+    /// Hashes when the states of the file are left and have their turns, which decides which owners may sleep.
     fn hash(&self, hasher: &mut dyn Hasher) {
         hasher.write(self.prefix.as_bytes());
-        hasher.write_u64(self.definition.digest());
+        let mut text = String::new();
+        for state in self.definition.outline().states() {
+            let (parent, initial) = (state.parent(), state.initial());
+            let known = (state.name(), state.every(), state.enter_when(), parent, initial);
+            // Writing to a string does not fail.
+            _ = write!(text, "{known:?}{:?}", state.behaviors().collect::<Vec<_>>());
+            for exit in state.exits() {
+                let flags = (exit.is_always(), exit.restarts(), exit.even_final());
+                _ = write!(text, "{:?}", (exit.target(), exit.after(), exit.when(), exit.on(), flags));
+            }
+        }
+        let mut digest = SipHasher13::new();
+        digest.write(text.as_bytes());
+        hasher.write_u64(digest.finish());
     }
 }
 

@@ -16,10 +16,10 @@ use super::vocabulary::{Value, Vocabulary};
 use crate::format::beside::FilesBeside;
 use crate::format::hook::Hook;
 use crate::format::script::budget::{ScriptBudget, Usage};
-use crate::format::script::compiled::{Compiled, Unfit};
+use crate::format::script::compiled::{Compiled, Purpose, Unfit};
 use crate::format::script::engine::{Failure, number, position};
 use crate::format::script::lint::ScriptNames;
-use crate::format::script::{Constants, Told, compiled, engine, lint, name_of, source};
+use crate::format::script::{Constants, HOOKS, Told, compiled, engine, lint, source};
 use crate::format::source::Source;
 use crate::owner::{Label, Owner};
 
@@ -46,43 +46,12 @@ pub(crate) enum RefusedScript {
     Unfit(Box<(Source, Unfit)>),
 }
 
-impl<T: Owner> Offered<'_, T> {
-    fn text_of(&self, file: &str) -> Result<String, RefusedScript> {
-        self.vocabulary.scripts.text_of(file, self.beside).map_err(RefusedScript::Missing)
-    }
-
-    /// What a script can name.
-    fn with_names<R>(&self, see: impl FnOnce(&ScriptNames<'_>) -> R) -> R {
-        let fields = &self.vocabulary.scripts.fields;
-        see(&ScriptNames {
-            values: Some(self.vocabulary.values().map(|(name, _)| name.as_str()).collect()),
-            is_field: &|name| fields.contains_key(name),
-            states: self.states.keys().map(String::as_str).collect(),
-        })
-    }
-
-    fn unfit(&self, file: &str, text: &str, why: Unfit) -> RefusedScript {
-        let is_offered = self.vocabulary.scripts.texts.contains_key(file);
-        let folder = self.beside.filter(|_| !is_offered).map(FilesBeside::folder);
-        RefusedScript::Unfit(Box::new((source(folder, file, text), why)))
-    }
-}
-
-/// A script that answers a condition: an expression, or a function `when`.
-pub(crate) struct ScriptCondition<T: Owner> {
-    script: Script<T>,
-    /// The state that it is a condition of.
+/// A script of a state: it answers a condition, or has some of the functions `enter`, `update` and `exit`.
+pub(crate) struct Script<T: Owner> {
+    /// The state's name.
     state: String,
-}
-
-/// A script with some of the functions `enter`, `update` and `exit`.
-pub(crate) struct Hooks<T: Owner> {
-    script: Script<T>,
     has: [bool; 3],
-}
-
-struct Script<T: Owner> {
-    file: String,
+    pub(crate) file: String,
     ast: AST,
     constants: Arc<Constants>,
     /// The values that the text mentions.
@@ -110,80 +79,6 @@ pub(crate) struct Ran {
     pub(crate) operations: u64,
 }
 
-impl<T: Owner> ScriptCondition<T> {
-    pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, RefusedScript> {
-        let text = offered.text_of(file)?;
-        let compiled = offered.with_names(|names| compiled::condition(&text, offered.budget, names));
-        let compiled = compiled.map_err(|why| offered.unfit(file, &text, why))?;
-        Ok(Self { script: Script::new(file, &text, compiled, offered), state: state.into() })
-    }
-
-    pub(crate) fn file(&self) -> &str {
-        &self.script.file
-    }
-
-    /// `usage` is what the scripts of the state have used for the owner. Where a state is asked whether it can be entered, nothing
-    /// is counted: a count for all owners would depend on their order.
-    pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64, usage: Option<&Usage>) -> bool {
-        let unused = Usage::default();
-        let usage = usage.unwrap_or(&unused);
-        let so_far = usage.cut_offs.get();
-        if so_far >= MOST_CUT_OFFS {
-            return false;
-        }
-        let (run, operations) = self.script.call("when", owner, cx, time_in_state, usage.operations.get());
-        usage.operations.set(usage.operations.get() + operations);
-        let answer = run.and_then(|run| {
-            let of_type = run.result.type_name();
-            let is_neither = |_| Failure::Error(format!("the answer is neither true nor false, but of type {of_type}"));
-            run.result.as_bool().map_err(is_neither)
-        });
-        answer.unwrap_or_else(|why| {
-            let is_cut_off = self.script.fail(owner, "when", &self.state, &why, so_far);
-            usage.cut_offs.set(so_far + u32::from(is_cut_off));
-            false
-        })
-    }
-}
-
-impl<T: Owner> Hooks<T> {
-    pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, RefusedScript> {
-        let text = offered.text_of(file)?;
-        let compiled = offered.with_names(|names| compiled::hooks(&text, offered.budget, names));
-        let (compiled, has) = compiled.map_err(|why| offered.unfit(file, &text, why))?;
-        Ok(Self { script: Script::new(file, &text, compiled, offered), has })
-    }
-
-    /// Runs a function for an owner for whom the state's scripts have been cut off so often.
-    pub(crate) fn run(
-        &self,
-        hook: Hook,
-        state: &str,
-        owner: &mut T,
-        time_in_state: impl FnOnce(&T::Context<'_>) -> f64,
-        cx: &T::Context<'_>,
-        cut_offs: u32,
-    ) -> Ran {
-        if !self.has[hook as usize] || cut_offs >= MOST_CUT_OFFS {
-            return Ran::default();
-        }
-        let name = name_of(hook);
-        let (ran, operations) = self.script.call(name, owner, cx, time_in_state(cx), 0);
-        let done = ran.and_then(|run| {
-            let written = self.script.written(&run).map_err(Failure::Error)?;
-            for (set, number) in written {
-                set(owner, number);
-            }
-            Ok(Ran { to: run.to, is_cut_off: false, operations })
-        });
-        done.unwrap_or_else(|why| Ran {
-            to: None,
-            is_cut_off: self.script.fail(owner, name, state, &why, cut_offs),
-            operations,
-        })
-    }
-}
-
 /// What came of a run.
 struct ScriptRun {
     result: Dynamic,
@@ -193,28 +88,91 @@ struct ScriptRun {
 }
 
 impl<T: Owner> Script<T> {
-    fn new(file: &str, text: &str, compiled: Compiled, offered: &Offered<'_, T>) -> Self {
-        let Compiled { ast, constants } = compiled;
-        let written_at = lint::writes(&ast);
-        let Offered { vocabulary, states, budget, .. } = offered;
+    pub(crate) fn new(
+        file: &str,
+        state: &str,
+        purpose: Purpose,
+        offered: &Offered<'_, T>,
+    ) -> Result<Self, RefusedScript> {
+        let Offered { beside, vocabulary, states, budget } = offered;
+        let scripts = &vocabulary.scripts;
+        let text = scripts.text_of(file, *beside).map_err(RefusedScript::Missing)?;
+        let names = ScriptNames {
+            values: Some(vocabulary.values.keys().map(String::as_str).collect()),
+            is_field: &|name| scripts.fields.contains_key(name),
+            states: states.keys().map(String::as_str).collect(),
+        };
+        let Compiled { ast, constants, has } = compiled::check(&text, purpose, *budget, &names).map_err(|unfit| {
+            let folder = beside.filter(|_| !scripts.texts.contains_key(file)).map(FilesBeside::folder);
+            RefusedScript::Unfit(Box::new((source(folder, file, &text), unfit)))
+        })?;
         let is_mentioned = |name: &str| text.contains(name);
-        let reads = vocabulary.values().filter(|(name, _)| is_mentioned(name));
-        let writes = vocabulary.scripts.fields.iter().filter(|(name, _)| is_mentioned(name));
-        Self {
+        let reads = vocabulary.values.iter().filter(|(name, _)| is_mentioned(name));
+        let writes = scripts.fields.iter().filter(|(name, _)| is_mentioned(name));
+        Ok(Self {
+            state: state.into(),
+            has,
             file: file.into(),
+            written_at: lint::writes(&ast),
             ast,
             constants: Arc::new(constants),
             reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
             writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
-            written_at,
-            known: vocabulary.values().map(|(name, _)| name.clone()).collect(),
+            known: vocabulary.values.keys().cloned().collect(),
             mentions_time: is_mentioned("time_in_state"),
             states: Arc::clone(states),
             budget: *budget,
             failures: AtomicU64::new(0),
             stops: AtomicU64::new(0),
             printed: AtomicU64::new(0),
+        })
+    }
+
+    /// Answers a condition. `usage` is what the scripts of the state have used for the owner. Where a state is asked whether it can be entered, nothing
+    /// is counted: a count for all owners would depend on their order.
+    pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64, usage: Option<&Usage>) -> bool {
+        let unused = Usage::default();
+        let usage = usage.unwrap_or(&unused);
+        let so_far = usage.cut_offs.get();
+        if so_far >= MOST_CUT_OFFS {
+            return false;
         }
+        let (run, operations) = self.call("when", owner, cx, time_in_state, usage.operations.get());
+        usage.operations.set(usage.operations.get() + operations);
+        let answer = run.and_then(|run| {
+            let of_type = run.result.type_name();
+            let is_neither = |_| Failure::Error(format!("the answer is neither true nor false, but of type {of_type}"));
+            run.result.as_bool().map_err(is_neither)
+        });
+        answer.unwrap_or_else(|why| {
+            let is_cut_off = self.fail(owner, "when", &why, so_far);
+            usage.cut_offs.set(so_far + u32::from(is_cut_off));
+            false
+        })
+    }
+
+    /// Runs a function for an owner for whom the state's scripts have been cut off so often.
+    pub(crate) fn run(
+        &self,
+        hook: Hook,
+        owner: &mut T,
+        time_in_state: impl FnOnce(&T::Context<'_>) -> f64,
+        cx: &T::Context<'_>,
+        cut_offs: u32,
+    ) -> Ran {
+        if !self.has[hook as usize] || cut_offs >= MOST_CUT_OFFS {
+            return Ran::default();
+        }
+        let name = HOOKS[hook as usize];
+        let (ran, operations) = self.call(name, owner, cx, time_in_state(cx), 0);
+        let done = ran.and_then(|run| {
+            let written = self.written(&run).map_err(Failure::Error)?;
+            for (set, number) in written {
+                set(owner, number);
+            }
+            Ok(Ran { to: run.to, is_cut_off: false, operations })
+        });
+        done.unwrap_or_else(|why| Ran { to: None, is_cut_off: self.fail(owner, name, &why, cut_offs), operations })
     }
 
     /// Calls a function, in a callback whose scripts have already used a number of operations. Returns how many it uses, too.
@@ -232,7 +190,7 @@ impl<T: Owner> Script<T> {
         let mut this = Dynamic::from_map(before.clone());
         let options =
             CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(told.clone()));
-        let (result, effort) = engine::run(&self.budget.limit(used), |engine| {
+        let (result, effort) = engine::run(self.budget, used, |engine| {
             engine.call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
         });
         self.print(owner, &effort.printed);
@@ -305,20 +263,19 @@ impl<T: Owner> Script<T> {
     /// Logs a failure: the first, the second, the fourth and so on, since there may be one for every owner in every tick.
     /// Logs likewise that the script is stopped, if it has been cut off often enough. Returns whether it has been cut off now.
     #[cold]
-    fn fail(&self, owner: &T, function: &str, state: &str, why: &Failure, cut_offs: u32) -> bool {
+    fn fail(&self, owner: &T, function: &str, why: &Failure, cut_offs: u32) -> bool {
         let (Failure::CutOff(text) | Failure::Error(text)) = why;
         let is_cut_off = matches!(why, Failure::CutOff(_));
-        let (owner, file) = (Label(owner), &self.file);
+        let place = format!("{}: script {}, function {function}, in state {}", Label(owner), self.file, self.state);
         if let Some(times) = now_and_then(&self.failures) {
-            error!(target: LOG, "{owner}: script {file}, function {function}, in state {state}: {text}{times}");
+            error!(target: LOG, "{place}: {text}{times}");
         }
         let cut_offs = cut_offs + 1;
         if is_cut_off && cut_offs >= MOST_CUT_OFFS {
             if let Some(times) = now_and_then(&self.stops) {
                 error!(
                     target: LOG,
-                    "{owner}: script {file}, function {function}, in state {state}: it has been cut off {cut_offs} times: \
-                     it is stopped for this owner until it leaves the state{times}"
+                    "{place}: it has been cut off {cut_offs} times: it is stopped for this owner until it leaves the state{times}"
                 );
             }
         }

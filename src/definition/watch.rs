@@ -115,18 +115,16 @@ impl<T: Owner> Watch<T> {
                 Err(error) => warn!("{}: {error}", self.path.display()),
             }
         }
-        if is_link_changed {
+        if is_link_changed || is_saved {
+            // Before the file is read, so that a later event is reported again.
             let now = Concerned::of(&self.path);
-            // The file is missing: the new one may still be written, perhaps in another folder.
+            // Where the file is missing, the new one may still be written, perhaps in another folder.
             is_saved |= now.files != self.concerned.files && self.path.exists();
             self.concerned = now;
             self.watch_links();
         }
         if is_saved {
             info!("{} has been saved", self.path.display());
-            // Before the file is read, so that a later event is reported again.
-            self.concerned = Concerned::of(&self.path);
-            self.watch_links();
             self.definition.reload_from(&self.path)?;
         }
         Ok(is_saved)

@@ -67,10 +67,7 @@ impl Cursor {
             }
             section.push(statement);
         }
-        let (header, statements) = match section.split_first() {
-            Some((header, rest)) if header.header.is_some() => (Some(header), rest),
-            _ => (None, &section[..]),
-        };
+        let header = section.first().filter(|first| first.header.is_some());
         let mut cursor = Self {
             table: Vec::new(),
             part: CursorPart::Header,
@@ -78,7 +75,6 @@ impl Cursor {
             beside: Vec::new(),
             around: Vec::new(),
         };
-        let name = |key: &Key<'_>| key.get_ref().to_string();
         let keys = header.map_or(&[][..], |header| &header.keys);
         if let Some(of) = header.and_then(|header| header.header.as_ref()).filter(|of| byte <= of.span.end) {
             let before = keys.iter().take_while(|key| key.span().start < byte);
@@ -89,9 +85,9 @@ impl Cursor {
             cursor.span.start = byte.min(of.span.start + if of.is_list { 2 } else { 1 });
             return cursor;
         }
-        cursor.table = keys.iter().map(name).collect();
+        cursor.table = keys.iter().map(|key| key.get_ref().to_string()).collect();
         let mut table = Table::default();
-        for Statement { keys, value, .. } in statements {
+        for Statement { keys, value, .. } in section.iter().filter(|statement| statement.header.is_none()) {
             let Some(last) = keys.last() else { continue };
             // Behind the key, if there is none yet.
             let none = || Spanned::new(last.span().end..last.span().end, TreeValue::Boolean(false));
@@ -201,7 +197,7 @@ impl TreePlace<'_> {
     fn value(mut self, key: &str, value: &SpannedValue<'_>) -> Cursor {
         let at = value.span();
         let written = &self.text[at.clone()];
-        let bare = |span| (span, "");
+        let nothing = (self.byte..self.byte, "");
         let (span, quote) = match value.get_ref() {
             TreeValue::Table(table) if self.is_in(&at, written.ends_with('}')) => {
                 self.cursor.table.push(key.to_owned());
@@ -212,17 +208,17 @@ impl TreePlace<'_> {
                 if let Some(one) = list.iter().find(is_here) {
                     return self.value(key, one);
                 }
-                bare(self.byte..self.byte)
+                nothing
             }
-            TreeValue::Table(_) | TreeValue::Array(_) => bare(self.byte..self.byte),
+            TreeValue::Table(_) | TreeValue::Array(_) => nothing,
             _ => {
                 let quotes = ["\"\"\"", "'''", "\"", "'"];
                 let quote = quotes.into_iter().find(|quote| written.starts_with(quote)).unwrap_or("");
                 let is_closed = !quote.is_empty() && written.len() >= 2 * quote.len() && written.ends_with(quote);
                 let start = (at.start + quote.len()).min(self.byte);
                 match quote {
-                    _ if !self.is_in(&at, is_closed) => bare(self.byte..self.byte),
-                    "" => bare(at),
+                    _ if !self.is_in(&at, is_closed) => nothing,
+                    "" => (at, quote),
                     _ if is_closed => (start..(at.end - quote.len()).max(start), quote),
                     // What an open string swallows is not a part of it.
                     _ => (start..self.byte, quote),

@@ -94,22 +94,19 @@ impl Duration {
         }
     }
 
+    /// The seconds that it lasts at least and at most; `None` for a value of the game.
+    fn bounds(&self) -> Option<(f64, f64)> {
+        self.seconds().map(|seconds| (seconds, seconds)).or_else(|| self.range())
+    }
+
     /// The seconds that it lasts at least. 0 for a value of the game.
     pub(crate) fn least(&self) -> f64 {
-        match self.length {
-            Length::Fixed(seconds) => seconds,
-            Length::Drawn(drawn) => drawn.least,
-            Length::Value(_) => 0.0,
-        }
+        self.bounds().map_or(0.0, |(least, _)| least)
     }
 
     /// The seconds that it lasts at most, if that is known.
     pub(crate) fn most(&self) -> Option<f64> {
-        match self.length {
-            Length::Fixed(seconds) => Some(seconds),
-            Length::Drawn(drawn) => Some(drawn.most),
-            Length::Value(_) => None,
-        }
+        self.bounds().map(|(_, most)| most)
     }
 }
 

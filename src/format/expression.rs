@@ -113,6 +113,21 @@ pub(crate) fn flag_compared<'a>(left: &'a Operand, op: Comparison, right: &'a Op
 }
 
 impl Comparison {
+    /// All comparisons. No sign begins with that of one before it.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::LessOrEqual, Self::GreaterOrEqual, Self::Equal, Self::NotEqual, Self::Less, Self::Greater];
+
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+        }
+    }
+
     /// Whether it holds. NaN compares false, whatever the comparison: `!=` too.
     #[inline]
     #[expect(clippy::float_cmp, reason = "`==` is what the designer wrote")]
@@ -142,14 +157,7 @@ impl Comparison {
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterOrEqual => ">=",
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-        })
+        f.write_str(self.sign())
     }
 }
 

@@ -9,7 +9,7 @@ use super::draft::tree::{Table, TreeValue};
 use super::folder::{self, LONGEST};
 use super::library::{Library, MOST_FILES};
 use super::outline::Outline;
-use super::problems::problem::Problems;
+use super::problems::Problems;
 use super::text::text_of;
 
 /// The file of a definition, with the scripts and linked files that it names, which the game reads itself: from an archive,
@@ -186,24 +186,22 @@ fn scripts(text: &str) -> Vec<String> {
     let mut scripts = Vec::new();
     // Most files name none, and are not read twice for it.
     if text.contains("script") {
-        scripts_in(&Document::read(text, true).table, &mut scripts);
+        scripts_in(&TreeValue::Table(Document::read(text, true).table), &mut scripts);
     }
     scripts
 }
 
-fn scripts_in(table: &Table<'_>, scripts: &mut Vec<String>) {
-    for (key, value) in table.iter() {
-        match value.get_ref() {
-            TreeValue::String(script) if key.get_ref() == "script" => scripts.push(script.to_string()),
-            value => scripts_within(value, scripts),
-        }
-    }
-}
-
-fn scripts_within(value: &TreeValue<'_>, scripts: &mut Vec<String>) {
+fn scripts_in(value: &TreeValue<'_>, scripts: &mut Vec<String>) {
     match value {
-        TreeValue::Table(table) => scripts_in(table, scripts),
-        TreeValue::Array(values) => values.iter().for_each(|value| scripts_within(value.get_ref(), scripts)),
+        TreeValue::Table(table) => {
+            for (key, value) in table.iter() {
+                match value.get_ref() {
+                    TreeValue::String(script) if key.get_ref() == "script" => scripts.push(script.to_string()),
+                    value => scripts_in(value, scripts),
+                }
+            }
+        }
+        TreeValue::Array(values) => values.iter().for_each(|value| scripts_in(value.get_ref(), scripts)),
         _ => {}
     }
 }

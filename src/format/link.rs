@@ -1,6 +1,6 @@
 //! States that run other machines: these become states within them, so that what comes after knows one machine only.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -10,16 +10,12 @@ use super::draft::machines::unknown_machine;
 use super::draft::{Draft, DraftState, read};
 use super::library::{Library, is_file, parts};
 use super::name::Name;
-use super::outline::hierarchy;
 use super::outline::resolve::{self, Common};
-use super::problems::findings::Findings;
-use super::problems::mistake::{Mistake, Origin};
-use super::problems::problem::Problems;
+use super::outline::scopes::{Placed, Scopes};
+use super::outline::{StateId, hierarchy};
+use super::problems::{Findings, Mistake, Origin, Problem, Problems};
 use super::source::Source;
 use super::words::Words;
-
-/// How many parts of a state's name may say whose it is.
-const MOST_PARTS: usize = 66;
 
 /// How deep machines may run each other, as states may be nested.
 const DEEPEST: usize = 64;
@@ -42,7 +38,7 @@ pub(crate) struct Linker<'a, 'i> {
     left: usize,
 }
 
-/// A machine that is being put together: where it is, and by which links it was come to.
+/// A machine that is being put together: its place, and the links that lead to it.
 struct At<'t, 'i> {
     file: &'t Path,
     machines: &'t [Draft<'i>],
@@ -94,15 +90,10 @@ impl<'a, 'i> Linker<'a, 'i> {
         for i in 0..draft.states.len() {
             let Some(link) = draft.states[i].machine.clone() else { continue };
             if let Some(initial) = &draft.states[i].initial {
-                findings.add(
-                    Mistake::error(
-                        "link",
-                        initial.span.clone(),
-                        "a state that runs a machine begins where that begins",
-                    )
+                Mistake::error("link", initial.span.clone(), "a state that runs a machine begins where that begins")
                     .label("an initial child beside a machine")
-                    .help("remove `initial`, or remove `machine`"),
-                );
+                    .help("remove `initial`, or remove `machine`")
+                    .report(findings);
                 continue;
             }
             match self.linked(at, &link, &trail, findings) {
@@ -112,14 +103,8 @@ impl<'a, 'i> Linker<'a, 'i> {
                 }
                 Ok(_) => {
                     self.left = 0;
-                    findings.add(
-                        Mistake::error(
-                            "too-many-states",
-                            link.span,
-                            format!("links lead to more than {MOST_LINKED} states"),
-                        )
-                        .label("linked here"),
-                    );
+                    let message = format!("links lead to more than {MOST_LINKED} states");
+                    findings.add(Mistake::error("too-many-states", link.span, message).label("linked here"));
                 }
                 Err(mistake) => findings.add(*mistake),
             }
@@ -140,10 +125,9 @@ impl<'a, 'i> Linker<'a, 'i> {
                 let known = at.machines.iter().filter_map(|machine| machine.name.as_ref());
                 let nearest = findings.nearest(&link.text, known.map(|name| name.text.as_str()));
                 let help = "name a machine of this file, or a file: `machine = \"patrol.fsm.toml\"`";
-                return Err(Box::new(unknown_machine(link).help(help).meant(nearest).origin(Origin::Own)));
+                return unknown_machine(link).help(help).meant(nearest).origin(Origin::Own).refuse();
             };
-            no_circle(&label(at.file, at.machines[which].name.as_ref()), trail, link)?;
-            not_too_deep(trail, link)?;
+            may_run(&label(at.file, at.machines[which].name.as_ref()), trail, link)?;
             return Ok(self.whole(&At { which, trail, ..*at }, findings));
         }
         let wrong = |why: String| {
@@ -157,8 +141,7 @@ impl<'a, 'i> Linker<'a, 'i> {
         let Some(which) = machines.iter().position(named) else {
             return Err(wrong(format!("it has no machine `{}`", machine.unwrap_or_default())));
         };
-        no_circle(&label(&path, machines[which].name.as_ref()), trail, link)?;
-        not_too_deep(trail, link)?;
+        may_run(&label(&path, machines[which].name.as_ref()), trail, link)?;
         let rate = at.machines[at.which].ticks_per_second.or(at.rate);
         let key = (path.clone(), which, rate.map(f64::to_bits));
         if !self.linked.contains_key(&key) {
@@ -201,7 +184,7 @@ impl<'a, 'i> Linker<'a, 'i> {
 /// What is said of a linked file with mistakes: the first one, and how many there are.
 fn summary(problems: &Problems) -> String {
     let errors = || problems.iter().filter(|problem| !problem.is_warning());
-    let first = errors().next().map(crate::format::problems::problem::Problem::located).unwrap_or_default();
+    let first = errors().next().map(Problem::located).unwrap_or_default();
     match errors().count() + problems.unlisted() {
         0 | 1 => first,
         count => format!("{first} (and {} more)", count - 1),
@@ -219,24 +202,21 @@ fn label(file: &Path, machine: Option<&Name>) -> String {
     }
 }
 
-fn no_circle(next: &String, trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
-    let Some(begin) = trail.iter().position(|on| on == next) else { return Ok(()) };
-    let path: Vec<_> = trail[begin..].iter().chain([next]).map(|on| format!("`{on}`")).collect();
-    let message = format!("machines run each other in a circle: {}", path.join(" -> "));
-    Err(Box::new(
-        Mistake::error("link-cycle", link.span.clone(), message)
+/// Fails if a machine cannot be put into the machines of the trail. Each of these runs the next one.
+fn may_run(next: &str, trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
+    if let Some(begin) = trail.iter().position(|on| on == next) {
+        let path: Vec<_> = trail[begin..].iter().chain([&trail[begin]]).map(|on| format!("`{on}`")).collect();
+        let message = format!("machines run each other in a circle: {}", path.join(" -> "));
+        return Mistake::error("link-cycle", link.span.clone(), message)
             .label("closes the circle")
-            .help("a machine cannot run itself: let one of them end, and an exit lead on"),
-    ))
-}
-
-/// Each machine is put together within the one that runs it.
-fn not_too_deep(trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
+            .help("a machine cannot run itself: let one of them end, and an exit lead on")
+            .refuse();
+    }
     if trail.len() < DEEPEST {
         return Ok(());
     }
     let message = format!("machines run each other more than {DEEPEST} deep");
-    Err(Box::new(Mistake::error("nested-too-deep", link.span.clone(), message).label("too deep from here")))
+    Mistake::error("nested-too-deep", link.span.clone(), message).label("too deep from here").refuse()
 }
 
 /// Puts the states of a machine into the one that runs it.
@@ -248,13 +228,9 @@ fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, l
     let around = linked.global.map(|global| global.text);
     let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
     Rc::make_mut(&mut states[by]).initial = named(around.as_deref().unwrap_or(&initial));
-    let keys: HashSet<String> = linked.states.iter().map(|state| state.name.text.clone()).collect();
-    let is_nested = |state: &DraftState<'_>| {
-        let implied = state.name.text.rmatch_indices('.').map(|(at, _)| &state.name.text[..at]);
-        state.parent.is_some() || { implied }.take(MOST_PARTS).any(|before| keys.contains(before))
-    };
-    let is_outermost: Vec<bool> = linked.states.iter().map(|state| !is_nested(state)).collect();
-    for (mut linked, is_outermost) in linked.states.into_iter().zip(is_outermost) {
+    let scopes = Scopes::new(&linked.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
+    for (i, mut linked) in linked.states.into_iter().enumerate() {
+        let is_outermost = linked.parent.is_none() && scopes.parent(StateId::new(i)).is_none();
         let state = Rc::make_mut(&mut linked);
         if let Some(around) = &around {
             if state.root.is_none() && state.name.text == *around {

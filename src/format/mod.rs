@@ -3,6 +3,7 @@
 //! The layer below `definition`, which runs for owners what is read here. Nothing here uses `Owner` or `StateMachine`.
 
 pub(crate) mod beside;
+pub(crate) mod chains;
 pub(crate) mod cursor;
 pub(crate) mod draft;
 pub(crate) mod duration;

@@ -100,6 +100,15 @@ impl Operand {
 }
 
 impl Arithmetic {
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+        }
+    }
+
     /// The result. A division by 0 gives no number.
     #[inline]
     pub(crate) fn of(self, left: f64, right: f64) -> f64 {
@@ -141,17 +150,6 @@ impl Function {
     }
 }
 
-impl fmt::Display for Arithmetic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Add => "+",
-            Self::Subtract => "-",
-            Self::Multiply => "*",
-            Self::Divide => "/",
-        })
-    }
-}
-
 impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let within = |f: &mut fmt::Formatter<'_>, part: &Self, least: u8| {
@@ -170,7 +168,7 @@ impl fmt::Display for Operand {
             }
             Self::Calculation(left, by, right) => {
                 within(f, left, self.binding())?;
-                write!(f, " {by} ")?;
+                write!(f, " {} ", by.sign())?;
                 within(f, right, self.binding() + 1)
             }
             Self::Call(function, arguments) => {

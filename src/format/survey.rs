@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::chains::Chains;
 pub use super::draft::keys::Key;
 use super::draft::keys::{has_initial, keys};
 use super::outline::check::checked_at;
 use super::outline::{Outline, StateId};
-use super::problems::problem::Problems;
+use super::problems::Problems;
 use super::words::Words;
 
 /// A file that is being written, as far as it can be read: its problems, and outlines of everything that has no error.
@@ -92,28 +93,11 @@ impl Survey {
 /// The outline with its states as a tree, which they are not where parents are in a circle, or an initial child is no child.
 fn as_tree(mut outline: Outline) -> Outline {
     let count = outline.states.len();
-    // By which walk outwards each state has been found.
-    let mut found = vec![0; count];
-    for start in 0..count {
-        if found[start] != 0 {
-            continue;
-        }
-        found[start] = start + 1;
-        let mut at = start;
-        while let Some(parent) = outline.states[at].parent {
-            let parent = parent.index();
-            if found[parent] == start + 1 {
-                Arc::make_mut(&mut outline.states[at]).parent = None;
-                Arc::make_mut(&mut outline.states[parent]).children.retain(|child| child.index() != at);
-                outline.outermost.push(StateId::new(at));
-                break;
-            }
-            if found[parent] != 0 {
-                break;
-            }
-            found[parent] = start + 1;
-            at = parent;
-        }
+    for circle in Chains::follow(count, |i| outline.states[i].parent.map(StateId::index)).circles {
+        let (around, within) = (circle[0], circle[circle.len() - 1]);
+        Arc::make_mut(&mut outline.states[within]).parent = None;
+        Arc::make_mut(&mut outline.states[around]).children.retain(|child| child.index() != within);
+        outline.outermost.push(StateId::new(within));
     }
     for i in 0..count {
         let initial = outline.states[i].initial;

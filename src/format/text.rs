@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::problems::findings::Findings;
-use super::problems::mistake::Mistake;
-use super::problems::problem::Problems;
+use super::problems::{Findings, Mistake, Problems};
 use super::source::Source;
 
 /// The text of a file's bytes.
@@ -15,11 +13,10 @@ pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Proble
         let start = error.valid_up_to();
         let at = start..start + char::REPLACEMENT_CHARACTER.len_utf8();
         let mut findings = Findings::new(Arc::new(Source::new(file, &shown)));
-        findings.add(
-            Mistake::error("not-utf8", at, "the file is not UTF-8 text")
-                .label("the first byte that is not")
-                .help("save the file as UTF-8"),
-        );
+        Mistake::error("not-utf8", at, "the file is not UTF-8 text")
+            .label("the first byte that is not")
+            .help("save the file as UTF-8")
+            .report(&mut findings);
         findings.into_problems()
     })
 }

@@ -79,7 +79,15 @@ fn ticks() {
         update => X.update 0; X.update 1; X1.update 0; X1.update 1; X1.exit 0; X.exit 0; X1 -> X1 (change) 0; X.enter 0
             X1.enter 0; X1.exit 1; X.exit 1; X1 -> X1 (change) 1; X.enter 1; X1.enter 1
         where => X/X1 X/X1
+        ",
+    );
+}
 
+#[test]
+fn changes_of_a_group() {
+    play(
+        IN_A_BATCH,
+        r"
         # the_owners_of_a_group_are_told_that_they_have_changed_after_its_enters (rules 5, 12 and 19)
         in A, A, A, A; completion; knows B C
         0 A.update: change B
@@ -98,6 +106,18 @@ fn ticks() {
         1 B.enter: now C is done
         update => A.update 0; A.update 1; A.exit 0; A.exit 1; A -> B (change) 0; A -> B (change) 1; B.enter 0
             B.enter 1; B.exit 1; B -> C (change) 1; C.enter 1; complete: B -> C (change) 1; complete: A -> B (change) 0
+
+        # a_handle_shows_what_its_callback_has_changed_at_once (rules 11 and 18)
+        in A, A, A; knows B C
+        0 A.update: now B; view; requests; time
+        1 A.update: now B; view; requests; change C; view; requests; time
+        2 A.update: now B; view; requests; change C; requests; now B; view; requests; time
+        advance 3
+        update => A.update 0; A.exit 0; A -> B (change) 0; B.enter 0; B, was A 0; none waits 0; 0 0
+            A.update 1; A.exit 1; A -> B (change) 1; B.enter 1; B, was A 1; none waits 1; B, was A 1; some wait 1; 0 1
+            A.update 2; A.exit 2; A -> B (change) 2; B.enter 2; B, was A 2; none waits 2; some wait 2
+            B.exit 2; B -> C (change) 2; C.enter 2; C.exit 2; C -> B (change) 2; B.enter 2; B, was C 2; none waits 2; 0 2
+            B.exit 1; B -> C (change) 1; C.enter 1
 
         # what_owners_that_leave_together_ask_for_in_exit_is_refused_with_a_warning_for_each (rule 12)
         in A, A, A; completion; knows C
@@ -327,7 +347,97 @@ fn waiting() {
         advance 2
         update => A.exit 0; A -> B (change) 0; B.enter 0; B.update 0; B.exit 0; B -> A (change) 0; A.enter 0
             C.update 1
+        ",
+    );
+}
 
+/// Rules 15, 19, 25 and 26: as the game asks for it.
+#[test]
+fn sleep_and_timers() {
+    play(
+        IN_A_BATCH,
+        r"
+        # the_many_timers_of_a_state_end_when_its_owners_leave_it_together (rule 25)
+        in A, A; knows B
+        A.enter: 40x after 5 boo
+        A.update: from 1 change B
+        start; advance 1; update
+        where; next => B B; every tick 0; every tick 1
+        advance 9
+        update => B.update 0; B.update 1
+
+        # those_who_sleep_are_not_touched_and_lie_apart (rule 26)
+        // An owner that is removed and inserted again is still asleep.
+        in A, A, A, A
+        0 sleep; 2 sleep; awake; rows A => 2; 0 2 1 3
+        update => A.update 1; A.update 3
+        0 wake; 0 wake; 1 wake; awake => done 0; not done 0; not done 1; 3
+        2 reinsert; 2 next; 2 asleep; awake => never 2; yes 2; 3
+        2 change B; awake => A.exit 2; A -> B (change) 2; B.enter 2; done 2; 4
+        update => A.update 3; A.update 0; A.update 1; B.update 2
+
+        # the_global_is_updated_for_those_who_sleep_unless_it_is_passive (rule 26)
+        in A, A; global Always
+        sleep; update => Always.update 0; Always.update 1
+        1 Always.update, 1x: change B
+        update => Always.update 0; Always.update 1; A.exit 1; A -> B (change) 1; B.enter 1; B.update 1
+        awake => 1
+        global Statue
+        update => B.update 1
+
+        # a_clock_that_jumps_by_a_day_carries_out_each_owners_timers_in_their_order (rule 25)
+        in A, A; handling A
+        after 86000 send late; after 3 send early; after 3 send next; after 86399 change B; advance 86400
+        update => A.early 0; A.next 0; A.late 0; A.exit 0; A -> B (change) 0; B.enter 0; B.update 0; A.early 1
+            A.next 1; A.late 1; A.exit 1; A -> B (change) 1; B.enter 1; B.update 1
+        next => every tick 0; every tick 1
+
+        # a_timer_is_carried_out_in_the_part_of_its_owner (rules 19 and 25)
+        // The owners of the other parts sleep on.
+        in A, A, A, A, A, A; knows B
+        A.enter: after 2 change B; sleep
+        start; advance 2
+        update part 0 3; awake => A.exit 5; A.exit 2; A -> B (change) 5; A -> B (change) 2; B.enter 5; B.enter 2
+            B.update 5; B.update 2; 2
+        update part 1 3; awake => A.exit 3; A.exit 0; A -> B (change) 3; A -> B (change) 0; B.enter 3; B.enter 0
+            B.update 3; B.update 0; 4
+        update part 2 3; awake => A.exit 4; A.exit 1; A -> B (change) 4; A -> B (change) 1; B.enter 4; B.enter 1
+            B.update 4; B.update 1; 6
+
+        # what_happens_to_an_owner_before_its_tick_happens_to_its_due_timer (rule 25)
+        // The timer of owner 0 goes with its machine, and that of owner 2 with its state.
+        in A, A, A, A
+        A.enter: after 2 change B; sleep
+        start; advance 2; 0 reinsert; 1 change C; 2 push C
+        update => A.exit 3; A.exit 0; A -> B (change) 3; A -> B (change) 0; B.enter 3; B.enter 0; B.update 3; B.update 0
+            C.update 1; C.update 2
+        2 pop
+        update => A.exit 2; A -> B (change) 2; B.enter 2; B.update 3; B.update 0; B.update 2; C.update 1
+
+        # owners_for_whom_something_is_due_come_before_the_others_of_their_chunk (rules 19 and 25)
+        in A, A, A, A, A
+        3 after 1 send boo; 1 after 1 send boo; advance 1
+        update => A.boo 1; A.update 1; A.boo 3; A.update 3; A.update 0; A.update 2; A.update 4
+
+        # a_timer_on_the_stack_of_a_machine_that_is_inserted_goes_on_when_its_state_is_resumed (rules 15 and 25)
+        in A, D
+        A.enter, 1x: after 5 change B
+        0 start; advance 2; 0 push C; 0 reinsert; advance 100
+        update => D.update 1; C.update 0
+        0 pop; 0 sleep
+        0 next => at 104.999994 0
+        advance 3
+        update => A.exit 0; A -> B (change) 0; B.enter 0; D.update 1; B.update 0
+        ",
+    );
+}
+
+/// Rules 25 and 26.
+#[test]
+fn what_the_log_says_of_waiting() {
+    play(
+        IN_A_BATCH,
+        r"
         # a_sleep_that_a_timer_ends_is_not_said_to_have_no_end (rule 26)
         in B, B; knows A
         A.enter: after 2 change B; sleep

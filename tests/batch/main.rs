@@ -11,12 +11,24 @@ mod trace;
 mod by_key;
 mod container;
 mod few_owners;
+mod game;
 mod many_owners;
 mod many_timers;
 mod memory;
-mod now;
 mod panics;
-mod parallel_broadcast;
 mod parallel_order;
 mod rules;
 mod waiting;
+mod ways;
+
+use demeanor::{Batch, Owner};
+
+/// The states that a batch knows, by name, with the number of owners in each.
+fn census<T: Owner>(batch: &Batch<T>) -> Vec<(String, usize)> {
+    batch.census().map(|(state, count)| (state.to_string(), count)).collect()
+}
+
+#[cfg(feature = "parallel")]
+fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+}

@@ -1,10 +1,10 @@
-//! The chapter "Many owners": rules 19 to 21, and rule 22 for batches.
+//! The chapter "Many owners": rules 19 to 21, and rules 11, 18 and 22 for batches.
 #![cfg(feature = "std")]
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use demeanor::{Batch, Change, Fsm, FsmSlice, Key, Owner, State, StateMachine, StateRef};
+use demeanor::{Batch, Fsm, FsmSlice, IntoState, Key, Owner, State, StateRef};
 
 use crate::trace::log::{Log, Trace};
 
@@ -12,11 +12,8 @@ use crate::trace::log::{Log, Trace};
 #[derive(Clone, Default)]
 struct Soldier {
     number: usize,
-    /// Where it goes in its next `update`, or from a state whose name is given.
+    /// Where it goes in its next `update` or with its next message, from a state of this name.
     orders: Vec<(&'static str, &'static Post)>,
-    /// What each `enter` asks for, but that of a state with a parent.
-    always_on_to: Option<&'static Post>,
-    is_at_once: bool,
     /// The callback, such as `A.exit`, in which it panics.
     panics_in: Option<&'static str>,
     updates: u32,
@@ -28,10 +25,6 @@ impl Owner for Soldier {
 
     fn now(log: &Log) -> f64 {
         log.now
-    }
-
-    fn on_change(&mut self, _: &Change<'_, Self>, _: &mut Log) {
-        self.panic_if_told("on_change");
     }
 }
 
@@ -52,13 +45,17 @@ impl Soldier {
     fn call(&mut self, state: &str, callback: &str, log: &mut Log) {
         let key = format!("{state}.{callback}");
         log.note(format!("{key} {}", self.number));
-        self.panic_if_told(&key);
+        if self.panics_in == Some(&key) {
+            // Without the panic hook's message: it is expected.
+            resume_unwind(Box::new("told to"));
+        }
     }
 
-    /// Panics without calling the panic hook: the tests expect it.
-    fn panic_if_told(&self, key: &str) {
-        if self.panics_in == Some(key) {
-            resume_unwind(Box::new("told to"));
+    /// Follows the next order of a state.
+    fn obey(&mut self, state: &str, fsm: &mut Fsm<'_, Self>) {
+        self.updates += 1;
+        if let Some(at) = self.orders.iter().position(|(from, _)| *from == state) {
+            fsm.change_state(self.orders.remove(at).1);
         }
     }
 }
@@ -69,62 +66,38 @@ struct Post {
     name: &'static str,
     parent: Option<&'static Post>,
     initial: Option<&'static Post>,
-    is_passive: bool,
     is_backward: bool,
 }
 
 impl Post {
     const fn new(name: &'static str) -> Self {
-        Self { name, parent: None, initial: None, is_passive: false, is_backward: false }
+        Self { name, parent: None, initial: None, is_backward: false }
     }
 }
 
 static A: Post = Post::new("A");
 static B: Post = Post::new("B");
 static C: Post = Post::new("C");
-static ASLEEP: Post = Post { is_passive: true, ..Post::new("Asleep") };
 static BACKWARD: Post = Post { is_backward: true, ..Post::new("Backward") };
-static CAMP: Post = Post::new("Camp");
-static TENT: Post = Post { parent: Some(&CAMP), ..Post::new("Tent") };
-static ALWAYS: Post = Post::new("Always");
-static X: Post = Post { initial: Some(&X1), ..Post::new("X") };
-static X1: Post = Post { parent: Some(&X), ..Post::new("X1") };
-static X2: Post = Post { parent: Some(&X), ..Post::new("X2") };
-static Y: Post = Post { initial: Some(&Y1), ..Post::new("Y") };
-static Y1: Post = Post { parent: Some(&Y), ..Post::new("Y1") };
 
 impl State<Soldier> for Post {
-    fn enter(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, log: &mut Log) {
-        if let Some(post) = soldier.always_on_to.filter(|_| self.parent.is_none()) {
-            if soldier.is_at_once {
-                fsm.change_state_now(soldier, post, log);
-            } else {
-                fsm.change_state(post);
-            }
-        }
+    fn enter(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, log: &mut Log) {
         soldier.call(self.name, "enter", log);
     }
 
     fn update(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, log: &mut Log) {
-        soldier.updates += 1;
-        if let Some(at) = soldier.orders.iter().position(|(from, _)| *from == self.name) {
-            fsm.change_state(soldier.orders.remove(at).1);
-        }
+        soldier.obey(self.name, fsm);
         soldier.call(self.name, "update", log);
+    }
+
+    fn on_message(&self, soldier: &mut Soldier, (): &(), fsm: &mut Fsm<'_, Soldier>, log: &mut Log) -> bool {
+        soldier.obey(self.name, fsm);
+        soldier.call(self.name, "on_message", log);
+        soldier.number % 4 > 0
     }
 
     fn exit(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, log: &mut Log) {
         soldier.call(self.name, "exit", log);
-    }
-
-    fn can_enter(&self, soldier: &Soldier, _: &Fsm<'_, Soldier>, _: &Log) -> bool {
-        soldier.panic_if_told(&format!("{}.can_enter", self.name));
-        true
-    }
-
-    fn can_exit(&self, soldier: &Soldier, _: &Fsm<'_, Soldier>, _: &Log) -> bool {
-        soldier.panic_if_told(&format!("{}.can_exit", self.name));
-        true
     }
 
     fn parent(&self) -> Option<StateRef<Soldier>> {
@@ -133,10 +106,6 @@ impl State<Soldier> for Post {
 
     fn initial(&self) -> Option<StateRef<Soldier>> {
         self.initial.map(Into::into)
-    }
-
-    fn is_passive(&self) -> bool {
-        self.is_passive
     }
 
     fn name(&self) -> Cow<'_, str> {
@@ -247,24 +216,6 @@ fn enters_come_by_target_however_many_states_there_are() {
     }
 }
 
-/// Rules 13 and 19.
-#[test]
-fn changes_without_an_end_are_cut_off_at_64_as_on_a_machine() {
-    for is_at_once in [false, true] {
-        let restless = Soldier { always_on_to: Some(&B), is_at_once, ..Soldier::ordered(0, "A", &B) };
-        let (mut alone, mut log) = (restless.clone(), Log::default());
-        StateMachine::new(&A).update(&mut alone, &mut log);
-        assert_eq!(log.lines.iter().filter(|line| line.starts_with("B.enter")).count(), 64);
-
-        let mut batch = Batch::new();
-        let key = batch.insert(restless, &A);
-        batch.insert(Soldier::new(1), &B);
-        log.note("B.update 1");
-        assert_eq!(update(&mut batch), log.lines);
-        assert_eq!(name_of(&batch, key), "B");
-    }
-}
-
 /// Rule 20.
 #[test]
 fn owners_that_change_places_are_each_updated_once_a_tick() {
@@ -282,17 +233,6 @@ fn owners_that_change_places_are_each_updated_once_a_tick() {
         update(&mut batch);
         assert!(batch.iter().all(|(_, soldier)| soldier.updates == tick));
     }
-}
-
-#[test]
-fn passive_states_are_skipped_whole_but_the_global_is_not() {
-    let mut batch = Batch::new();
-    let key = batch.insert(Soldier::new(0).panicking("Asleep.update"), &ASLEEP);
-    assert_eq!(update(&mut batch), "");
-    batch.set_global(&ALWAYS);
-    assert_eq!(update(&mut batch), "Always.update 0");
-    assert!(batch.change_state(key, &A, &mut Log::default()));
-    assert_eq!(update(&mut batch), "Always.update 0; A.update 0");
 }
 
 #[test]
@@ -365,6 +305,91 @@ fn n_parts_update_every_owner_once_while_they_move_come_and_go() {
         assert!(come.iter().all(|key| batch.get(*key).expect("it is there").updates <= 1));
         keys.extend(come);
     }
+}
+
+/// In whose `update` a second passes, and then the soldier of a number changes in its own way.
+struct Slow;
+
+impl State<Soldier> for Slow {
+    fn update(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, log: &mut Log) {
+        log.now += 1.0;
+        match soldier.number {
+            0 => drop(fsm.change_state_now(soldier, &A, log)),
+            1 => drop(fsm.change_state_now(soldier, &B, log)),
+            2 => fsm.change_state(&A),
+            3 => fsm.change_state(&B),
+            _ => {}
+        }
+    }
+}
+
+/// Goes through its owners twice.
+struct Twice;
+
+impl State<Soldier> for Twice {
+    fn update_all(&self, soldiers: &mut [Soldier], fsm: &mut FsmSlice<'_, Soldier>, log: &mut Log) {
+        for (i, soldier) in soldiers.iter_mut().enumerate().filter(|(i, _)| i % 3 != 0) {
+            fsm.at(i).change_state_now(soldier, &A, log);
+        }
+        for (i, soldier) in soldiers.iter_mut().enumerate() {
+            note(soldier, fsm.at(i), log);
+            match i % 3 {
+                2 => drop(fsm.at(i).change_state_now(soldier, &B, log)),
+                _ => fsm.at(i).change_state(&B),
+            }
+            note(soldier, fsm.at(i), log);
+        }
+    }
+}
+
+/// Writes down what an owner's handle shows.
+fn note(soldier: &Soldier, fsm: &Fsm<'_, Soldier>, log: &mut Log) {
+    let (current, previous, time) = (fsm.current(), fsm.previous(), fsm.time_in_state(log));
+    log.note(format!("{previous:?} -> {current:?} for {time}, {} {}", fsm.has_requests(), soldier.number));
+}
+
+/// So many soldiers in a state, in a batch that knows where they go, so that plain changes are made in bulk.
+fn squad<const N: usize>(state: impl IntoState<Soldier> + Copy) -> (Batch<Soldier>, [Key; N]) {
+    let mut batch = Batch::new();
+    for known in [&A, &B] {
+        let guide = batch.insert(Soldier::default(), known);
+        batch.remove(guide);
+    }
+    let keys = std::array::from_fn(|number| batch.insert(Soldier::new(number), state));
+    (batch, keys)
+}
+
+/// Rule 18.
+#[test]
+fn owners_that_change_at_several_times_of_one_tick_have_a_time_each() {
+    let (mut batch, keys) = squad::<5>(&Slow);
+    let mut log = Log::at(10.0);
+    batch.update(&mut log);
+    log.now = 20.0;
+    let found = keys.map(|key| (name_of(&batch, key), batch.time_in_state(key, &log).expect("it is there")));
+    // The first two change when they are updated, the next two once all have been.
+    let expected = [("A", 9.0), ("B", 8.0), ("A", 5.0), ("B", 5.0), ("Slow", 20.0)];
+    assert_eq!(found, expected.map(|(name, time)| (name.to_owned(), time)));
+}
+
+/// Rules 11 and 19.
+#[test]
+fn a_state_that_goes_through_its_owners_twice_finds_what_it_has_changed_at_once() {
+    let (mut batch, keys) = squad::<4>(&Twice);
+    let mut log = Log::default();
+    batch.update(&mut log);
+    let previous = keys.map(|key| batch.previous_of(key).map(ToString::to_string).expect("it has changed"));
+    assert_eq!(previous, ["Twice", "A", "A", "Twice"]);
+    assert_eq!(numbers_in(&batch, &B).len(), 4);
+    // The order across owners is that of those who go through them.
+    log.lines.sort_by_key(|line| line.chars().last());
+    assert_eq!(
+        log.lines,
+        "None -> Some(Twice) for 0, false 0; None -> Some(Twice) for 0, true 0; B.enter 0
+         A.enter 1; Some(Twice) -> Some(A) for 0, false 1; Some(Twice) -> Some(A) for 0, true 1; A.exit 1; B.enter 1
+         A.enter 2; Some(Twice) -> Some(A) for 0, false 2; A.exit 2; B.enter 2; Some(A) -> Some(B) for 0, false 2
+         None -> Some(Twice) for 0, false 3; None -> Some(Twice) for 0, true 3; B.enter 3"
+    );
 }
 
 #[cfg(feature = "parallel")]

@@ -3,7 +3,9 @@
 
 use demeanor::{Batch, Fsm, Key, Owner, State, StateRef};
 use proptest::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
+
+use crate::pool;
 
 /// An owner that goes where chance takes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,9 @@ struct Season {
     /// Only those in this camp move, if it is given.
     from: Option<usize>,
 }
+
+/// In which nobody moves.
+const STILL: Season = Season { now: 0.0, moving: 0, returning: 0, at_once: 0, target: None, camps: 1, from: None };
 
 impl Owner for Nomad {
     type Context<'a> = Season;
@@ -94,7 +99,7 @@ type Row = (Key, Nomad, Option<StateRef<Nomad>>, Option<StateRef<Nomad>>, Option
 
 /// The owners as they lie.
 fn rows(batch: &Batch<Nomad>) -> Vec<Row> {
-    let season = Season { now: 1000.0, moving: 0, returning: 0, at_once: 0, target: None, camps: 1, from: None };
+    let season = Season { now: 1000.0, ..STILL };
     let row = |(key, nomad): (Key, &Nomad)| {
         let (state, previous) = (batch.state_of(key).cloned(), batch.previous_of(key).cloned());
         (key, nomad.clone(), state, previous, batch.time_in_state(key, &season))
@@ -102,8 +107,8 @@ fn rows(batch: &Batch<Nomad>) -> Vec<Row> {
     batch.iter().map(row).collect()
 }
 
-fn pools() -> Vec<ThreadPool> {
-    [1, 2, 4].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")).into()
+fn pools() -> [ThreadPool; 3] {
+    [1, 2, 4].map(pool)
 }
 
 /// Runs the same ticks on a batch by `update`, and on clones by `par_update` on several numbers of threads.
@@ -152,13 +157,13 @@ fn season(camps: usize) -> impl Strategy<Value = Season> {
     let at_once = prop_oneof![4 => Just(0_u64), 1 => Just(1), 1 => Just(300)];
     let returning = prop_oneof![3 => Just(0_u64), 1 => Just(200), 1 => Just(1000)];
     (share(), returning, at_once, target, from).prop_map(move |(moving, returning, at_once, target, from)| Season {
-        now: 0.0,
         moving,
         returning,
         at_once,
         target,
         camps,
         from,
+        ..STILL
     })
 }
 
@@ -197,15 +202,7 @@ fn a_parallel_tick_leaves_every_row_as_an_ordinary_one_does() {
 fn many_short_buckets_end_as_in_an_ordinary_tick() {
     let pools = pools();
     for (owners, camps) in [(vec![30; 400], 400), (vec![0; 400], 400), ([vec![9000], vec![20; 300]].concat(), 301)] {
-        let wave = |tick: u32, moving| Season {
-            now: f64::from(tick),
-            moving,
-            returning: 10,
-            at_once: 0,
-            target: None,
-            camps,
-            from: None,
-        };
+        let wave = |tick: u32, moving| Season { now: f64::from(tick), moving, returning: 10, camps, ..STILL };
         let seasons = [wave(0, 1000), wave(1, 100), Season { at_once: 3, ..wave(2, 300) }, wave(3, 1000)];
         assert_all_equal(&pools, &batch_of(&owners), &seasons);
     }
@@ -216,7 +213,7 @@ fn all_but_a_few_move_as_in_an_ordinary_tick() {
     let pools = pools();
     for moving in [990, 998, 999] {
         for (camps, target) in [(3, None), (3, Some(2))] {
-            let season = Season { now: 1.0, moving, returning: 0, at_once: 0, target, camps, from: None };
+            let season = Season { now: 1.0, moving, target, camps, ..STILL };
             assert_all_equal(&pools, &batch_of(&[60_000, 5000, 0]), &[season, Season { now: 2.0, ..season }]);
         }
     }
@@ -226,9 +223,9 @@ fn all_but_a_few_move_as_in_an_ordinary_tick() {
 #[test]
 fn a_clock_that_begins_within_a_tick_gives_those_moved_before_the_time_0() {
     let ticked = |threads: usize| {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let pool = pool(threads);
         let mut batch = batch_of(&[3000, 20_000, 3000, 5]);
-        let still = Season { now: 0.0, moving: 1000, returning: 0, at_once: 0, target: None, camps: 4, from: None };
+        let still = Season { moving: 1000, camps: 4, ..STILL };
         let make = |chunk: usize| match chunk {
             // The first camp's two chunks and the last camps', whose owners are moved one by one.
             0 | 1 => Season { at_once: 2000, ..still },
@@ -252,16 +249,14 @@ fn chunks_of_which_each_has_its_own_time_and_moves_end_alike_on_any_number_of_th
     for has_target in [false, true] {
         for moving in [[1000; 3], [500, 0, 900]] {
             let ticked = |threads: usize| {
-                let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+                let pool = pool(threads);
                 let mut batch = batch_of(&[40_000, 10_000, 5, 5]);
-                let still =
-                    Season { now: 0.0, moving: 0, returning: 0, at_once: 0, target: None, camps: 4, from: None };
                 let mut after_ticks = Vec::new();
                 for tick in 1..5_u32 {
                     let target = has_target.then_some(if tick % 2 == 0 { 0 } else { 3 });
                     let make = |chunk: usize| {
                         let now = f64::from(tick) + f64::from(u8::try_from(chunk).expect("there are few")) / 256.0;
-                        Season { now, moving: moving[(chunk + tick as usize) % 3], target, ..still }
+                        Season { now, moving: moving[(chunk + tick as usize) % 3], target, camps: 4, ..STILL }
                     };
                     pool.install(|| batch.par_update(make));
                     after_ticks.push(rows(&batch));
@@ -289,9 +284,9 @@ fn states_that_come_and_go_keep_the_order() {
         for key in keys.into_iter().skip(round % 3) {
             batch.remove(key);
         }
-        batch.update(&mut Season { now: 0.0, moving: 0, returning: 0, at_once: 0, target: None, camps: 3, from: None });
+        batch.update(&mut { STILL });
     }
-    let season = Season { now: 1.0, moving: 700, returning: 50, at_once: 0, target: None, camps: 5, from: None };
+    let season = Season { now: 1.0, moving: 700, returning: 50, camps: 5, ..STILL };
     assert_all_equal(&pools, &batch, &[season, Season { now: 2.0, at_once: 1, ..season }, season]);
 }
 
@@ -331,8 +326,7 @@ fn who_waits_for_a_state_that_is_first_seen_in_the_tick_sleeps_where_it_does_in_
             batch.insert(Nomad { seed, entered: 0 }, camp.clone());
         }
     }
-    let season = Season { now: 0.0, moving: 0, returning: 0, at_once: 0, target: None, camps: 1, from: None };
-    assert_all_equal(&pools(), &batch, &[season; 3]);
-    batch.update(&mut season.clone());
+    assert_all_equal(&pools(), &batch, &[STILL; 3]);
+    batch.update(&mut { STILL });
     assert_eq!(batch.awake(), 10_000 - 1667);
 }

@@ -2,12 +2,12 @@
 
 #![cfg(feature = "std")]
 
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use demeanor::{Batch, Change, Fsm, GameTime, Owner, State};
+use demeanor::{Batch, GameTime, StateRef};
 
+use crate::game::{self, Barred, Clock, Closed, Hall, Imp, add, calls};
 use crate::trace::places::{A, B, C, X1, X2, Y};
 use crate::trace::{Act, Actor, Stage};
 
@@ -83,172 +83,40 @@ fn a_guard_a_panic_or_a_flight_at_any_level_concerns_nobody_else() {
     assert!(panicked > 4);
 }
 
-/// Rules 21 and 22: what a callback panics with is dropped where another's panic goes on, and that may panic, too.
-#[cfg(feature = "parallel")]
-#[test]
-fn a_panics_payload_that_panics_when_it_is_dropped_loses_nobody() {
-    struct Payload;
-    impl Drop for Payload {
-        fn drop(&mut self) {
-            if !std::thread::panicking() {
-                resume_unwind(Box::new("dropped"));
-            }
-        }
-    }
-    struct Goblin(usize);
-    impl Owner for Goblin {
-        type Context<'a> = ();
-        type Message = ();
-    }
-    struct Fragile;
-    struct Right;
-    impl State<Goblin> for Right {}
-    impl State<Goblin> for Fragile {
-        fn update(&self, goblin: &mut Goblin, _: &mut Fsm<'_, Goblin>, (): &mut ()) {
-            if goblin.0 % 3000 == 1 {
-                resume_unwind(Box::new(Payload));
-            }
-        }
-    }
-    let mut batch = Batch::new();
-    for number in 0..9000 {
-        batch.insert(Goblin(number), &Fragile);
-    }
-    let payload = catch_unwind(AssertUnwindSafe(|| batch.par_update(|_| ()))).map(drop).unwrap_err();
-    assert!(payload.is::<Payload>());
-    std::mem::forget(payload);
-    assert_eq!(batch.len(), 9000);
-    assert_eq!(batch.owners_in(&Fragile).len(), 9000);
-    for (number, key) in batch.keys().collect::<Vec<_>>().into_iter().enumerate() {
-        assert_eq!(batch.get(key).map(|goblin| goblin.0), Some(number));
-        assert!(batch.change_state(key, &Right, &mut ()));
-    }
-    assert_eq!(batch.owners_in(&Right).len(), 9000);
-}
-
-thread_local! {
-    /// How many times anything of the game has been called.
-    static CALLS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn called() {
-    CALLS.set(CALLS.get() + 1);
-}
-
-/// An owner that counts its ticks, and asks for what is to be measured.
-struct Unit {
-    ticks: u32,
-    number: usize,
-    ask: Ask,
-}
-
-type Ask = fn(&mut Unit, &mut Fsm<'_, Unit>, &mut ());
-
-impl Owner for Unit {
-    type Context<'a> = ();
-    type Message = ();
-
-    fn now((): &()) -> f64 {
-        called();
-        0.0
-    }
-
-    fn on_change(&mut self, _: &Change<'_, Self>, (): &mut ()) {
-        called();
-    }
-
-    fn after_change(&mut self, _: &Change<'_, Self>, (): &mut ()) {
-        called();
-    }
-}
-
-/// The states that units change between: each is one for a number.
-struct Post<const N: u8>;
-
-impl<const N: u8> State<Unit> for Post<N> {
-    fn enter(&self, _: &mut Unit, _: &mut Fsm<'_, Unit>, (): &mut ()) {
-        called();
-    }
-
-    fn update(&self, unit: &mut Unit, fsm: &mut Fsm<'_, Unit>, (): &mut ()) {
-        called();
-        unit.ticks += 1;
-        (unit.ask)(unit, fsm, &mut ());
-    }
-
-    fn exit(&self, _: &mut Unit, _: &mut Fsm<'_, Unit>, (): &mut ()) {
-        called();
-    }
-
-    fn can_enter(&self, _: &Unit, _: &Fsm<'_, Unit>, (): &()) -> bool {
-        called();
-        N != 8
-    }
-
-    fn can_exit(&self, _: &Unit, fsm: &Fsm<'_, Unit>, (): &()) -> bool {
-        called();
-        fsm.target().is_none_or(|target| !target.is::<Post<9>>())
-    }
-
-    fn parent(&self) -> Option<demeanor::StateRef<Unit>> {
-        called();
-        None
-    }
-
-    fn initial(&self) -> Option<demeanor::StateRef<Unit>> {
-        called();
-        None
-    }
-
-    fn is_passive(&self) -> bool {
-        called();
-        false
-    }
-}
+/// What an imp is to ask for in a tick of a number: the state, and the request, see [`crate::game`].
+type Ask = fn(u32, &Imp) -> (StateRef<Imp>, u8);
 
 /// What a tick of so many owners calls and allocates, once the batch has grown to them.
-fn cost(count: usize, ask: Ask) -> (u64, u64) {
+fn cost(count: u32, ask: Ask) -> (u64, u64) {
     let mut batch = Batch::new();
-    for number in 0..count {
-        batch.insert(Unit { ticks: 0, number, ask }, &Post::<0>);
-    }
-    (0..4).for_each(|_| batch.update(&mut ()));
-    let calls_before = CALLS.get();
-    let allocations = allocation_counter::measure(|| {
-        batch.update(&mut ());
-        batch.update(&mut ());
-    });
-    (CALLS.get() - calls_before, allocations.count_total)
+    add(&mut batch, 0, count, || (&game::A).into());
+    let mut clock = Clock::default();
+    let mut tick = |number| {
+        clock.updated.clear();
+        for (_, imp) in &mut batch {
+            let (state, request) = ask(number, imp);
+            (imp.order, imp.request) = (Some(state), request);
+        }
+        batch.update(&mut clock);
+    };
+    (0..4).for_each(&mut tick);
+    let calls_before = calls();
+    let allocations = allocation_counter::measure(|| (4..6).for_each(&mut tick));
+    (calls() - calls_before, allocations.count_total)
 }
 
 /// Rule 31.
 #[test]
 fn what_an_owner_asks_for_costs_the_same_however_many_ask() {
     let corners: [(&str, Ask); 8] = [
-        ("a change that can_enter refuses", |_, fsm, ()| fsm.change_state(&Post::<8>)),
-        ("a change that can_exit refuses", |_, fsm, ()| fsm.change_state(&Post::<9>)),
-        ("a revert without a previous state", |_, fsm, ()| fsm.revert_state()),
-        ("half change, half revert", |unit, fsm, ()| {
-            if unit.number % 2 == 0 { fsm.change_state(&Post::<1>) } else { fsm.revert_state() }
-        }),
-        (
-            "a push, then a pop",
-            |unit, fsm, ()| {
-                if unit.ticks % 2 == 1 { fsm.push_state(&Post::<1>) } else { fsm.pop_state() }
-            },
-        ),
-        ("a change now", |unit, fsm, cx| {
-            fsm.change_state_now(unit, &Post::<1>, cx);
-        }),
-        ("three requests", |_, fsm, ()| {
-            fsm.change_state(&Post::<1>);
-            fsm.change_state(&Post::<2>);
-            fsm.force_state(&Post::<3>);
-        }),
-        ("an ensured state and a message", |_, fsm, ()| {
-            fsm.ensure_state(&Post::<1>);
-            fsm.send(());
-        }),
+        ("a change that can_enter refuses", |_, _| ((&Closed).into(), 0)),
+        ("a change that can_exit refuses", |_, _| ((&Barred).into(), 0)),
+        ("a revert without a previous state", |_, _| ((&game::B).into(), 4)),
+        ("half change, half revert", |_, imp| ((&game::B).into(), if imp.number % 2 == 0 { 0 } else { 4 })),
+        ("a push, then a message now and a pop", |tick, _| ((&game::B).into(), if tick % 2 == 0 { 2 } else { 9 })),
+        ("a change now", |_, _| ((&game::B).into(), 1)),
+        ("three requests", |_, _| ((&Hall).into(), 5)),
+        ("an ensured state and a message", |_, _| ((&game::B).into(), 8)),
     ];
     for (corner, ask) in corners {
         // All within one chunk, and then over several.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 use std::time::Duration;
 
+use crate::play::{Player, happened, with_many};
 use demeanor::{Agent, Cast, Dispatcher, Fsm, Owner, State, StateMachine, Telegram};
 
 thread_local! {
@@ -148,42 +149,17 @@ fn many_delayed_telegrams_arrive_in_order() {
 
 #[test]
 fn what_many_are_told_and_answer_in_one_turn_all_arrives() {
-    struct Soldier {
-        heard: u32,
-    }
-    type Army = Cast<u32, &'static str, ()>;
-    impl Owner for Soldier {
-        type Context<'a> = Army;
-        type Message = Telegram<u32, &'static str>;
-    }
-    struct Fight;
-    impl State<Soldier> for Fight {
-        fn update(&self, _: &mut Soldier, _: &mut Fsm<'_, Soldier>, army: &mut Army) {
-            let everybody: Vec<u32> = army.keys().copied().collect();
-            for soldier in everybody {
-                army.send(0, soldier, "report");
-            }
+    const SOLDIERS: usize = 100_000;
+    let mut army = with_many(SOLDIERS, "Idle.report", |_| "send Ann here".to_owned());
+    let told = army.with::<Player, _>(&"Ann", |_, army| {
+        let everybody: Vec<_> = army.keys().copied().collect();
+        for soldier in everybody {
+            army.send("Ann", soldier, "report");
         }
-
-        fn on_message(
-            &self,
-            soldier: &mut Soldier,
-            telegram: &Telegram<u32, &'static str>,
-            _: &mut Fsm<'_, Soldier>,
-            army: &mut Army,
-        ) -> bool {
-            soldier.heard += 1;
-            if telegram.message == "report" {
-                army.send(telegram.receiver, telegram.sender, "here");
-            }
-            true
-        }
-    }
-    const SOLDIERS: u32 = 100_000;
-    let mut army = Army::new(());
-    for number in 0..SOLDIERS {
-        army.add(number, Agent::new(Soldier { heard: 0 }, StateMachine::new(&Fight))).unwrap();
-    }
-    army.update_one(&0);
-    assert_eq!(army.get::<Soldier>(&0).unwrap().heard, SOLDIERS + 1);
+    });
+    assert_eq!(told, Ok(()));
+    let heard = happened(&mut army);
+    let of_ann = heard.iter().filter(|line| line.starts_with("Ann ")).collect::<Vec<_>>();
+    assert_eq!(of_ann.len(), SOLDIERS + 1);
+    assert_eq!(of_ann[..2], ["Ann Idle.report", "Ann Idle.here"]);
 }

@@ -6,16 +6,22 @@ fn letter(message: &'static str) -> Telegram<u8, &'static str> {
     Telegram::new(1, 2, message)
 }
 
+/// A queue in which telegrams are sent at a time, each with its delay.
+fn sent(now: f64, telegrams: &[(f64, &'static str)]) -> Dispatcher<u8, &'static str> {
+    let mut post = Dispatcher::new();
+    for (delay, message) in telegrams {
+        assert!(post.send_after(*delay, letter(message), now));
+    }
+    post
+}
+
 fn arrivals(post: &mut Dispatcher<u8, &'static str>, now: f64) -> Vec<&'static str> {
     std::iter::from_fn(|| post.pop_due(now)).map(|telegram| telegram.message).collect()
 }
 
 #[test]
 fn telegrams_arrive_in_the_order_of_their_due_times() {
-    let mut post = Dispatcher::new();
-    for (delay, message) in [(3.0, "c"), (1.0, "a"), (2.0, "b"), (4.0, "later")] {
-        post.send_after(delay, letter(message), 10.0);
-    }
+    let mut post = sent(10.0, &[(3.0, "c"), (1.0, "a"), (2.0, "b"), (4.0, "later")]);
     assert_eq!(post.next_due(), Some(11.0));
     assert_eq!(arrivals(&mut post, 10.9), [] as [&str; 0]);
     assert_eq!(arrivals(&mut post, 13.0), ["a", "b", "c"]);
@@ -24,21 +30,16 @@ fn telegrams_arrive_in_the_order_of_their_due_times() {
 
 #[test]
 fn telegrams_with_equal_due_times_all_arrive_in_the_order_of_sending() {
-    let mut post = Dispatcher::new();
     let messages = ["a", "b", "a", "a", "c", "b"];
-    for message in messages {
-        assert!(post.send_after(1.0, letter(message), 0.0));
-    }
+    let mut post = sent(0.0, &messages.map(|message| (1.0, message)));
     assert_eq!(arrivals(&mut post, 1.0), messages);
 }
 
 #[test]
 fn a_delay_that_is_negative_or_not_a_number_is_none() {
-    let mut post = Dispatcher::new();
-    for (delay, message) in [(f64::NAN, "nan"), (-3.0, "negative"), (-0.0, "minus zero"), (0.0, "zero")] {
-        post.send_after(delay, letter(message), 5.0);
-    }
-    post.send_after(f64::INFINITY, letter("never"), 5.0);
+    let telegrams =
+        [(f64::NAN, "nan"), (-3.0, "negative"), (-0.0, "minus zero"), (0.0, "zero"), (f64::INFINITY, "never")];
+    let mut post = sent(5.0, &telegrams);
     assert_eq!(arrivals(&mut post, 4.9), [] as [&str; 0]);
     assert_eq!(arrivals(&mut post, 5.0), ["nan", "negative", "minus zero", "zero"]);
     assert_eq!(arrivals(&mut post, f64::MAX), [] as [&str; 0]);
@@ -93,10 +94,7 @@ fn merging_drops_what_resembles_a_queued_telegram_and_nothing_else() {
 
 #[test]
 fn the_queue_shows_its_telegrams_in_the_order_in_which_they_will_arrive() {
-    let mut post = Dispatcher::new();
-    for (due, message) in [(2.0, "c"), (1.0, "a"), (1.0, "b"), (3.0, "d")] {
-        post.send_at(due, letter(message));
-    }
+    let mut post = sent(0.0, &[(2.0, "c"), (1.0, "a"), (1.0, "b"), (3.0, "d")]);
     let shown: Vec<_> = post.iter().map(|(due, telegram)| (due, telegram.message)).collect();
     assert_eq!(shown, [(1.0, "a"), (1.0, "b"), (2.0, "c"), (3.0, "d")]);
 

@@ -13,8 +13,7 @@ mod journal;
 mod messages;
 mod model;
 mod panics;
-mod players;
-mod port;
+mod play;
 mod queries;
 #[cfg(all(feature = "serde", feature = "std"))]
 mod random;

@@ -1,12 +1,14 @@
 //! A script on a batch and, beside it, on one machine per owner: the twins. After each deed, both must agree.
 
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
-use demeanor::{Batch, Journal, Key, StateMachine, StateRef};
+use demeanor::{Batch, Fsm, Journal, Key, StateMachine, StateRef};
 
 use crate::program::{Verb, Wait};
-use crate::puppet::{Corner, Forms, Mark, Node, Origin, Panicked, Puppet, Seen, Table, caught, ids, mark, seen};
+use crate::puppet::{Corner, Forms, Node, Origin, Panicked, Puppet, Seen, Table, caught, ids, mark, seen};
 use crate::script::{Act, Deed, Script};
 
 /// How the batch is updated.
@@ -51,8 +53,8 @@ struct Stage<'s> {
     forms: &'static Forms,
     way: Way,
     batch: Batch<Puppet>,
-    /// What the batch was before it was cloned the last time.
-    former: Batch<Puppet>,
+    /// What there was when the batch was cloned the last time.
+    former: (Batch<Puppet>, Vec<Place>, Vec<Twin>),
     /// Where each owner is, by its number.
     places: Vec<Place>,
     twins: Vec<Twin>,
@@ -63,6 +65,7 @@ struct Stage<'s> {
     run: Run,
 }
 
+#[derive(Clone)]
 enum Place {
     In(Key),
     Alone(Twin),
@@ -89,7 +92,7 @@ pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
         forms,
         way,
         batch: Batch::new(),
-        former: Batch::new(),
+        former: (Batch::new(), Vec::new(), Vec::new()),
         places: Vec::new(),
         twins: Vec::new(),
         now: 0.0,
@@ -101,14 +104,13 @@ pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
     }
     for (nth, deed) in (1..).zip(&script.deeds) {
         stage.do_deed(deed);
-        if nth % every == 0 {
-            stage.save_and_load();
-        } else if way == Way::Update && stage.places.len() < 64 {
-            stage.check_saves();
+        let is_saved = nth % every == 0;
+        if is_saved || way == Way::Update && stage.places.len() < 64 {
+            stage.save_and_load(is_saved);
         }
     }
     stage.shake();
-    stage.run
+    stage.check_memory()
 }
 
 impl Stage<'_> {
@@ -155,25 +157,52 @@ impl Stage<'_> {
             Deed::SetGlobal(id) => {
                 let global = self.forms.reference(*id);
                 self.batch.set_global(global.clone());
-                let alone = self.places.iter_mut().filter_map(Place::alone);
-                for twin in self.twins.iter_mut().chain(alone) {
-                    twin.machine.set_global(global.clone());
-                }
+                self.all_twins().for_each(|twin| twin.machine.set_global(global.clone()));
             }
             Deed::Fuse(every, after) => {
                 for (_, puppet) in self.batch.iter_mut().filter(|(_, puppet)| puppet.number % every == 0) {
                     puppet.fuse.set(*after);
                 }
-                let alone = self.places.iter_mut().filter_map(Place::alone);
-                for twin in self.twins.iter_mut().chain(alone).filter(|twin| twin.puppet.number % every == 0) {
+                for twin in self.all_twins().filter(|twin| twin.puppet.number % every == 0) {
                     twin.puppet.fuse.set(*after);
                 }
             }
             Deed::Rebuild => self.rebuild(),
             Deed::Clone => {
-                self.former.clone_from(&self.batch);
-                std::mem::swap(&mut self.former, &mut self.batch);
+                let Self { former: (batch, places, twins), .. } = self;
+                batch.clone_from(&self.batch);
+                std::mem::swap(batch, &mut self.batch);
+                places.clone_from(&self.places);
+                twins.clone_from(&self.twins);
             }
+            Deed::Restore => {
+                let (batch, places, twins) = &self.former;
+                self.batch.clone_from(batch);
+                self.places.clone_from(places);
+                self.twins.clone_from(twins);
+            }
+            Deed::Extend(ids) => self.extend(ids),
+            Deed::Retain(every) => {
+                self.batch.retain(|_, puppet| puppet.number % every > 0);
+                self.part_with(|number| number % every == 0);
+            }
+            Deed::Drain(count) => {
+                let len = self.batch.len();
+                let drained: Vec<_> = self.batch.drain().take(*count).collect();
+                assert_eq!(drained.len(), len.min(*count), "as many as there are");
+                for (key, puppet, machine) in drained {
+                    let number = puppet.number;
+                    assert_eq!(self.key(number), key, "each once, with its key");
+                    self.places[number] = Place::Alone(Twin { puppet, machine });
+                }
+                self.part_with(|_| true);
+            }
+            Deed::Clear => {
+                self.batch.clear();
+                self.part_with(|_| true);
+            }
+            Deed::Reserve(id, count) => self.batch.reserve(*count, self.forms.reference(*id)),
+            Deed::Shrink => self.batch.shrink_to_fit(),
             Deed::To(number, act) => {
                 if let Some(number) = number.checked_rem(self.places.len()) {
                     self.act_on(number, act);
@@ -188,32 +217,22 @@ impl Stage<'_> {
         self.odd.unwrap_or(self.now)
     }
 
-    /// Saves and loads the batch, and those who have left it.
-    #[cfg_attr(not(feature = "serde"), expect(clippy::unused_self, reason = "nothing can be saved"))]
-    fn save_and_load(&mut self) {
+    /// Saves and loads the batch, and the owners that have left it: each can be loaded, and is saved again the same (rule 27).
+    #[cfg_attr(not(feature = "serde"), expect(unused_variables, clippy::unused_self, reason = "nothing can be saved"))]
+    fn save_and_load(&mut self, goes_on_with_it: bool) {
         #[cfg(feature = "serde")]
         {
             let now = self.clock();
-            let Self { batch, book, forms, .. } = self;
-            *batch = crate::saving::saved_and_loaded(batch, book, forms, now);
-            batch.set_journal(Some(Journal::new(1_000_000)));
-            for twin in self.places.iter_mut().filter_map(Place::alone) {
-                twin.machine = crate::saving::saved_and_loaded_machine(&twin.machine, book, forms, now);
+            let Self { batch, book, forms, places, .. } = self;
+            let loaded = crate::saving::saved_and_loaded(batch, book, forms, now);
+            if goes_on_with_it {
+                *batch = loaded;
+                batch.set_journal(Some(Journal::new(1_000_000)));
             }
-        }
-    }
-
-    /// What is saved of all owners can be loaded, and is saved again the same (rule 27).
-    #[cfg_attr(not(feature = "serde"), expect(clippy::unused_self, reason = "nothing can be saved"))]
-    fn check_saves(&self) {
-        #[cfg(feature = "serde")]
-        {
-            let now = self.clock();
-            let Self { batch, book, forms, .. } = self;
-            crate::saving::saved_and_loaded(batch, book, forms, now);
-            for place in &self.places {
-                if let Place::Alone(Twin { machine, .. }) = place {
-                    crate::saving::saved_and_loaded_machine(machine, book, forms, now);
+            for twin in places.iter_mut().filter_map(Place::alone) {
+                let loaded = crate::saving::saved_and_loaded_machine(&twin.machine, book, forms, now);
+                if goes_on_with_it {
+                    twin.machine = loaded;
                 }
             }
         }
@@ -240,11 +259,32 @@ impl Stage<'_> {
         self.compare("shaking");
     }
 
+    /// The batch keeps no state but those of its machines: it has forgotten all others within 64 ticks in which nothing happens.
+    fn check_memory(mut self) -> Run {
+        let Self { forms, script, ref mut batch, .. } = self;
+        if batch.len() < 24 {
+            self.former = (Batch::new(), Vec::new(), Vec::new());
+            batch.iter_mut().for_each(|(_, puppet)| (puppet.fuel, puppet.fuse) = (0, Cell::new(0)));
+            let guest = batch.insert(Puppet::new(0), Arc::new(Node::<0>::new(0, 0, forms)));
+            drop(batch.remove(guest));
+            let mut table = Table::new(&script.program, self.now);
+            (0..64).for_each(|_| batch.update(&mut table));
+            let kept = forms.live_states();
+            let machines: Vec<_> = std::mem::take(batch).into_machines().collect();
+            assert_eq!(kept, forms.live_states(), "{:?}: states that {} machines need", self.way, machines.len());
+        }
+        self.run
+    }
+
     fn refuel(&mut self) {
         let fuel = self.script.program.fuel;
         self.batch.iter_mut().for_each(|(_, puppet)| puppet.fuel = fuel);
-        let alone = self.places.iter_mut().filter_map(Place::alone);
-        self.twins.iter_mut().chain(alone).for_each(|twin| twin.puppet.fuel = fuel);
+        self.all_twins().for_each(|twin| twin.puppet.fuel = fuel);
+    }
+
+    /// The twins, and the owners that go on alone.
+    fn all_twins(&mut self) -> impl Iterator<Item = &mut Twin> {
+        self.twins.iter_mut().chain(self.places.iter_mut().filter_map(Place::alone))
     }
 
     fn puppet(&self) -> Puppet {
@@ -296,6 +336,28 @@ impl Stage<'_> {
             assert_eq!(puppet.number, number, "the owner of that key");
             assert!(self.batch.remove(key).is_none(), "a stale key is nobody's");
             self.places[number] = Place::Alone(Twin { puppet, machine });
+        }
+    }
+
+    fn extend(&mut self, ids: &[crate::program::Id]) {
+        let states = ids.iter().map(|id| self.forms.reference(*id));
+        let added = (self.places.len()..).map(Puppet::new).zip(states).collect::<Vec<_>>();
+        self.batch.extend(added);
+        let keys: BTreeMap<_, _> = self.batch.iter().map(|(key, puppet)| (puppet.number, key)).collect();
+        for id in ids {
+            let number = self.places.len();
+            let machine = self.with_global(StateMachine::new(self.forms.reference(*id)));
+            self.add(keys[&number], Twin { puppet: Puppet::new(number), machine });
+        }
+    }
+
+    /// The batch has dropped some owners. In the place of each, a copy of its twin goes on alone.
+    fn part_with(&mut self, is_dropped: impl Fn(usize) -> bool) {
+        for (number, twin) in self.twins.iter().enumerate().filter(|(number, _)| is_dropped(*number)) {
+            if let Place::In(key) = self.places[number] {
+                assert!(!self.batch.contains_key(key), "the key is stale");
+                self.places[number] = Place::Alone(twin.clone());
+            }
         }
     }
 
@@ -396,7 +458,16 @@ impl Stage<'_> {
 
     /// As with a tick, not all owners are offered the message when one panics.
     fn broadcast(&mut self) {
-        let outcome = self.batch_verb(|stage, table| stage.batch.broadcast(&Origin::Game, table));
+        let outcome = self.batch_verb(|stage, table| match stage.way {
+            #[cfg(feature = "parallel")]
+            Way::Parallel { threads } => {
+                let (program, now) = (&stage.script.program, stage.clock());
+                let make = |_: usize| Table::new(program, now);
+                let all = || stage.batch.par_broadcast(&Origin::Game, make);
+                crate::pool(threads).install(all).0
+            }
+            _ => stage.batch.broadcast(&Origin::Game, table),
+        });
         let mut handled = 0;
         let mut panicked = false;
         let mut twins = std::mem::take(&mut self.twins);
@@ -420,17 +491,15 @@ impl Stage<'_> {
         let forms = self.forms;
         let mut twins = std::mem::take(&mut self.twins);
         let twin = &mut twins[number];
-        let expected =
-            self.twin_verb(|_, table| act_on_machine(act, &mut twin.puppet, &mut twin.machine, forms, table));
+        let expected = self.twin_verb(|_, table| act_on(act, twin.host(), forms, table));
         self.twins = twins;
-        let outcome = if let Place::In(key) = self.places[number] {
-            self.batch_verb(|stage, table| act_on_batch(act, &mut stage.batch, key, forms, table))
-        } else {
-            self.batch_verb(|stage, table| {
-                let alone = stage.places[number].alone().expect("it is no longer in the batch");
-                act_on_machine(act, &mut alone.puppet, &mut alone.machine, forms, table)
-            })
-        };
+        let outcome = self.batch_verb(|stage, table| {
+            let host = match &mut stage.places[number] {
+                Place::In(key) => Host::Batch(&mut stage.batch, *key),
+                Place::Alone(twin) => twin.host(),
+            };
+            act_on(act, host, forms, table)
+        });
         assert_eq!(outcome, expected, "owner {number}, {act:?}");
     }
 
@@ -475,6 +544,9 @@ impl Stage<'_> {
                 );
             }
             assert_eq!(is, expected, "{way:?}, {deed:?}: where owner {number} is");
+            if let Place::Alone(Twin { machine: alone, .. }) = place {
+                assert_eq!(alone.digest(), machine.digest(), "{way:?}, {deed:?}: the digest of owner {number}");
+            }
             assert_eq!(puppet.told(), twin.puppet.told(), "{way:?}, {deed:?}: the changes of owner {number}");
             if let (Place::In(key), Some(journal)) = (place, self.batch.journal()) {
                 let name = format!("{key:?}: ");
@@ -484,6 +556,12 @@ impl Stage<'_> {
         }
         self.check_places();
         self.check_sleepers();
+        if self.places.len() < 24 {
+            for (_, puppet, machine) in self.batch.clone().into_machines() {
+                let twin = &self.twins[puppet.number].machine;
+                assert_eq!(machine.digest(), twin.digest(), "{way:?}, {deed:?}: the digest of owner {}", puppet.number);
+            }
+        }
         let mut layout = DefaultHasher::new();
         self.batch.iter().for_each(|(key, puppet)| (key, puppet.number).hash(&mut layout));
         // States that have only been asked for may be known in one kind of update and not in another.
@@ -497,8 +575,7 @@ impl Stage<'_> {
         }
         self.run.journals.push(written.finish());
         self.batch.iter_mut().for_each(|(_, puppet)| puppet.forget_events());
-        let alone = self.places.iter_mut().filter_map(Place::alone);
-        self.twins.iter_mut().chain(alone).for_each(|twin| twin.puppet.forget_events());
+        self.all_twins().for_each(|twin| twin.puppet.forget_events());
     }
 
     /// What the batch tells of an owner.
@@ -529,21 +606,17 @@ impl Stage<'_> {
         assert_eq!(here, expected, "every owner once");
         assert_eq!((batch.len(), batch.keys().count()), (here.len(), here.len()));
 
-        let counts = |of: &mut dyn Iterator<Item = (StateRef<Puppet>, usize)>| {
-            let mut counts: Vec<(Group, usize)> = Vec::new();
-            for (state, count) in of.filter(|(_, count)| *count > 0) {
-                let group = Group::of(&state);
-                match counts.iter_mut().find(|(known, _)| *known == group) {
-                    Some((_, known)) => *known += count,
-                    None => counts.push((group, count)),
-                }
-            }
-            counts.sort_unstable();
-            counts
-        };
-        let by_key = counts(&mut batch.keys().filter_map(|key| Some((batch.state_of(key)?.clone(), 1))));
-        let by_census = counts(&mut batch.census().map(|(state, count)| (state.clone(), count)));
-        assert_eq!(by_key, by_census, "the census");
+        let mut in_rows = batch.iter().filter_map(|(key, _)| batch.state_of(key));
+        for (state, count) in batch.census() {
+            let is_of = |own: &&StateRef<Puppet>| {
+                // All owned states of a type lie together.
+                *own == state || own.is_owned() && state.is_owned() && mark(own).id % 2 == mark(state).id % 2
+            };
+            let here = in_rows.by_ref().take(count).filter(is_of).count();
+            assert_eq!(here, count, "the rows lie by state, in the order of the census");
+        }
+        assert!(in_rows.next().is_none(), "every row is counted");
+
         for (state, count) in batch.census().filter(|(state, _)| !state.is_owned()) {
             let owners = batch.owners_in(&**state);
             assert_eq!(owners.len(), count);
@@ -584,22 +657,9 @@ fn is_asleep(machine: &StateMachine<Puppet>) -> bool {
     machine.clone().wake()
 }
 
-/// What a census counts together.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Group {
-    State(crate::program::Id),
-    Evens,
-    Odds,
-}
-
-impl Group {
-    fn of(state: &StateRef<Puppet>) -> Self {
-        let Mark { id, .. } = mark(state);
-        match (state.is_owned(), id % 2) {
-            (false, _) => Self::State(id),
-            (true, 0) => Self::Evens,
-            (true, _) => Self::Odds,
-        }
+impl Twin {
+    fn host(&mut self) -> Host<'_> {
+        Host::Machine(&mut self.puppet, &mut self.machine)
     }
 }
 
@@ -612,117 +672,102 @@ impl Place {
     }
 }
 
-pub(crate) fn act_on_machine(
-    act: &Act,
-    puppet: &mut Puppet,
-    machine: &mut StateMachine<Puppet>,
-    forms: &'static Forms,
-    table: &mut Table<'_>,
-) -> Option<bool> {
+/// The machine of an owner: its own, or that in a batch.
+pub(crate) enum Host<'h> {
+    Machine(&'h mut Puppet, &'h mut StateMachine<Puppet>),
+    Batch(&'h mut Batch<Puppet>, Key),
+}
+
+/// Calls a method that machines and batches have, a batch by the owner's key.
+macro_rules! call {
+    ($host:ident.$method:ident($($argument:expr),*; $table:ident)) => {
+        match $host {
+            Host::Machine(puppet, machine) => machine.$method(puppet, $($argument,)* $table),
+            Host::Batch(batch, key) => batch.$method(key, $($argument,)* $table),
+        }
+    };
+}
+
+/// What an act returns, where a batch and a machine return the same.
+pub(crate) fn act_on(act: &Act, host: Host<'_>, forms: &'static Forms, table: &mut Table<'_>) -> Option<bool> {
     match act {
-        Act::Send => return Some(machine.send(puppet, &Origin::Game, table)),
-        Act::Verb(verb) => {
-            return match *verb {
-                Verb::Change(to) => Some(machine.change_state(puppet, forms.reference(to), table)),
-                Verb::Ensure(to) => Some(machine.ensure_state(puppet, forms.reference(to), table)),
-                Verb::Force(to) => Some(machine.force_state(puppet, forms.reference(to), table)),
-                Verb::Revert => Some(machine.revert_state(puppet, table)),
-                Verb::Push(over) => Some(machine.push_state(puppet, forms.reference(over), table)),
-                Verb::Pop => Some(machine.pop_state(puppet, table)),
-                Verb::Resume(composite) => Some(machine.resume_state(puppet, forms.reference(composite), table)),
-                Verb::ChangeAfter(wait, to) => {
-                    Some(machine.change_state_after(puppet, wait.seconds(), forms.reference(to), table))
-                }
-                Verb::SendAfter(wait) => Some(machine.send_after(puppet, wait.seconds(), Origin::Own, table)),
-                Verb::Sleep(Wait::ForEver) => {
-                    machine.sleep();
-                    None
-                }
-                Verb::Sleep(wait) => {
-                    machine.sleep_for(puppet, wait.seconds(), table);
-                    None
-                }
-                verb => {
-                    assert!(verb.is_of_a_handle(), "a machine has it");
-                    None
+        Act::Send => return Some(call!(host.send(&Origin::Game; table))),
+        Act::Verb(verb) => return use_verb(*verb, host, forms, table),
+        Act::With(verbs) => {
+            let act = |puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>| {
+                for verb in verbs {
+                    puppet.use_verb(*verb, None, forms, fsm, table);
                 }
             };
-        }
-        Act::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {
-            for verb in verbs {
-                puppet.use_verb(*verb, None, forms, fsm, table);
+            match host {
+                Host::Machine(puppet, machine) => machine.with(puppet, table, act),
+                Host::Batch(batch, key) => batch.with(key, table, act).expect("the key is not stale"),
             }
-        }),
-        Act::Start => machine.start(puppet, table),
-        Act::Stop => machine.stop(puppet, table),
-        Act::SetCurrent(id) => machine.set_current(forms.reference(*id)),
-        Act::SetPrevious(id) => machine.set_previous(forms.reference(*id)),
-        Act::Wake => return Some(machine.wake()),
+        }
+        Act::Start => match host {
+            Host::Machine(puppet, machine) => machine.start(puppet, table),
+            Host::Batch(batch, key) => assert!(batch.start(key, table)),
+        },
+        Act::Stop => match host {
+            Host::Machine(puppet, machine) => machine.stop(puppet, table),
+            Host::Batch(batch, key) => assert!(batch.stop(key, table)),
+        },
+        Act::SetCurrent(id) => match host {
+            Host::Machine(_, machine) => machine.set_current(forms.reference(*id)),
+            Host::Batch(batch, key) => assert!(batch.set_current(key, forms.reference(*id))),
+        },
+        Act::SetPrevious(id) => match host {
+            Host::Machine(_, machine) => machine.set_previous(forms.reference(*id)),
+            Host::Batch(batch, key) => assert!(batch.set_previous(key, forms.reference(*id))),
+        },
+        Act::Wake => {
+            return Some(match host {
+                Host::Machine(_, machine) => machine.wake(),
+                Host::Batch(batch, key) => batch.wake(key),
+            });
+        }
         Act::Edit => {
-            let evens = machine.current_mut::<Node<2>>().map(Node::edit).is_some();
-            return Some(evens || machine.current_mut::<Node<3>>().map(Node::edit).is_some());
+            let is_edited = match host {
+                Host::Machine(_, machine) => {
+                    machine.current_mut::<Node<2>>().map(Node::edit).is_some()
+                        || machine.current_mut::<Node<3>>().map(Node::edit).is_some()
+                }
+                Host::Batch(batch, key) => {
+                    batch.current_mut::<Node<2>>(key).map(Node::edit).is_some()
+                        || batch.current_mut::<Node<3>>(key).map(Node::edit).is_some()
+                }
+            };
+            if is_edited {
+                table.reached(Corner::Edited);
+            }
+            return Some(is_edited);
         }
     }
     None
 }
 
-fn act_on_batch(
-    act: &Act,
-    batch: &mut Batch<Puppet>,
-    key: Key,
-    forms: &'static Forms,
-    table: &mut Table<'_>,
-) -> Option<bool> {
-    match act {
-        Act::Send => return Some(batch.send(key, &Origin::Game, table)),
-        Act::Verb(verb) => {
-            return match *verb {
-                Verb::Change(to) => Some(batch.change_state(key, forms.reference(to), table)),
-                Verb::Ensure(to) => Some(batch.ensure_state(key, forms.reference(to), table)),
-                Verb::Force(to) => Some(batch.force_state(key, forms.reference(to), table)),
-                Verb::Revert => Some(batch.revert_state(key, table)),
-                Verb::Push(over) => Some(batch.push_state(key, forms.reference(over), table)),
-                Verb::Pop => Some(batch.pop_state(key, table)),
-                Verb::Resume(composite) => Some(batch.resume_state(key, forms.reference(composite), table)),
-                Verb::ChangeAfter(wait, to) => {
-                    Some(batch.change_state_after(key, wait.seconds(), forms.reference(to), table))
-                }
-                Verb::SendAfter(wait) => Some(batch.send_after(key, wait.seconds(), Origin::Own, table)),
-                Verb::Sleep(Wait::ForEver) => {
-                    assert!(batch.sleep(key), "the key is not stale");
-                    None
-                }
-                Verb::Sleep(wait) => {
-                    assert!(batch.sleep_for(key, wait.seconds(), table), "the key is not stale");
-                    None
-                }
-                verb => {
-                    assert!(verb.is_of_a_handle(), "a machine has it");
-                    None
-                }
-            };
-        }
-        Act::With(verbs) => {
-            let lent = batch.with(key, table, |puppet, fsm, table| {
-                for verb in verbs {
-                    puppet.use_verb(*verb, None, forms, fsm, table);
-                }
-            });
-            assert!(lent.is_some(), "the key is not stale");
-        }
-        Act::Start => assert!(batch.start(key, table)),
-        Act::Stop => assert!(batch.stop(key, table)),
-        Act::SetCurrent(id) => assert!(batch.set_current(key, forms.reference(*id))),
-        Act::SetPrevious(id) => assert!(batch.set_previous(key, forms.reference(*id))),
-        Act::Wake => return Some(batch.wake(key)),
-        Act::Edit => {
-            let edited = batch.current_mut::<Node<2>>(key).map(Node::edit).is_some()
-                || batch.current_mut::<Node<3>>(key).map(Node::edit).is_some();
-            if edited {
-                table.reached(Corner::Edited);
+fn use_verb(verb: Verb, host: Host<'_>, forms: &'static Forms, table: &mut Table<'_>) -> Option<bool> {
+    let done = match verb {
+        Verb::Change(to) => call!(host.change_state(forms.reference(to); table)),
+        Verb::Ensure(to) => call!(host.ensure_state(forms.reference(to); table)),
+        Verb::Force(to) => call!(host.force_state(forms.reference(to); table)),
+        Verb::Revert => call!(host.revert_state(; table)),
+        Verb::Push(over) => call!(host.push_state(forms.reference(over); table)),
+        Verb::Pop => call!(host.pop_state(; table)),
+        Verb::Resume(composite) => call!(host.resume_state(forms.reference(composite); table)),
+        Verb::ChangeAfter(wait, to) => call!(host.change_state_after(wait.seconds(), forms.reference(to); table)),
+        Verb::SendAfter(wait) => call!(host.send_after(wait.seconds(), Origin::Own; table)),
+        Verb::Sleep(wait) => {
+            match (host, wait) {
+                (Host::Machine(_, machine), Wait::ForEver) => machine.sleep(),
+                (Host::Machine(puppet, machine), _) => machine.sleep_for(puppet, wait.seconds(), table),
+                (Host::Batch(batch, key), Wait::ForEver) => assert!(batch.sleep(key), "the key is not stale"),
+                (Host::Batch(batch, key), _) => assert!(batch.sleep_for(key, wait.seconds(), table)),
             }
-            return Some(edited);
+            return None;
         }
-    }
-    None
+        // Only a handle has the others.
+        _ => return None,
+    };
+    Some(done)
 }

@@ -10,8 +10,8 @@
 //! - `polling`: a machine that waits beside one that polls.
 //! - `saving`: a batch that is saved and loaded now and then beside machines that are not.
 //!
-//! `EQUIVALENCE_CASES=20000 cargo test --release --all-features --test equivalence -- --ignored` looks further than the usual
-//! run: so many scripts of few owners, and a fiftieth of that of many.
+//! `PROPTEST_CASES=40000 cargo test --release --all-features --test equivalence` looks further than the usual run: with half as
+//! many scripts of few owners for each test, and a fortieth of that of many.
 
 #![cfg(feature = "std")]
 
@@ -24,7 +24,7 @@ mod puppet;
 mod saving;
 mod script;
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use lockstep::{Way, run};
 use program::{Read, Verb};
 use puppet::{Corner, Kind};
-use script::{Script, crowded, intricate, plain};
+use script::{Script, crowded, intricate, patient, plain, restless};
 
 /// Threads for the parallel batches.
 #[cfg(feature = "parallel")]
@@ -48,8 +48,9 @@ fn pool(threads: usize) -> &'static rayon::ThreadPool {
 }
 
 /// Runs a script in every way, and compares where the batches keep whom.
-fn hold(script: &Script) {
-    let runs: Vec<_> = Way::ALL.iter().map(|way| (way, run(script, *way))).collect();
+#[expect(clippy::needless_pass_by_value, reason = "as it is made")]
+fn hold(script: Script) {
+    let runs: Vec<_> = Way::ALL.iter().map(|way| (way, run(&script, *way))).collect();
     for (way, of_way) in &runs {
         for (other, of_other) in &runs {
             // After a panic, a batch that is updated in turn has left owners out that others have not.
@@ -64,13 +65,13 @@ fn hold(script: &Script) {
     }
 }
 
-/// Holds so many scripts.
-fn hold_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
+/// Checks so many scripts.
+fn check_cases<S: Strategy>(cases: u32, scripts: S, check: impl Fn(S::Value)) {
     // A script of thousands of owners takes long to shrink.
     let config =
-        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() };
+        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 1000, ..ProptestConfig::default() };
     let outcome = TestRunner::new(config).run(&scripts, |script| {
-        hold(&script);
+        check(script);
         Ok(())
     });
     if let Err(error) = outcome {
@@ -78,129 +79,80 @@ fn hold_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
     }
 }
 
-/// Holds a script in which the batch is saved and loaded beside machines that are not; and compares where it keeps whom with
+/// Runs a script in which the batch is saved and loaded beside machines that are not; and compares where it keeps whom with
 /// one that is not saved, either.
 #[cfg(feature = "serde")]
-fn hold_saving(script: &Script, every: usize) {
+fn hold_saving((script, every): (Script, usize)) {
     for way in Way::ALL {
-        let (saving, other) = (lockstep::run_saving(script, *way, every), run(script, *way));
+        let (saving, other) = (lockstep::run_saving(&script, *way, every), run(&script, *way));
         assert!(saving.layouts == other.layouts, "{way:?}: the order is the same as without saving");
     }
 }
 
-#[cfg(feature = "serde")]
-fn hold_saving_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
-    let config =
-        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() };
-    let outcome = TestRunner::new(config).run(&(scripts, 1..6_usize), |(script, every)| {
-        hold_saving(&script, every);
-        Ok(())
-    });
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
-}
-
-/// Compares so many scripts on a machine that waits and on one that polls.
-fn poll_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
-    let seen = Cell::new(polling::Seen::default());
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    // A change that is due is a request like any other where it is polled for, and would be withdrawn, too.
-    let scripts = scripts.prop_map(|script| {
-        script.map_verbs(|verb| match verb {
-            Verb::Replace(to) => Verb::Change(to),
-            Verb::Clear => Verb::Revert,
-            verb => verb,
-        })
-    });
-    let outcome = TestRunner::new(config).run(&scripts, |script| {
-        let (of_script, all) = (polling::compare(&script), seen.get());
-        seen.set(polling::Seen {
-            due_changes: all.due_changes + of_script.due_changes,
-            due_messages: all.due_messages + of_script.due_messages,
-            slept: all.slept + of_script.slept,
-        });
-        Ok(())
-    });
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
-    let polling::Seen { due_changes, due_messages, slept } = seen.get();
-    assert!(due_changes > 0 && due_messages > 0 && slept > 0, "too little was compared: {:?}", seen.get());
-}
-
-/// How many scripts a long run is of.
-fn long_run() -> u32 {
-    let cases = std::env::var("EQUIVALENCE_CASES");
-    cases.map_or(20_000, |cases| cases.parse().expect("EQUIVALENCE_CASES is a number"))
+/// How many scripts of few owners a test runs, of which each takes longer than other random cases.
+fn cases() -> u32 {
+    ProptestConfig::default().cases / 2
 }
 
 /// Rule 19.
 #[test]
 fn owners_of_intricate_states_fare_in_a_batch_as_on_machines_of_their_own() {
-    hold_cases(ProptestConfig::default().cases / 2, intricate());
+    check_cases(cases(), intricate(), hold);
 }
 
 /// Rule 19.
 #[test]
 fn owners_of_flat_states_fare_in_a_batch_as_on_machines_of_their_own() {
-    hold_cases(ProptestConfig::default().cases / 2, plain());
+    check_cases(cases(), plain(), hold);
+}
+
+/// Rules 19 and 22, for owners that are also retained, drained, cleared and restored.
+#[test]
+fn owners_that_come_and_go_fare_in_a_batch_as_on_machines_of_their_own() {
+    check_cases(cases(), restless(), hold);
+}
+
+/// Rules 19, 25 and 31, with so many timers that they are kept in another way than a few.
+#[test]
+fn owners_of_many_timers_fare_in_a_batch_as_on_machines_of_their_own() {
+    check_cases(cases(), patient(), hold);
 }
 
 /// Rules 19 to 22.
 #[test]
 fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
-    hold_cases(ProptestConfig::default().cases.div_ceil(80), crowded());
+    check_cases(cases().div_ceil(40), crowded(), hold);
 }
 
 /// Rule 27.
 #[cfg(feature = "serde")]
 #[test]
 fn a_batch_that_is_saved_and_loaded_goes_on_as_if_it_had_not_been() {
-    hold_saving_cases(ProptestConfig::default().cases / 32, intricate());
-    hold_saving_cases(ProptestConfig::default().cases / 32, plain());
-    hold_saving_cases(ProptestConfig::default().cases.div_ceil(300), crowded());
+    check_cases(cases() / 16, (intricate(), 1..6_usize), hold_saving);
+    check_cases(cases() / 16, (restless(), 1..6_usize), hold_saving);
+    check_cases(cases() / 16, (plain(), 1..6_usize), hold_saving);
+    check_cases(cases() / 16, (patient(), 1..6_usize), hold_saving);
+    check_cases(cases().div_ceil(150), (crowded(), 1..6_usize), hold_saving);
 }
 
 /// Rules 25 and 26.
 #[test]
 fn an_owner_that_waits_fares_as_one_that_polls() {
-    poll_cases(ProptestConfig::default().cases * 4, intricate());
-    poll_cases(ProptestConfig::default().cases * 4, plain());
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn a_long_run_of_owners_that_poll() {
-    poll_cases(long_run() * 20, intricate());
-    poll_cases(long_run() * 20, plain());
-}
-
-#[cfg(feature = "serde")]
-#[test]
-#[ignore = "takes minutes"]
-fn a_long_run_of_saving() {
-    hold_saving_cases(long_run().div_ceil(10), intricate());
-    hold_saving_cases(long_run().div_ceil(10), plain());
-    hold_saving_cases(long_run().div_ceil(500), crowded());
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn a_long_run_of_intricate_states() {
-    hold_cases(long_run(), intricate());
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn a_long_run_of_flat_states() {
-    hold_cases(long_run(), plain());
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn a_long_run_of_many_chunks() {
-    hold_cases(long_run().div_ceil(50), crowded());
+    let seen = RefCell::new(polling::Seen::default());
+    let compare = |script: Script| {
+        // An owner that polls makes a change that is due by a request like any other, which would be withdrawn, too.
+        let script = script.map_verbs(|verb| match verb {
+            Verb::Replace(to) => Verb::Change(to),
+            Verb::Clear => Verb::Revert,
+            verb => verb,
+        });
+        polling::compare(&script, &mut seen.borrow_mut());
+    };
+    check_cases(cases() * 8, intricate(), compare);
+    check_cases(cases() * 8, plain(), compare);
+    let seen = seen.into_inner();
+    let is_enough = seen.due_changes > 0 && seen.due_messages > 0 && seen.slept > 0;
+    assert!(is_enough, "too little was compared: {seen:?}");
 }
 
 /// Scripts that never led to a corner would prove nothing about it; least of all if no changes were made in bulk.

@@ -5,7 +5,7 @@ use std::iter::successors;
 
 use demeanor::{Cause, Change, StateMachine};
 
-use crate::lockstep::act_on_machine;
+use crate::lockstep::{self, Host};
 use crate::program::{Callback, Id, Read, STATES, Verb, Wait};
 use crate::puppet::{Forms, Origin, Puppet, Table, mark};
 use crate::script::{Act, Deed, Script};
@@ -163,7 +163,7 @@ struct Half {
 }
 
 /// Runs what of a script concerns one owner, up to a tick in which two timers are due. Panics where the two part.
-pub(crate) fn compare(script: &Script) -> Seen {
+pub(crate) fn compare(script: &Script, seen: &mut Seen) {
     let mut program = script.program.clone();
     program.fuel = program.fuel.min(24);
     // A timer that waits to be set is a request; to poll asks for nothing.
@@ -174,7 +174,7 @@ pub(crate) fn compare(script: &Script) -> Seen {
         puppet.poll = poll;
         Half { puppet, machine: StateMachine::new(forms.reference(0)) }
     });
-    let (mut now, mut seen) = (0.0, Seen::default());
+    let mut now = 0.0;
     for deed in &script.deeds {
         let steps = match deed {
             Deed::Tick | Deed::Parts(_) => vec![Step::Tick],
@@ -192,10 +192,10 @@ pub(crate) fn compare(script: &Script) -> Seen {
             let mut table = Table::new(&program, now).hiding_requests();
             let outcomes = halves.each_mut().map(|half| {
                 half.puppet.fuel = program.fuel;
-                half.take(&step, now, forms, &mut table, &mut seen)
+                half.take(&step, now, forms, &mut table, seen)
             });
             if outcomes[1] == Outcome::TwoAreDue {
-                return seen;
+                return;
             }
             assert_eq!(outcomes[0], outcomes[1], "{step:?}");
             let [waits, polls] = &mut halves;
@@ -207,7 +207,6 @@ pub(crate) fn compare(script: &Script) -> Seen {
             }
         }
     }
-    seen
 }
 
 #[derive(Debug)]
@@ -280,7 +279,7 @@ fn act_on(
             _ => {}
         }
     }
-    act_on_machine(act, puppet, machine, forms, table)
+    lockstep::act_on(act, Host::Machine(puppet, machine), forms, table)
 }
 
 /// Whether what a callback asks for is refused (rule 12), so that who polls does not note it.

@@ -8,6 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use demeanor::{Change, Fsm, FsmSlice, Outcome, Owner, Refusal, State, StateRef};
@@ -375,21 +377,41 @@ pub(crate) fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
 }
 
 /// A state. The kinds are types of their own: 0 and 1 are singletons and shared, 2 and 3 are owned.
-#[derive(Clone)]
 pub(crate) struct Node<const KIND: u8> {
     pub(crate) id: Id,
     pub(crate) edits: u8,
-    pub(crate) forms: &'static Forms,
+    forms: &'static Forms,
+}
+
+impl<const KIND: u8> Clone for Node<KIND> {
+    fn clone(&self) -> Self {
+        Self::new(self.id, self.edits, self.forms)
+    }
+}
+
+impl<const KIND: u8> Drop for Node<KIND> {
+    fn drop(&mut self) {
+        self.forms.live.fetch_sub(1, Relaxed);
+    }
 }
 
 impl<const KIND: u8> Node<KIND> {
+    pub(crate) fn new(id: Id, edits: u8, forms: &'static Forms) -> Self {
+        forms.live.fetch_add(1, Relaxed);
+        Self { id, edits, forms }
+    }
+
     pub(crate) fn edit(&mut self) {
         self.edits = self.edits.wrapping_add(1);
     }
 }
 
 /// What is constant for the states of one program. The states refer to it wherever they run, so that it is never freed.
-pub(crate) struct Forms(OnceLock<Vec<Form>>);
+pub(crate) struct Forms {
+    all: OnceLock<Vec<Form>>,
+    /// How many states of the program there are.
+    live: AtomicUsize,
+}
 
 struct Form {
     reference: StateRef<Puppet>,
@@ -413,17 +435,17 @@ pub(crate) enum Order {
 
 impl Forms {
     pub(crate) fn of(program: &Program, passive: &[Id], orders: &[Order]) -> &'static Self {
-        let forms: &'static Self = Box::leak(Box::new(Self(OnceLock::new())));
+        let forms: &'static Self = Box::leak(Box::new(Self { all: OnceLock::new(), live: AtomicUsize::new(0) }));
         let form = |(id, row): (Id, &crate::program::StateRow)| {
             let is_leaf = row.initial.is_none() && program.states.iter().all(|other| other.parent != Some(id));
             let is_owned = matches!(row.made, Made::Owned);
             Form {
                 reference: match (row.made, id % 2) {
-                    (Made::Static, _) => (&*Box::leak(Box::new(Node::<0> { id, edits: 0, forms }))).into(),
-                    (Made::Shared, 0) => Arc::new(Node::<0> { id, edits: 0, forms }).into(),
-                    (Made::Shared, _) => Arc::new(Node::<1> { id, edits: 0, forms }).into(),
-                    (Made::Owned, 0) => Box::new(Node::<2> { id, edits: 0, forms }).into(),
-                    (Made::Owned, _) => Box::new(Node::<3> { id, edits: 0, forms }).into(),
+                    (Made::Static, _) => (&*Box::leak(Box::new(Node::<0>::new(id, 0, forms)))).into(),
+                    (Made::Shared, 0) => Arc::new(Node::<0>::new(id, 0, forms)).into(),
+                    (Made::Shared, _) => Arc::new(Node::<1>::new(id, 0, forms)).into(),
+                    (Made::Owned, 0) => Box::new(Node::<2>::new(id, 0, forms)).into(),
+                    (Made::Owned, _) => Box::new(Node::<3>::new(id, 0, forms)).into(),
                 },
                 is_made_anew: is_owned && is_leaf && id % 4 < 2,
                 parent: row.parent,
@@ -433,12 +455,16 @@ impl Forms {
                 order: orders[usize::from(id)],
             }
         };
-        assert!(forms.0.set((0..).zip(&program.states).map(form).collect()).is_ok(), "set only here");
+        assert!(forms.all.set((0..).zip(&program.states).map(form).collect()).is_ok(), "set only here");
         forms
     }
 
     fn form(&self, id: Id) -> &Form {
-        &self.0.get().expect("set at once")[usize::from(id)]
+        &self.all.get().expect("set at once")[usize::from(id)]
+    }
+
+    pub(crate) fn live_states(&self) -> usize {
+        self.live.load(Relaxed)
     }
 
     /// The one object of a state, even of one that is made anew.
@@ -451,8 +477,8 @@ impl Forms {
         let form = self.form(id);
         match (form.is_made_anew, id % 2) {
             (false, _) => form.reference.clone(),
-            (true, 0) => Box::new(Node::<2> { id, edits: 0, forms: self }).into(),
-            (true, _) => Box::new(Node::<3> { id, edits: 0, forms: self }).into(),
+            (true, 0) => Box::new(Node::<2>::new(id, 0, self)).into(),
+            (true, _) => Box::new(Node::<3>::new(id, 0, self)).into(),
         }
     }
 }

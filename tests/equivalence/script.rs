@@ -3,8 +3,9 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use proptest::sample::Index;
 
-use crate::program::{Id, Line, Made, Program, STATES, Verb, id, line, states, verb};
+use crate::program::{Callback, Id, Line, Made, Program, STATES, Verb, Wait, id, line, states, verb};
 use crate::puppet::Order;
 
 #[derive(Clone, Debug)]
@@ -52,6 +53,16 @@ pub(crate) enum Deed {
     /// Taken apart into machines, and built of them.
     Rebuild,
     Clone,
+    /// Cloned into from what it was when it was cloned the last time.
+    Restore,
+    Extend(Vec<Id>),
+    /// All but every so-manieth owner.
+    Retain(usize),
+    /// So many owners go on alone, and the others are dropped.
+    Drain(usize),
+    Clear,
+    Reserve(Id, usize),
+    Shrink,
     /// Something is done to one owner.
     To(usize, Act),
 }
@@ -90,6 +101,19 @@ fn advance() -> impl Strategy<Value = i32> {
 
 /// What a clock does not show: rule 18 says how it counts. And what it hardly shows.
 const ODD: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324, 1e300, -1e300, -1e-9];
+
+/// What any container can do.
+fn of_container() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        2 => vec(id(), 0..6).prop_map(Deed::Extend),
+        2 => (2..5_usize).prop_map(Deed::Retain),
+        1 => (0..12_usize).prop_map(Deed::Drain),
+        1 => Just(Deed::Clear),
+        2 => Just(Deed::Restore),
+        1 => (id(), 0..200_usize).prop_map(|(id, count)| Deed::Reserve(id, count)),
+        1 => Just(Deed::Shrink),
+    ]
+}
 
 fn deed() -> impl Strategy<Value = Deed> {
     prop_oneof![
@@ -130,13 +154,44 @@ pub(crate) fn intricate() -> impl Strategy<Value = Script> {
         (states(), vec(line(), 0..24), option::of(id()), 0..160_u32).prop_map(|(states, lines, global, fuel)| {
             Program { states, lines, current: None, global, steps: vec![], clock_counts: false, fuel }
         });
-    script(
-        program,
-        vec(deed(), 1..24).prop_map(|mut deeds| {
-            deeds.insert(0, Deed::Insert(0, 3));
-            deeds
-        }),
-    )
+    script(program, beginning_with(3, vec(deed(), 1..24)))
+}
+
+/// The deeds behind the insertion of so many owners.
+fn beginning_with(count: usize, deeds: impl Strategy<Value = Vec<Deed>>) -> impl Strategy<Value = Vec<Deed>> {
+    deeds.prop_map(move |deeds| [vec![Deed::Insert(0, count)], deeds].concat())
+}
+
+/// The intricate ones, in which most deeds are those of a container.
+pub(crate) fn restless() -> impl Strategy<Value = Script> {
+    let deeds = vec(prop_oneof![2 => deed(), 1 => of_container(), 1 => Just(Deed::Clone)], 1..60);
+    (intricate(), beginning_with(5, deeds)).prop_map(|(script, deeds)| Script { deeds, ..script })
+}
+
+/// More timers than a machine looks at one by one.
+fn many_timers() -> impl Strategy<Value = Vec<Verb>> {
+    let timer = prop_oneof![
+        (0..10_u8, id()).prop_map(|(seconds, to)| Verb::ChangeAfter(Wait::Seconds(seconds), to)),
+        (0..10_u8).prop_map(|seconds| Verb::SendAfter(Wait::Seconds(seconds))),
+    ];
+    vec(timer, 17..45)
+}
+
+/// The intricate ones, with states that set many timers at once, and timers that last as long as the machine.
+pub(crate) fn patient() -> impl Strategy<Value = Script> {
+    let callback = prop_oneof![Just(Callback::Enter), Just(Callback::Update)];
+    let line = (id(), callback, option::of(0..3_u32), many_timers());
+    let line = line.prop_map(|(state, callback, phase, verbs)| Line { state, callback, phase, verbs });
+    let set = vec((any::<Index>(), any::<usize>(), many_timers()), 1..4);
+    (intricate(), vec(line, 1..4), set).prop_map(|(mut script, lines, set)| {
+        script.program.lines.extend(lines);
+        script.program.fuel += 100;
+        for (at, number, verbs) in set {
+            let at = 1 + at.index(script.deeds.len());
+            script.deeds.insert(at, Deed::To(number, Act::With(verbs)));
+        }
+        script
+    })
 }
 
 /// Flat states, mostly singletons, most of whose requests are changes: what a batch does in bulk.
@@ -153,7 +208,7 @@ fn flat() -> impl Strategy<Value = Program> {
     });
     let change =
         (id(), prop_oneof![3 => Just(None), 1 => (0..3_u32).prop_map(Some)], id()).prop_map(|(state, phase, to)| {
-            Line { state, callback: crate::program::Callback::Update, phase, verbs: vec![Verb::Change(to)] }
+            Line { state, callback: Callback::Update, phase, verbs: vec![Verb::Change(to)] }
         });
     (
         flat_states,
@@ -170,13 +225,7 @@ fn flat() -> impl Strategy<Value = Program> {
 
 /// A flat program and a few owners.
 pub(crate) fn plain() -> impl Strategy<Value = Script> {
-    script(
-        flat(),
-        vec(deed(), 1..24).prop_map(|mut deeds| {
-            deeds.insert(0, Deed::Insert(0, 7));
-            deeds
-        }),
-    )
+    script(flat(), beginning_with(7, vec(deed(), 1..24)))
 }
 
 /// A flat program and owners for several chunks.
@@ -185,6 +234,7 @@ pub(crate) fn crowded() -> impl Strategy<Value = Script> {
         10 => Just(Deed::Tick),
         2 => advance().prop_map(Deed::Advance),
         6 => deed(),
+        1 => of_container(),
         1 => (id(), 1000..2000_usize).prop_map(|(id, count)| Deed::Insert(id, count)),
         2 => (100..1500_usize, 1..12_u32).prop_map(|(every, after)| Deed::Fuse(every, after)),
     ];

@@ -33,121 +33,113 @@ impl Owner for Sentry {
 
 /// Runs beside the others.
 struct Always;
-struct Idle;
-struct Patrol;
-struct Chase;
-/// Asks for a change that a guard refuses.
-struct Locked;
 
 impl State<Sentry> for Always {
     fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, clock: &mut f64) {
         sentry.ticks += 1;
         if sentry.ticks % 7 == 0 && fsm.time_in_state(clock) >= 0.0 {
-            fsm.change_state(&Chase);
+            fsm.change_state(&CHASE);
         }
     }
 
     fn on_message(&self, sentry: &mut Sentry, message: &Told, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) -> bool {
         sentry.handled += 1;
         if matches!(message, Told::Noise) {
-            fsm.change_state(&Chase);
+            fsm.change_state(&CHASE);
         }
         true
     }
 }
 
-impl State<Sentry> for Idle {
+type Update = fn(&mut Sentry, &mut Fsm<'_, Sentry>, &mut f64);
+
+/// A state, by what it does in an update and where it is.
+struct Post {
+    update: Update,
+    around: Option<&'static Post>,
+    opens_on: Option<&'static Post>,
+}
+
+impl Post {
+    const fn new(update: Update) -> Self {
+        Self { update, around: None, opens_on: None }
+    }
+
+    const fn inside(mut self, around: &'static Self) -> Self {
+        self.around = Some(around);
+        self
+    }
+
+    const fn opening_on(mut self, initial: &'static Self) -> Self {
+        self.opens_on = Some(initial);
+        self
+    }
+
+    fn is(&self, other: &'static Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl State<Sentry> for Post {
     fn enter(&self, sentry: &mut Sentry, _: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        sentry.entered += 1;
+        sentry.entered += u32::from(self.is(&IDLE));
     }
 
-    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        fsm.change_state(&Patrol);
-    }
-}
-
-impl State<Sentry> for Patrol {
-    /// Two requests in one callback.
-    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        fsm.change_state(&Locked);
-        fsm.change_state(&Idle);
-    }
-}
-
-impl State<Sentry> for Chase {
     fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, clock: &mut f64) {
-        fsm.revert_state();
-        fsm.change_state_now(sentry, &Idle, clock);
+        (self.update)(sentry, fsm, clock);
     }
-}
 
-impl State<Sentry> for Locked {
     fn can_enter(&self, sentry: &Sentry, _: &Fsm<'_, Sentry>, _: &f64) -> bool {
-        sentry.ticks % 2 == 0
+        !self.is(&LOCKED) || sentry.ticks % 2 == 0
     }
-}
 
-/// Three levels, each with a change from its own update.
-struct House;
-struct Kitchen;
-struct Stove;
-struct Table;
-struct Hall;
-
-impl State<Sentry> for House {
-    fn initial(&self) -> Option<StateRef<Sentry>> {
-        Some((&Kitchen).into())
-    }
-}
-
-impl State<Sentry> for Kitchen {
     fn parent(&self) -> Option<StateRef<Sentry>> {
-        Some((&House).into())
+        self.around.map(Into::into)
     }
 
     fn initial(&self) -> Option<StateRef<Sentry>> {
-        Some((&Stove).into())
+        self.opens_on.map(Into::into)
     }
 
     fn keeps_history(&self) -> bool {
-        true
+        self.is(&KITCHEN)
     }
 }
 
-impl State<Sentry> for Stove {
-    fn parent(&self) -> Option<StateRef<Sentry>> {
-        Some((&Kitchen).into())
-    }
+static IDLE: Post = Post::new(|_, fsm, _| fsm.change_state(&PATROL));
+/// Two requests in one callback.
+static PATROL: Post = Post::new(|_, fsm, _| {
+    fsm.change_state(&LOCKED);
+    fsm.change_state(&IDLE);
+});
+static CHASE: Post = Post::new(|sentry, fsm, clock| {
+    fsm.revert_state();
+    fsm.change_state_now(sentry, &IDLE, clock);
+});
+/// Its guard refuses now and then.
+static LOCKED: Post = Post::new(|_, _, _| ());
 
-    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        fsm.change_state(&Table);
-    }
-}
+/// Three levels, in whose innermost states an update asks for a change.
+static HOUSE: Post = Post::new(|_, _, _| ()).opening_on(&KITCHEN);
+static KITCHEN: Post = Post::new(|_, _, _| ()).inside(&HOUSE).opening_on(&STOVE);
+static STOVE: Post = Post::new(|_, fsm, _| fsm.change_state(&TABLE)).inside(&KITCHEN);
+static TABLE: Post = Post::new(|_, fsm, _| fsm.change_state(&HALL)).inside(&KITCHEN);
+static HALL: Post = Post::new(|sentry, fsm, _| {
+    sentry.ticks += 1;
+    if sentry.ticks % 2 == 0 { fsm.resume_state(&KITCHEN) } else { fsm.change_state(&HOUSE) }
+})
+.inside(&HOUSE);
 
-impl State<Sentry> for Table {
-    fn parent(&self) -> Option<StateRef<Sentry>> {
-        Some((&Kitchen).into())
-    }
-
-    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        fsm.change_state(&Hall);
-    }
-}
-
-impl State<Sentry> for Hall {
-    fn parent(&self) -> Option<StateRef<Sentry>> {
-        Some((&House).into())
-    }
-
-    fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
-        if sentry.ticks % 2 == 0 {
-            fsm.change_state(&House);
-        } else {
-            fsm.resume_state(&Kitchen);
-        }
-        sentry.ticks += 1;
-    }
-}
+/// Six states, each inside the one before.
+static LEVELS: [Post; 6] = [
+    COUNT,
+    COUNT.inside(&LEVELS[0]),
+    COUNT.inside(&LEVELS[1]),
+    COUNT.inside(&LEVELS[2]),
+    COUNT.inside(&LEVELS[3]),
+    COUNT.inside(&LEVELS[4]),
+];
+const COUNT: Post = Post::new(|sentry, _, _| sentry.ticks += 1);
 
 /// How many allocations `act` makes on this thread.
 fn allocations(act: impl FnOnce()) -> u64 {
@@ -158,14 +150,14 @@ fn allocations(act: impl FnOnce()) -> u64 {
 fn what_is_allocated_is_counted() {
     // An optimizer leaves out what nobody looks at.
     assert_eq!(allocations(|| drop(black_box(Box::new(7)))), 1);
-    assert_eq!(allocations(|| drop(black_box(StateRef::<Sentry>::from(std::sync::Arc::new(Idle))))), 2);
+    assert_eq!(allocations(|| drop(black_box(StateRef::<Sentry>::from(std::sync::Arc::new(Always))))), 2);
 }
 
 #[test]
 fn a_machine_on_flat_static_states_never_allocates() {
     let mut sentry = Sentry::default();
     let mut clock = 0.0;
-    let mut machines = [StateMachine::new(&Idle).with_global(&Always), StateMachine::new(&Idle)];
+    let mut machines = [StateMachine::new(&IDLE).with_global(&Always), StateMachine::new(&IDLE)];
     let count = allocations(|| {
         let [machine, snapshot] = &mut machines;
         machine.start(&mut sentry, &mut clock);
@@ -175,15 +167,15 @@ fn a_machine_on_flat_static_states_never_allocates() {
             assert!(machine.send(&mut sentry, &Told::Silence, &mut clock));
         }
         assert!(machine.send(&mut sentry, &Told::Noise, &mut clock));
-        assert!(machine.is_in_state(&Chase));
+        assert!(machine.is_in_state(&CHASE));
         assert!(machine.revert_state(&mut sentry, &mut clock));
-        assert!(machine.change_state(&mut sentry, &Idle, &mut clock));
+        assert!(machine.change_state(&mut sentry, &IDLE, &mut clock));
         drop(black_box(snapshot.clone()));
         machine.stop(&mut sentry, &mut clock);
     });
     assert_eq!(count, 0);
     // A global state takes some room of its own, in a copy, too.
-    assert_eq!(allocations(|| drop(black_box(StateMachine::new(&Idle).with_global(&Always)))), 1);
+    assert_eq!(allocations(|| drop(black_box(StateMachine::new(&IDLE).with_global(&Always)))), 1);
     assert_eq!(allocations(|| drop(black_box(machines[0].clone()))), 1);
     let [machine, copy] = &mut machines;
     *copy = machine.clone();
@@ -207,16 +199,16 @@ fn an_idle_machine_never_allocates() {
 #[test]
 fn nested_static_states_allocate_nothing_once_each_has_been_entered() {
     let mut sentry = Sentry::default();
-    let mut machine = StateMachine::new(&Idle);
-    machine.change_state(&mut sentry, &House, &mut 0.0);
-    machine.change_state(&mut sentry, &Hall, &mut 0.0);
+    let mut machine = StateMachine::new(&IDLE);
+    machine.change_state(&mut sentry, &HOUSE, &mut 0.0);
+    machine.change_state(&mut sentry, &HALL, &mut 0.0);
     let before = sentry.changes;
     let count = allocations(|| {
         for _ in 0..1000 {
             machine.update(&mut sentry, &mut 0.0);
             machine.send(&mut sentry, &Told::Noise, &mut 0.0);
         }
-        assert!(machine.change_state(&mut sentry, &Idle, &mut 0.0));
+        assert!(machine.change_state(&mut sentry, &IDLE, &mut 0.0));
         assert!(machine.revert_state(&mut sentry, &mut 0.0));
         assert!(machine.revert_state(&mut sentry, &mut 0.0));
         assert!(machine.revert_state(&mut sentry, &mut 0.0));
@@ -229,15 +221,15 @@ fn nested_static_states_allocate_nothing_once_each_has_been_entered() {
 #[test]
 fn owners_of_a_batch_in_nested_static_states_allocate_nothing_once_there_is_room_for_all() {
     let mut batch = demeanor::Batch::new().with_global(&Always);
-    let keys: Vec<_> = (0..50).map(|ticks| batch.insert(Sentry { ticks, ..Sentry::default() }, &House)).collect();
+    let keys: Vec<_> = (0..50).map(|ticks| batch.insert(Sentry { ticks, ..Sentry::default() }, &HOUSE)).collect();
     let mut rounds = |count: usize| {
         for round in 0..count {
             batch.update(&mut 0.0);
             let key = keys[round % keys.len()];
             batch.send(key, &Told::Noise, &mut 0.0);
-            batch.change_state(key, &Hall, &mut 0.0);
-            batch.change_state(key, &Idle, &mut 0.0);
-            batch.change_state(key, &House, &mut 0.0);
+            batch.change_state(key, &HALL, &mut 0.0);
+            batch.change_state(key, &IDLE, &mut 0.0);
+            batch.change_state(key, &HOUSE, &mut 0.0);
         }
         batch.iter().map(|(_, sentry)| sentry.changes).sum::<u32>()
     };
@@ -260,7 +252,7 @@ fn shared_and_owned_states_are_allocated_when_made_and_never_again() {
     let mut sentry = Sentry::default();
     let shared = StateRef::from(std::sync::Arc::new(GoTo(1)));
     let owned = StateRef::from(Box::new(GoTo(2)));
-    let mut machine = StateMachine::new(&Idle);
+    let mut machine = StateMachine::new(&IDLE);
     let count = allocations(|| {
         for _ in 0..100 {
             machine.change_state(&mut sentry, shared.clone(), &mut 0.0);
@@ -344,38 +336,6 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
     }
 }
 
-/// Six states, each inside the one before.
-struct Level<const N: u8>;
-
-impl<const N: u8> Level<N> {
-    fn update(sentry: &mut Sentry) {
-        sentry.ticks += 1;
-    }
-}
-
-macro_rules! levels {
-    ($($number:literal in $around:expr;)*) => {$(
-        impl State<Sentry> for Level<$number> {
-            fn update(&self, sentry: &mut Sentry, _: &mut Fsm<'_, Sentry>, _: &mut f64) {
-                Self::update(sentry);
-            }
-
-            fn parent(&self) -> Option<StateRef<Sentry>> {
-                $around
-            }
-        }
-    )*};
-}
-
-levels! {
-    1 in None;
-    2 in Some((&Level::<1>).into());
-    3 in Some((&Level::<2>).into());
-    4 in Some((&Level::<3>).into());
-    5 in Some((&Level::<4>).into());
-    6 in Some((&Level::<5>).into());
-}
-
 /// An owned state, with six others around it or none.
 #[derive(Clone)]
 struct Own {
@@ -388,7 +348,7 @@ impl State<Sentry> for Own {
     }
 
     fn parent(&self) -> Option<StateRef<Sentry>> {
-        self.is_deep.then(|| (&Level::<6>).into())
+        self.is_deep.then(|| (&LEVELS[5]).into())
     }
 }
 
@@ -398,13 +358,13 @@ fn flat_deep_and_owned() -> (demeanor::Batch<Sentry>, Vec<demeanor::Key>) {
     let mut batch = demeanor::Batch::new();
     let mut clock = 1.0;
     let states: [StateRef<Sentry>; 4] = [
-        (&Locked).into(),
-        (&Level::<6>).into(),
+        (&LOCKED).into(),
+        (&LEVELS[5]).into(),
         Box::new(Own { is_deep: false }).into(),
         Box::new(Own { is_deep: true }).into(),
     ];
     let keys = states.map(|state| {
-        let key = batch.insert(Sentry::default(), &Idle);
+        let key = batch.insert(Sentry::default(), &IDLE);
         assert!(batch.change_state(key, state, &mut clock));
         key
     });
@@ -416,6 +376,7 @@ fn flat_deep_and_owned() -> (demeanor::Batch<Sentry>, Vec<demeanor::Key>) {
 fn questions_about_an_owner_of_a_batch_allocate_nothing() {
     let (mut batch, keys) = flat_deep_and_owned();
     batch.update(&mut 2.0);
+    let idle = StateRef::from(&IDLE);
     let mut answers = Vec::with_capacity(100);
     let count = allocations(|| {
         for &key in &keys {
@@ -423,13 +384,13 @@ fn questions_about_an_owner_of_a_batch_allocate_nothing() {
             let path = batch.path(key).unwrap();
             answers.push((
                 path.clone().count(),
-                path.rev().take_while(|state| !state.is::<Level<1>>()).count(),
+                path.rev().take_while(|state| **state != StateRef::from(&LEVELS[0])).count(),
                 batch.is_in_state(key, &**own) && batch.contains_key(key) && batch.get(key).is_some(),
-                batch.is_in_state(key, &Level::<2>),
+                batch.is_in_state(key, &LEVELS[1]),
                 batch.is_in::<Own>(key),
                 batch.time_in_state(key, &5.0),
-                batch.time_in(key, &Level::<3>, &6.0),
-                batch.previous_of(key).is_some_and(|state| state.is::<Idle>()),
+                batch.time_in(key, &LEVELS[2], &6.0),
+                batch.previous_of(key) == Some(&idle),
                 batch.owners_in(&**own).len(),
             ));
         }

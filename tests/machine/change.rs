@@ -2,7 +2,8 @@
 
 use crate::captured_log::log_lines;
 use crate::play::{EVERYWHERE, play};
-use demeanor::{Cause, Change, Fsm, Outcome, Owner, Refusal, State, StateMachine, StateRef};
+use crate::trace::Stage;
+use crate::trace::places::{A, B};
 
 #[test]
 fn changes() {
@@ -130,83 +131,12 @@ fn changes() {
 /// Rules 5 and 23.
 #[test]
 fn the_log_line_comes_between_the_swap_and_the_first_enter() {
-    struct Bob;
-    impl Owner for Bob {
-        type Context<'a> = ();
-        type Message = ();
-
-        fn on_change(&mut self, _: &Change<'_, Self>, (): &mut ()) {
-            log::info!("told");
-        }
-    }
-
-    struct Home;
-    struct Mine;
-    impl State<Bob> for Home {
-        fn exit(&self, _: &mut Bob, _: &mut Fsm<'_, Bob>, (): &mut ()) {
-            log::info!("leaves home");
-        }
-    }
-    impl State<Bob> for Mine {
-        fn enter(&self, _: &mut Bob, _: &mut Fsm<'_, Bob>, (): &mut ()) {
-            log::info!("in the mine");
-        }
-    }
-
-    let mut machine = StateMachine::new(&Home);
-    let mut lines = log_lines(|| assert!(machine.change_state(&mut Bob, &Mine, &mut ())));
-    assert_eq!(lines.remove(0), "INFO machine::change: leaves home");
-    assert_eq!(lines.pop().unwrap(), "INFO machine::change: in the mine");
-    lines.sort();
-    assert_eq!(lines, ["DEBUG demeanor: Bob: Home -> Mine (change)", "INFO machine::change: told"]);
-}
-
-/// Rule 5: what `Owner::on_change` can see of a change.
-#[test]
-fn the_owner_is_told_from_where_to_where_and_why() {
-    type Told = (Option<StateRef<Bob>>, Option<StateRef<Bob>>, Cause, bool);
-
-    #[derive(Default)]
-    struct Bob(Vec<Told>);
-    impl Owner for Bob {
-        type Context<'a> = ();
-        type Message = ();
-
-        fn on_change(&mut self, change: &Change<'_, Self>, (): &mut ()) {
-            match &change.outcome {
-                Outcome::Refused(Refusal::Exit(by)) => assert_eq!(**by, StateRef::from(&Stuck)),
-                Outcome::Taken => assert!(change.is_taken()),
-                _ => panic!("an outcome that was not expected"),
-            }
-            self.0.push((change.from.cloned(), change.to.cloned(), change.cause, change.is_taken()));
-        }
-    }
-
-    struct Home;
-    struct Stuck;
-    impl State<Bob> for Home {}
-    impl State<Bob> for Stuck {
-        fn can_exit(&self, _: &Bob, _: &Fsm<'_, Bob>, (): &()) -> bool {
-            false
-        }
-    }
-
-    let mut bob = Bob::default();
-    let mut machine = StateMachine::idle();
-    machine.push_state(&mut bob, &Home, &mut ());
-    machine.pop_state(&mut bob, &mut ());
-    machine.change_state(&mut bob, &Stuck, &mut ());
-    machine.revert_state(&mut bob, &mut ());
-
-    let home = || Some(StateRef::from(&Home));
-    let stuck = || Some(StateRef::from(&Stuck));
+    let mut stage = Stage::new(&A)
+        .when("A.exit", |_, _, _| log::info!("leaves home"))
+        .when("B.enter", |_, fsm, _| log::info!("in {}", fsm.current().expect("a state")));
+    let lines = log_lines(|| drop(stage.change_state(&B)));
     assert_eq!(
-        bob.0,
-        [
-            (None, home(), Cause::Push, true),
-            (home(), None, Cause::Pop, true),
-            (None, stuck(), Cause::Change, true),
-            (stuck(), home(), Cause::Revert, false)
-        ]
+        lines,
+        ["INFO machine::change: leaves home", "DEBUG demeanor: Elsa: A -> B (change)", "INFO machine::change: in B"]
     );
 }

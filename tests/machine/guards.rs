@@ -4,7 +4,7 @@ use crate::play::{EVERYWHERE, play};
 use crate::trace::places::open::{HALL, HOUSE, KITCHEN, STOVE, TABLE};
 use crate::trace::places::{A, ALWAYS, B, C};
 use crate::trace::{Actor, Place, Stage};
-use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
+use demeanor::{Fsm, State, StateRef};
 
 #[test]
 fn guards() {
@@ -194,26 +194,8 @@ fn a_change_that_panicked_is_no_longer_under_way() {
 /// Rule 8.
 #[test]
 fn guards_see_the_owner_as_the_change_finds_it() {
-    struct Door {
-        locked: bool,
-    }
-    impl Owner for Door {
-        type Context<'a> = u8;
-        type Message = ();
-    }
-    struct Closed;
-    struct Open;
-    impl State<Door> for Closed {
-        fn can_exit(&self, door: &Door, _: &Fsm<'_, Door>, keys: &u8) -> bool {
-            !door.locked || *keys > 0
-        }
-    }
-    impl State<Door> for Open {}
-
-    let mut machine = StateMachine::new(&Closed);
-    let mut door = Door { locked: true };
-    assert!(!machine.change_state(&mut door, &Open, &mut 0));
-    assert!(machine.is_in_state(&Closed));
-    assert!(machine.change_state(&mut door, &Open, &mut 1));
-    assert!(machine.is_in_state(&Open));
+    let mut stage = Stage::new(&A).asking("A.can_exit", |actor, _, _| actor.count > 0);
+    assert_eq!(stage.change_state(&B), "A -> B (change), refused by A.can_exit; not done");
+    stage.actor.count = 1;
+    assert_eq!(stage.change_state(&B), "A.exit; A -> B (change); B.enter; done");
 }

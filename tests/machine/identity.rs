@@ -16,6 +16,7 @@ impl Owner for Guard {
     type Message = ();
 }
 
+#[derive(Clone)]
 struct Idle;
 impl State<Guard> for Idle {}
 
@@ -62,86 +63,52 @@ mod elsewhere {
 
 /// Rule 17.
 #[test]
-fn every_mention_of_a_unit_struct_is_one_state() {
-    let here = StateRef::<Guard>::from(&Idle);
-    assert_eq!(here, elsewhere::idle());
-    assert_eq!(here, StateRef::from(&Idle as &'static dyn State<Guard>));
-    assert_eq!(here, StateRef::from(Arc::new(Idle)));
-
-    let machine = StateMachine::new(elsewhere::idle());
-    assert!(machine.is_in_state(&Idle));
-    assert!(machine.is_in_state::<dyn State<Guard>>(&Idle));
-    assert!(machine.is_in_state(&*here));
-    assert!(machine.is_in::<Idle>());
-}
-
-/// Rule 17.
-#[test]
-fn types_without_a_size_are_told_apart_by_type() {
+fn two_references_are_to_one_state_or_to_two() {
     static WOLF: Hunt<Wolf> = Hunt(PhantomData);
     static BEAR: Hunt<Bear> = Hunt(PhantomData);
-    assert_ne!(StateRef::<Guard>::from(&WOLF), StateRef::from(&BEAR));
-    assert_ne!(StateRef::<Guard>::from(&WOLF), StateRef::from(&Idle));
-    assert_eq!(StateRef::<Guard>::from(&WOLF), StateRef::from(&Hunt::<Wolf>(PhantomData)));
-
-    let machine = StateMachine::<Guard>::new(&WOLF);
-    assert!(machine.is_in::<Hunt<Wolf>>());
-    assert!(!machine.is_in::<Hunt<Bear>>());
-    assert!(!machine.is_in_state(&BEAR));
-}
-
-/// Rule 17.
-#[test]
-fn two_statics_of_one_type_are_two_states() {
-    assert_eq!(StateRef::<Guard>::from(&NORTH), StateRef::from(&NORTH));
-    assert_ne!(StateRef::<Guard>::from(&NORTH), StateRef::from(&SOUTH));
-    assert_ne!(StateRef::<Guard>::from(&SOUTH), StateRef::from(&SOUTH_AGAIN), "equal data does not make one state");
-
-    let machine = StateMachine::<Guard>::new(&NORTH);
-    assert!(machine.is_in_state(&NORTH));
-    assert!(!machine.is_in_state(&SOUTH));
-    assert!(machine.is_in::<GoTo>());
-}
-
-/// Rule 17.
-#[test]
-fn a_field_at_the_same_address_is_another_state() {
     struct Outer {
         inner: GoTo,
     }
     impl State<Guard> for Outer {}
     static OUTER: Outer = Outer { inner: GoTo { x: 0 } };
-    assert_ne!(StateRef::<Guard>::from(&OUTER), StateRef::from(&OUTER.inner));
-}
-
-/// Rule 17.
-#[test]
-fn a_shared_state_is_one_for_all_who_share_it() {
-    let shared = Arc::new(GoTo { x: 3 });
-    let first = StateRef::<Guard>::from(Arc::clone(&shared));
-    let second = StateRef::<Guard>::from(Arc::clone(&shared) as Arc<dyn State<Guard>>);
-    assert_eq!(first, second);
-    assert_eq!(first, first.clone());
-    assert_ne!(first, StateRef::from(Arc::new(GoTo { x: 3 })));
-
-    let machine = StateMachine::new(first);
-    assert!(machine.is_in_state(&*shared));
-    assert!(machine.is_in_state(&*second));
-    assert!(!machine.current().unwrap().is_owned());
-}
-
-/// Rule 17.
-#[test]
-fn an_owned_state_is_itself_and_its_clones_references() {
-    let north = patrol(&[1]);
-    assert!(north.is_owned());
-    assert_eq!(north, north.clone());
-    assert_ne!(north, patrol(&[1]));
-
-    let machine = StateMachine::new(north.clone());
-    assert!(machine.is_in_state(&*north));
-    assert!(machine.is_in::<Patrol>());
-    assert!(!machine.is_in_state(&*patrol(&[1])));
+    struct Named<const N: u8>;
+    impl<const N: u8> State<Guard> for Named<N> {
+        fn name(&self) -> std::borrow::Cow<'_, str> {
+            "Named".into()
+        }
+    }
+    let (shared, own) = (Arc::new(GoTo { x: 3 }), patrol(&[1]));
+    let cases: [(&str, StateRef<Guard>, StateRef<Guard>, bool); 17] = [
+        ("a unit struct here and elsewhere", (&Idle).into(), elsewhere::idle(), true),
+        ("a unit struct behind its trait", (&Idle).into(), (&Idle as &'static dyn State<Guard>).into(), true),
+        ("a unit struct that is shared", (&Idle).into(), Arc::new(Idle).into(), true),
+        ("a unit struct that is boxed", (&Idle).into(), Box::new(Idle).into(), true),
+        ("a unit struct that is boxed twice", Box::new(Idle).into(), Box::new(Idle).into(), true),
+        ("two types without a size", (&WOLF).into(), (&BEAR).into(), false),
+        ("two types without a size and of two names", (&WOLF).into(), (&Idle).into(), false),
+        ("one type without a size", (&WOLF).into(), (&Hunt::<Wolf>(PhantomData)).into(), true),
+        ("two types of one name", (&Named::<1>).into(), (&Named::<2>).into(), false),
+        ("a static", (&NORTH).into(), (&NORTH).into(), true),
+        ("two statics of one type", (&NORTH).into(), (&SOUTH).into(), false),
+        ("two statics with equal data", (&SOUTH).into(), (&SOUTH_AGAIN).into(), false),
+        ("a field at the same address", (&OUTER).into(), (&OUTER.inner).into(), false),
+        ("shared by two", shared.clone().into(), (shared.clone() as Arc<dyn State<Guard>>).into(), true),
+        ("shared with equal data", shared.into(), Arc::new(GoTo { x: 3 }).into(), false),
+        ("owned and its clone", own.clone(), own.clone(), true),
+        ("owned with equal data", own.clone(), patrol(&[1]), false),
+    ];
+    for (what, first, second, is_same) in cases {
+        assert_eq!(first == second, is_same, "{what}");
+        assert_eq!(first.is_owned(), what.starts_with("owned"), "{what}");
+        let machine = StateMachine::new(first.clone());
+        assert!(machine.is_in_state(&*first), "{what}");
+        assert_eq!(machine.is_in_state(&*second), is_same, "{what}");
+    }
+    assert!(StateMachine::new(elsewhere::idle()).is_in_state(&Idle));
+    assert!(StateMachine::new(elsewhere::idle()).is_in_state::<dyn State<Guard>>(&Idle));
+    assert!(StateMachine::<Guard>::new(&NORTH).is_in::<GoTo>() && StateMachine::new(own).is_in::<Patrol>());
+    let wolf = StateMachine::<Guard>::new(&WOLF);
+    assert!(wolf.is_in::<Hunt<Wolf>>() && !wolf.is_in::<Hunt<Bear>>());
 }
 
 /// Rule 17.
@@ -242,37 +209,8 @@ fn what_is_shared_or_of_another_type_is_not_lent_for_editing() {
     assert!(StateMachine::<Guard>::new(Arc::new(GoTo { x: 1 })).current_mut::<GoTo>().is_none());
     assert!(StateMachine::new(patrol(&[1])).current_mut::<GoTo>().is_none());
     assert!(StateMachine::new(patrol(&[1])).current_mut::<Patrol>().is_some());
+    assert!(StateMachine::<Guard>::new(Box::new(Idle)).current_mut::<Idle>().is_none());
     assert!(StateMachine::<Guard>::idle().current_mut::<Patrol>().is_none());
-}
-
-/// Rule 17.
-#[test]
-fn a_boxed_state_without_data_is_the_singleton_of_its_type_and_nobodys_own() {
-    #[derive(Clone)]
-    struct Rest;
-    impl State<Guard> for Rest {}
-
-    let boxed = StateRef::<Guard>::from(Box::new(Rest));
-    assert_eq!(boxed, StateRef::from(&Rest));
-    assert_eq!(boxed, StateRef::from(Box::new(Rest)));
-    assert!(!boxed.is_owned());
-    let mut machine = StateMachine::new(boxed);
-    assert!(machine.is_in_state(&Rest));
-    assert!(machine.current_mut::<Rest>().is_none());
-}
-
-/// Rule 17: names are never for identity.
-#[test]
-fn states_of_one_name_are_still_two() {
-    struct Named<const N: u8>;
-    impl<const N: u8> State<Guard> for Named<N> {
-        fn name(&self) -> std::borrow::Cow<'_, str> {
-            "Named".into()
-        }
-    }
-    let (first, second) = (StateRef::<Guard>::from(&Named::<1>), StateRef::<Guard>::from(&Named::<2>));
-    assert_eq!(first.name(), second.name());
-    assert_ne!(first, second);
 }
 
 /// Rule 17.

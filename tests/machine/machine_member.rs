@@ -29,22 +29,23 @@ impl Owner for Enemy {
 }
 
 impl Enemy {
-    fn update(&mut self) {
+    /// Takes the machine out of its owner for a call.
+    fn with(&mut self, act: impl FnOnce(&mut StateMachine<Self>, &mut Self)) {
         let mut machine = mem::take(&mut self.machine);
-        machine.update(self, &mut ());
+        act(&mut machine, self);
         self.machine = machine;
     }
 
-    fn change_to(&mut self, state: &'static dyn State<Enemy>) {
-        let mut machine = mem::take(&mut self.machine);
-        machine.change_state(self, state, &mut ());
-        self.machine = machine;
+    fn update(&mut self) {
+        self.with(|machine, enemy| machine.update(enemy, &mut ()));
+    }
+
+    fn flee(&mut self) {
+        self.with(|machine, enemy| _ = machine.change_state(enemy, &Flee, &mut ()));
     }
 
     fn hear(&mut self) {
-        let mut machine = mem::take(&mut self.machine);
-        machine.send(self, &(), &mut ());
-        self.machine = machine;
+        self.with(|machine, enemy| _ = machine.send(enemy, &(), &mut ()));
     }
 }
 
@@ -57,7 +58,7 @@ impl State<Enemy> for Idle {
         match enemy.asks {
             Ask::Nothing => {}
             Ask::Handle => fsm.change_state(&Flee),
-            Ask::ChangeOfItsMember => enemy.change_to(&Flee),
+            Ask::ChangeOfItsMember => enemy.flee(),
             Ask::MessageToItsMember => enemy.hear(),
             Ask::UpdateOfItsMember => enemy.update(),
         }
@@ -98,46 +99,34 @@ fn warning(asked: &str) -> Vec<String> {
     if cfg!(all(debug_assertions, feature = "std")) { vec![line] } else { vec![] }
 }
 
-const NOTHING: [&str; 0] = [];
-
 #[test]
-fn a_change_of_a_machine_that_was_taken_out_is_lost_with_a_warning() {
-    let (trace, warnings) = two_ticks(Ask::ChangeOfItsMember);
-    // It has entered a state that is never updated and never left.
-    assert_eq!(trace, ["Idle.update", "Flee.enter", "Idle.update"]);
-    assert_eq!(warnings, warning("change to Flee"));
-}
-
-#[test]
-fn a_message_to_a_machine_that_was_taken_out_is_lost_with_a_warning() {
-    let (trace, warnings) = two_ticks(Ask::MessageToItsMember);
-    assert_eq!(trace, ["Idle.update", "Idle.update"]);
-    assert_eq!(warnings, warning("message"));
-}
-
-#[test]
-fn an_update_of_a_machine_that_was_taken_out_does_nothing_with_a_warning() {
-    let (trace, warnings) = two_ticks(Ask::UpdateOfItsMember);
-    assert_eq!(trace, ["Idle.update", "Idle.update"]);
-    assert_eq!(warnings, warning("update"));
+fn what_is_asked_of_a_machine_that_was_taken_out_is_lost_with_a_warning() {
+    for (asks, trace, asked) in [
+        // It has entered a state that is never updated and never left.
+        (Ask::ChangeOfItsMember, &["Idle.update", "Flee.enter", "Idle.update"][..], "change to Flee"),
+        (Ask::MessageToItsMember, &["Idle.update", "Idle.update"], "message"),
+        (Ask::UpdateOfItsMember, &["Idle.update", "Idle.update"], "update"),
+    ] {
+        assert_eq!(two_ticks(asks), (trace.to_vec(), warning(asked)));
+    }
 }
 
 #[test]
 fn what_is_asked_of_the_handle_is_done_without_a_warning() {
     let (trace, warnings) = two_ticks(Ask::Handle);
     assert_eq!(trace, ["Idle.update", "Idle.exit", "Flee.enter", "Flee.update"]);
-    assert_eq!(warnings, NOTHING);
+    assert_eq!(warnings, [] as [&str; 0]);
 }
 
 #[test]
 fn the_first_change_of_a_default_machine_is_no_mistake() {
     let mut enemy = Enemy::default();
-    assert_eq!(log_lines(|| enemy.change_to(&Flee)), ["DEBUG demeanor: Enemy: (no state) -> Flee (change)"]);
+    assert_eq!(log_lines(|| enemy.flee()), ["DEBUG demeanor: Enemy: (no state) -> Flee (change)"]);
     assert!(enemy.machine.is_in_state(&Flee));
     // Nor after the machine has run.
     enemy.update();
     enemy.machine = StateMachine::default();
-    assert_eq!(log_lines(|| enemy.change_to(&Flee)), ["DEBUG demeanor: Enemy: (no state) -> Flee (change)"]);
+    assert_eq!(log_lines(|| enemy.flee()), ["DEBUG demeanor: Enemy: (no state) -> Flee (change)"]);
 }
 
 /// A body with a machine for its legs, whose states change the one for the hands.

@@ -35,8 +35,14 @@ impl State<Guard> for Patrol {
     }
 }
 
-fn guard() -> Guard {
-    Guard { alarms: Rc::default() }
+/// A guard, and a level with so much noise.
+fn on_duty(noise: u32) -> (Guard, Level<'static>) {
+    (Guard { alarms: Rc::default() }, Level { noise: Box::leak(Box::new(Cell::new(noise))) })
+}
+
+fn update(machine: &mut StateMachine<Guard>) {
+    let (mut guard, mut level) = on_duty(0);
+    machine.update(&mut guard, &mut level);
 }
 
 /// What `act` panics with.
@@ -47,14 +53,13 @@ fn panic_of(act: impl FnOnce()) -> String {
 
 #[test]
 fn dropping_a_machine_whose_mock_got_every_call_is_quiet() {
-    let noise = Cell::new(0);
     let mut patrol = MockState::named("Patrol");
     patrol.expect_enter().times(1).return_const(());
     patrol.expect_update().times(2).returning(|guard: &mut Guard, _, _| guard.alarms.set(guard.alarms.get() + 1));
     patrol.expect_on_message().times(1).withf(|_, heard: &Heard, _, _| &*heard.0 == "a cough").return_const(true);
     patrol.expect_exit().times(1).return_const(());
 
-    let (mut guard, mut level) = (guard(), Level { noise: &noise });
+    let (mut guard, mut level) = on_duty(0);
     let mut machine = StateMachine::new(Box::new(patrol));
     machine.start(&mut guard, &mut level);
     machine.update(&mut guard, &mut level);
@@ -84,21 +89,19 @@ fn dropping_a_machine_whose_mock_misses_a_call_panics() {
 
 #[test]
 fn a_call_that_nobody_expects_panics_at_once() {
-    let noise = Cell::new(0);
     let mut machine = StateMachine::new(Box::new(MockState::<Guard>::new()));
-    let message = panic_of(|| machine.update(&mut guard(), &mut Level { noise: &noise }));
+    let message = panic_of(|| update(&mut machine));
     assert!(message.contains("MockState::update"), "{message}");
     assert!(message.contains("No matching expectation found"), "{message}");
 }
 
 #[test]
 fn a_call_too_many_panics_at_once() {
-    let noise = Cell::new(0);
     let mut patrol = MockState::<Guard>::new();
     patrol.expect_update().times(1).return_const(());
     let mut machine = StateMachine::new(Box::new(patrol));
-    machine.update(&mut guard(), &mut Level { noise: &noise });
-    let message = panic_of(move || machine.update(&mut guard(), &mut Level { noise: &noise }));
+    update(&mut machine);
+    let message = panic_of(move || update(&mut machine));
     assert!(message.contains("called 2 times which is more than the expected 1"), "{message}");
 }
 
@@ -116,8 +119,7 @@ fn patrol_and_chase() -> (MockState<Guard>, MockState<Guard>) {
 
 #[test]
 fn a_sequence_runs_across_several_mocks() {
-    let noise = Cell::new(0);
-    let (mut guard, mut level) = (guard(), Level { noise: &noise });
+    let (mut guard, mut level) = on_duty(0);
     let (patrol, chase) = patrol_and_chase();
     let mut machine = StateMachine::new(Box::new(patrol));
     machine.update(&mut guard, &mut level);
@@ -129,11 +131,11 @@ fn a_sequence_runs_across_several_mocks() {
 
 #[test]
 fn a_call_out_of_sequence_panics() {
-    let noise = Cell::new(0);
+    let (mut guard, mut level) = on_duty(0);
     let (patrol, chase) = patrol_and_chase();
     let mut machine = StateMachine::new(Box::new(patrol));
     let message = panic_of(move || {
-        machine.change_state(&mut guard(), Box::new(chase), &mut Level { noise: &noise });
+        machine.change_state(&mut guard, Box::new(chase), &mut level);
     });
     assert!(message.contains("MockState::exit"), "{message}");
     assert!(message.contains("sequence"), "{message}");
@@ -141,8 +143,7 @@ fn a_call_out_of_sequence_panics() {
 
 #[test]
 fn a_mock_can_ask_for_a_change_to_another_mock() {
-    let noise = Cell::new(0);
-    let (mut guard, mut level) = (guard(), Level { noise: &noise });
+    let (mut guard, mut level) = on_duty(0);
     let mut chase = MockState::named("Chase");
     chase.expect_enter().times(1).return_const(());
     let chase = StateRef::from(Box::new(chase));
@@ -157,8 +158,7 @@ fn a_mock_can_ask_for_a_change_to_another_mock() {
 
 #[test]
 fn a_mock_may_be_the_global_and_see_where_the_machine_is() {
-    let noise = Cell::new(1);
-    let (mut guard, mut level) = (guard(), Level { noise: &noise });
+    let (mut guard, mut level) = on_duty(1);
     let mut awareness = MockState::new();
     awareness.expect_update().times(1).withf(|_, fsm, _| fsm.is_in_state(&Patrol)).return_const(());
     let mut rest = MockState::named("Rest");
@@ -173,8 +173,7 @@ fn a_mock_may_be_the_global_and_see_where_the_machine_is() {
 
 #[test]
 fn only_callbacks_are_mocked_so_guards_allow_and_a_stack_works() {
-    let noise = Cell::new(0);
-    let (mut guard, mut level) = (guard(), Level { noise: &noise });
+    let (mut guard, mut level) = on_duty(0);
     let mut order = Sequence::new();
     let mut patrol = MockState::<Guard>::named("Patrol");
     patrol.expect_exit().times(1).in_sequence(&mut order).return_const(());
@@ -188,20 +187,18 @@ fn only_callbacks_are_mocked_so_guards_allow_and_a_stack_works() {
 
 #[test]
 fn a_clone_of_a_machine_shares_its_mock_and_the_last_to_drop_verifies_it() {
-    let noise = Cell::new(0);
     let mut patrol = MockState::<Guard>::new();
     patrol.expect_update().times(2).return_const(());
     let mut machine = StateMachine::new(Box::new(patrol));
     let mut rewound = machine.clone();
-    machine.update(&mut guard(), &mut Level { noise: &noise });
+    update(&mut machine);
     drop(machine);
-    rewound.update(&mut guard(), &mut Level { noise: &noise });
+    update(&mut rewound);
     drop(rewound);
 }
 
 #[test]
 fn editing_a_mock_that_two_machines_share_asks_its_expected_clone() {
-    let noise = Cell::new(0);
     let mut patrol = MockState::<Guard>::named("Patrol");
     patrol.expect_clone().times(1).returning(|| MockState::named("Copy of Patrol"));
     let machine = StateMachine::new(Box::new(patrol));
@@ -209,13 +206,12 @@ fn editing_a_mock_that_two_machines_share_asks_its_expected_clone() {
     rewound.current_mut::<MockState<Guard>>().unwrap().expect_update().times(1).return_const(());
     assert_eq!(rewound.current().unwrap().name(), "Copy of Patrol");
     assert_eq!(machine.current().unwrap().name(), "Patrol");
-    rewound.update(&mut guard(), &mut Level { noise: &noise });
+    update(&mut rewound);
 }
 
 #[test]
 fn a_mock_is_asked_its_guards_once_they_are_expected() {
-    let noise = Cell::new(0);
-    let mut level = Level { noise: &noise };
+    let (mut guard, mut level) = on_duty(0);
     let mut gate = MockState::<Guard>::named("Gate");
     gate.expect_can_enter().times(1).withf(|guard, _, _| guard.alarms.get() == 0).return_const(true);
     gate.expect_enter().times(1).return_const(());
@@ -223,28 +219,26 @@ fn a_mock_is_asked_its_guards_once_they_are_expected() {
     gate.expect_exit().times(1).return_const(());
 
     let mut machine = StateMachine::idle();
-    assert!(machine.change_state(&mut guard(), Box::new(gate), &mut level));
-    assert!(machine.change_state(&mut guard(), &Patrol, &mut level));
+    assert!(machine.change_state(&mut guard, Box::new(gate), &mut level));
+    assert!(machine.change_state(&mut guard, &Patrol, &mut level));
 }
 
 #[test]
 fn a_guard_of_a_mock_that_is_asked_too_often_panics() {
-    let noise = Cell::new(0);
-    let mut level = Level { noise: &noise };
+    let (mut guard, mut level) = on_duty(0);
     let mut gate = MockState::<Guard>::named("Gate");
     gate.expect_can_exit().times(1).return_const(false);
     let mut machine = StateMachine::new(Box::new(gate));
-    assert!(!machine.change_state(&mut guard(), &Patrol, &mut level));
+    assert!(!machine.change_state(&mut guard, &Patrol, &mut level));
     let message = panic_of(|| {
-        machine.change_state(&mut guard(), &Patrol, &mut level);
+        machine.change_state(&mut guard, &Patrol, &mut level);
     });
     assert!(message.contains("MockState::can_exit"), "{message}");
 }
 
 #[test]
 fn a_mock_is_suspended_and_resumed_as_it_is_expected_to_be() {
-    let noise = Cell::new(0);
-    let mut level = Level { noise: &noise };
+    let (mut guard, mut level) = on_duty(0);
     let mut order = Sequence::new();
     let mut below = MockState::<Guard>::named("Below");
     below.expect_suspend().times(1).in_sequence(&mut order).return_const(());
@@ -252,27 +246,26 @@ fn a_mock_is_suspended_and_resumed_as_it_is_expected_to_be() {
     // Without an expectation of `suspend` and `resume`, these are `exit` and `enter`.
     below.expect_exit().times(1).in_sequence(&mut order).return_const(());
     let mut machine = StateMachine::new(Box::new(below));
-    machine.push_state(&mut guard(), &Patrol, &mut level);
-    machine.pop_state(&mut guard(), &mut level);
-    machine.change_state(&mut guard(), &Patrol, &mut level);
+    machine.push_state(&mut guard, &Patrol, &mut level);
+    machine.pop_state(&mut guard, &mut level);
+    machine.change_state(&mut guard, &Patrol, &mut level);
 
     let mut below = MockState::<Guard>::named("Below");
     below.expect_exit().times(1).return_const(());
     below.expect_enter().times(1).return_const(());
     let mut machine = StateMachine::new(Box::new(below));
-    machine.push_state(&mut guard(), &Patrol, &mut level);
-    machine.pop_state(&mut guard(), &mut level);
+    machine.push_state(&mut guard, &Patrol, &mut level);
+    machine.pop_state(&mut guard, &mut level);
 }
 
 #[test]
 fn a_checkpoint_verifies_before_the_drop() {
-    let noise = Cell::new(0);
     let mut patrol = MockState::<Guard>::new();
     patrol.expect_update().times(1).return_const(());
     let mut machine = StateMachine::new(Box::new(patrol));
-    machine.update(&mut guard(), &mut Level { noise: &noise });
+    update(&mut machine);
     machine.current_mut::<MockState<Guard>>().unwrap().checkpoint();
-    let message = panic_of(move || machine.update(&mut guard(), &mut Level { noise: &noise }));
+    let message = panic_of(move || update(&mut machine));
     assert!(message.contains("MockState::update"), "{message}");
 }
 

@@ -158,66 +158,49 @@ fn machine() -> StateMachine<Frog> {
     machine
 }
 
-/// Rule 22.
+/// What is done with the machine in `Pond/Old` when something panics.
+type Act = fn(&mut StateMachine<Frog>);
+
+const CHANGE: Act = |machine| _ = machine.change_state(&mut Frog, owned("New"), &mut 1.0);
+const POP: Act = |machine| _ = machine.pop_state(&mut Frog, &mut 1.0);
+const UPDATE: Act = |machine| machine.update(&mut Frog, &mut 1.0);
+const SET_CURRENT: Act = |machine| machine.set_current(inside(&shared("Lake"), "New"));
+
+/// Rules 4, 22 and 23. What panics in which act, which callbacks have run by then, and where the machine is afterwards.
 #[test]
-fn a_panic_in_what_a_change_asks_of_the_clock_or_of_states_leaves_the_old_state() {
+fn whatever_panics_of_what_a_machine_asks_it_is_in_one_piece() {
     let exits: &[&str] = &["Old.exit", "Pond.exit"];
-    for (piece, expected) in [
-        ("New.parent", &[][..]),
-        ("New.initial", &[]),
+    for (piece, act, expected, state) in [
+        ("New.parent", CHANGE, &[][..], "Pond/Old"),
+        ("New.initial", CHANGE, &[], "Pond/Old"),
         // The state that was before, dropped when another takes its place.
-        ("Older.drop", &[]),
-        ("Pond.keeps_history", exits),
-        ("now", exits),
+        ("Older.drop", CHANGE, &[], "Pond/Old"),
+        ("Pond.keeps_history", CHANGE, exits, "Pond/Old"),
+        ("now", CHANGE, exits, "Pond/Old"),
+        // What is logged is logged after the swap.
+        ("label", CHANGE, exits, "New"),
+        ("New.name", CHANGE, exits, "New"),
+        // A refusal, for the log.
+        ("label", POP, &[], "Pond/Old"),
+        ("Old.name", POP, &[], "Pond/Old"),
+        ("Old.is_passive", UPDATE, &["Pond.update"], "Pond/Old"),
+        ("Old.drop", SET_CURRENT, &[], "Lake/New"),
     ] {
         let mut machine = machine();
-        let trace = panicking(piece, || {
-            machine.change_state(&mut Frog, owned("New"), &mut 1.0);
-        });
+        let mut trace = Vec::new();
+        log_lines(|| trace = panicking(piece, || act(&mut machine)));
         assert_eq!(trace, expected, "{piece}");
-        assert_eq!(path(&machine), "Pond/Old", "{piece}");
+        assert_eq!(path(&machine), state, "{piece}");
         goes_on(&mut machine);
     }
 }
 
-/// Rules 22 and 23: what is told is told after the swap.
+/// Rule 22.
 #[test]
-fn a_panic_in_what_the_log_asks_leaves_the_new_state() {
-    for piece in ["label", "New.name"] {
-        let mut machine = machine();
-        log_lines(|| {
-            let trace = panicking(piece, || {
-                machine.change_state(&mut Frog, owned("New"), &mut 1.0);
-            });
-            assert_eq!(trace, ["Old.exit", "Pond.exit"], "{piece}");
-        });
-        assert_eq!(path(&machine), "New", "{piece}");
-        goes_on(&mut machine);
-    }
-}
-
-/// Rules 22 and 23.
-#[test]
-fn a_panic_in_what_the_log_asks_about_a_refusal_changes_nothing() {
-    for piece in ["label", "Old.name"] {
-        let mut machine = machine();
-        log_lines(|| {
-            let trace = panicking(piece, || {
-                machine.pop_state(&mut Frog, &mut 1.0);
-            });
-            assert_eq!(trace, [] as [&str; 0], "{piece}");
-        });
-        assert_eq!(path(&machine), "Pond/Old", "{piece}");
-        goes_on(&mut machine);
-    }
-}
-
-/// Rules 4 and 22.
-#[test]
-fn a_panic_in_is_passive_ends_the_tick() {
+fn a_drop_that_panics_when_the_previous_state_is_set_leaves_the_new_one() {
     let mut machine = machine();
-    assert_eq!(panicking("Old.is_passive", || machine.update(&mut Frog, &mut 1.0)), ["Pond.update"]);
-    assert_eq!(path(&machine), "Pond/Old");
+    panicking("Older.drop", || machine.set_previous(owned("New")));
+    assert_eq!(machine.previous().map(ToString::to_string).as_deref(), Some("New"));
     goes_on(&mut machine);
 }
 
@@ -252,20 +235,6 @@ fn a_drop_that_panics_while_stopping_leaves_no_state() {
     goes_on(&mut machine);
 }
 
-/// Rule 22.
-#[test]
-fn a_drop_that_panics_when_a_state_is_set_leaves_the_new_one() {
-    let mut machine = machine();
-    panicking("Old.drop", || machine.set_current(inside(&shared("Lake"), "New")));
-    assert_eq!(path(&machine), "Lake/New");
-    goes_on(&mut machine);
-
-    let mut machine = self::machine();
-    panicking("Older.drop", || machine.set_previous(owned("New")));
-    assert_eq!(machine.previous().map(ToString::to_string).as_deref(), Some("New"));
-    goes_on(&mut machine);
-}
-
 /// A composite that its child makes each time it is asked.
 #[derive(Clone)]
 struct Raft;
@@ -279,18 +248,12 @@ impl State<Frog> for Raft {
 /// Rule 22: an ancestor that only the machine refers to is dropped with the path.
 #[test]
 fn a_drop_of_an_ancestor_that_panics_leaves_a_path_of_one_piece() {
-    let names = |machine: &StateMachine<Frog>| machine.path().map(ToString::to_string).collect::<Vec<_>>();
-    let mut machine = StateMachine::new(&Raft);
-    panicking("River.drop", || machine.set_current(inside(&shared("Lake"), "New")));
-    assert_eq!(names(&machine), ["Lake", "New"]);
-    goes_on(&mut machine);
-
-    let mut machine = StateMachine::new(&Raft);
-    panicking("River.drop", || {
-        machine.change_state(&mut Frog, owned("New"), &mut 1.0);
-    });
-    assert_eq!(names(&machine), ["New"]);
-    goes_on(&mut machine);
+    for (act, state) in [(SET_CURRENT, "Lake/New"), (CHANGE, "New")] {
+        let mut machine = StateMachine::new(&Raft);
+        panicking("River.drop", || act(&mut machine));
+        assert_eq!(path(&machine), state);
+        goes_on(&mut machine);
+    }
 }
 
 /// Rules 18 and 22.

@@ -1,10 +1,10 @@
 //! The chapter "Change": which states are left and entered, rule 6.
 
-use std::borrow::Cow;
-
 use crate::captured_log::log_lines;
 use crate::play::{EVERYWHERE, play};
-use demeanor::{Change, Fsm, Owner, State, StateMachine, StateRef};
+use crate::trace::places::A;
+use crate::trace::{Actor, Place, Stage};
+use demeanor::{State, StateRef};
 
 #[test]
 fn paths() {
@@ -45,69 +45,34 @@ fn paths() {
     );
 }
 
-/// A state at a depth: the one above it is its parent. Depths from 1.
-struct Deep(usize);
-
-/// As many states, each inside the one before.
-static CHAIN: [Deep; 70] = {
-    let mut chain = [const { Deep(0) }; 70];
-    let mut depth = 0;
-    while depth < 70 {
-        chain[depth] = Deep(depth + 1);
-        depth += 1;
+/// States, each inside the one before: `Deep1`, `Deep2`, and so on.
+fn chain() -> Vec<&'static Place> {
+    let mut chain: Vec<&'static Place> = Vec::new();
+    for depth in 1..=70 {
+        let place = Place::new(format!("Deep{depth}").leak());
+        let place = chain.last().map_or(place.clone(), |around| place.inside(around));
+        chain.push(Box::leak(Box::new(place)));
     }
     chain
-};
+}
+
+/// What is recorded of a callback of the first 64 states.
+fn of_all(callback: &str) -> Vec<String> {
+    (1..=64).map(|depth| format!("Deep{depth}.{callback}")).collect()
+}
 
 /// A state whose parent is its child.
 struct Snake;
 struct Tail;
 
-#[derive(Debug, Default, PartialEq)]
-struct Diver {
-    trace: Vec<usize>,
-    changes: usize,
-}
-
-impl Owner for Diver {
-    type Context<'a> = ();
-    type Message = ();
-
-    fn on_change(&mut self, _: &Change<'_, Self>, (): &mut ()) {
-        self.changes += 1;
-    }
-}
-
-impl State<Diver> for Deep {
-    fn enter(&self, diver: &mut Diver, _: &mut Fsm<'_, Diver>, (): &mut ()) {
-        diver.trace.push(self.0);
-    }
-
-    fn update(&self, diver: &mut Diver, _: &mut Fsm<'_, Diver>, (): &mut ()) {
-        diver.trace.push(self.0);
-    }
-
-    fn exit(&self, diver: &mut Diver, _: &mut Fsm<'_, Diver>, (): &mut ()) {
-        diver.trace.push(self.0);
-    }
-
-    fn parent(&self) -> Option<StateRef<Diver>> {
-        (self.0 > 1).then(|| (&CHAIN[self.0 - 2]).into())
-    }
-
-    fn name(&self) -> Cow<'_, str> {
-        format!("Deep{}", self.0).into()
-    }
-}
-
-impl State<Diver> for Snake {
-    fn parent(&self) -> Option<StateRef<Diver>> {
+impl State<Actor> for Snake {
+    fn parent(&self) -> Option<StateRef<Actor>> {
         Some((&Tail).into())
     }
 }
 
-impl State<Diver> for Tail {
-    fn parent(&self) -> Option<StateRef<Diver>> {
+impl State<Actor> for Tail {
+    fn parent(&self) -> Option<StateRef<Actor>> {
         Some((&Snake).into())
     }
 }
@@ -115,76 +80,69 @@ impl State<Diver> for Tail {
 /// Rule 6.
 #[test]
 fn sixty_four_states_may_be_active_at_once() {
-    let mut diver = Diver::default();
-    let mut machine = StateMachine::idle();
-    assert!(machine.change_state(&mut diver, &CHAIN[63], &mut ()));
-    assert_eq!(machine.path().count(), 64);
-    assert_eq!(diver.trace, (1..=64).collect::<Vec<_>>());
-
-    diver.trace.clear();
-    machine.update(&mut diver, &mut ());
-    assert_eq!(diver.trace, (1..=64).collect::<Vec<_>>());
-
-    diver.trace.clear();
-    machine.stop(&mut diver, &mut ());
-    assert_eq!(diver.trace, (1..=64).rev().collect::<Vec<_>>());
+    let chain = chain();
+    let mut stage = Stage::idle();
+    let entered = stage.change_state(chain[63]);
+    assert_eq!(entered[0], "(no state) -> Deep64 (change)");
+    assert_eq!(entered[1..65], of_all("enter"));
+    assert_eq!(stage.machine.path().count(), 64);
+    assert_eq!(*stage.update(), of_all("update"));
+    let mut exits = stage.stop().to_vec();
+    exits.reverse();
+    assert_eq!(exits, of_all("exit"));
 }
 
 /// Rule 6.
 #[test]
 fn a_chain_of_sixty_four_parents_is_the_longest() {
-    let mut machine = StateMachine::idle();
-    assert!(!machine.change_state(&mut Diver::default(), &CHAIN[65], &mut ()));
-    assert!(machine.current().is_none());
-    assert!(machine.change_state(&mut Diver::default(), &CHAIN[64], &mut ()));
-    assert_eq!(machine.path().count(), 65);
+    let chain = chain();
+    let mut stage = Stage::idle();
+    assert_eq!(stage.change_state(chain[65]), "not done");
+    assert!(stage.machine.current().is_none());
+    assert_eq!(stage.change_state(chain[64]).last().unwrap(), "done");
+    assert_eq!(stage.machine.path().count(), 65);
 }
 
 /// Rule 6.
 #[test]
 fn a_chain_of_parents_that_is_too_long_is_an_error_and_refused() {
-    let mut diver = Diver::default();
-    let mut machine = StateMachine::new(&CHAIN[0]);
-    let lines = log_lines(|| assert!(!machine.change_state(&mut diver, &CHAIN[69], &mut ())));
+    let chain = chain();
+    let mut stage = Stage::new(chain[0]);
+    let lines = log_lines(|| assert_eq!(stage.change_state(chain[69]), "not done"));
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(lines[0].starts_with("ERROR demeanor: Diver: "), "{lines:?}");
+    assert!(lines[0].starts_with("ERROR demeanor: Elsa: "), "{lines:?}");
     assert!(lines[0].contains("Deep70"), "{lines:?}");
-    assert_eq!(diver, Diver::default());
-    assert!(machine.is_in_state(&CHAIN[0]));
-    assert!(machine.previous().is_none());
+    assert_eq!(stage.view(), "Deep1");
 }
 
 /// Rule 6.
 #[test]
 fn a_chain_of_parents_that_closes_on_itself_is_an_error_and_refused() {
-    let mut diver = Diver::default();
-    let mut machine = StateMachine::new(&CHAIN[0]);
+    let mut stage = Stage::new(&A);
     let lines = log_lines(|| {
-        assert!(!machine.change_state(&mut diver, &Snake, &mut ()));
-        assert!(!machine.push_state(&mut diver, &Snake, &mut ()));
-        assert!(!machine.resume_state(&mut diver, &Tail, &mut ()));
+        assert_eq!(stage.change_state(&Snake), "not done");
+        assert_eq!(stage.push_state(&Snake), "not done");
+        assert_eq!(stage.resume_state(&Tail), "not done");
     });
     assert_eq!(lines.len(), 3, "{lines:?}");
     for (line, name) in lines.iter().zip(["Snake", "Snake", "Tail"]) {
-        assert!(line.starts_with("ERROR demeanor: Diver: "), "{line}");
+        assert!(line.starts_with("ERROR demeanor: Elsa: "), "{line}");
         assert!(line.contains(name), "{line}");
     }
-    assert_eq!(diver, Diver::default());
-    assert!(machine.is_in_state(&CHAIN[0]));
+    assert_eq!(stage.view(), "A");
 }
 
 /// Rule 6.
 #[test]
 fn a_machine_that_is_put_into_a_closed_chain_does_not_hang() {
-    let mut diver = Diver::default();
-    let mut machine = StateMachine::new(&Snake);
-    machine.start(&mut diver, &mut ());
-    machine.update(&mut diver, &mut ());
-    machine.send(&mut diver, &(), &mut ());
-    machine.stop(&mut diver, &mut ());
-    machine.set_current(&Tail);
-    machine.change_state(&mut diver, &CHAIN[0], &mut ());
-    assert!(machine.is_in_state(&CHAIN[0]));
+    let mut stage = Stage::new(&Snake);
+    stage.start();
+    stage.update();
+    stage.send("hit");
+    stage.stop();
+    stage.machine.set_current(&Tail);
+    stage.change_state(&A);
+    assert!(stage.machine.is_in_state(&A));
 }
 
 /// Rule 6.
@@ -192,18 +150,18 @@ fn a_machine_that_is_put_into_a_closed_chain_does_not_hang() {
 fn initial_states_without_an_end_are_an_error_and_refused() {
     /// Opens on itself.
     struct Mirror;
-    impl State<Diver> for Mirror {
-        fn parent(&self) -> Option<StateRef<Diver>> {
+    impl State<Actor> for Mirror {
+        fn parent(&self) -> Option<StateRef<Actor>> {
             Some((&Mirror).into())
         }
 
-        fn initial(&self) -> Option<StateRef<Diver>> {
+        fn initial(&self) -> Option<StateRef<Actor>> {
             Some((&Mirror).into())
         }
     }
 
-    let mut machine = StateMachine::new(&CHAIN[0]);
-    let lines = log_lines(|| assert!(!machine.change_state(&mut Diver::default(), &Mirror, &mut ())));
+    let mut stage = Stage::new(&A);
+    let lines = log_lines(|| assert_eq!(stage.change_state(&Mirror), "not done"));
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(lines[0].starts_with("ERROR demeanor: Diver: change to Mirror refused in state Deep1: "), "{lines:?}");
+    assert!(lines[0].starts_with("ERROR demeanor: Elsa: change to Mirror refused in state A: "), "{lines:?}");
 }

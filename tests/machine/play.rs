@@ -1,4 +1,4 @@
-//! A player for tables of rows: what the states of an owner ask for, what the game does, and all that happens then.
+//! A player for tables of rows about one machine, or one of several in a batch. `trace/table` says how a row is written.
 //!
 //! ```text
 //! # the_name_of_the_row (rule 4)
@@ -9,19 +9,17 @@
 //!     rest of Stove.update; Stove.exit; Stove -> Table (change); Table.enter
 //! ```
 //!
-//! `in` makes a machine, and says what its owner does besides being recorded. A line that names a callback says what this
-//! callback asks for, see [`perform`]. All other lines are steps, see [`Player::step`], with the whole trace of the callbacks
-//! behind `=>`; lines that are indented further continue the trace. Steps without `=>` only lead to the next ones. `64x B.exit,
-//! B.enter` in a trace stands for as many repetitions. `in A, A, B` puts three owners into a batch; then all notes are in one
-//! trace, with the number of the owner, and a number before a callback or a step says which owner is meant. Lines that begin with `//` are comments.
+//! `in` makes a machine, and says what its owner does besides being recorded. See [`perform`] for what a callback can ask for, and
+//! [`Player::step`] for the steps. `in A, A, B` puts three owners into a batch; then all notes are in one trace, with the number of
+//! the owner, and a number before a callback or a step says which owner is meant.
 
-use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::captured_log::log_lines;
 use crate::trace::places::named;
+use crate::trace::table::{RowPlayer, callback_and_times, number, play_rows, split};
 use crate::trace::{Actor, Stage, view};
 use demeanor::{Agent, Fsm, GameTime, NextWake, StateMachine};
 #[cfg(feature = "std")]
@@ -64,72 +62,7 @@ pub(crate) const EVERYWHERE: &[Home] = &[
 /// Plays all rows of a table in each home, and then panics if any of them has failed.
 #[track_caller]
 pub(crate) fn play(homes: &[Home], table: &'static str) {
-    let (mut failures, mut count) = (String::new(), 0);
-    for row in table.split("# ").skip(1) {
-        count += 1;
-        for home in homes {
-            let mut line = "";
-            let played = catch_unwind(AssertUnwindSafe(|| play_row(*home, row, &mut line, &mut failures)));
-            if played.is_err() {
-                writeln!(failures, "{}, {home:?}: `{line}` panics", name_of(row)).expect("a string takes it");
-            }
-        }
-    }
-    assert!(count > 0, "the table has no row");
-    assert!(failures.is_empty(), "{failures}");
-}
-
-fn name_of(row: &'static str) -> &'static str {
-    row.split_whitespace().next().expect("a row has a name")
-}
-
-fn play_row(home: Home, row: &'static str, at: &mut &'static str, failures: &mut String) {
-    let lines = row.lines().skip(1);
-    let mut lines = lines.filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).peekable();
-    let margin = |line: &str| line.len() - line.trim_start().len();
-    let outer = lines.peek().map_or(0, |line| margin(line));
-    let mut player = None;
-    while let Some(line) = lines.next() {
-        let (steps, expected) = line.trim().split_once("=>").map_or((line.trim(), None), |(s, e)| (s, Some(e)));
-        *at = steps.trim();
-        let mut expected: Option<Vec<_>> = expected.map(pieces);
-        while let Some(more) = lines.next_if(|line| margin(line) > outer) {
-            expected.as_mut().expect("only a trace is continued").extend(pieces(more));
-        }
-        if steps.starts_with("in ") {
-            player = Some(Player::new(home, steps));
-            continue;
-        }
-        let found = player.as_mut().expect("a row begins with `in`").take(steps.trim());
-        for (owner, found) in found.iter().enumerate() {
-            let found: Vec<_> = found.iter().flat_map(|line| pieces(line)).collect();
-            if expected.as_ref().is_some_and(|expected| *expected != found) {
-                let (name, expected) = (name_of(row), expected.iter().flatten());
-                let expected = expected.map(String::as_str).collect::<Vec<_>>().join("; ");
-                writeln!(failures, "{name}, {home:?}, owner {owner}: `{}`\n  expected {expected}", steps.trim())
-                    .and_then(|()| writeln!(failures, "     found {}", found.join("; ")))
-                    .expect("a string takes it");
-            }
-        }
-    }
-}
-
-/// The steps of a trace.
-fn pieces(trace: &str) -> Vec<String> {
-    let pieces = trace.split(';').map(str::trim).filter(|piece| !piece.is_empty());
-    let repeated = pieces.flat_map(|piece| match piece.split_once("x ").map(|(times, what)| (times.parse(), what)) {
-        Some((Ok(times), what)) => [what].repeat(times).join(", ").split(", ").map(str::to_owned).collect(),
-        _ => vec![piece.to_owned()],
-    });
-    repeated.collect()
-}
-
-fn split(text: &'static str) -> (&'static str, &'static str) {
-    text.split_once(' ').unwrap_or((text, ""))
-}
-
-fn number(text: &str) -> f64 {
-    text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
+    play_rows::<Player>(homes, table);
 }
 
 /// What is asked for in a callback. `now`, `ahead`, `hear` and `hear-ahead` are carried out within the call: `now B is refused` expects that the change
@@ -193,6 +126,7 @@ fn times(places: &str, is_open: bool, time_in: impl Fn(&crate::trace::Place) -> 
 }
 
 /// The owners, and what has their machines.
+#[cfg_attr(feature = "std", expect(clippy::large_enum_variant, reason = "a row has one of them"))]
 enum Hosts {
     Machine(Actor, StateMachine<Actor>),
     Agent(Box<Agent<Actor>>),
@@ -271,7 +205,11 @@ fn know(batch: &mut Batch<Actor>, places: &str, is_open: bool) {
     }
 }
 
-impl Player {
+impl RowPlayer for Player {
+    type Home = Home;
+
+    const BEGIN: &'static str = "in ";
+
     /// From a line such as `in Stove; open; global Always; guards; handling House`.
     fn new(home: Home, line: &'static str) -> Self {
         let mut words = line.split(';').map(str::trim);
@@ -322,7 +260,7 @@ impl Player {
                     know(&mut batch, known, is_open);
                 }
                 let count = if home == Home::Crowd && !line.contains("; panicking ") { 3 } else { 1 };
-                let insert = |_| batch.insert_machine(actor.clone(), machine.clone()).ok().expect("the same global");
+                let insert = |_| batch.insert_machine(actor.clone(), machine.clone()).expect("the same global");
                 let keys = (0..count).map(insert).collect();
                 Hosts::Batch(batch, keys)
             }
@@ -330,20 +268,6 @@ impl Player {
         Self { hosts, time, is_open, squad, log: Vec::new() }
     }
 
-    fn actors(&mut self) -> Vec<&mut Actor> {
-        match &mut self.hosts {
-            Hosts::Machine(actor, _) => vec![actor],
-            Hosts::Agent(agent) => vec![&mut **agent],
-            #[cfg(feature = "std")]
-            Hosts::Batch(batch, keys) => {
-                let mut owners: Vec<_> = batch.iter_mut().filter(|(key, _)| keys.contains(key)).collect();
-                owners.sort_by_key(|(key, _)| keys.iter().position(|other| other == key));
-                owners.into_iter().map(|(_, actor)| actor).collect()
-            }
-        }
-    }
-
-    /// Takes a line of steps, or learns what a callback does. Returns what each owner has noted.
     fn take(&mut self, line: &'static str) -> Vec<Vec<String>> {
         if let Some((callback, acts)) = line.split_once(": ").filter(|(callback, _)| callback.contains('.')) {
             self.with_chosen(callback, |player, callback| player.learn(callback, acts));
@@ -364,6 +288,21 @@ impl Player {
             }
         }
         self.take_traces()
+    }
+}
+
+impl Player {
+    fn actors(&mut self) -> Vec<&mut Actor> {
+        match &mut self.hosts {
+            Hosts::Machine(actor, _) => vec![actor],
+            Hosts::Agent(agent) => vec![&mut **agent],
+            #[cfg(feature = "std")]
+            Hosts::Batch(batch, keys) => {
+                let mut owners: Vec<_> = batch.iter_mut().filter(|(key, _)| keys.contains(key)).collect();
+                owners.sort_by_key(|(key, _)| keys.iter().position(|other| other == key));
+                owners.into_iter().map(|(_, actor)| actor).collect()
+            }
+        }
     }
 
     fn take_traces(&mut self) -> Vec<Vec<String>> {
@@ -392,9 +331,10 @@ impl Player {
             let (first, last) = chosen.split_once('-').unwrap_or((chosen, chosen));
             if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
                 let chosen = keys[first..=last].to_vec();
-                let all = std::mem::replace(keys, chosen);
+                let mut all = std::mem::replace(keys, chosen);
                 act(self, text);
                 if let Hosts::Batch(_, keys) = &mut self.hosts {
+                    all[first..=last].copy_from_slice(keys);
                     *keys = all;
                 }
                 return;
@@ -404,10 +344,7 @@ impl Player {
     }
 
     fn learn(&mut self, callback: &'static str, acts: &'static str) {
-        let (callback, times) = match callback.split_once(", ") {
-            Some((callback, times)) => (callback, times.trim_end_matches('x').parse().expect("a number")),
-            None => (callback, u32::MAX),
-        };
+        let (callback, times) = callback_and_times(callback);
         let is_open = self.is_open;
         self.with_stages(|stage| {
             stage.at_most(times, callback, move |actor, fsm, time| {
@@ -448,8 +385,8 @@ impl Player {
         }
         let note = |actor: &Actor, done: bool| actor.note(if done { "done" } else { "not done" });
         match verb {
-            "start" => each!(self, start(), |_, _| ()),
-            "stop" => each!(self, stop(), |_, _| ()),
+            "start" => each!(self, start(), |_, _done| ()),
+            "stop" => each!(self, stop(), |_, _done| ()),
             "update" => match &mut self.hosts {
                 Hosts::Machine(actor, machine) => machine.update(actor, &mut self.time),
                 Hosts::Agent(agent) => agent.update(&mut self.time),
@@ -464,12 +401,12 @@ impl Player {
                 Hosts::Batch(batch, _) => batch.update(&mut self.time),
             },
             #[cfg(feature = "std")]
-            "where" | "rows" | "awake" | "remove" => self.step_of_batch(verb, rest),
+            "where" | "rows" | "awake" | "remove" | "reinsert" => self.step_of_batch(verb, rest),
             "with" => {
                 let act = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
                     rest.split("; ").for_each(|act| perform(act, is_open, actor, fsm, time));
                 };
-                each!(self, with(; act), |_, _| ());
+                each!(self, with(; act), |_, _done| ());
             }
             "send" => each!(self, send(&rest), |actor: &Actor, done: bool| {
                 actor.note(if done { "handled" } else { "not handled" });
@@ -487,7 +424,17 @@ impl Player {
                 ("change", to) => each!(self, change_state_after(number(split(rest).0), named(to, is_open)), note),
                 (_, word) => each!(self, send_after(number(split(rest).0), word), note),
             },
-            "sleep" => set!(self, sleep()),
+            "sleep" if rest.is_empty() => set!(self, sleep()),
+            "sleep" => match &mut self.hosts {
+                Hosts::Machine(actor, machine) => machine.sleep_for(actor, number(rest), &self.time),
+                Hosts::Agent(agent) => agent.sleep_for(number(rest), &self.time),
+                #[cfg(feature = "std")]
+                Hosts::Batch(batch, keys) => {
+                    for key in keys {
+                        assert!(batch.sleep_for(*key, number(rest), &self.time));
+                    }
+                }
+            },
             "wake" => match &mut self.hosts {
                 Hosts::Machine(actor, machine) => note(actor, machine.wake()),
                 Hosts::Agent(agent) => {
@@ -512,7 +459,10 @@ impl Player {
             "previous" => set!(self, set_previous(to())),
             "clone" => match &mut self.hosts {
                 Hosts::Machine(_, machine) => *machine = machine.clone(),
-                Hosts::Agent(agent) => *agent.machine_mut() = agent.machine().clone(),
+                Hosts::Agent(agent) => {
+                    let clone = agent.machine().clone();
+                    *agent.machine_mut() = clone;
+                }
                 #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => *batch = batch.clone(),
             },
@@ -533,6 +483,13 @@ impl Player {
             "remove" => {
                 let (actor, machine) = batch.remove(keys[0]).expect("it is there");
                 actor.note(format!("removed from {}", view(machine.current(), machine.previous(), machine.path())));
+                return;
+            }
+            "reinsert" => {
+                for key in keys {
+                    let (actor, machine) = batch.remove(*key).expect("it is there");
+                    *key = batch.insert_machine(actor, machine).expect("the same global");
+                }
                 return;
             }
             "where" => {
@@ -596,7 +553,9 @@ impl Player {
             }
         }
         for (eventful, actor) in eventful.into_iter().zip(self.actors()) {
-            eventful.into_iter().for_each(|line| actor.note(line));
+            for line in eventful {
+                actor.note(line);
+            }
         }
     }
 }

@@ -1,54 +1,15 @@
 //! What a machine is doing, in words: the same of a machine by itself, in a batch and in a cast; and a batch looked at in parts.
 
-use std::fmt;
+use std::time::Duration;
 
-use demeanor::{Agent, Batch, Cast, Fsm, MachineReport, Owner, State, StateMachine, StateRef, Telegram};
-
-struct Guard(&'static str);
-
-impl Owner for Guard {
-    type Context<'a> = f64;
-    type Message = ();
-
-    fn now(seconds: &f64) -> f64 {
-        *seconds
-    }
-
-    fn label(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-struct Always;
-struct Duty;
-struct Patrol;
-struct Rest;
-struct Stunned;
-impl State<Guard> for Always {}
-impl State<Guard> for Duty {}
-impl State<Guard> for Rest {}
-impl State<Guard> for Stunned {}
-impl State<Guard> for Patrol {
-    fn parent(&self) -> Option<StateRef<Guard>> {
-        Some((&Duty).into())
-    }
-}
-
-struct Alert;
-impl State<Guard> for Alert {
-    fn parent(&self) -> Option<StateRef<Guard>> {
-        Some((&Duty).into())
-    }
-
-    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
-        fsm.change_state_after(3.0, &Patrol);
-    }
-}
+use crate::trace::places::{A, ALWAYS, B, HALL};
+use crate::trace::{Actor, Stage};
+use demeanor::{Agent, Batch, Cast, GameTime, MachineReport, Owner, State, StateMachine, Telegram};
 
 /// A state with data.
 #[derive(Clone)]
 struct Walk(#[expect(dead_code, reason = "what makes it one with data")] u32);
-impl State<Guard> for Walk {}
+impl State<Actor> for Walk {}
 
 /// The report, line by line.
 fn lines(report: &MachineReport) -> Vec<String> {
@@ -61,117 +22,117 @@ fn lines(report: &MachineReport) -> Vec<String> {
     lines
 }
 
+/// In `House/Hall` since the second 1, with a timer of `House` that is due in the second 10.
+fn in_the_hall() -> Stage {
+    let mut stage = Stage::new(&A).at_most(1, "House.enter", |_, fsm, _| fsm.change_state_after(9.0, &A));
+    stage.start();
+    stage.advance(1);
+    stage.change_state(&HALL);
+    stage
+}
+
 #[test]
 fn a_report_has_the_path_the_stack_the_timers_and_the_sleep() {
-    let mut guard = Guard("Bob");
-    let mut machine = StateMachine::new(&Rest).with_global(&Always);
-    machine.start(&mut guard, &mut 0.0);
-    machine.change_state(&mut guard, &Patrol, &mut 1.0);
-    machine.push_state(&mut guard, &Stunned, &mut 4.0);
-    machine.with(&mut guard, &mut 5.0, |_, fsm, _| {
-        fsm.change_state_after(10.0, &Rest);
-        fsm.send_after(2.5, ());
+    let mut stage = in_the_hall().global(&ALWAYS);
+    stage.advance(3);
+    stage.push_state(&B);
+    stage.advance(1);
+    stage.with(|_, fsm, _| {
+        fsm.change_state_after(10.0, &A);
+        fsm.send_after(2.5, "hit");
     });
-    machine.sleep_for(&guard, 20.0, &5.0);
+    stage.machine.sleep_for(&stage.actor, 20.0, &stage.time);
     assert_eq!(
-        lines(&machine.report(&guard, 6.0)),
+        lines(&stage.machine.report(&stage.actor, 6.0)),
         [
-            "Bob: Stunned for 2 s",
-            "previous Some(\"Patrol\"), global Some(\"Always\")",
-            "under it: Duty for 3 s, Patrol for 3 s",
-            "change to Rest in 9 s, until None is left",
+            "Elsa: B for 2 s",
+            "previous Some(\"Hall\"), global Some(\"Always\")",
+            "under it: House for 3 s, Hall for 3 s",
+            "change to A in 9 s, until None is left",
             "message to oneself in 1.5 s, until None is left",
             "sleeps for Some(19.0)",
         ]
     );
 }
 
+/// With a timer of the machine and one of a state.
 #[test]
 fn an_owner_in_a_batch_has_the_report_of_its_machine() {
-    let mut machine = StateMachine::new(&Rest);
-    let mut guard = Guard("Bob");
-    machine.start(&mut guard, &mut 0.0);
-    machine.change_state(&mut guard, &Patrol, &mut 1.0);
-    machine.change_state_after(&mut guard, 8.0, &Rest, &mut 2.0);
-    machine.push_state(&mut guard, Box::new(Walk(3)), &mut 4.0);
-    machine.sleep();
+    let mut stage = in_the_hall();
+    stage.machine.change_state_after(&mut stage.actor, 9.0, &B, &mut stage.time);
+    stage.advance(3);
+    stage.push_state(Box::new(Walk(3)));
+    stage.machine.sleep();
 
     let mut batch = Batch::new();
-    let in_its_own = batch.insert_machine(Guard("Bob"), machine.clone()).ok().unwrap();
-    assert_eq!(batch.report(in_its_own, 6.0), Some(machine.report(&guard, 6.0)));
+    let in_its_own = batch.insert_machine(Actor::default(), stage.machine.clone()).ok().unwrap();
+    assert_eq!(batch.report(in_its_own, 6.0), Some(stage.machine.report(&stage.actor, 6.0)));
 
-    machine.pop_state(&mut guard, &mut 5.0);
-    let in_a_shared_one = batch.insert_machine(Guard("Bob"), machine.clone()).ok().unwrap();
+    stage.advance(1);
+    stage.pop_state();
+    let in_a_shared_one = batch.insert_machine(Actor::default(), stage.machine.clone()).ok().unwrap();
     let report = batch.report(in_a_shared_one, 6.0).unwrap();
     assert_eq!(
         lines(&report),
         [
-            "Bob: Duty for 4 s, Patrol for 4 s",
+            "Elsa: House for 4 s, Hall for 4 s",
             "previous Some(\"Walk\"), global None",
-            "change to Rest in 4 s, until None is left",
+            "change to B in 4 s, until None is left",
+            "change to A in 5 s, until Some(\"House\") is left",
             "sleeps for None",
         ]
     );
-    assert_eq!(report, machine.report(&guard, 6.0));
+    assert_eq!(report, stage.machine.report(&stage.actor, 6.0));
 
     batch.remove(in_its_own);
     assert_eq!(batch.report(in_its_own, 6.0), None);
 }
 
 #[test]
-fn a_timer_of_a_state_says_with_which_state_it_ends() {
-    let mut batch = Batch::new();
-    let guard = batch.spawn(Guard("Bob"), &Alert, &mut 0.0);
-    assert_eq!(
-        lines(&batch.report(guard, 1.0).unwrap()),
-        [
-            "Bob: Duty for 1 s, Alert for 1 s",
-            "previous None, global None",
-            "change to Patrol in 2 s, until Some(\"Alert\") is left",
-            "sleeps for None",
-        ]
-    );
-}
-
-#[test]
 fn the_parts_of_a_batch_are_all_of_it_in_the_order_of_its_rows() {
     let mut batch = Batch::new();
     for number in 0..10_u32 {
-        let mut now = number.into();
+        let mut time = GameTime::new();
+        time.advance(Duration::from_secs(number.into()));
+        let mut actor = Actor::default();
+        actor.count = number % 3;
         match number % 3 {
-            0 => batch.spawn(Guard("a"), &Rest, &mut now),
-            1 => batch.spawn(Guard("b"), Box::new(Walk(number)), &mut now),
-            _ => batch.spawn(Guard("c"), &Patrol, &mut now),
+            0 => batch.spawn(actor, &A, &mut time),
+            1 => batch.spawn(actor, Box::new(Walk(number)), &mut time),
+            _ => batch.spawn(actor, &HALL, &mut time),
         };
     }
-    let all: Vec<_> = batch.stays(0..usize::MAX, 10.0).map(|(key, guard, seconds)| (key, guard.0, seconds)).collect();
+    let mut now = GameTime::new();
+    now.advance(Duration::from_secs(10));
+    let all: Vec<_> =
+        batch.stays(0..usize::MAX, 10.0).map(|(key, actor, seconds)| (key, actor.count, seconds)).collect();
     let rows: Vec<_> =
-        batch.iter().map(|(key, guard)| (key, guard.0, batch.time_in_state(key, &10.0).unwrap())).collect();
+        batch.iter().map(|(key, actor)| (key, actor.count, batch.time_in_state(key, &now).unwrap())).collect();
     assert_eq!(all, rows);
     for width in [1, 2, 3, 7] {
         let parts = (0..10).step_by(width).flat_map(|start| batch.stays(start..start + width, 10.0));
-        let parts: Vec<_> = parts.map(|(key, guard, seconds)| (key, guard.0, seconds)).collect();
+        let parts: Vec<_> = parts.map(|(key, actor, seconds)| (key, actor.count, seconds)).collect();
         assert_eq!(parts, rows, "in parts of {width}");
     }
     assert_eq!(batch.stays(10..20, 10.0).count(), 0);
 }
 
-struct Actor;
+struct Member;
 
-impl Owner for Actor {
+impl Owner for Member {
     type Context<'a> = Cast<&'static str, (), ()>;
     type Message = Telegram<&'static str, ()>;
 }
 
 struct Wait;
-impl State<Actor> for Wait {}
+impl State<Member> for Wait {}
 
 #[test]
 fn a_member_of_a_cast_has_a_report_unless_it_is_acting() {
     let mut cast = Cast::new(());
-    cast.spawn("Bob", Agent::new(Actor, StateMachine::new(&Wait))).ok().unwrap();
-    assert_eq!(lines(&cast.report(&"Bob", &cast).unwrap())[0], "Actor: Wait for 0 s");
-    let acting = cast.with::<Actor, _>(&"Bob", |_, cast| cast.report(&"Bob", cast).is_none());
+    cast.spawn("Bob", Agent::new(Member, StateMachine::new(&Wait))).ok().unwrap();
+    assert_eq!(lines(&cast.report(&"Bob", &cast).unwrap())[0], "Member: Wait for 0 s");
+    let acting = cast.with::<Member, _>(&"Bob", |_, cast| cast.report(&"Bob", cast).is_none());
     assert_eq!(acting, Ok(true));
     assert!(cast.report(&"Elsa", &cast).is_none());
 }

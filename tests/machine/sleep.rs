@@ -1,10 +1,6 @@
 //! The chapter "Waiting": sleep, rule 26.
 
-use crate::captured_log::log_lines;
 use crate::play::{EVERYWHERE, play};
-use crate::trace::Stage;
-use crate::trace::places::A;
-use demeanor::NextWake;
 
 #[test]
 fn sleep() {
@@ -171,22 +167,26 @@ fn sleep() {
         update => C.update
         pop
         update => A.update
+
+        # a_sleep_without_an_end_is_said_and_is_never_over (rule 26)
+        in A
+        A.update: sleep
+        10x update => A.update
+        log => DEBUG demeanor: Elsa: sleeps in state A until a message or `wake`
+        next => never
+        // No time is over in the next tick.
+        in A
+        sleep -1
+        log => WARN demeanor: Elsa: sleep after -1 s, asked for in state A, counts as 0 s
+        update => A.update
+        in A
+        sleep NaN
+        log => WARN demeanor: Elsa: sleep after NaN s, asked for in state A, counts as 0 s
+        update => A.update
+        in A
+        sleep 0
+        log =>
+        update => A.update
         ",
     );
-}
-
-/// Rule 26.
-#[test]
-fn a_sleep_without_an_end_is_said_and_is_never_over() {
-    let mut stage = Stage::new(&A).when("A.update", |_, fsm, _| fsm.sleep());
-    let lines = log_lines(|| (0..10).for_each(|_| drop(stage.update())));
-    assert_eq!(lines, ["DEBUG demeanor: Elsa: sleeps in state A until a message or `wake`"]);
-    assert_eq!(stage.machine.next_wake(), NextWake::Never);
-    for seconds in [-1.0, f64::NAN, 0.0] {
-        let mut stage = Stage::new(&A);
-        let lines = log_lines(|| stage.machine.sleep_for(&stage.actor, seconds, &stage.time));
-        let warning = format!("WARN demeanor: Elsa: sleep after {seconds} s, asked for in state A, counts as 0 s");
-        assert_eq!(lines, if seconds == 0.0 { vec![] } else { vec![warning] });
-        assert_eq!(stage.update(), "A.update", "no time is over in the next tick");
-    }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::play::{EVERYWHERE, play};
-use crate::trace::places::A;
+use crate::trace::places::{A, B, CELL, DUNGEON, GATE};
 use crate::trace::{Actor, Place, Stage};
-use demeanor::{Fsm, GameTime, Owner, State, StateMachine, StateRef};
+use demeanor::{Fsm, GameTime, State, StateRef};
 
 #[test]
 fn the_stack_and_history() {
@@ -201,22 +201,16 @@ fn the_stack_and_history() {
     );
 }
 
-static DUNGEON: Place = Place::new("Dungeon").opening_on(&GATE).keeping_history();
-static GATE: Place = Place::new("Gate").inside(&DUNGEON);
-static CELLS: Place = Place::new("Cells").inside(&DUNGEON).opening_on(&CORRIDOR).keeping_history();
-static CORRIDOR: Place = Place::new("Corridor").inside(&CELLS);
-static CELL: Place = Place::new("Cell").inside(&CELLS);
-
 /// A state that knows nothing of stacks.
 struct Plain;
 
 impl State<Actor> for Plain {
-    fn enter(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, _: &mut GameTime) {
-        actor.note("Plain.enter");
+    fn enter(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
+        actor.call("Plain", "enter", fsm, time);
     }
 
-    fn exit(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, _: &mut GameTime) {
-        actor.note("Plain.exit");
+    fn exit(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
+        actor.call("Plain", "exit", fsm, time);
     }
 }
 
@@ -231,40 +225,14 @@ fn a_state_that_knows_nothing_of_stacks_is_exited_and_entered() {
 /// Rules 12 and 15.
 #[test]
 fn an_exit_called_as_suspend_may_ask_for_nothing_and_an_enter_called_as_resume_may() {
-    #[derive(Default)]
-    struct Bob(Vec<&'static str>);
-    impl Owner for Bob {
-        type Context<'a> = ();
-        type Message = ();
-    }
-    struct Home;
-    struct Mine;
-    struct Saloon;
-    impl State<Bob> for Home {
-        fn enter(&self, bob: &mut Bob, fsm: &mut Fsm<'_, Bob>, (): &mut ()) {
-            bob.0.push("enters home");
-            fsm.change_state(&Saloon);
-        }
-
-        fn exit(&self, bob: &mut Bob, fsm: &mut Fsm<'_, Bob>, (): &mut ()) {
-            bob.0.push("leaves home");
-            fsm.change_state(&Saloon);
-        }
-    }
-    impl State<Bob> for Mine {}
-    impl State<Bob> for Saloon {
-        fn enter(&self, bob: &mut Bob, _: &mut Fsm<'_, Bob>, (): &mut ()) {
-            bob.0.push("enters the saloon");
-        }
-    }
-
-    let mut bob = Bob::default();
-    let mut machine = StateMachine::new(&Home);
-    assert!(machine.push_state(&mut bob, &Mine, &mut ()));
-    assert!(machine.is_in_state(&Mine));
-    assert!(machine.pop_state(&mut bob, &mut ()));
-    assert!(machine.is_in_state(&Saloon));
-    assert_eq!(bob.0, ["leaves home", "enters home", "leaves home", "enters the saloon"]);
+    let mut stage = Stage::new(&Plain)
+        .when("Plain.exit", |_, fsm, _| fsm.change_state(&B))
+        .when("Plain.enter", |_, fsm, _| fsm.change_state(&B));
+    assert_eq!(stage.push_state(&A), "Plain.exit; Plain -> A (push); A.enter; done");
+    assert_eq!(
+        stage.pop_state(),
+        "A.exit; A -> Plain (pop); Plain.enter; Plain.exit; Plain -> B (change); B.enter; done"
+    );
 }
 
 /// Rule 16: for this owner.
@@ -300,15 +268,6 @@ impl State<Actor> for Ward {
     }
 }
 
-// It has a size, so that each is a state of its own.
-struct SizedWard(#[expect(dead_code, reason = "gives it a size")] u8);
-
-impl State<Actor> for SizedWard {
-    fn keeps_history(&self) -> bool {
-        true
-    }
-}
-
 impl State<Actor> for Bed {
     fn parent(&self) -> Option<StateRef<Actor>> {
         Some(self.0.clone())
@@ -318,24 +277,25 @@ impl State<Actor> for Bed {
 /// Rule 16.
 #[test]
 fn a_machine_remembers_the_sixty_four_composites_that_it_left_last() {
-    let wards: Vec<StateRef<Actor>> = (0..66).map(|_| Arc::new(SizedWard(0)).into()).collect();
-    let beds: Vec<StateRef<Actor>> = wards.iter().map(|ward| Arc::new(Bed(ward.clone())).into()).collect();
+    let leaked = |place| -> &'static Place { Box::leak(Box::new(place)) };
+    let wards = [(); 66].map(|()| leaked(Place::new("Ward").keeping_history()));
+    let beds = wards.map(|ward| leaked(Place::new("Bed").inside(ward)));
     let mut stage = Stage::new(&A);
     for bed in &beds[..64] {
-        stage.change_state(bed.clone());
+        stage.change_state(*bed);
         stage.change_state(&A);
     }
     // The first is left again, so the second is now the one that was left the longest ago.
-    stage.change_state(beds[0].clone());
+    stage.change_state(beds[0]);
     stage.change_state(&A);
     for bed in &beds[64..] {
-        stage.change_state(bed.clone());
+        stage.change_state(*bed);
         stage.change_state(&A);
     }
     let remembered = |nth: usize| {
         let mut machine = stage.machine.clone();
-        assert!(machine.resume_state(&mut Actor::default(), wards[nth].clone(), &mut GameTime::new()));
-        machine.current() == Some(&beds[nth])
+        assert!(machine.resume_state(&mut Actor::default(), wards[nth], &mut GameTime::new()));
+        machine.is_in_state(beds[nth])
     };
     let forgotten: Vec<_> = (0..66).filter(|nth| !remembered(*nth)).collect();
     assert_eq!(forgotten, [1, 2]);

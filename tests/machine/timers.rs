@@ -1,10 +1,8 @@
 //! The chapter "Waiting": timers, rule 25.
 
-use crate::captured_log::log_lines;
 use crate::play::{ALONE, EVERYWHERE, play};
-use crate::trace::places::{A, ALWAYS, B, C};
-use crate::trace::{Actor, Place, Stage, Trace, due};
-use demeanor::{NextWake, StateMachine};
+use crate::trace::Stage;
+use crate::trace::places::{A, B, C};
 
 #[test]
 fn timers() {
@@ -159,6 +157,75 @@ fn timers() {
         start
         3x update => 3x A.exit, A -> A (change), A.enter, A.update
 
+
+        # what_is_asked_for_behind_a_push_is_a_timer_only_if_it_would_be_one_without (rule 25)
+        // Seconds that are no time, infinite ones, and a state that has been left, are what they are without the push.
+        in A
+        A.go: push C; after NaN change B
+        send go
+        ticks 3 =>
+        pop; sleep
+        next => at 3
+        update; view => A.exit; A -> B (change); B.enter; B.update; B, was A
+        in A
+        A.go: push C; after -5 change B
+        send go
+        ticks 3 =>
+        pop; sleep
+        next => at 3
+        update; view => A.exit; A -> B (change); B.enter; B.update; B, was A
+        in A
+        A.go: push C; after inf change B
+        send go
+        ticks 3 =>
+        pop; sleep
+        next => never
+        update; view => A, was C
+        in A
+        A.update: now B; push C; after 1 change A
+        update; pop
+        ticks 3 =>
+        view => B, was C
+
+        # seconds_that_are_no_time_are_none_and_infinite_ones_never_end (rule 25)
+        // None of them is over before the next tick.
+        in A
+        after 0 change B => done
+        log =>
+        update => A.exit; A -> B (change); B.enter; B.update
+        in A
+        after -1 change B => done
+        log => WARN demeanor: Elsa: change to B after -1 s, asked for in state A, counts as 0 s
+        update => A.exit; A -> B (change); B.enter; B.update
+        in A
+        after NaN change B => done
+        log => WARN demeanor: Elsa: change to B after NaN s, asked for in state A, counts as 0 s
+        update => A.exit; A -> B (change); B.enter; B.update
+        in A
+        after -inf change B => done
+        log => WARN demeanor: Elsa: change to B after -inf s, asked for in state A, counts as 0 s
+        update => A.exit; A -> B (change); B.enter; B.update
+        in A
+        after inf change B => done
+        ticks 100 =>
+
+        # a_clock_that_jumps_carries_out_all_timers_in_their_order_within_the_limit (rules 13 and 25)
+        in A; handling A
+        30x after 60 send late; 30x after 1 send early; advance 86400
+        update => 30x A.early; 30x A.late; A.update
+        100x after 1 send beep; advance 86400
+        update => 64x A.beep; A.update
+        next => every tick
+
+        # a_machine_says_when_it_next_has_something_to_do (rules 25 and 26)
+        in Statue
+        next => never
+        after 7 change A; after 5 change A
+        next => at 4.999994
+        global Always
+        next => every tick
+        in no state
+        next => never
         ",
     );
     play(
@@ -174,84 +241,6 @@ fn timers() {
     );
 }
 
-/// Updates after each second: the seconds in which more happened than the update of current, each with its trace.
-fn ticks(stage: &mut Stage, count: u64) -> Trace {
-    let mut eventful = Trace::default();
-    for _ in 0..count {
-        stage.advance(1);
-        let trace = stage.update();
-        if trace.iter().any(|line| !line.ends_with(".update")) {
-            eventful.push(format!("{} s", stage.time.total().as_secs()));
-            eventful.extend_from_slice(&trace);
-        }
-    }
-    eventful
-}
-
-/// Rule 25: seconds that are no time, infinite ones, and a state that has been left, are what they are without the push.
-#[test]
-fn what_is_asked_for_behind_a_push_is_a_timer_only_if_it_would_be_one_without() {
-    for (seconds, comes) in [(f64::NAN, true), (-5.0, true), (f64::INFINITY, false)] {
-        let mut stage = Stage::new(&A).when("A.go", |_, fsm, _| fsm.push_state(&C));
-        stage = match seconds {
-            f64::INFINITY => stage.when("A.go", |_, fsm, _| fsm.change_state_after(f64::INFINITY, &B)),
-            -5.0 => stage.when("A.go", |_, fsm, _| fsm.change_state_after(-5.0, &B)),
-            _ => stage.when("A.go", |_, fsm, _| fsm.change_state_after(f64::NAN, &B)),
-        };
-        stage.send("go");
-        assert_eq!(ticks(&mut stage, 3), "");
-        stage.pop_state();
-        stage.machine.sleep();
-        assert_eq!(stage.machine.next_wake(), if comes { NextWake::At(3.0) } else { NextWake::Never });
-        stage.update();
-        assert_eq!(stage.machine.is_in_state(&B), comes);
-    }
-    let mut stage = Stage::new(&A).when("A.update", |actor, fsm, time| {
-        fsm.change_state_now(actor, &B, time);
-        fsm.push_state(&C);
-        fsm.change_state_after(1.0, &A);
-    });
-    stage.update();
-    assert_eq!(stage.pop_state().last().map(String::as_str), Some("done"));
-    assert_eq!(ticks(&mut stage, 3), "");
-    assert!(stage.machine.is_in_state(&B));
-}
-
-/// Rule 25.
-#[test]
-fn seconds_that_are_no_time_are_none_and_infinite_ones_never_end() {
-    for seconds in [0.0, -1.0, f64::NAN, f64::NEG_INFINITY] {
-        let mut stage = Stage::new(&A);
-        let lines = log_lines(|| _ = stage.machine.change_state_after(&mut stage.actor, seconds, &B, &mut stage.time));
-        let warning =
-            format!("WARN demeanor: Elsa: change to B after {seconds} s, asked for in state A, counts as 0 s");
-        assert_eq!(lines, if seconds == 0.0 { vec![] } else { vec![warning] });
-        assert!(stage.machine.is_in_state(&A), "not before the next tick");
-        stage.update();
-        assert!(stage.machine.is_in_state(&B));
-    }
-    let mut stage = Stage::new(&A);
-    stage.machine.change_state_after(&mut stage.actor, f64::INFINITY, &B, &mut stage.time);
-    assert_eq!(ticks(&mut stage, 100), "");
-}
-
-/// Rule 13 and 25.
-#[test]
-fn a_clock_that_jumps_carries_out_all_timers_in_their_order_within_the_limit() {
-    let mut stage = Stage::new(&A).handling("A");
-    for nth in 0..60 {
-        stage.machine.send_after(&mut stage.actor, f64::from(60 - nth), "beep", &mut stage.time);
-    }
-    stage.advance(86_400);
-    assert_eq!(stage.update().len(), 61);
-    for _ in 0..100 {
-        stage.machine.send_after(&mut stage.actor, 1.0, "beep", &mut stage.time);
-    }
-    stage.advance(86_400);
-    assert_eq!(stage.update().len(), 65, "64, and the update");
-    assert_eq!(stage.machine.next_wake(), NextWake::EveryTick);
-}
-
 /// Rule 25.
 #[test]
 fn a_clone_of_a_machine_has_timers_of_its_own() {
@@ -264,17 +253,4 @@ fn a_clone_of_a_machine_has_timers_of_its_own() {
     assert_eq!(other.update(), "A.beep; A.exit; A -> B (change); B.enter; B.update");
     stage.advance(3);
     assert_eq!(stage.update(), "C.beep; C.exit; C -> B (change); B.enter; B.update");
-}
-
-#[test]
-fn a_machine_says_when_it_next_has_something_to_do() {
-    static PASSIVE: Place = Place::new("Passive").passive();
-    let mut stage = Stage::new(&PASSIVE);
-    assert_eq!(stage.machine.next_wake(), NextWake::Never);
-    stage.machine.change_state_after(&mut stage.actor, 7.0, &A, &mut stage.time);
-    stage.machine.change_state_after(&mut stage.actor, 5.0, &A, &mut stage.time);
-    assert_eq!(stage.machine.next_wake(), NextWake::At(due(5.0, 0.0)));
-    stage.machine.set_global(&ALWAYS);
-    assert_eq!(stage.machine.next_wake(), NextWake::EveryTick);
-    assert_eq!(StateMachine::<Actor>::idle().next_wake(), NextWake::Never);
 }

@@ -11,7 +11,7 @@ pub(crate) type Id = u8;
 /// How many states a program has.
 pub(crate) const STATES: u8 = 8;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) states: Vec<StateRow>,
     pub(crate) lines: Vec<Line>,
@@ -25,7 +25,7 @@ pub(crate) struct Program {
     pub(crate) fuel: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StateRow {
     pub(crate) parent: Option<Id>,
     pub(crate) initial: Option<Id>,
@@ -44,9 +44,10 @@ pub(crate) struct StateRow {
 }
 
 /// What a guard reads (rule 8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Read {
     /// The owner's counter.
+    #[default]
     Counter,
     /// How long current has been active.
     Time,
@@ -57,8 +58,9 @@ pub(crate) enum Read {
 }
 
 /// What the reference to a state is made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Made {
+    #[default]
     Static,
     Shared,
     Owned,
@@ -356,8 +358,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         .prop_map(|steps| steps.concat())
 }
 
-/// A row that is not yet fitted into the tree: its parent and initial state are drawn from numbers.
-fn loose_row() -> impl Strategy<Value = (u8, u8, StateRow)> {
+/// A row that is not yet fitted into the tree: its parent and initial state are any numbers.
+fn loose_row() -> impl Strategy<Value = StateRow> {
     let made = prop_oneof![4 => Just(Made::Static), 1 => Just(Made::Shared), 1 => Just(Made::Owned)];
     let reads = prop_oneof![
         3 => Just(Read::Counter),
@@ -367,13 +369,13 @@ fn loose_row() -> impl Strategy<Value = (u8, u8, StateRow)> {
         1 => Just(Read::Requests),
     ];
     let flags = (any::<bool>(), any::<bool>(), prop::bool::weighted(0.1));
-    let bits = (refusals(), refusals(), refusals());
-    (0..STATES * 2, 0..STATES, flags, made, reads, bits).prop_map(
-        |(parent, initial, (keeps_history, knows_stacks, is_passive), made, reads, bits)| {
+    let numbers = ((0..STATES * 2).prop_map(Some), (0..STATES).prop_map(Some));
+    (numbers, flags, made, reads, (refusals(), refusals(), refusals())).prop_map(
+        |((parent, initial), (keeps_history, knows_stacks, is_passive), made, reads, bits)| {
             let (refuses_enter, refuses_exit, handles) = bits;
-            let row = StateRow {
-                parent: None,
-                initial: None,
+            StateRow {
+                parent,
+                initial,
                 keeps_history,
                 knows_stacks,
                 is_passive,
@@ -382,31 +384,26 @@ fn loose_row() -> impl Strategy<Value = (u8, u8, StateRow)> {
                 refuses_enter,
                 refuses_exit,
                 handles,
-            };
-            (parent, initial, row)
+            }
         },
     )
 }
 
 /// States in a forest of at most four levels: a parent comes before its children, an initial state is one of them.
 pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
-    vec(loose_row(), usize::from(STATES)).prop_map(|loose| {
+    vec(loose_row(), usize::from(STATES)).prop_map(|mut rows| {
         let mut depths = Vec::new();
-        let mut parents = Vec::new();
-        for (i, (parent, ..)) in (0..).zip(&loose) {
-            let parent = (*parent < i && depths[usize::from(*parent)] < 4).then_some(*parent);
-            depths.push(parent.map_or(1, |parent| depths[usize::from(parent)] + 1));
-            parents.push(parent);
+        for (i, row) in (0..).zip(&mut rows) {
+            row.parent = row.parent.filter(|parent| *parent < i && depths[usize::from(*parent)] < 4);
+            depths.push(row.parent.map_or(1, |parent| depths[usize::from(parent)] + 1));
         }
-        let rows = (0..).zip(loose).map(|(i, (_, initial, row)): (u8, _)| {
-            let children: Vec<_> = (0..STATES).filter(|child| parents[usize::from(*child)] == Some(i)).collect();
-            StateRow {
-                parent: parents[usize::from(i)],
-                initial: children.get(usize::from(initial) % (children.len() + 1)).copied(),
-                ..row
-            }
-        });
-        rows.collect()
+        for i in 0..STATES {
+            let is_child = |child: &Id| rows[usize::from(*child)].parent == Some(i);
+            let children: Vec<_> = (0..STATES).filter(is_child).collect();
+            let row = &mut rows[usize::from(i)];
+            row.initial = row.initial.and_then(|nth| children.get(usize::from(nth) % (children.len() + 1)).copied());
+        }
+        rows
     })
 }
 

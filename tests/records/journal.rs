@@ -5,90 +5,9 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use crate::flock::{Drink, Graze, Sheep, Sleep, Startle, World, flock};
 use demeanor::journal::{Entry, Stays};
-use demeanor::{Batch, Change, Flow, Fsm, Journal, Key, Owner, State, StateMachine, StateRef};
-
-/// The time, and what `on_change` was told, in order.
-#[derive(Default)]
-struct World {
-    seconds: f64,
-    told: Vec<String>,
-}
-
-#[derive(Clone, Default)]
-struct Sheep {
-    number: u32,
-    is_tired: bool,
-    /// Panics in `enter`.
-    falls: bool,
-}
-
-impl Owner for Sheep {
-    type Context<'a> = World;
-    type Message = ();
-
-    fn now(world: &World) -> f64 {
-        world.seconds
-    }
-
-    fn on_change(&mut self, change: &Change<'_, Self>, world: &mut World) {
-        world.told.push(format!("{}: {change} {}", self.number, change.time_in_state));
-    }
-}
-
-struct Graze;
-struct Drink;
-struct Sleep;
-struct Startle;
-
-impl State<Sheep> for Graze {
-    fn update(&self, sheep: &mut Sheep, fsm: &mut Fsm<'_, Sheep>, _: &mut World) {
-        match sheep.number % 4 {
-            0 => fsm.change_state(&Drink),
-            1 => fsm.change_state(&Sleep),
-            2 => fsm.push_state(&Startle),
-            _ => {}
-        }
-    }
-}
-
-impl State<Sheep> for Drink {
-    fn can_exit(&self, sheep: &Sheep, _: &Fsm<'_, Sheep>, _: &World) -> bool {
-        !sheep.is_tired
-    }
-
-    fn update(&self, _: &mut Sheep, fsm: &mut Fsm<'_, Sheep>, _: &mut World) {
-        fsm.revert_state();
-    }
-}
-
-impl State<Sheep> for Sleep {
-    fn can_enter(&self, sheep: &Sheep, _: &Fsm<'_, Sheep>, _: &World) -> bool {
-        sheep.is_tired
-    }
-
-    fn enter(&self, sheep: &mut Sheep, _: &mut Fsm<'_, Sheep>, _: &mut World) {
-        assert!(!sheep.falls, "as it was to");
-    }
-}
-
-impl State<Sheep> for Startle {
-    fn enter(&self, _: &mut Sheep, fsm: &mut Fsm<'_, Sheep>, _: &mut World) {
-        fsm.pop_state();
-    }
-}
-
-fn sheep(count: u32) -> impl Iterator<Item = Sheep> {
-    (0..count).map(|number| Sheep { number, is_tired: number % 3 == 0, falls: false })
-}
-
-/// A flock that writes a journal of so many entries, and the sheep's keys.
-fn flock(count: u32, entries: usize) -> (Batch<Sheep>, Vec<Key>) {
-    let mut batch = Batch::new();
-    let keys = sheep(count).map(|sheep| batch.insert(sheep, &Graze)).collect();
-    batch.set_journal(Some(Journal::new(entries)));
-    (batch, keys)
-}
+use demeanor::{Batch, Change, Flow, Fsm, Journal, Key, Owner, State, StateMachine, StateRef, Step};
 
 /// An entry as `on_change` is told of it.
 fn told(entry: &Entry<'_, Key>, keys: &[Key]) -> String {
@@ -106,7 +25,7 @@ fn texts(journal: &Journal) -> Vec<String> {
 #[test]
 fn a_journal_has_what_on_change_is_told_in_the_same_order() {
     let (mut batch, keys) = flock(40, 10_000);
-    let mut world = World::default();
+    let mut world = World::at(0.0);
     for _ in 0..5 {
         world.seconds += 0.25;
         batch.update(&mut world);
@@ -124,7 +43,7 @@ fn a_journal_has_what_on_change_is_told_in_the_same_order() {
 #[test]
 fn an_entry_says_what_happened_in_words() {
     let (mut batch, keys) = flock(2, 10);
-    let mut world = World { seconds: 2.5, ..World::default() };
+    let mut world = World::at(2.5);
     batch.update(&mut world);
     world.seconds = 3.25;
     batch.change_state(keys[0], &Graze, &mut world);
@@ -146,7 +65,7 @@ fn the_journal_is_the_same_on_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (mut batch, _) = flock(20_000, 1_000_000);
         for tick in 0..4 {
-            let make = |_| World { seconds: f64::from(tick), ..World::default() };
+            let make = |_| World::at(f64::from(tick));
             pool.install(|| batch.par_update(make));
         }
         texts(batch.journal().unwrap())
@@ -170,8 +89,8 @@ fn an_update_in_turn_writes_the_same_journal_once_all_states_are_known() {
         (0..4).for_each(|nth| tick(&mut batch, f64::from(nth)));
         texts(batch.journal().unwrap())
     };
-    let in_turn = written(|batch, seconds| batch.update(&mut World { seconds, ..World::default() }));
-    let parallel = written(|batch, seconds| drop(batch.par_update(|_| World { seconds, ..World::default() })));
+    let in_turn = written(|batch, seconds| batch.update(&mut World::at(seconds)));
+    let parallel = written(|batch, seconds| drop(batch.par_update(|_| World::at(seconds))));
     assert!(in_turn == parallel);
 }
 
@@ -180,7 +99,7 @@ fn an_update_in_turn_writes_the_same_journal_once_all_states_are_known() {
 fn a_full_journal_keeps_the_last_entries_and_counts_all() {
     let run = |entries| {
         let (mut batch, _) = flock(100, entries);
-        let mut world = World::default();
+        let mut world = World::at(0.0);
         for _ in 0..20 {
             world.seconds += 0.125;
             batch.update(&mut world);
@@ -201,8 +120,8 @@ fn a_full_journal_keeps_the_last_entries_and_counts_all() {
 #[test]
 fn a_change_whose_enter_panics_is_in_the_journal() {
     let (mut batch, _) = flock(0, 10);
-    let key = batch.insert(Sheep { number: 1, is_tired: true, falls: true }, &Graze);
-    let mut world = World::default();
+    let key = batch.insert(Sheep { number: 1, is_tired: true, falls: true, ..Sheep::default() }, &Graze);
+    let mut world = World::at(0.0);
     assert!(catch_unwind(AssertUnwindSafe(|| batch.update(&mut world))).is_err());
     assert_eq!(batch.journal().unwrap().of(key).next().unwrap().to, Some("Sleep"));
     assert_eq!(batch.state_of(key).unwrap().name(), "Sleep");
@@ -212,17 +131,17 @@ fn a_change_whose_enter_panics_is_in_the_journal() {
 #[test]
 fn a_clone_of_a_batch_has_no_journal_and_one_that_is_cloned_into_goes_on_with_its_own() {
     let (mut batch, _) = flock(8, 100);
-    batch.update(&mut World::default());
+    batch.update(&mut World::at(0.0));
     assert!(batch.clone().journal().is_none());
     let mut other = Batch::new();
     // Its numbers are other states'.
     other.insert(Sheep::default(), &Startle);
     other.set_journal(Some(Journal::new(100)));
-    other.update(&mut World::default());
+    other.update(&mut World::at(0.0));
     other.clone_from(&batch);
     batch.journal_mut().unwrap().clear();
-    batch.update(&mut World::default());
-    other.update(&mut World::default());
+    batch.update(&mut World::at(0.0));
+    other.update(&mut World::at(0.0));
     assert_eq!(texts(other.journal().unwrap()), texts(batch.journal().unwrap()));
 }
 
@@ -230,9 +149,9 @@ fn a_clone_of_a_batch_has_no_journal_and_one_that_is_cloned_into_goes_on_with_it
 #[test]
 fn a_journal_that_is_exchanged_in_place_has_the_right_names() {
     let (mut batch, keys) = flock(4, 100);
-    batch.update(&mut World::default());
+    batch.update(&mut World::at(0.0));
     *batch.journal_mut().unwrap() = Journal::new(100);
-    let mut world = World::default();
+    let mut world = World::at(0.0);
     batch.update(&mut world);
     let journal = batch.journal().unwrap();
     assert!(journal.len() > 2, "{} entries", journal.len());
@@ -280,9 +199,13 @@ impl State<Door> for Named {
     fn can_enter(&self, _: &Door, _: &Fsm<'_, Door>, _: &House) -> bool {
         self.0 != "Locked"
     }
+
+    fn can_exit(&self, _: &Door, _: &Fsm<'_, Door>, _: &House) -> bool {
+        self.0 != "Stuck"
+    }
 }
 
-fn named(name: &impl ToString) -> StateRef<Door> {
+fn named(name: &(impl ToString + ?Sized)) -> StateRef<Door> {
     StateRef::from(Arc::new(Named(name.to_string())))
 }
 
@@ -413,6 +336,35 @@ fn how_many_entries_were_written_goes_on_when_a_journal_is_cleared() {
     assert!(house.journal.is_empty() && house.journal.flow().is_empty());
     pass_through(["Open"], &mut house);
     assert_eq!((house.journal.written(), house.journal.len()), (3, 1));
+}
+
+/// Rule 29.
+#[test]
+fn recorded_steps_make_the_journal_that_on_change_makes() {
+    let mut house = House { seconds: 0.5, ..House::new(100) };
+    let (mut machine, mut steps): (_, Vec<Step<Door>>) = (StateMachine::new(named("Shut")), Vec::new());
+    let mut recorded = machine.recording(Some(&mut steps));
+    recorded.start(&mut Door, &mut house);
+    for _ in 0..2 {
+        house.seconds += 0.75;
+        recorded.change_state(&mut Door, named("Ajar"), &mut house);
+        recorded.push_state(&mut Door, named("Shut"), &mut house);
+        recorded.pop_state(&mut Door, &mut house);
+        recorded.change_state(&mut Door, named("Locked"), &mut house);
+        recorded.change_state(&mut Door, named("Stuck"), &mut house);
+        recorded.change_state(&mut Door, named("Shut"), &mut house);
+    }
+    recorded.stop(&mut Door, &mut house);
+    let mut journal = Journal::new(100);
+    for step in &steps {
+        journal.note_step(1, step);
+    }
+    assert_eq!(journal.entries().collect::<Vec<_>>(), house.journal.entries().collect::<Vec<_>>());
+    assert_eq!(journal.flow(), house.flow);
+    assert!(journal.entries().any(|entry| entry.refused.is_some()));
+    assert!(
+        matches!(&steps[..], [Step::Changed { time, time_in_state, .. }, ..] if (*time, *time_in_state) == (0.5, 0.0))
+    );
 }
 
 #[test]

@@ -4,104 +4,18 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use crate::flock::{Drink, Graze, Meadow, Sheep, Sleep, World, flock};
 use allocation_counter::measure;
-use demeanor::{Batch, Change, Fsm, Journal, Key, Owner, State, StateMachine, StateRef};
+use demeanor::{Journal, Key, State, StateMachine, StateRef};
 use serde_json::Value;
 
-/// The time, and a journal for those that are not in a batch.
-struct World {
-    seconds: f64,
-    journal: Journal<u32>,
+fn states() -> [StateRef<Sheep>; 4] {
+    [(&Meadow).into(), (&Graze).into(), (&Drink).into(), (&Sleep).into()]
 }
 
-impl World {
-    fn at(seconds: f64) -> Self {
-        Self { seconds, journal: Journal::new(2_000_000) }
-    }
-}
-
-#[derive(Clone)]
-struct Guard {
-    number: u32,
-    /// Whether changes are noted by hand.
-    notes: bool,
-}
-
-impl Owner for Guard {
-    type Context<'a> = World;
-    type Message = ();
-
-    fn now(world: &World) -> f64 {
-        world.seconds
-    }
-
-    fn on_change(&mut self, change: &Change<'_, Self>, world: &mut World) {
-        if self.notes {
-            world.journal.note(self.number, change, world.seconds);
-        }
-    }
-}
-
-/// Contains `Aim` and `Shoot`.
-struct Fight;
-struct Aim;
-struct Shoot;
-struct Rest;
-
-impl State<Guard> for Fight {
-    fn initial(&self) -> Option<StateRef<Guard>> {
-        Some((&Aim).into())
-    }
-}
-
-impl State<Guard> for Aim {
-    fn parent(&self) -> Option<StateRef<Guard>> {
-        Some((&Fight).into())
-    }
-
-    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, world: &mut World) {
-        if fsm.time_in_state(world) >= f64::from(guard.number % 3) {
-            fsm.change_state(&Shoot);
-        }
-    }
-}
-
-impl State<Guard> for Shoot {
-    fn parent(&self) -> Option<StateRef<Guard>> {
-        Some((&Fight).into())
-    }
-
-    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
-        match guard.number % 4 {
-            0 => fsm.change_state(&Aim),
-            1 => fsm.change_state(&Shoot),
-            2 => fsm.push_state(&Rest),
-            _ => fsm.change_state(&Rest),
-        }
-    }
-}
-
-impl State<Guard> for Rest {
-    fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &World) -> bool {
-        guard.number % 5 != 0
-    }
-
-    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
-        if guard.number % 4 == 2 { fsm.pop_state() } else { fsm.change_state(&Fight) }
-    }
-}
-
-fn states() -> [StateRef<Guard>; 4] {
-    [(&Fight).into(), (&Aim).into(), (&Shoot).into(), (&Rest).into()]
-}
-
-fn batch(guards: u32) -> Batch<Guard> {
-    let mut batch = Batch::new();
-    batch.set_journal(Some(Journal::new(1_000_000)));
-    for number in 0..guards {
-        batch.spawn(Guard { number, notes: false }, &Fight, &mut World::at(0.0));
-    }
-    batch
+/// A sheep whose changes are noted. It is not tired, so that it may leave `Drink`.
+fn sheep(number: u32) -> Sheep {
+    Sheep { number, is_noted: true, ..Sheep::default() }
 }
 
 fn text<K: Copy + Eq + std::hash::Hash>(trace: &demeanor::journal::Trace<'_, K>) -> String {
@@ -143,24 +57,24 @@ fn slices(events: &[Value]) -> Vec<Slice> {
 #[test]
 fn a_trace_has_a_slice_for_each_state_and_an_instant_for_each_refusal() {
     let mut world = World::at(1.0);
-    let mut machine = StateMachine::new(&Rest);
-    let mut guard = Guard { number: 5, notes: true };
-    machine.change_state(&mut guard, &Fight, &mut world);
+    let mut machine = StateMachine::new(&Sleep);
+    let mut ewe = sheep(5);
+    machine.change_state(&mut ewe, &Meadow, &mut world);
     world.seconds = 2.5;
-    machine.change_state(&mut guard, &Shoot, &mut world);
-    machine.change_state(&mut guard, &Rest, &mut world);
+    machine.change_state(&mut ewe, &Drink, &mut world);
+    machine.change_state(&mut ewe, &Sleep, &mut world);
     let trace = world.journal.trace().with_states(states()).labeled(|number| format!("\"{number}\"\n")).until(4.0);
     assert_eq!(
         text(&trace),
         r#"{"displayTimeUnit":"ms","traceEvents":[
 {"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"\"5\"\u000a"}},
-{"ph":"B","pid":1,"tid":1,"ts":0,"name":"Rest"},
+{"ph":"B","pid":1,"tid":1,"ts":0,"name":"Sleep"},
 {"ph":"E","pid":1,"tid":1,"ts":1000000},
-{"ph":"B","pid":1,"tid":1,"ts":1000000,"name":"Fight","args":{"cause":"change"}},
-{"ph":"B","pid":1,"tid":1,"ts":1000000,"name":"Aim","args":{"cause":"change"}},
+{"ph":"B","pid":1,"tid":1,"ts":1000000,"name":"Meadow","args":{"cause":"change"}},
+{"ph":"B","pid":1,"tid":1,"ts":1000000,"name":"Graze","args":{"cause":"change"}},
 {"ph":"E","pid":1,"tid":1,"ts":2500000},
-{"ph":"B","pid":1,"tid":1,"ts":2500000,"name":"Shoot","args":{"cause":"change"}},
-{"ph":"i","pid":1,"tid":1,"ts":2500000,"s":"t","name":"refused by Rest.can_enter","args":{"cause":"change","to":"Rest"}},
+{"ph":"B","pid":1,"tid":1,"ts":2500000,"name":"Drink","args":{"cause":"change"}},
+{"ph":"i","pid":1,"tid":1,"ts":2500000,"s":"t","name":"refused by Sleep.can_enter","args":{"cause":"change","to":"Sleep"}},
 {"ph":"E","pid":1,"tid":1,"ts":4000000},
 {"ph":"E","pid":1,"tid":1,"ts":4000000}
 ]}
@@ -170,7 +84,7 @@ fn a_trace_has_a_slice_for_each_state_and_an_instant_for_each_refusal() {
 
 #[test]
 fn the_slices_of_a_batch_are_nested_as_its_states_and_follow_each_other() {
-    let mut batch = batch(60);
+    let (mut batch, _) = flock(60, 1_000_000);
     for tick in 1..40 {
         batch.update(&mut World::at(f64::from(tick) / 4.0));
     }
@@ -179,7 +93,7 @@ fn the_slices_of_a_batch_are_nested_as_its_states_and_follow_each_other() {
     assert!(slices.len() > 1000, "{} slices", slices.len());
     slices.sort_by_key(|(track, _, begin, end, depth)| (*track, *depth, *begin, *end));
     for slice in &slices {
-        let expected = usize::from(matches!(slice.1.as_str(), "Aim" | "Shoot"));
+        let expected = usize::from(matches!(slice.1.as_str(), "Graze" | "Drink"));
         assert_eq!(slice.4, expected, "{slice:?}");
     }
     for pair in slices.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].4 == pair[1].4) {
@@ -189,7 +103,7 @@ fn the_slices_of_a_batch_are_nested_as_its_states_and_follow_each_other() {
     for pair in slices.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[1].4 == 0) {
         assert_eq!(pair[0].3, pair[1].2, "{pair:?}");
     }
-    assert!(text.contains("refused by Rest.can_enter"));
+    assert!(text.contains("refused by Sleep.can_enter"));
 }
 
 #[cfg(feature = "parallel")]
@@ -197,7 +111,7 @@ fn the_slices_of_a_batch_are_nested_as_its_states_and_follow_each_other() {
 fn the_trace_is_the_same_on_any_number_of_threads() {
     let written = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let mut batch = batch(5_000);
+        let (mut batch, _) = flock(5_000, 1_000_000);
         for tick in 1..6 {
             pool.install(|| batch.par_update(|_| World::at(f64::from(tick))));
         }
@@ -212,7 +126,7 @@ fn the_trace_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn some_owners_can_be_left_out() {
-    let mut batch = batch(10);
+    let (mut batch, _) = flock(10, 1_000_000);
     (1..5).for_each(|tick| batch.update(&mut World::at(f64::from(tick))));
     let journal = batch.journal().unwrap();
     let keys: Vec<Key> = batch.keys().take(3).collect();
@@ -222,115 +136,83 @@ fn some_owners_can_be_left_out() {
     assert!(slices(&events).iter().all(|(track, ..)| (1..=3).contains(track)));
 }
 
-#[test]
-fn a_state_that_stop_and_start_led_to_begins_when_its_time_in_state_says() {
-    let mut world = World::at(1.0);
-    let mut guard = Guard { number: 1, notes: true };
-    let mut machine = StateMachine::new(&Rest);
-    machine.start(&mut guard, &mut world);
-    machine.change_state(&mut guard, &Shoot, &mut world);
-    world.seconds = 2.0;
-    machine.stop(&mut guard, &mut world);
-    let mut machine = StateMachine::new(&Aim);
-    machine.start(&mut guard, &mut world);
-    world.seconds = 3.0;
-    machine.change_state(&mut guard, &Rest, &mut world);
-    let slices = slices(&events(&text(&world.journal.trace())));
-    let slice = |name: &str, begin, end| (1, name.to_owned(), begin, end, 0);
-    let expected = [
-        slice("Rest", 1_000_000, 1_000_000),
-        slice("Shoot", 1_000_000, 2_000_000),
-        slice("Aim", 2_000_000, 3_000_000),
-        slice("Rest", 3_000_000, 3_000_000),
-    ];
-    assert_eq!(slices, expected);
+/// The slices of one sheep that goes through states: `1 start Sleep, 2 Drink, 3 stop`. Each with its depth and its
+/// microseconds. If it is said until when, they are nested as the states.
+fn slices_of(steps: &str, until: Option<f64>) -> String {
+    let mut world = World::at(0.0);
+    let mut ewe = sheep(1);
+    let mut machine = StateMachine::idle();
+    for step in steps.split(", ") {
+        let (seconds, step) = step.split_once(' ').unwrap();
+        world.seconds = seconds.parse().unwrap();
+        ewe.is_tired = step.ends_with("Sleep");
+        let state = |name: &str| states().into_iter().find(|state| state.name() == name).unwrap();
+        match step.split_once(' ') {
+            Some((_, name)) => {
+                machine = StateMachine::new(state(name));
+                machine.start(&mut ewe, &mut world);
+            }
+            None if step == "stop" => machine.stop(&mut ewe, &mut world),
+            None => _ = machine.change_state(&mut ewe, state(step), &mut world),
+        }
+    }
+    let mut trace = world.journal.trace();
+    if let Some(seconds) = until {
+        trace = trace.with_states(states()).until(seconds);
+    }
+    let slices = slices(&events(&text(&trace)));
+    let shown = slices.iter().map(|(_, name, begin, end, depth)| format!("{depth} {name} {begin}..{end}"));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 #[test]
-fn a_state_that_start_led_to_at_the_time_of_a_change_comes_after_it() {
-    let mut world = World::at(1.0);
-    let mut guard = Guard { number: 1, notes: true };
-    let mut machine = StateMachine::new(&Rest);
-    machine.start(&mut guard, &mut world);
-    machine.change_state(&mut guard, &Shoot, &mut world);
-    let mut machine = StateMachine::new(&Aim);
-    machine.start(&mut guard, &mut world);
-    world.seconds = 3.0;
-    machine.change_state(&mut guard, &Rest, &mut world);
-    let slices = slices(&events(&text(&world.journal.trace())));
-    let names: Vec<_> = slices.iter().map(|(_, name, begin, end, _)| (name.as_str(), *begin, *end)).collect();
-    let expected = [
-        ("Rest", 1_000_000, 1_000_000),
-        ("Shoot", 1_000_000, 1_000_000),
-        ("Aim", 1_000_000, 3_000_000),
-        ("Rest", 3_000_000, 3_000_000),
-    ];
-    assert_eq!(names, expected);
+fn a_trace_has_the_slices_of_what_one_sheep_goes_through() {
+    for (what, steps, until, slices) in [
+        (
+            "a state that stop and start led to begins when its time in state says",
+            "1 start Sleep, 1 Drink, 2 stop, 2 start Graze, 3 Sleep",
+            None,
+            "0 Sleep 1000000..1000000, 0 Drink 1000000..2000000, 0 Graze 2000000..3000000, 0 Sleep 3000000..3000000",
+        ),
+        (
+            "a state that start led to at the time of a change comes after it",
+            "1 start Sleep, 1 Drink, 1 start Graze, 3 Sleep",
+            None,
+            "0 Sleep 1000000..1000000, 0 Drink 1000000..1000000, 0 Graze 1000000..3000000, 0 Sleep 3000000..3000000",
+        ),
+        (
+            "a state that changes to itself has two slices in one of its parent",
+            "1 start Drink, 2 Drink",
+            Some(4.0),
+            "1 Drink 1000000..2000000, 1 Drink 2000000..4000000, 0 Meadow 1000000..4000000",
+        ),
+        (
+            "a clock that is set back or shows no number leaves the trace in order",
+            "5 start Sleep, 6 Drink, 2 Graze, NaN Sleep, inf Graze, 7 Sleep",
+            None,
+            "0 Sleep 5000000..6000000, 0 Drink 6000000..6000000, 0 Graze 6000000..6000000, 0 Sleep 6000000..9000000000000000, \
+             0 Graze 9000000000000000..9000000000000000, 0 Sleep 9000000000000000..9000000000000000",
+        ),
+    ] {
+        assert_eq!(slices_of(steps, until), slices, "{what}");
+    }
 }
 
 #[test]
 fn who_changes_last_may_have_been_in_its_state_first() {
     let mut world = World::at(1.0);
-    let [mut early, mut late] = [1, 2].map(|number| Guard { number, notes: true });
-    let (mut of_early, mut of_late) = (StateMachine::new(&Aim), StateMachine::new(&Aim));
+    let [mut early, mut late] = [1, 2].map(sheep);
+    let (mut of_early, mut of_late) = (StateMachine::new(&Graze), StateMachine::new(&Graze));
     of_early.start(&mut early, &mut world);
     world.seconds = 2.0;
     of_late.start(&mut late, &mut world);
     world.seconds = 3.0;
-    of_late.change_state(&mut late, &Shoot, &mut world);
-    of_early.change_state(&mut early, &Shoot, &mut world);
+    of_late.change_state(&mut late, &Drink, &mut world);
+    of_early.change_state(&mut early, &Drink, &mut world);
     let slices = slices(&events(&text(&world.journal.trace())));
     let aiming: Vec<_> =
-        slices.iter().filter(|slice| slice.1 == "Aim").map(|(track, _, begin, ..)| (*track, *begin)).collect();
+        slices.iter().filter(|slice| slice.1 == "Graze").map(|(track, _, begin, ..)| (*track, *begin)).collect();
     assert_eq!(aiming, [(1, 2_000_000), (2, 1_000_000)]);
-}
-
-#[test]
-fn a_state_that_changes_to_itself_has_two_slices_in_one_of_its_parent() {
-    let mut world = World::at(1.0);
-    let mut guard = Guard { number: 1, notes: true };
-    let mut machine = StateMachine::new(&Shoot);
-    machine.start(&mut guard, &mut world);
-    world.seconds = 2.0;
-    machine.change_state(&mut guard, &Shoot, &mut world);
-    let slices = slices(&events(&text(&world.journal.trace().with_states(states()).until(4.0))));
-    let slice = |name: &str, begin, end, depth| (1, name.to_owned(), begin, end, depth);
-    let expected = [
-        slice("Shoot", 1_000_000, 2_000_000, 1),
-        slice("Shoot", 2_000_000, 4_000_000, 1),
-        slice("Fight", 1_000_000, 4_000_000, 0),
-    ];
-    assert_eq!(slices, expected);
-}
-
-#[test]
-fn a_clock_that_is_set_back_or_shows_no_number_leaves_the_trace_in_order() {
-    let mut world = World::at(5.0);
-    let mut guard = Guard { number: 1, notes: true };
-    let mut machine = StateMachine::new(&Rest);
-    machine.start(&mut guard, &mut world);
-    for (seconds, state) in [
-        (6.0, &Shoot as &'static dyn State<Guard>),
-        (2.0, &Aim),
-        (f64::NAN, &Rest),
-        (f64::INFINITY, &Aim),
-        (7.0, &Rest),
-    ] {
-        world.seconds = seconds;
-        machine.change_state(&mut guard, state, &mut world);
-    }
-    let slices = slices(&events(&text(&world.journal.trace())));
-    let times: Vec<_> = slices.iter().map(|(_, name, begin, end, _)| (name.as_str(), *begin, *end)).collect();
-    let most = 9_000_000_000_000_000;
-    let expected = [
-        ("Rest", 5_000_000, 6_000_000),
-        ("Shoot", 6_000_000, 6_000_000),
-        ("Aim", 6_000_000, 6_000_000),
-        ("Rest", 6_000_000, most),
-        ("Aim", most, most),
-        ("Rest", most, most),
-    ];
-    assert_eq!(times, expected);
 }
 
 #[test]
@@ -343,14 +225,13 @@ fn an_empty_journal_is_a_trace_without_tracks() {
 #[test]
 fn a_trace_is_written_without_being_built_in_memory() {
     let mut world = World::at(0.0);
-    let mut machines: Vec<_> =
-        (0..1000).map(|number| (Guard { number, notes: true }, StateMachine::new(&Aim))).collect();
+    let mut machines: Vec<_> = (0..1000).map(|number| (sheep(number), StateMachine::new(&Graze))).collect();
     let ticks: u32 = if cfg!(debug_assertions) { 100 } else { 1000 };
     for tick in 0..ticks {
         world.seconds = f64::from(tick);
-        let to: &'static dyn State<Guard> = if tick % 2 == 0 { &Shoot } else { &Aim };
-        for (guard, machine) in &mut machines {
-            machine.change_state(guard, to, &mut world);
+        let to: &'static dyn State<Sheep> = if tick % 2 == 0 { &Drink } else { &Graze };
+        for (ewe, machine) in &mut machines {
+            machine.change_state(ewe, to, &mut world);
         }
     }
     let entries = world.journal.len();

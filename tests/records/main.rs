@@ -2,6 +2,7 @@
 #![cfg(feature = "std")]
 
 mod diagram;
+mod flock;
 mod journal;
 mod journal_trace;
 mod replay;

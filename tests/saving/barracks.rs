@@ -8,14 +8,72 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Guard {
+    #[serde(with = "fragile::owner")]
     pub(crate) number: u32,
     pub(crate) log: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Told {
-    Weary { how: f64 },
+    Weary {
+        #[serde(with = "fragile::message")]
+        how: f64,
+    },
     Bell,
+}
+
+/// Data whose writing and reading fail when a test says so.
+pub(crate) mod fragile {
+    use std::cell::Cell;
+    use std::panic::resume_unwind;
+
+    /// How a piece of the game's code fails.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) enum Way {
+        Error,
+        Panic,
+    }
+
+    thread_local! {
+        /// Which piece fails, after how many more calls, and how.
+        pub(crate) static ARMED: Cell<Option<(&'static str, u32, Way)>> = const { Cell::new(None) };
+    }
+
+    pub(crate) const SAYS: &str = "it is fragile";
+
+    /// Fails if it is this piece's turn.
+    fn trip(piece: &str) -> Result<(), &'static str> {
+        let Some((armed, left, way)) = ARMED.get().filter(|(armed, ..)| *armed == piece) else { return Ok(()) };
+        ARMED.set(left.checked_sub(1).map(|left| (armed, left, way)));
+        match (left, way) {
+            (0, Way::Error) => Err(SAYS),
+            // Without the panic hook's message: it is expected.
+            (0, Way::Panic) => resume_unwind(Box::new(SAYS)),
+            _ => Ok(()),
+        }
+    }
+
+    macro_rules! pieces {
+        ($($piece:ident)*) => {$(
+            pub(crate) mod $piece {
+                use serde::de::Error as _;
+                use serde::ser::Error as _;
+                use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+                pub(crate) fn serialize<T: Serialize, S: Serializer>(data: &T, to: S) -> Result<S::Ok, S::Error> {
+                    super::trip(concat!(stringify!($piece), ".write")).map_err(S::Error::custom)?;
+                    data.serialize(to)
+                }
+
+                pub(crate) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+                    let data = T::deserialize(from)?;
+                    super::trip(concat!(stringify!($piece), ".read")).map_err(D::Error::custom)?;
+                    Ok(data)
+                }
+            }
+        )*};
+    }
+    pieces! { owner state message }
 }
 
 impl Owner for Guard {
@@ -105,6 +163,7 @@ state!(Shoot {
 /// An owned state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Patrol {
+    #[serde(with = "fragile::state")]
     pub(crate) route: Vec<(i32, i32)>,
     pub(crate) pace: f64,
 }

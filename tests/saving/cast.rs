@@ -1,5 +1,6 @@
 //! Casts: members of several types, with the telegrams that wait.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use demeanor::{
@@ -8,22 +9,30 @@ use demeanor::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::barracks::fragile;
+use crate::garbage::refuse;
+
 /// The world is a record of what has happened.
 pub(crate) type Town = Cast<u8, News, Vec<String>>;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum News {
-    Home { in_seconds: f64 },
+    Home {
+        #[serde(with = "fragile::message")]
+        in_seconds: f64,
+    },
     StewReady,
 }
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Miner {
+    #[serde(with = "fragile::owner")]
     gold: u32,
 }
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Wife {
+    #[serde(with = "fragile::owner")]
     name: String,
 }
 
@@ -47,7 +56,15 @@ impl Owner for Wife {
 
 struct Dig;
 struct Home;
+/// An owned state.
+#[derive(Clone, Serialize, Deserialize)]
+struct Walk {
+    #[serde(with = "fragile::state")]
+    steps: u32,
+}
 struct Housework;
+
+impl State<Miner> for Walk {}
 
 impl State<Miner> for Dig {
     fn update(&self, miner: &mut Miner, fsm: &mut Fsm<'_, Miner>, town: &mut Town) {
@@ -97,15 +114,29 @@ impl State<Wife> for Housework {
 
 pub(crate) fn book() -> CastBook<Town> {
     CastBook::new()
-        .with("miner", StateBook::<Miner>::new().with(&Dig).with(&Home).with_messages())
+        .with("miner", StateBook::<Miner>::new().with(&Dig).with(&Home).with_owned::<Walk>().with_messages())
         .with("wife", StateBook::<Wife>::new().with(&Housework))
 }
 
 pub(crate) fn town() -> Town {
     let mut town = Town::new(vec![]);
     town.add(2, Agent::new(Wife { name: "Elsa".into() }, StateMachine::new(&Housework))).unwrap();
-    town.add(1, Agent::new(Miner { gold: 0 }, StateMachine::new(&Dig))).unwrap();
+    let mut machine = StateMachine::new(&Dig);
+    machine.set_previous(Box::new(Walk { steps: 7 }));
+    town.add(1, Agent::new(Miner { gold: 0 }, machine)).unwrap();
     town
+}
+
+/// A panic keeps telegrams from the wife, so that they wait for her next turn.
+pub(crate) fn panic_over_telegrams(town: &mut Town) {
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        town.with::<Wife, _>(&2, |_, town| {
+            town.send(1, 2, News::Home { in_seconds: 1.0 });
+            town.post(1, 2, News::Home { in_seconds: 2.0 });
+            resume_unwind(Box::new("expected"));
+        })
+    }));
+    assert!(panicked.is_err());
 }
 
 pub(crate) fn tick(town: &mut Town) {
@@ -160,14 +191,7 @@ fn telegrams_with_one_due_time_arrive_in_the_order_of_sending() {
 #[test]
 fn what_waits_for_a_turn_after_a_panic_is_saved() {
     let mut town = town();
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        town.with::<Wife, _>(&2, |_, town| {
-            town.send(1, 2, News::Home { in_seconds: 1.0 });
-            town.post(1, 2, News::Home { in_seconds: 2.0 });
-            std::panic::resume_unwind(Box::new("expected"));
-        })
-    }));
-    assert!(panicked.is_err());
+    panic_over_telegrams(&mut town);
     let mut loaded = reloaded(&town);
     tick(&mut town);
     tick(&mut loaded);
@@ -197,21 +221,20 @@ fn a_member_of_a_type_or_in_a_state_that_the_book_does_not_know_is_an_error() {
         "the book of the cast does not know members of type `wife`: add it with `CastBook::with`"
     );
     let poor = CastBook::new()
-        .with("miner", StateBook::<Miner>::new().with(&Home))
+        .with("miner", StateBook::<Miner>::new().with(&Home).with_owned::<Walk>())
         .with("wife", StateBook::<Wife>::new().with(&Housework));
     assert!(refused(saved(), poor).starts_with("the book does not know the state `Dig`"));
     let twice = book().with("wife", StateBook::<Wife>::new());
     assert_eq!(refused(saved(), twice), "the book of the cast has two types of members for `wife`, or that type twice");
 
-    let mut damaged = saved();
-    damaged.content.members[1].key = 2;
-    assert_eq!(refused(damaged, book()), "member 2, members: there is a member 2 already");
-    let mut damaged = saved();
-    damaged.content.members[0].owner = "(nobody:3)".into();
-    assert!(refused(damaged, book()).starts_with("the owner of member 2 cannot be read: "));
-    let mut future = saved();
-    future.version = 3;
-    assert_eq!(refused(future, book()), "it was saved in version 3, and this program reads version 1");
+    refuse::<Town>(
+        town().save(&book()).unwrap(),
+        r#"
+        /version = 3 => it was saved in version 3, and this program reads version 1
+        /content/members/1/key = 2 => member 2, members: there is a member 2 already
+        /content/members/0/owner = "(nobody:3)" => the owner of member 2 cannot be read: ..
+        "#,
+    );
 }
 
 #[test]

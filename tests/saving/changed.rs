@@ -1,11 +1,11 @@
 //! A program whose states are others than when it saved.
 
-use demeanor::{Batch, Fsm, LoadError, Missing, NextWake, Owner, State, StateBook, StateMachine, StateRef};
+use demeanor::{Batch, Fsm, LoadError, Missing, NextWake, State, StateBook, StateMachine, StateRef};
 
 use crate::barracks::{Flee, Guard, Idle, Patrol, Stunned, Told, book, patrol, state};
 
 /// The next version of the game: combat is inside of duty, and nobody shoots any more.
-mod next {
+pub(crate) mod next {
     use super::*;
 
     state!(Duty);
@@ -232,42 +232,15 @@ fn a_state_that_is_gone_and_that_nobody_needs_is_no_matter() {
     assert!(loaded.is_in_state(key, &Flee));
 }
 
-/// An owner's type has no bearing on any of this.
 #[test]
 fn history_of_what_is_no_longer_inside_is_forgotten() {
-    struct Door;
-    impl Owner for Door {
-        type Context<'a> = ();
-        type Message = ();
-    }
-    struct Open;
-    struct Ajar;
-    struct Shut;
-    struct Loose;
-    impl State<Door> for Shut {}
-    impl State<Door> for Open {
-        fn initial(&self) -> Option<StateRef<Door>> {
-            Some((&Ajar).into())
-        }
-
-        fn keeps_history(&self) -> bool {
-            true
-        }
-    }
-    impl State<Door> for Ajar {
-        fn parent(&self) -> Option<StateRef<Door>> {
-            Some((&Open).into())
-        }
-    }
-    impl State<Door> for Loose {}
-    let book = StateBook::<Door>::new().with(&Open).with(&Ajar).with(&Shut);
-    let mut machine = StateMachine::new(&Shut);
-    machine.change_state(&mut Door, &Open, &mut ());
-    machine.change_state(&mut Door, &Shut, &mut ());
-    let saved = machine.save(&book, 0.0).unwrap();
-    // `Ajar` is another state now, and in no other.
-    let next = StateBook::<Door>::new().with(&Open).with_name("Ajar", &Loose).with(&Shut);
-    let mut loaded = next.load(saved, 0.0).unwrap();
-    loaded.resume_state(&mut Door, &Open, &mut ());
-    assert!(loaded.is_in_state(&Ajar));
+    use crate::barracks::{Combat, Shoot};
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    machine.change_state(&mut guard, &Shoot, &mut 0.0);
+    machine.change_state(&mut guard, &Idle, &mut 0.0);
+    // `Shoot` is another state now, and in no other.
+    let next = StateBook::new().with(&Idle).with(&Combat).with_name("Shoot", &Flee).with_messages();
+    let mut loaded = next.load(machine.save(&book(), 0.0).unwrap(), 0.0).unwrap();
+    loaded.resume_state(&mut guard, &Combat, &mut 0.0);
+    assert!(loaded.is_in_state(&crate::barracks::Aim), "where combat begins");
 }

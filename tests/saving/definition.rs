@@ -143,42 +143,29 @@ fn a_turn_that_an_earlier_version_has_saved_as_a_timer_comes_at_its_time() {
 
 #[test]
 fn who_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now() {
-    let before = definition(&FILE.replace("after = 2.0", "after = 20.0"));
-    let after = definition(&FILE.replace("after = 2.0", "after = 0.5"));
-    let [writing, reading] = [&before, &after].map(|definition| StateBook::new().with_definition(definition));
-    let mut lamp = Lamp::default();
-    let mut machine = started(&before);
-    machine.update(&mut lamp, &mut 0.0);
-    let mut batch = Batch::new();
-    let key = batch.insert_machine(lamp.clone(), machine.clone()).unwrap();
-    let mut loaded = reading.load(machine.save(&writing, 1.0).unwrap(), 1.0).unwrap();
-    let saved = batch.save(&writing, 1.0).unwrap().map_owners(Lamp::clone);
-    let mut batch = Batch::load(saved, &reading, 1.0).unwrap();
-    assert_eq!(batch.awake(), 0);
-    loaded.update(&mut lamp, &mut 1.0);
-    batch.update(&mut 1.0);
-    assert_eq!(loaded.current(), after.state("dim").as_ref());
-    assert_eq!(batch.state_of(key), after.state("dim").as_ref());
-}
-
-#[test]
-fn who_sleeps_while_the_file_is_reloaded_and_is_saved_before_the_next_tick_wakes_all_the_same() {
-    let definition = definition(&FILE.replace("after = 2.0", "after = 20.0"));
-    let book = StateBook::new().with_definition(&definition);
-    let mut lamp = Lamp::default();
-    let mut machine = started(&definition);
-    machine.update(&mut lamp, &mut 0.0);
-    let mut batch = Batch::new();
-    let key = batch.insert_machine(lamp.clone(), machine.clone()).unwrap();
-    assert_eq!(batch.awake(), 0);
-    definition.reload(&FILE.replace("after = 2.0", "after = 0.5")).unwrap();
-    let mut loaded = book.load(machine.save(&book, 1.0).unwrap(), 1.0).unwrap();
-    let saved = batch.save(&book, 1.0).unwrap().map_owners(Lamp::clone);
-    let mut batch = Batch::load(saved, &book, 1.0).unwrap();
-    loaded.update(&mut lamp, &mut 1.0);
-    batch.update(&mut 1.0);
-    assert_eq!(loaded.current(), definition.state("dim").as_ref());
-    assert_eq!(batch.state_of(key), definition.state("dim").as_ref());
+    let [long, short] = ["after = 20.0", "after = 0.5"].map(|after| FILE.replace("after = 2.0", after));
+    // The file is another in the next program, or it is reloaded, and all is saved before the next tick.
+    for is_reloaded in [false, true] {
+        let before = definition(&long);
+        let after = if is_reloaded { before.clone() } else { definition(&short) };
+        let [writing, reading] = [&before, &after].map(|definition| StateBook::new().with_definition(definition));
+        let mut lamp = Lamp::default();
+        let mut machine = started(&before);
+        machine.update(&mut lamp, &mut 0.0);
+        let mut batch = Batch::new();
+        let key = batch.insert_machine(lamp.clone(), machine.clone()).unwrap();
+        assert_eq!(batch.awake(), 0);
+        if is_reloaded {
+            before.reload(&short).unwrap();
+        }
+        let mut loaded = reading.load(machine.save(&writing, 1.0).unwrap(), 1.0).unwrap();
+        let saved = batch.save(&writing, 1.0).unwrap().map_owners(Lamp::clone);
+        let mut batch = Batch::load(saved, &reading, 1.0).unwrap();
+        loaded.update(&mut lamp, &mut 1.0);
+        batch.update(&mut 1.0);
+        assert_eq!(loaded.current(), after.state("dim").as_ref());
+        assert_eq!(batch.state_of(key), after.state("dim").as_ref());
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! - `ticks`: timers that last whole ticks, at every rate and on every clock.
 //! - `changed`: a program whose states are others than when it saved.
 //! - `formats`: JSON, RON, postcard and bincode.
+//! - `kinds`: machines, agents, batches and casts, as what can be written and read in each format.
 //! - `golden`: files of version 1.
 //! - `garbage`: files that are anything but right.
 //! - `mixed`: files of another version or of another kind, and fields that are missing, renamed or there twice.
@@ -23,6 +24,7 @@ mod definition;
 mod formats;
 mod garbage;
 mod golden;
+mod kinds;
 mod machine;
 mod mixed;
 mod ticks;

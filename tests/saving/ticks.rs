@@ -6,8 +6,7 @@
 use std::time::Duration;
 
 use demeanor::{
-    Agent, Batch, Cast, CastBook, Fsm, GameTime, Key, Owner, SavedBatch, State, StateBook, StateMachine, StateRef,
-    Telegram,
+    Agent, Batch, Cast, CastBook, Fsm, GameTime, Owner, State, StateBook, StateMachine, StateRef, Telegram,
 };
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -32,11 +31,6 @@ enum Clock {
         time: GameTime,
         tick: Duration,
     },
-    /// Another clock, which was set otherwise by so many seconds.
-    Moved {
-        by: f64,
-        clock: Box<Clock>,
-    },
 }
 
 impl Clock {
@@ -46,7 +40,6 @@ impl Clock {
             Self::Double { seconds, .. } => *seconds,
             Self::Single { seconds, .. } => (*seconds).into(),
             Self::Game { time, .. } => time.total().as_secs_f64(),
-            Self::Moved { by, clock } => by + clock.shown(),
         }
     }
 
@@ -56,7 +49,6 @@ impl Clock {
             Self::Double { seconds, tick } => *seconds += *tick,
             Self::Single { seconds, tick } => *seconds += *tick,
             Self::Game { time, tick } => time.advance(*tick),
-            Self::Moved { clock, .. } => clock.advance(),
         }
     }
 
@@ -73,8 +65,11 @@ impl Clock {
     }
 }
 
+#[derive(Clone)]
 struct World {
     clock: Clock,
+    /// By how many seconds the clock has been set otherwise.
+    moved_by: f64,
     /// In a second.
     rate: u32,
     tick: u32,
@@ -82,7 +77,7 @@ struct World {
 
 impl World {
     fn new(clock: &Clock, rate: u32) -> Self {
-        Self { clock: clock.clone(), rate, tick: 0 }
+        Self { clock: clock.clone(), moved_by: 0.0, rate, tick: 0 }
     }
 
     /// Of a clock of whole seconds.
@@ -93,6 +88,15 @@ impl World {
     fn advance(&mut self) {
         self.clock.advance();
         self.tick += 1;
+    }
+
+    fn now(&self) -> f64 {
+        self.moved_by + self.clock.shown()
+    }
+
+    /// Sets the clock otherwise, if that is asked for.
+    fn set_clock(&mut self, shows: Option<f64>) {
+        self.moved_by = shows.map_or(self.moved_by, |shows| shows - self.clock.shown());
     }
 }
 
@@ -129,7 +133,7 @@ impl Owner for Guard {
     type Message = Told;
 
     fn now(world: &World) -> f64 {
-        world.clock.shown()
+        world.now()
     }
 }
 
@@ -213,17 +217,9 @@ fn book() -> StateBook<Guard> {
 
 type Log = Vec<(u32, String)>;
 
-/// Sets the clock otherwise, if that is asked for.
-fn move_clock(world: &mut World, by: Option<f64>) {
-    if let Some(by) = by {
-        world.clock = Clock::Moved { by: by - world.clock.shown(), clock: Box::new(world.clock.clone()) };
-    }
-}
-
-/// How long a run is, and when it is saved and loaded, if it is. The clock may then show something else.
+/// When a run is saved and loaded, if it is. The clock may then show something else.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    ticks: u32,
     saved_in: Option<u32>,
     clock_shows: Option<f64>,
 }
@@ -234,11 +230,11 @@ fn alone(lengths: [u32; 5], mut world: World, plan: Plan) -> (Log, Vec<Vec<u64>>
     let mut machine = StateMachine::new(&Watch);
     machine.start(&mut guard, &mut world);
     let mut times = Vec::new();
-    for tick in 0..plan.ticks {
+    for tick in 0..TICKS {
         if plan.saved_in == Some(tick) {
-            let text = serde_json::to_string(&machine.save(&book(), world.clock.shown()).unwrap()).unwrap();
-            move_clock(&mut world, plan.clock_shows);
-            machine = book().load(serde_json::from_str(&text).unwrap(), world.clock.shown()).unwrap();
+            let text = serde_json::to_string(&machine.save(&book(), world.now()).unwrap()).unwrap();
+            world.set_clock(plan.clock_shows);
+            machine = book().load(serde_json::from_str(&text).unwrap(), world.now()).unwrap();
         }
         world.advance();
         machine.update(&mut guard, &mut world);
@@ -257,35 +253,23 @@ fn many(lengths: [u32; 5], mut world: World, plan: Plan, update: Tick) -> Vec<Lo
     for nth in 0..4 {
         batch.spawn(Guard::new(lengths.map(|ticks| ticks + nth / 2)), &Watch, &mut world);
     }
-    for tick in 0..plan.ticks {
+    for tick in 0..TICKS {
         if plan.saved_in == Some(tick) {
-            let saved = batch.save(&book(), world.clock.shown()).unwrap();
-            let bytes = postcard::to_allocvec(&saved).unwrap();
-            move_clock(&mut world, plan.clock_shows);
-            let saved: SavedBatch<Guard> = postcard::from_bytes(&bytes).unwrap();
-            batch = Batch::load(saved, &book(), world.clock.shown()).unwrap();
+            let bytes = postcard::to_allocvec(&batch.save(&book(), world.now()).unwrap()).unwrap();
+            world.set_clock(plan.clock_shows);
+            batch = Batch::load(postcard::from_bytes(&bytes).unwrap(), &book(), world.now()).unwrap();
         }
         world.advance();
         update(&mut batch, &mut world);
     }
-    let keys: Vec<Key> = batch.keys().collect();
-    keys.iter().map(|key| batch[*key].log.clone()).collect()
-}
-
-#[cfg(feature = "parallel")]
-fn par_update(batch: &mut Batch<Guard>, world: &mut World) {
-    batch.par_update(|_| World { clock: world.clock.clone(), ..*world });
-}
-
-fn update(batch: &mut Batch<Guard>, world: &mut World) {
-    batch.update(world);
+    batch.keys().map(|key| batch[key].log.clone()).collect()
 }
 
 const UPDATES: &[Tick] = &[
-    update,
+    |batch, world| batch.update(world),
     |batch, world| batch.update_in_key_order(world),
     #[cfg(feature = "parallel")]
-    par_update,
+    |batch, world| drop(batch.par_update(|_| world.clone())),
 ];
 
 /// What happens within one tick, in the order of the alphabet: clocks that count from 1970 cannot tell which of two timers was to
@@ -315,14 +299,14 @@ proptest! {
     fn timers_last_as_many_ticks_at_every_rate_on_every_clock_before_and_after_loading(
         rate in rate(), lengths in lengths(), saved_in in 0..TICKS, elsewhere in elsewhere(),
     ) {
-        let plan = Plan { ticks: TICKS, saved_in: None, clock_shows: None };
+        let plan = Plan { saved_in: None, clock_shows: None };
         let (expected, _) = alone(lengths, World::whole(), plan);
-        let of_many = many(lengths, World::whole(), plan, update);
+        let of_many = many(lengths, World::whole(), plan, UPDATES[0]);
         prop_assert_eq!(&of_many[0], &expected);
         for clock in Clock::each(rate) {
             let world = || World::new(&clock, rate);
             let before = alone(lengths, world(), plan);
-            let all_before = many(lengths, world(), plan, update);
+            let all_before = many(lengths, world(), plan, UPDATES[0]);
             let is_exact = !matches!(clock, Clock::Single { .. });
             if is_exact {
                 prop_assert_eq!(&before.0, &expected, "never saved, {:?}", clock);

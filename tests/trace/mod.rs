@@ -7,6 +7,7 @@
 
 pub(crate) mod log;
 pub(crate) mod places;
+pub(crate) mod table;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -22,12 +23,15 @@ use demeanor::{Change, Fsm, GameTime, IntoState, Owner, State, StateMachine, Sta
 /// What a callback does besides being recorded.
 pub(crate) type Act = fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime);
 
+/// What a line of an actor's script does.
+type ScriptedAct = dyn Fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime) + Send + Sync;
+
 /// A line of an actor's script: what a callback does, and how many times it still does it.
 #[derive(Clone)]
 struct ScriptLine {
     callback: &'static str,
     left: u32,
-    act: Arc<dyn Fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime) + Send + Sync>,
+    act: Arc<ScriptedAct>,
 }
 
 /// What a guard answers, from what it can read.
@@ -49,7 +53,7 @@ pub(crate) struct Actor {
     records_view: bool,
     records_target: bool,
     records_completion: bool,
-    /// For scripts that do something a number of times.
+    /// For what a test counts, or tells actors apart by.
     pub(crate) count: u32,
 }
 
@@ -75,7 +79,7 @@ impl Actor {
         self.panics.take()
     }
 
-    fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
+    pub(crate) fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
         let key = format!("{state}.{callback}");
         self.note(self.line(&key, fsm));
         for nth in 0..self.script.len() {
@@ -377,16 +381,6 @@ impl Stage {
 
     pub(crate) fn change_state(&mut self, to: impl IntoState<Actor>) -> Trace {
         let done = self.machine.change_state(&mut self.actor, to, &mut self.time);
-        self.end(done)
-    }
-
-    pub(crate) fn ensure_state(&mut self, to: impl IntoState<Actor>) -> Trace {
-        let done = self.machine.ensure_state(&mut self.actor, to, &mut self.time);
-        self.end(done)
-    }
-
-    pub(crate) fn force_state(&mut self, to: impl IntoState<Actor>) -> Trace {
-        let done = self.machine.force_state(&mut self.actor, to, &mut self.time);
         self.end(done)
     }
 

@@ -111,17 +111,18 @@ pub(crate) mod scripting;
 /// # Ok::<(), demeanor::definition::Problems>(())
 /// ```
 pub struct Vocabulary<T: Owner> {
-    values: BTreeMap<String, Value<T>>,
+    pub(crate) values: BTreeMap<String, Value<T>>,
     behaviors: BTreeMap<String, Behaviour<Make<T>>>,
     messages: BTreeMap<String, MessageKind<T>>,
     /// What they carry.
     fields: messages::Fields<T>,
     /// What is said of words, by their names.
     descriptions: BTreeMap<String, String>,
-    random: Option<Random<T>>,
+    /// Where a condition or a duration draws a random number.
+    pub(crate) random: Option<Random<T>>,
     ticks_per_second: Option<f64>,
     /// What has been registered more than once. The last one counts, but no definition is loaded with it.
-    repeated: BTreeSet<Repeated>,
+    pub(crate) repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
     pub(crate) scripts: scripting::Scripts<scripting::Setter<T>>,
 }
@@ -361,11 +362,6 @@ impl<T: Owner> Vocabulary<T> {
         words
     }
 
-    /// What has been registered more than once.
-    pub(crate) fn repeated(&self) -> &BTreeSet<Repeated> {
-        &self.repeated
-    }
-
     /// Adds a word to the words of its kind.
     fn with_word<W>(
         mut self,
@@ -393,17 +389,8 @@ impl<T: Owner> Vocabulary<T> {
         self.values.get(name).cloned()
     }
 
-    #[cfg(feature = "script")]
-    pub(crate) fn values(&self) -> impl Iterator<Item = (&String, &Value<T>)> {
-        self.values.iter()
-    }
-
     pub(crate) fn message_of(&self, name: &str) -> Option<MessageKind<T>> {
         self.messages.get(name).cloned()
-    }
-
-    pub(crate) fn random_source(&self) -> Option<Random<T>> {
-        self.random.clone()
     }
 
     /// The state that does what `behavior` says. `None` if there is no such word.

@@ -8,7 +8,7 @@ use super::DraftBehavior;
 use super::keys::BEHAVIOR_KEYS;
 use super::read::DraftReader;
 use super::tree::{SpannedValue, Table, TreeValue};
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Mistake, Origin};
 
 impl<'i> DraftReader<'_, 'i> {
     /// The behaviors of a state.
@@ -16,12 +16,11 @@ impl<'i> DraftReader<'_, 'i> {
         let given: Vec<_> = BEHAVIOR_KEYS.into_iter().filter_map(|key| Some((key, state.get(key)?))).collect();
         if let [(_, first), (key, second)] = &given[..] {
             let at = self.key_span(key, second.span());
-            self.findings.add(
-                Mistake::error("duplicate-key", at, "`behavior` and `behaviour` are one key in two spellings")
-                    .label("given again here")
-                    .second(Some(first.span()), "first given here")
-                    .help("write `behavior = [..]` with all of them"),
-            );
+            Mistake::error("duplicate-key", at, "`behavior` and `behaviour` are one key in two spellings")
+                .label("given again here")
+                .second(Some(first.span()), "first given here")
+                .help("write `behavior = [..]` with all of them")
+                .report(self.findings);
         }
         let mut behaviors = Vec::new();
         match given.first().map(|(_, value)| (value, value.get_ref())) {
@@ -38,18 +37,16 @@ impl<'i> DraftReader<'_, 'i> {
             _ if is_named => {}
             _ => {
                 let at = self.key_span("params", params.span());
-                let mistake = Mistake::error(
-                    "params-without-behaviour",
-                    at,
-                    "`params` are given, but there is no behavior that uses them",
-                )
-                .label("used by no behavior")
-                .origin(Origin::MayFollow);
-                self.findings.add(mistake.help(if given.is_empty() {
-                    "add `behavior = \"..\"`"
-                } else {
-                    "put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
-                }));
+                let message = "`params` are given, but there is no behavior that uses them";
+                Mistake::error("params-without-behaviour", at, message)
+                    .label("used by no behavior")
+                    .help(if given.is_empty() {
+                        "add `behavior = \"..\"`"
+                    } else {
+                        "put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
+                    })
+                    .origin(Origin::MayFollow)
+                    .report(self.findings);
             }
         }
         behaviors
@@ -62,7 +59,7 @@ fn behavior<'i>(reader: &mut DraftReader<'_, 'i>, value: &SpannedValue<'i>) -> O
         if value.get_ref().is_str() {
             return Some(DraftBehavior { name: reader.string(value, "a behavior")?, params: None });
         }
-        return reader.mistyped(value, "a behavior", "a string or a table");
+        return reader.mistyped(value, "a behavior", "a string or a table", None);
     };
     let name = reader.given(table, "name", "a behavior", value.span())?;
     let name = reader.string(name, "`name`")?;

@@ -8,7 +8,7 @@ use super::type_of;
 use crate::format::expression::is_name;
 use crate::format::name::Name;
 use crate::format::problems::findings::{Findings, nearest};
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Mistake, Origin};
 
 /// A duration as it is written.
 #[derive(Clone, Debug)]
@@ -30,54 +30,35 @@ pub(crate) enum DraftLength {
 
 /// A time with its unit: finite, and not negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Time {
-    Seconds(f64),
-    Ticks(f64),
+pub(crate) struct Time {
+    pub(crate) number: f64,
+    /// Whether it is in ticks, not in seconds.
+    pub(crate) is_ticks: bool,
 }
 
-impl Time {
-    fn number(self) -> f64 {
-        match self {
-            Self::Seconds(number) | Self::Ticks(number) => number,
-        }
-    }
-}
-
-/// What may stand behind a number, and how many seconds that is; `None` for ticks. The longer before the shorter.
-const UNITS: [(&str, Option<f64>); 15] = [
-    ("milliseconds", Some(0.001)),
-    ("seconds", Some(1.0)),
-    ("second", Some(1.0)),
-    ("minutes", Some(60.0)),
-    ("minute", Some(60.0)),
-    ("hours", Some(3600.0)),
-    ("hour", Some(3600.0)),
-    ("ticks", None),
-    ("tick", None),
-    ("min", Some(60.0)),
-    ("sec", Some(1.0)),
-    ("ms", Some(0.001)),
-    ("s", Some(1.0)),
-    ("m", Some(60.0)),
-    ("h", Some(3600.0)),
+/// The units of time, and how many seconds each is; `None` for ticks.
+const UNITS: [(&[&str], Option<f64>); 5] = [
+    (&["hours", "hour", "h"], Some(3600.0)),
+    (&["minutes", "minute", "min"], Some(60.0)),
+    (&["ticks", "tick"], None),
+    (&["seconds", "second", "sec", "s"], Some(1.0)),
+    (&["milliseconds", "ms"], Some(0.001)),
 ];
 
-/// Units that are shorter than any, and how many of them are in a second.
-const TOO_SHORT: [(&str, f64); 6] =
-    [("µs", 1e6), ("μs", 1e6), ("us", 1e6), ("microseconds", 1e6), ("ns", 1e9), ("nanoseconds", 1e9)];
+/// Units that are too short, and how many of them are in a second.
+const TOO_SHORT: [(&[&str], f64); 2] = [(&["µs", "μs", "us", "microseconds"], 1e6), (&["ns", "nanoseconds"], 1e9)];
 
-/// What is said of a duration that is none.
+/// The help for a duration that cannot be read.
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
 
 /// From when on an exit is open.
 pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`after`", "0 or more", findings)?;
     if is_nothing(&duration) {
-        findings.add(
-            Mistake::warning("no-time", value.span(), "`after = 0` says nothing: an exit is open at once")
-                .label("no time at all")
-                .help("remove it, or write after how many seconds the exit is open: `after = 2.5`"),
-        );
+        Mistake::warning("no-time", value.span(), "`after = 0` says nothing: an exit is open at once")
+            .label("no time at all")
+            .help("remove it, or write after how many seconds the exit is open: `after = 2.5`")
+            .report(findings);
     }
     Some(duration)
 }
@@ -85,53 +66,48 @@ pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option
 /// How often a state is tried.
 pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`every`", "more than 0", findings)?;
-    let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number() == 0.0);
+    let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);
     if is_nothing(&duration) || from_nothing {
-        findings.add(
-            Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
-                .label("no time at all")
-                .help("remove it, if the state is to be tried in each tick"),
-        );
-        return None;
+        return Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
+            .label("no time at all")
+            .help("remove it, if the state is to be tried in each tick")
+            .fail(findings);
     }
     Some(duration)
 }
 
 fn is_nothing(duration: &DraftDuration) -> bool {
-    matches!(duration.length, DraftLength::Fixed(time) if time.number() == 0.0)
+    matches!(duration.length, DraftLength::Fixed(time) if time.number == 0.0)
 }
 
 fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findings) -> Option<DraftDuration> {
     let span = value.span();
-    if let Some(text) = value.get_ref().as_str() {
-        return match of_text(text, &span) {
+    let mistake = match (value.get_ref().as_str(), number(value.get_ref())) {
+        (Some(text), _) => match of_text(text, &span) {
             Ok(length) => {
                 let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                Some(DraftDuration { text, length, span })
+                return Some(DraftDuration { text, length, span });
             }
-            Err(why) => {
-                let (message, help) = (format!("{what} must be a duration: {}", why.message), why.help);
-                findings.add(Mistake::error("no-time", span, message).label("not a duration").help(help));
-                None
+            Err(NoDuration { message, help }) => {
+                let message = format!("{what} must be a duration: {message}");
+                Mistake::error("no-time", span, message).label("not a duration").help(help)
             }
-        };
-    }
-    let Some(number) = number(value.get_ref()) else {
-        let message = format!("{what} must be a duration, not {}", type_of(value.get_ref()));
-        findings.add(
-            Mistake::error("wrong-type", span, message)
-                .label("expected a number or a text")
-                .help(FORMS)
-                .origin(Origin::MayFollow),
-        );
-        return None;
+        },
+        (None, Some(number)) if number.is_finite() && number >= 0.0 => {
+            let length = DraftLength::Fixed(Time { number, is_ticks: false });
+            return Some(DraftDuration { text: format!("{number} s"), length, span });
+        }
+        (None, Some(_)) => {
+            let message = format!("{what} must be a time in seconds, {range}");
+            Mistake::error("no-time", span, message).label("not such a time")
+        }
+        (None, None) => {
+            let message = format!("{what} must be a duration, not {}", type_of(value.get_ref()));
+            let mistake = Mistake::error("wrong-type", span, message).label("expected a number or a text");
+            mistake.help(FORMS).origin(Origin::MayFollow)
+        }
     };
-    if !number.is_finite() || number < 0.0 {
-        let message = format!("{what} must be a time in seconds, {range}");
-        findings.add(Mistake::error("no-time", span, message).label("not such a time"));
-        return None;
-    }
-    Some(DraftDuration { text: format!("{number} s"), length: DraftLength::Fixed(Time::Seconds(number)), span })
+    mistake.fail(findings)
 }
 
 /// The number that a value is, if it is one; not a number if it cannot be read.
@@ -148,14 +124,12 @@ fn number(value: &TreeValue<'_>) -> Option<f64> {
 /// How many ticks there are in a second.
 pub(crate) fn rate(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<f64> {
     let rate = number(value.get_ref()).filter(|rate| rate.is_finite() && *rate > 0.0);
-    if rate.is_none() {
-        findings.add(
-            Mistake::error("no-rate", value.span(), "`ticks_per_second` must be a number, more than 0")
-                .label("not such a number")
-                .help("write how often the game updates its characters: `ticks_per_second = 60`"),
-        );
-    }
-    rate
+    rate.or_else(|| {
+        Mistake::error("no-rate", value.span(), "`ticks_per_second` must be a number, more than 0")
+            .label("not such a number")
+            .help("write how often the game updates its characters: `ticks_per_second = 60`")
+            .fail(findings)
+    })
 }
 
 /// What to write instead of a text that is to be a duration; `None` if it is one.
@@ -165,7 +139,7 @@ pub(super) fn what_is_wrong(text: &str) -> Option<String> {
 
 /// How many seconds a unit is.
 pub(super) fn seconds_of(unit: &str) -> Option<f64> {
-    UNITS.iter().find(|(name, _)| *name == unit).and_then(|(_, seconds)| *seconds)
+    UNITS.iter().find(|(names, _)| names.contains(&unit)).and_then(|(_, seconds)| *seconds)
 }
 
 /// Why a text is no duration.
@@ -183,9 +157,7 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
     if is_name(text) {
         return Ok(DraftLength::Value(Name { text: text.into(), span: span.clone() }));
     }
-    if let Some(wrong) = near_miss(text) {
-        return Err(wrong);
-    }
+    near_miss(text)?;
     let Some((least, most)) = text.split_once("..") else { return time(text, None).map(DraftLength::Fixed) };
     let most = most.strip_prefix('=').unwrap_or(most);
     if most.trim().parse::<f64>().is_ok() {
@@ -195,52 +167,48 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
     // In `2 .. 4 s`, the unit is that of both.
     let unit = most.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
     let begin = time(least, Some(unit))?;
-    let is_reversed = match (begin, end) {
-        (Time::Seconds(begin), Time::Seconds(end)) | (Time::Ticks(begin), Time::Ticks(end)) => begin > end,
-        _ => false,
-    };
+    let is_reversed = begin.is_ticks == end.is_ticks && begin.number > end.number;
     if is_reversed {
         return wrong("it ends before it begins", format!("write `\"{} .. {}\"`", most.trim(), least.trim()));
     }
     Ok(if begin == end { DraftLength::Fixed(end) } else { DraftLength::Drawn(begin, end) })
 }
 
-/// What a text was meant to be that is nearly a duration: a decimal comma, a range with a minus sign, a calculation.
-fn near_miss(text: &str) -> Option<NoDuration> {
-    let told = |message: &str, help: String| Some(NoDuration { message: message.into(), help });
+/// Fails for a text that is nearly a duration: a decimal comma, a range with a minus sign, a calculation.
+fn near_miss(text: &str) -> Result<(), NoDuration> {
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     let decimal =
         |(at, _): &(usize, &str)| is_digit(text[..*at].chars().next_back()) && is_digit(text[at + 1..].chars().next());
     if text.match_indices(',').any(|found| decimal(&found)) {
         // Where the comma is the point, a point is what separates thousands.
         let plain = if text.contains("..") { text.to_owned() } else { text.replace('.', "") };
-        return told("a number has a decimal point, not a comma", format!("write `\"{}\"`", plain.replace(',', ".")));
+        return wrong("a number has a decimal point, not a comma", format!("write `\"{}\"`", plain.replace(',', ".")));
     }
     for points in ["...", "…"] {
         if let Some((least, most)) = text.split_once(points) {
             let range = format!("{} .. {}", least.trim(), most.trim());
-            return told("a range is written with two dots", format!("write `\"{range}\"`"));
+            return wrong("a range is written with two dots", format!("write `\"{range}\"`"));
         }
     }
     if let Some(name) = text.split("..").map(str::trim).find(|end| is_name(end) && text.contains("..")) {
-        return told(&format!("`{name}` is not a time: a range leads from a time to a time"), FORMS.into());
+        return wrong(format!("`{name}` is not a time: a range leads from a time to a time"), FORMS);
     }
     if let Some((least, most)) =
         text.split_once(['-', '–']).filter(|(least, most)| !least.is_empty() && !most.is_empty())
     {
         let range = format!("{} .. {}", least.trim(), most.trim());
         if what_is_wrong(&range).is_none() {
-            return told("a range is written with two dots", format!("write `\"{range}\"`"));
+            return wrong("a range is written with two dots", format!("write `\"{range}\"`"));
         }
     }
     if text.contains(['*', '/', '+', '×', '(']) || text.contains(" - ") {
         let help = format!("let the game offer the result of `{text}` as a value, and write the name of that");
-        return told("a duration cannot be calculated", help);
+        return wrong("a duration cannot be calculated", help);
     }
     if text.ends_with('%') {
-        return told("a time has a unit, not a `%`", FORMS.into());
+        return wrong("a time has a unit, not a `%`", FORMS);
     }
-    None
+    Ok(())
 }
 
 /// A number with a unit, or with the one that is given.
@@ -269,22 +237,25 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
         (unit, _) => unit,
     };
     let folded = unit.to_lowercase();
-    if let Some((_, part)) = TOO_SHORT.iter().find(|(name, _)| *name == folded) {
+    if let Some((_, part)) = TOO_SHORT.iter().find(|(names, _)| names.contains(&&*folded)) {
         return wrong("the shortest unit of time is `ms`", format!("write the seconds: `{}`", number / part));
     }
-    let Some((_, seconds)) = UNITS.iter().find(|(name, _)| *name == folded) else {
-        let nearest = nearest(unit, UNITS.iter().map(|(name, _)| *name).filter(|name| name.len() > 1));
+    let Some((_, seconds)) = UNITS.iter().find(|(names, _)| names.contains(&&*folded)) else {
+        let names = UNITS.iter().flat_map(|(names, _)| *names).copied();
+        let nearest = nearest(unit, names.filter(|name| name.len() > 1));
         let help = nearest.map_or("units are `s`, `ms`, `min`, `h` and `ticks`".into(), |nearest| {
             format!("did you mean `{nearest}`?")
         });
         let shown: String = unit.chars().take(20).flat_map(char::escape_debug).collect();
         return wrong(format!("`{shown}` is not a unit of time"), help);
     };
-    match seconds {
+    let is_ticks = seconds.is_none();
+    let number = match seconds {
         // Without the tail that a product of floats may have.
-        Some(seconds) if *seconds < 1.0 => Ok(Time::Seconds(number / (1.0 / seconds).round())),
-        Some(seconds) => Ok(Time::Seconds(number * seconds)),
-        None if number.fract() != 0.0 => wrong("a tick cannot be divided", "write a whole number of ticks"),
-        None => Ok(Time::Ticks(number)),
-    }
+        Some(seconds) if *seconds < 1.0 => number / (1.0 / seconds).round(),
+        Some(seconds) => number * seconds,
+        None if number.fract() != 0.0 => return wrong("a tick cannot be divided", "write a whole number of ticks"),
+        None => number,
+    };
+    Ok(Time { number, is_ticks })
 }

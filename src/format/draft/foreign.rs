@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 
 /// What is said of a text of another format.
 pub(super) fn other_format(text: &str) -> Option<Mistake> {
@@ -44,93 +44,57 @@ fn is_yaml(text: &str) -> bool {
     keys > 1
 }
 
-/// The versions of lines that a merge has left.
-#[derive(Default)]
-pub(super) struct Conflicts {
-    /// The first of them.
-    pub(super) listed: Vec<Conflict>,
-    /// How many more there are.
-    pub(super) more: usize,
-    /// What is left out for one version of each to remain.
-    pub(super) left_out: Vec<Range<usize>>,
+/// Reports the parts that a merge has left in two versions. Returns what to leave out of the text, so that one version of each
+/// part remains.
+pub(super) fn conflicts(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
+    let mut conflicts = Conflicts { left_out: Vec::new(), findings };
+    // Where the conflict begins, and the line with which its second version does.
+    let mut open: Option<(Range<usize>, Option<Range<usize>>)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let whole = at..at + line.trim_end().len();
+        let is_mark = |mark: &str| {
+            line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n', '\r']))
+        };
+        if is_mark("<<<<<<<") {
+            if let Some((begin, second)) = open.replace((whole, None)) {
+                conflicts.add(begin, second, None);
+            }
+        } else if is_mark("=======") || is_mark("|||||||") {
+            let (_, second) = open.get_or_insert((whole.clone(), None));
+            second.get_or_insert(whole);
+        } else if is_mark(">>>>>>>") {
+            let (begin, second) = open.take().unwrap_or((whole.clone(), None));
+            let start = second.map_or(whole.start, |second| second.start);
+            conflicts.add(begin, Some(start..whole.end), Some(whole));
+        }
+        at += line.len();
+    }
+    if let Some((begin, second)) = open {
+        conflicts.add(begin, second, None);
+    }
+    conflicts.left_out
 }
 
-/// Two versions of some lines.
-pub(super) struct Conflict {
-    begin: Range<usize>,
-    end: Range<usize>,
+struct Conflicts<'f> {
+    left_out: Vec<Range<usize>>,
+    findings: &'f mut Findings,
 }
 
-impl Conflict {
-    pub(super) fn mistake(&self) -> Mistake {
-        let second = (self.begin != self.end).then(|| self.end.clone());
-        Mistake::error("merge", self.begin.clone(), "two versions of this part have not been merged")
+impl Conflicts<'_> {
+    fn add(&mut self, begin: Range<usize>, second_version: Option<Range<usize>>, end: Option<Range<usize>>) {
+        self.left_out.push(begin.clone());
+        self.left_out.extend(second_version);
+        if self.findings.is_full() {
+            self.findings.add_unlisted(1);
+            return;
+        }
+        let end = end.filter(|end| *end != begin);
+        Mistake::error("merge", begin, "two versions of this part have not been merged")
             .label("a mark of the version control")
-            .second(second, "up to here")
+            .second(end, "up to here")
             .help("keep one of them, and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`")
             .origin(Origin::Unread)
+            .report(self.findings);
     }
-}
-
-impl Conflicts {
-    /// Finds the marks of a merge.
-    pub(super) fn of(text: &str) -> Self {
-        let mut found = Self::default();
-        // Where the conflict begins, and where its second version does.
-        let mut open: Option<(Range<usize>, Option<usize>)> = None;
-        let mut at = 0;
-        for line in text.split_inclusive('\n') {
-            let whole = at..at + line.trim_end().len();
-            let is_mark = |mark: &str| {
-                line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n', '\r']))
-            };
-            if is_mark("<<<<<<<") {
-                if let Some((begin, second)) = open.replace((whole.clone(), None)) {
-                    found.note_without_end(text, begin, second);
-                }
-            } else if is_mark("=======") || is_mark("|||||||") {
-                let (_, second) = open.get_or_insert((whole.clone(), None));
-                second.get_or_insert(at);
-            } else if is_mark(">>>>>>>") {
-                let (begin, second) = open.take().unwrap_or((whole.clone(), None));
-                found.leave_out(begin.clone());
-                found.leave_out(second.unwrap_or(whole.start)..whole.end);
-                found.note(begin, whole.clone());
-            }
-            at += line.len();
-        }
-        if let Some((begin, second)) = open {
-            found.note_without_end(text, begin, second);
-        }
-        found
-    }
-
-    fn note(&mut self, begin: Range<usize>, end: Range<usize>) {
-        const MOST: usize = 300;
-        if self.listed.len() < MOST {
-            self.listed.push(Conflict { begin, end });
-        } else {
-            self.more += 1;
-        }
-    }
-
-    fn note_without_end(&mut self, text: &str, begin: Range<usize>, second: Option<usize>) {
-        self.leave_out(begin.clone());
-        if let Some(second) = second {
-            self.leave_out(line_at(text, second));
-        }
-        self.note(begin.clone(), begin);
-    }
-
-    /// Parts come in the order of the text. Parts of consecutive lines become one.
-    fn leave_out(&mut self, part: Range<usize>) {
-        match self.left_out.last_mut() {
-            Some(last) if last.end + 1 >= part.start => last.end = last.end.max(part.end),
-            _ => self.left_out.push(part),
-        }
-    }
-}
-
-fn line_at(text: &str, start: usize) -> Range<usize> {
-    start..text[start..].find('\n').map_or(text.len(), |end| start + end)
 }

@@ -1,5 +1,10 @@
 //! The format of a definition file: its keys, as the JSON Schema for editors has them.
 
+#![expect(
+    dead_code,
+    reason = "the types describe the format; `DraftReader`, which knows where each word stands, reads it"
+)]
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -36,7 +41,6 @@ pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
 /// A file with one machine, or with several.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("anyOf" = [{ "required": ["initial", "states"] }, { "required": ["machines"] }]))]
-#[expect(dead_code, reason = "describes the format; the reader, which knows where each word stands, reads it")]
 struct DefinitionFile {
     /// The state that a machine begins in.
     initial: Option<String>,
@@ -54,7 +58,6 @@ struct DefinitionFile {
 /// One of several machines in a file.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct Machine {
     /// Another machine of the file, all of which is in this one too. What is written again replaces what is there: of a state,
     /// key by key.
@@ -70,7 +73,6 @@ struct Machine {
 /// One state.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct DefinedState {
     /// What an owner in this state does: a word of the game's vocabulary, or several of them. Without one it does nothing.
     behavior: Option<Behaviors>,
@@ -104,7 +106,6 @@ struct DefinedState {
 /// A way out of a state.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct Exit {
     /// The state that it leads to.
     to: String,
@@ -125,7 +126,6 @@ struct Exit {
 /// One behavior or more.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Behaviors {
     /// One of them.
     One(Behavior),
@@ -136,7 +136,6 @@ enum Behaviors {
 /// What an owner does.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Behavior {
     /// A word of the game's vocabulary.
     Name(String),
@@ -146,7 +145,6 @@ enum Behavior {
 
 /// A word of the game's vocabulary, and its parameters.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct BehaviorWithParams {
     /// The word.
     name: String,
@@ -158,7 +156,6 @@ struct BehaviorWithParams {
 /// How long something lasts.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Duration {
     /// A number of seconds.
     Seconds(#[schemars(range(min = 0.0))] f64),
@@ -170,7 +167,6 @@ enum Duration {
 /// A condition, or a script that answers it.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Condition {
     /// Comparisons and flags, joined by `and`, `or`, `not` and parentheses.
     Text(String),
@@ -181,7 +177,6 @@ enum Condition {
 /// A condition that is answered by a script.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct ConditionScript {
     /// The script's file, beside this one.
     script: String,
@@ -202,25 +197,20 @@ pub fn schema() -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
 
     #[test]
     fn the_schema_has_the_keys_that_the_reader_knows() {
         let schema = schema();
-        let keys = |of: &serde_json::Value| {
-            let mut keys: Vec<_> = of["properties"].as_object().unwrap().keys().cloned().collect();
-            keys.sort();
-            keys
-        };
-        let sorted = |keys: &[&'static str]| {
-            let mut keys = keys.to_vec();
-            keys.sort_unstable();
-            keys
-        };
-        assert_eq!(keys(&schema), sorted(FILE_KEYS));
-        assert_eq!(keys(&schema["$defs"]["Machine"]), sorted(MACHINE_KEYS));
-        assert_eq!(keys(&schema["$defs"]["DefinedState"]), sorted(STATE_KEYS));
-        assert_eq!(keys(&schema["$defs"]["Exit"]), sorted(EXIT_KEYS));
-        assert_eq!(keys(&schema["$defs"]["ConditionScript"]), sorted(SCRIPT_KEYS));
+        let keys = |of: &serde_json::Value| of["properties"].as_object().unwrap().keys().cloned().collect();
+        let defined = |name: &str| keys(&schema["$defs"][name]);
+        let known = |keys: &[&str]| keys.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        assert_eq!(known(FILE_KEYS), keys(&schema));
+        assert_eq!(known(MACHINE_KEYS), defined("Machine"));
+        assert_eq!(known(STATE_KEYS), defined("DefinedState"));
+        assert_eq!(known(EXIT_KEYS), defined("Exit"));
+        assert_eq!(known(SCRIPT_KEYS), defined("ConditionScript"));
     }
 }

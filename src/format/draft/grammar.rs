@@ -12,23 +12,16 @@
 //! comparison = "<" | "<=" | ">" | ">=" | "==" | "!="
 //! ```
 //!
-//! What stands in parentheses may be a condition or a number: which of them, is seen where it is used.
+//! Parentheses may contain a condition or a number: the reader finds out which where it uses them.
 
 use std::ops::Range;
-
-use winnow::ascii::{digit1, multispace0};
-use winnow::combinator::{alt, opt, preceded};
-use winnow::error::{ErrMode, ParserError};
-use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
-use winnow::token::{literal, take_while};
-use winnow::{ModalResult, Parser};
 
 use super::duration::seconds_of;
 use super::source_map::SourceMap;
 use crate::format::expression::{Comparison, Expr, MOST_TESTS};
 use crate::format::name::{begins_name, continues_name};
 use crate::format::operand::Operand;
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::Mistake;
 
 mod operand;
 
@@ -37,367 +30,318 @@ const DEEPEST: usize = 64;
 
 /// Reads a condition. A mistake in it is at its place in the file.
 pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
-    let mut input =
-        Input { input: LocatingSlice::new(text), state: Nesting { map, text, depth: 0, calculations: 0, tests: 0 } };
-    let read = condition(&mut input).and_then(|term| term.condition(&mut input));
-    let read = read.and_then(|expr| end(&mut input).map(|()| expr));
-    read.map_err(|error| {
-        let mistake = error.into_inner().ok().and_then(|wrong| wrong.0).map(|mistake| *mistake);
-        let mistake = mistake.unwrap_or_else(|| Mistake::error("condition", 0..0, "expected a condition"));
-        Box::new(mistake.moved(|at| map.span(at)))
-    })
+    let mut reader = ConditionReader { text, map, at: 0, depth: 0, calculations: 0, tests: 0 };
+    reader.whole().map_err(|mistake| Box::new(mistake.moved(|at| map.span(at))))
 }
 
-type Input<'i> = Stateful<LocatingSlice<&'i str>, Nesting<'i>>;
+type Parsed<O> = Result<O, Box<Mistake>>;
 
-/// How deep the parser is.
-#[derive(Clone, Copy)]
-struct Nesting<'i> {
-    map: &'i SourceMap,
+/// Reads a condition from its beginning to its end.
+struct ConditionReader<'i> {
     /// The whole condition.
     text: &'i str,
+    map: &'i SourceMap,
+    /// Where the last word or sign that has been read ends.
+    at: usize,
     depth: usize,
-    /// How many calculations it has read.
+    /// How many calculations have been read.
     calculations: usize,
-    /// How many comparisons, flags, chances and states.
+    /// How many comparisons, flags, chances and states have been read.
     tests: usize,
 }
 
-impl std::fmt::Debug for Nesting<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} deep", self.depth)
-    }
-}
-
-/// Why a parser did not match. `None` where something else may match: most of these are forgotten at once.
-#[derive(Debug)]
-struct Wrong(Option<Box<Mistake>>);
-
-impl<'i> ParserError<Input<'i>> for Wrong {
-    type Inner = Self;
-
-    fn from_input(_: &Input<'i>) -> Self {
-        Self(None)
-    }
-
-    fn into_inner(self) -> Result<Self, Self> {
-        Ok(self)
-    }
-}
-
-/// What has been read: a condition, or a side of a comparison.
+/// A part of a condition that has been read: a condition, or a side of a comparison.
 enum Term {
     Condition(Expr),
     Operand(Operand),
 }
 
 impl Term {
-    /// As a condition, where it may be one.
-    fn condition(self, input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
-        match self {
-            Self::Condition(expr) => Ok(expr),
-            Self::Operand(Operand::Bool(yes)) => Ok(Expr::Bool(yes)),
-            Self::Operand(Operand::Value(name)) => test(input, Expr::Flag(name)),
-            Self::Operand(Operand::Field(name)) => test(input, Expr::FieldFlag(name)),
-            Self::Operand(_) => expected(input, "a comparison such as `<` or `==`"),
-        }
-    }
-
-    /// As a number, where it may be one; `at` is where it stands.
-    fn operand(self, at: Range<usize>) -> ModalResult<Operand, Wrong> {
+    /// The term as a number, where it may be one; `at` is its place.
+    fn operand(self, at: Range<usize>) -> Parsed<Operand> {
         match self {
             Self::Operand(operand) => Ok(operand),
-            Self::Condition(_) => wrong(
+            Self::Condition(_) => {
                 Mistake::error("comparison", at, "a condition cannot be compared, or be part of a calculation")
                     .label("true or false")
-                    .help("join conditions by `and`, `or` and `not`"),
-            ),
+                    .help("join conditions by `and`, `or` and `not`")
+                    .refuse()
+            }
         }
     }
 }
 
-fn condition(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
-    joined(input, "or", all, Expr::Or)
-}
-
-fn all(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
-    joined(input, "and", one, Expr::And)
-}
-
-fn joined<'i>(
-    input: &mut Input<'i>,
-    by: &'static str,
-    part: fn(&mut Input<'i>) -> ModalResult<Term, Wrong>,
-    join: fn(Vec<Expr>) -> Expr,
-) -> ModalResult<Term, Wrong> {
-    let first = part(input)?;
-    if opt(word(by)).parse_next(input)?.is_none() {
-        return Ok(first);
+/// The rules of the grammar.
+impl ConditionReader<'_> {
+    fn whole(&mut self) -> Parsed<Expr> {
+        let term = self.condition()?;
+        let expr = self.as_condition(term)?;
+        if self.next() == self.text.len() { Ok(expr) } else { self.expected_end() }
     }
-    let mut parts = vec![first.condition(input)?];
-    loop {
-        let part = part(input)?;
-        parts.push(part.condition(input)?);
-        if opt(word(by)).parse_next(input)?.is_none() {
-            return Ok(Term::Condition(join(parts)));
+
+    fn condition(&mut self) -> Parsed<Term> {
+        self.joined("or", Self::all, Expr::Or)
+    }
+
+    fn all(&mut self) -> Parsed<Term> {
+        self.joined("and", Self::one, Expr::And)
+    }
+
+    fn joined(&mut self, by: &str, part: fn(&mut Self) -> Parsed<Term>, join: fn(Vec<Expr>) -> Expr) -> Parsed<Term> {
+        let first = part(self)?;
+        if !self.takes_word(by) {
+            return Ok(first);
+        }
+        let mut parts = vec![self.as_condition(first)?];
+        loop {
+            let part = part(self)?;
+            parts.push(self.as_condition(part)?);
+            if !self.takes_word(by) {
+                return Ok(Term::Condition(join(parts)));
+            }
         }
     }
-}
 
-fn one(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
-    if opt(word("not")).parse_next(input)?.is_none() {
-        return comparison(input);
+    fn one(&mut self) -> Parsed<Term> {
+        if !self.takes_word("not") {
+            return self.comparison();
+        }
+        let inner = self.deeper(Self::one)?;
+        Ok(Term::Condition(Expr::Not(Box::new(self.as_condition(inner)?))))
     }
-    let inner = deeper(input, one)?;
-    Ok(Term::Condition(Expr::Not(Box::new(inner.condition(input)?))))
-}
 
-/// What is nested in something else.
-fn deeper<'i, O>(
-    input: &mut Input<'i>,
-    read: impl FnOnce(&mut Input<'i>) -> ModalResult<O, Wrong>,
-) -> ModalResult<O, Wrong> {
-    multispace0.parse_next(input)?;
-    input.state.depth += 1;
-    if input.state.depth == DEEPEST {
-        let message = format!("the condition is nested deeper than {DEEPEST} parentheses and `not`s");
-        return wrong(
-            Mistake::error("condition-too-deep", next_word(input), message)
+    /// Reads a part that is nested in another one.
+    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Term>) -> Parsed<Term> {
+        self.depth += 1;
+        if self.depth == DEEPEST {
+            let message = format!("the condition is nested deeper than {DEEPEST} parentheses and `not`s");
+            return Mistake::error("condition-too-deep", self.next_word(), message)
                 .label("too deep from here")
-                .help("let the game offer the answer as one value, or split the state"),
-        );
+                .help("let the game offer the answer as one value, or split the state")
+                .refuse();
+        }
+        let read = read(self);
+        self.depth -= 1;
+        read
     }
-    let read = read(input);
-    input.state.depth -= 1;
-    read
-}
 
-fn comparison(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
-    multispace0.parse_next(input)?;
-    let start = input.current_token_start();
-    let left = operand::sum(input, "a value, a number, `not` or `(`")?;
-    let left_end = input.previous_token_end();
-    let Some(op) = opt(operator).parse_next(input)? else { return Ok(left) };
-    let left = left.operand(start..left_end)?;
-    multispace0.parse_next(input)?;
-    let right_start = input.current_token_start();
-    let right = operand::sum(input, "a value or a number to compare with")?;
-    let end = input.previous_token_end();
-    let right = right.operand(right_start..end)?;
-    let before = input.checkpoint();
-    multispace0.parse_next(input)?;
-    let second = input.current_token_start();
-    if opt(operator).parse_next(input)?.is_some() {
-        return wrong(
-            Mistake::error("condition", second..input.previous_token_end(), "comparisons cannot be chained")
+    fn comparison(&mut self) -> Parsed<Term> {
+        let start = self.next();
+        let left = self.sum("a value, a number, `not` or `(`")?;
+        let left_end = self.at;
+        let Some(op) = self.operator() else { return Ok(left) };
+        let left = left.operand(start..left_end)?;
+        let right_start = self.next();
+        let right = self.sum("a value or a number to compare with")?.operand(right_start..self.at)?;
+        let (end, second) = (self.at, self.next());
+        if self.operator().is_some() {
+            return Mistake::error("condition", second..self.at, "comparisons cannot be chained")
                 .label("a second comparison")
-                .help("join them by `and`, as in `1 < health and health < 5`"),
-        );
-    }
-    input.reset(&before);
-    if !left.is_read() && !right.is_read() {
-        return wrong(
-            Mistake::error("comparison", start..end, "the comparison is always the same")
+                .help("join them by `and`, as in `1 < health and health < 5`")
+                .refuse();
+        }
+        if !left.is_read() && !right.is_read() {
+            return Mistake::error("comparison", start..end, "the comparison is always the same")
                 .label("neither side is a value")
-                .help("name a value of the game on one side"),
-        );
+                .help("name a value of the game on one side")
+                .refuse();
+        }
+        self.test(Expr::Compare { left, op, right }).map(Term::Condition)
     }
-    test(input, Expr::Compare { left, op, right }).map(Term::Condition)
-}
 
-/// Counts what a condition asks: what is too long is not read to its end.
-fn test(input: &mut Input<'_>, test: Expr) -> ModalResult<Expr, Wrong> {
-    input.state.tests += 1;
-    if input.state.tests <= MOST_TESTS {
-        return Ok(test);
+    fn operator(&mut self) -> Option<Comparison> {
+        Comparison::ALL.into_iter().find(|op| self.takes(op.sign()))
     }
-    let at = input.previous_token_end();
-    let start = input.state.text[..at].trim_end().rfind(|c| !continues_name(c)).map_or(0, |before| before + 1);
-    let start = (start..=at).find(|start| input.state.text.is_char_boundary(*start)).unwrap_or(at);
-    wrong(
-        Mistake::error("condition-too-long", start..at, format!("the condition asks more than {MOST_TESTS} questions"))
+
+    /// The term as a condition, where it may be one.
+    fn as_condition(&mut self, term: Term) -> Parsed<Expr> {
+        match term {
+            Term::Condition(expr) => Ok(expr),
+            Term::Operand(Operand::Bool(yes)) => Ok(Expr::Bool(yes)),
+            Term::Operand(Operand::Value(name)) => self.test(Expr::Flag(name)),
+            Term::Operand(Operand::Field(name)) => self.test(Expr::FieldFlag(name)),
+            Term::Operand(_) => self.expected("a comparison such as `<` or `==`"),
+        }
+    }
+
+    /// Counts the tests of the condition: one with too many is not read to its end.
+    fn test(&mut self, test: Expr) -> Parsed<Expr> {
+        self.tests += 1;
+        if self.tests <= MOST_TESTS {
+            return Ok(test);
+        }
+        let start = self.at - suffix(&self.text[..self.at], continues_name).len();
+        let message = format!("the condition asks more than {MOST_TESTS} questions");
+        Mistake::error("condition-too-long", start..self.at, message)
             .label("too long from here")
-            .help("let the game offer the answer as one value, or split the state"),
-    )
-}
-
-fn operator(input: &mut Input<'_>) -> ModalResult<Comparison, Wrong> {
-    preceded(
-        multispace0,
-        alt((
-            "<=".value(Comparison::LessOrEqual),
-            ">=".value(Comparison::GreaterOrEqual),
-            "==".value(Comparison::Equal),
-            "!=".value(Comparison::NotEqual),
-            "<".value(Comparison::Less),
-            ">".value(Comparison::Greater),
-        )),
-    )
-    .parse_next(input)
-}
-
-fn number(input: &mut Input<'_>) -> ModalResult<f64, Wrong> {
-    let exponent = (alt(("e", "E")), opt(alt(("+", "-"))), digit1);
-    let start = input.current_token_start();
-    let text = (opt("-"), digit1, opt((".", digit1)), opt(exponent)).take().parse_next(input)?;
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        _ => {
-            let at = start..input.previous_token_end();
-            wrong(Mistake::error("condition", at, "the number is too large").label("too large"))
-        }
+            .help("let the game offer the answer as one value, or split the state")
+            .refuse()
     }
 }
 
-fn name<'i>(input: &mut Input<'i>) -> ModalResult<&'i str, Wrong> {
-    (take_while(1, begins_name), take_while(0.., continues_name)).take().parse_next(input)
-}
-
-/// A word of the grammar: what follows does not make another word of it.
-fn word<'i>(word: &'static str) -> impl Parser<Input<'i>, (), ErrMode<Wrong>> {
-    preceded(multispace0, name.verify(move |text: &str| text == word)).void()
-}
-
-fn symbol<'i>(symbol: &'static str) -> impl Parser<Input<'i>, (), ErrMode<Wrong>> {
-    preceded(multispace0, literal(symbol)).void()
-}
-
-fn end(input: &mut Input<'_>) -> ModalResult<(), Wrong> {
-    let (start, before) = (input.checkpoint(), input.previous_token_end());
-    multispace0.parse_next(input)?;
-    if input.eof_offset() == 0 {
-        return Ok(());
+/// The words and signs of a condition. Each may have spaces before it.
+impl<'i> ConditionReader<'i> {
+    /// Where the next word or sign begins.
+    fn next(&self) -> usize {
+        self.text.len() - self.text[self.at..].trim_start_matches([' ', '\t', '\r', '\n']).len()
     }
-    let expected_here = "`and`, `or` or the end";
-    let rest: &str = input.input.as_ref();
-    if rest.starts_with(begins_name) {
-        let word = &rest[..rest.find(|c| !continues_name(c)).unwrap_or(rest.len())];
-        let folded = word.to_lowercase();
-        if matches!(folded.as_str(), "and" | "or" | "not") {
-            return wrong(not_expected(input, expected_here).help(format!("write `{folded}`")));
-        }
-        if let Some(help) = behind_number(input, before) {
-            return wrong(not_expected(input, expected_here).help(help));
-        }
-        let help = "write `and` or `or` between two conditions; a name has no spaces in it";
-        return wrong(not_expected(input, expected_here).help(help));
+
+    /// The text from the next word or sign on.
+    fn rest(&self) -> &'i str {
+        &self.text[self.next()..]
     }
-    input.reset(&start);
-    expected(input, expected_here)
+
+    /// Reads a sign, if it is the next one.
+    fn takes(&mut self, sign: &str) -> bool {
+        let is_next = self.rest().starts_with(sign);
+        if is_next {
+            self.at = self.next() + sign.len();
+        }
+        is_next
+    }
+
+    /// Reads a word of the grammar, if it is the next word.
+    fn takes_word(&mut self, word: &str) -> bool {
+        let is_next = prefix(self.rest(), continues_name) == word;
+        is_next && self.takes(word)
+    }
+
+    fn name(&mut self) -> Option<&'i str> {
+        let name = prefix(self.rest(), continues_name);
+        let is_name = name.starts_with(begins_name);
+        (is_name && self.takes(name)).then_some(name)
+    }
+
+    fn number(&mut self) -> Parsed<Option<f64>> {
+        let start = self.next();
+        let digits = |at: usize| prefix(&self.text[at..], |c| c.is_ascii_digit()).len();
+        let begin = start + usize::from(self.text[start..].starts_with('-'));
+        let mut end = begin + digits(begin);
+        if end == begin {
+            return Ok(None);
+        }
+        if self.text[end..].starts_with('.') && digits(end + 1) > 0 {
+            end += 1 + digits(end + 1);
+        }
+        if let Some(exponent) = self.text[end..].strip_prefix(['e', 'E']) {
+            let exponent = self.text.len() - exponent.strip_prefix(['+', '-']).unwrap_or(exponent).len();
+            if digits(exponent) > 0 {
+                end = exponent + digits(exponent);
+            }
+        }
+        self.at = end;
+        match self.text[start..end].parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Some(number)),
+            _ => Mistake::error("condition", start..end, "the number is too large").label("too large").refuse(),
+        }
+    }
+
+    fn expect(&mut self, sign: &str, what: &str) -> Parsed<()> {
+        if self.takes(sign) { Ok(()) } else { self.expected(what) }
+    }
 }
 
-fn expect<'i>(
-    input: &mut Input<'i>,
-    parser: impl Parser<Input<'i>, (), ErrMode<Wrong>>,
-    what: &'static str,
-) -> ModalResult<(), Wrong> {
-    if opt(parser).parse_next(input)?.is_some() { Ok(()) } else { expected(input, what) }
+/// Mistakes at the next word, with what would be right there.
+impl ConditionReader<'_> {
+    fn expected_end<O>(&self) -> Parsed<O> {
+        let rest = self.rest();
+        if !rest.starts_with(begins_name) {
+            return self.expected("`and`, `or` or the end");
+        }
+        let folded = prefix(rest, continues_name).to_lowercase();
+        let help = if matches!(folded.as_str(), "and" | "or" | "not") {
+            format!("write `{folded}`")
+        } else if let Some(help) = self.behind_number() {
+            help
+        } else {
+            "write `and` or `or` between two conditions; a name has no spaces in it".into()
+        };
+        self.not_expected("`and`, `or` or the end").help(help).refuse()
+    }
+
+    fn expected<O>(&self, expected: &str) -> Parsed<O> {
+        let is_next = |(written, _): &&(&[&str], &str)| written.iter().any(|sign| self.rest().starts_with(sign));
+        let meant = || MEANT.iter().find(is_next).map(|(_, help)| (*help).to_owned());
+        // A `%` may be that of a number.
+        let help = self.behind_number().or_else(|| self.behind_word()).or_else(meant);
+        Mistake { help, ..self.not_expected(expected) }.refuse()
+    }
+
+    fn not_expected(&self, expected: &str) -> Mistake {
+        Mistake::error("condition", self.next_word(), format!("expected {expected}"))
+    }
+
+    /// What was meant by a sign behind a word or another sign: `round(x)`, `x <> 1`.
+    fn behind_word(&self) -> Option<String> {
+        let until = self.text[..self.at].trim_end();
+        if self.rest().starts_with('>') && until.ends_with('<') {
+            return Some("write `!=`".into());
+        }
+        let word = suffix(until, continues_name);
+        let is_call = self.rest().starts_with('(') && word.starts_with(begins_name);
+        is_call.then(|| {
+            format!("there is no function `{word}`: there are `min`, `max`, `abs`, and what the game offers as values")
+        })
+    }
+
+    /// What was meant by a sign or a word behind a number: `0,2`, `10%`, `200ms`.
+    fn behind_number(&self) -> Option<String> {
+        let (until, rest) = (self.text[..self.at].trim_end(), self.rest());
+        let number = suffix(until, |c| c.is_ascii_digit() || c == '.');
+        let parsed = number.parse::<f64>().ok()?;
+        if let Some(part) = rest.strip_prefix(',').filter(|_| self.next() == until.len()) {
+            let part = prefix(part, |c| c.is_ascii_digit());
+            return (!part.is_empty()).then(|| format!("write `{number}.{part}`"));
+        }
+        if rest.starts_with('%') {
+            return Some(format!("write the number alone: `{number}`, or `{}` where 1 is the whole", parsed / 100.0));
+        }
+        let unit = prefix(rest, char::is_alphabetic);
+        if matches!(unit, "tick" | "ticks") {
+            return Some("times are in seconds in a condition: divide by the ticks of a second, or use `after`".into());
+        }
+        let seconds = seconds_of(unit)? * parsed;
+        Some(format!("times are in seconds in a condition: write `{seconds}`"))
+    }
+
+    /// The next word or symbol; at the end, the end.
+    fn next_word(&self) -> Range<usize> {
+        let (start, rest) = (self.next(), self.rest());
+        let word = prefix(rest, continues_name).len().max(prefix(rest, |c| "&|!=<>".contains(c)).len());
+        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+        start..start + length
+    }
 }
 
-/// What other languages write, and what it is here. The longer before the shorter.
-const MEANT: [(&str, &str); 28] = [
-    ("`", "remove the backticks: names of values stand alone"),
-    ("\u{a0}", "this is a non-breaking space: write a plain space"),
-    ("**", "there are no powers: write `x * x`, or let the game offer the result as a value"),
-    ("^", "there are no powers: write `x * x`, or let the game offer the result as a value"),
-    ("%", "there is no remainder: let the game offer the result as a value"),
-    ("?", "there is no choice between two results: let the game offer the result as a value"),
-    ("&&", "write `and`"),
-    ("||", "write `or`"),
-    ("&", "write `and`"),
-    ("|", "write `or`"),
-    ("!", "write `not`"),
-    ("=<", "write `<=`"),
-    ("=>", "write `>=`"),
-    ("=", "write `==`"),
-    ("<>", "write `!=`"),
-    ("≤", "write `<=`"),
-    ("≥", "write `>=`"),
-    ("≠", "write `!=`"),
-    ("×", "write `*`"),
-    ("·", "write `*`"),
-    ("÷", "write `/`"),
-    ("−", "write `-`"),
-    ("–", "write `-`"),
-    ("{", "write `(`"),
-    ("[", "write `(`"),
-    ("“", "remove the quotes: only the names of states with spaces have some"),
-    ("\"", "remove the quotes: only the names of states with spaces have some"),
-    ("'", "remove the quotes: only the names of states with spaces have some"),
+/// What other languages write, and what to do instead. The longer signs come before the shorter ones.
+const MEANT: [(&[&str], &str); 17] = [
+    (&["`"], "remove the backticks: names of values stand alone"),
+    (&["\u{a0}"], "this is a non-breaking space: write a plain space"),
+    (&["**", "^"], "there are no powers: write `x * x`, or let the game offer the result as a value"),
+    (&["%"], "there is no remainder: let the game offer the result as a value"),
+    (&["?"], "there is no choice between two results: let the game offer the result as a value"),
+    (&["&"], "write `and`"),
+    (&["|"], "write `or`"),
+    (&["!"], "write `not`"),
+    (&["=<", "≤"], "write `<=`"),
+    (&["=>", "≥"], "write `>=`"),
+    (&["="], "write `==`"),
+    (&["<>", "≠"], "write `!=`"),
+    (&["×", "·"], "write `*`"),
+    (&["÷"], "write `/`"),
+    (&["−", "–"], "write `-`"),
+    (&["{", "["], "write `(`"),
+    (&["“", "\"", "'"], "remove the quotes: only the names of states with spaces have some"),
 ];
 
-/// Fails at the next word, with what would have been right there.
-fn expected<O>(input: &mut Input<'_>, expected: &'static str) -> ModalResult<O, Wrong> {
-    let before = input.previous_token_end();
-    multispace0.parse_next(input)?;
-    let rest: &str = input.input.as_ref();
-    let meant = MEANT.iter().find_map(|(written, help)| rest.starts_with(written).then(|| (*help).to_owned()));
-    // A `%` may be that of a number.
-    let help = behind_number(input, before).or_else(|| behind_word(input, before)).or(meant);
-    let mistake = not_expected(input, expected);
-    wrong(match help {
-        Some(help) => mistake.help(help),
-        None => mistake,
-    })
+/// The characters of a kind at the beginning of a text.
+fn prefix(text: &str, is_of_kind: impl Fn(char) -> bool) -> &str {
+    &text[..text.find(|c| !is_of_kind(c)).unwrap_or(text.len())]
 }
 
-/// What was meant by what stands behind a word or a sign that ends at `before`: `round(x)`, `x <> 1`.
-fn behind_word(input: &Input<'_>, before: usize) -> Option<String> {
-    let until = input.state.text[..before].trim_end();
-    let rest: &str = input.input.as_ref();
-    if rest.starts_with('>') && until.ends_with('<') {
-        return Some("write `!=`".into());
-    }
-    let word = &until[until.trim_end_matches(continues_name).len()..];
-    let is_call = rest.starts_with('(') && word.starts_with(begins_name);
-    is_call.then(|| {
-        format!("there is no function `{word}`: there are `min`, `max`, `abs`, and what the game offers as values")
-    })
-}
-
-/// What was meant by what stands behind a number that ends at `before`: `0,2`, `10%`, `200ms`.
-fn behind_number(input: &Input<'_>, before: usize) -> Option<String> {
-    let until = input.state.text[..before].trim_end();
-    let number = &until[until.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').len()..];
-    let parsed = number.parse::<f64>().ok()?;
-    let rest: &str = input.input.as_ref();
-    let is_adjacent = input.current_token_start() == until.len();
-    if let Some(part) = rest.strip_prefix(',').filter(|_| is_adjacent) {
-        let part = &part[..part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len())];
-        return (!part.is_empty()).then(|| format!("write `{number}.{part}`"));
-    }
-    if rest.starts_with('%') {
-        return Some(format!("write the number alone: `{number}`, or `{}` where 1 is the whole", parsed / 100.0));
-    }
-    let unit = &rest[..rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len())];
-    if matches!(unit, "tick" | "ticks") {
-        return Some("times are in seconds in a condition: divide by the ticks of a second, or use `after`".into());
-    }
-    let seconds = seconds_of(unit)? * parsed;
-    Some(format!("times are in seconds in a condition: write `{seconds}`"))
-}
-
-/// What stands next is not what would have been right.
-fn not_expected(input: &Input<'_>, expected: &'static str) -> Mistake {
-    Mistake::error("condition", next_word(input), format!("expected {expected}"))
-}
-
-fn wrong<O>(mistake: Mistake) -> ModalResult<O, Wrong> {
-    Err(ErrMode::Cut(Wrong(Some(Box::new(mistake)))))
-}
-
-/// The next word or symbol; at the end, the end.
-fn next_word(input: &Input<'_>) -> Range<usize> {
-    let start = input.current_token_start();
-    let rest: &str = input.input.as_ref();
-    let mut length = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
-    if length == 0 {
-        length = rest.find(|c| !"&|!=<>".contains(c)).unwrap_or(rest.len());
-    }
-    if length == 0 {
-        length = rest.chars().next().map_or(0, char::len_utf8);
-    }
-    start..start + length
+/// The characters of a kind at the end of a text.
+fn suffix(text: &str, is_of_kind: impl Fn(char) -> bool) -> &str {
+    &text[text.trim_end_matches(is_of_kind).len()..]
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use toml::Spanned;
 use super::DraftState;
 use super::keys::BEHAVIOR_KEYS;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
+use crate::format::chains::Chains;
 use crate::format::name::Name;
 use crate::format::outline::scopes::{Placed, Scopes};
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 
 /// The most states that are taken over into the machines of one file.
 const MOST_TAKEN_OVER: usize = 400_000;
@@ -56,88 +56,63 @@ impl<'i> SharedState<'i> {
     }
 }
 
-/// Gives each machine all that it is like.
+/// Gives each machine all that it is like. A machine that cannot be completed stays as it is written.
 pub(super) fn complete(machines: &mut [WrittenMachine<'_>], findings: &mut Findings) {
-    let index_of = machines.iter().enumerate().map(|(i, machine)| (machine.name.text.clone(), i)).collect();
-    let mut completing =
-        Completing { index_of, is_complete: vec![false; machines.len()], left: MOST_TAKEN_OVER, is_too_much: false };
-    for i in 0..machines.len() {
-        completing.one(i, machines, findings);
+    let likes = likes(machines, findings);
+    let Chains { order, circles } = Chains::follow(machines.len(), |i| likes[i]);
+    for mistake in circles.iter().filter_map(|trail| circle(trail, machines)) {
+        findings.add(mistake);
     }
-}
-
-struct Completing {
-    index_of: HashMap<String, usize>,
-    is_complete: Vec<bool>,
-    /// How many states may still be taken over.
-    left: usize,
-    /// Whether that were too many.
-    is_too_much: bool,
-}
-
-impl Completing {
-    /// Completes a machine, and first the machines that it is like. A machine that cannot be completed stays as it is written.
-    fn one(&mut self, i: usize, machines: &mut [WrittenMachine<'_>], findings: &mut Findings) {
-        let mut trail = vec![i];
-        let mut base = None;
-        while let Some(like) = machines[trail[trail.len() - 1]].like.as_ref().filter(|_| !self.is_complete[i]) {
-            let Some(&next) = self.index_of.get(&like.text) else {
-                let known = machines.iter().map(|written| written.name.text.as_str());
-                let nearest = findings.nearest(&like.text, known);
-                findings.add(unknown_machine(like).meant(nearest).origin(Origin::Unread));
-                break;
-            };
-            if let Some(begin) = trail.iter().position(|on| *on == next) {
-                findings.add(circle(&trail[begin..], next, machines, like));
-                break;
-            }
-            if self.is_complete[next] {
-                base = Some(next);
-                break;
-            }
-            trail.push(next);
+    let mut is_complete = vec![false; machines.len()];
+    // How many states may still be taken over; `None` once there were too many.
+    let mut left = Some(MOST_TAKEN_OVER);
+    for at in order {
+        is_complete[at] = true;
+        // The machine that closes a circle comes before the one that it is like.
+        let Some(base) = likes[at].filter(|base| is_complete[*base] && *base != at) else { continue };
+        let count = machines[base].states.len();
+        if count <= left.unwrap_or(0) {
+            left = left.map(|left| left - count);
+            take_over(base, at, machines);
+            continue;
         }
-        // From what is like nothing more to what was asked for.
-        for at in trail.into_iter().rev() {
-            if !self.is_complete[at] {
-                if let Some(base) = base.filter(|base| self.may_take_over(&machines[*base], &machines[at], findings)) {
-                    take_over(base, at, machines);
-                }
-                self.is_complete[at] = true;
-            }
-            base = Some(at);
-        }
-    }
-
-    fn may_take_over(&mut self, base: &WrittenMachine<'_>, by: &WrittenMachine<'_>, findings: &mut Findings) -> bool {
-        let may = base.states.len() <= self.left;
-        self.left = self.left.saturating_sub(base.states.len());
-        // Once: what is taken over from the others is less, then, than they say.
-        let is_first = !self.is_too_much;
-        self.is_too_much |= !may;
-        if let (false, true, Some(like)) = (may, is_first, &by.like) {
-            findings.add(
-                Mistake::error(
-                    "too-many-states",
-                    like.span.clone(),
-                    format!("the machines of this file take over more than {MOST_TAKEN_OVER} states from one another"),
-                )
+        // Once: from then on, machines take over fewer states than they should.
+        if let (Some(_), Some(like)) = (left.take(), &machines[at].like) {
+            let message =
+                format!("the machines of this file take over more than {MOST_TAKEN_OVER} states from one another");
+            Mistake::error("too-many-states", like.span.clone(), message)
                 .label("too many from here")
                 .help("divide the machines among several files")
-                .origin(Origin::Unread),
-            );
+                .origin(Origin::Unread)
+                .report(findings);
         }
-        may
     }
 }
 
-fn circle(trail: &[usize], closing: usize, machines: &[WrittenMachine<'_>], like: &Name) -> Mistake {
-    let names = trail.iter().chain([&closing]).map(|on| format!("`{}`", machines[*on].name));
+/// For each machine, the one that it is like.
+fn likes(machines: &[WrittenMachine<'_>], findings: &mut Findings) -> Vec<Option<usize>> {
+    let names = || machines.iter().map(|machine| machine.name.text.as_str());
+    let index_of: HashMap<&str, usize> = names().enumerate().map(|(i, name)| (name, i)).collect();
+    let like = |machine: &WrittenMachine<'_>| {
+        let like = machine.like.as_ref()?;
+        let base = index_of.get(like.text.as_str()).copied();
+        if base.is_none() {
+            let nearest = findings.nearest(&like.text, names());
+            findings.add(unknown_machine(like).meant(nearest).origin(Origin::Unread));
+        }
+        base
+    };
+    machines.iter().map(like).collect()
+}
+
+/// Machines that are like each other. The last of the trail is like the first.
+fn circle(trail: &[usize], machines: &[WrittenMachine<'_>]) -> Option<Mistake> {
+    let like = machines[*trail.last()?].like.as_ref()?;
+    let names = trail.iter().chain([&trail[0]]).map(|on| format!("`{}`", machines[*on].name));
     let path = names.collect::<Vec<_>>().join(" -> ");
-    Mistake::error("like-cycle", like.span.clone(), format!("machines are like each other in a circle: {path}"))
-        .label("closes the circle")
-        .help("one of them must be written out")
-        .origin(Origin::Unread)
+    let message = format!("machines are like each other in a circle: {path}");
+    let mistake = Mistake::error("like-cycle", like.span.clone(), message).label("closes the circle");
+    Some(mistake.help("one of them must be written out").origin(Origin::Unread))
 }
 
 pub(crate) fn unknown_machine(name: &Name) -> Mistake {
@@ -146,7 +121,8 @@ pub(crate) fn unknown_machine(name: &Name) -> Mistake {
         .help(format!("define it: `[machines.{}]`", name.text))
 }
 
-/// Gives a machine all of `base`, with what is written in it in its place: machine by machine, state by state, key by key.
+/// Gives a machine everything that `base` has, except for the parts that are written in the machine itself: they replace those of
+/// `base`, state by state and key by key.
 fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
     for key in ["initial", "global"] {
         let of_base = machines[base].table.get_key_value(key).map(|(key, value)| (key.clone(), value.clone()));
@@ -200,7 +176,7 @@ fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'
             state.remove(key);
         }
     }
-    // Of a name in another form, the parent has been seen to be the same.
+    // If the name has another form, its parent is known to be the same.
     for (key, value) in written.iter().filter(|(key, _)| is_same || key.get_ref() != "parent") {
         let name: &str = key.get_ref();
         state.remove(name);

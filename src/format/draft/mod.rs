@@ -47,7 +47,6 @@ pub(crate) struct Draft<'i> {
 
 /// What a file says of one state.
 #[derive(Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub(crate) struct DraftState<'i> {
     pub(crate) name: Name,
     pub(crate) behaviors: Vec<DraftBehavior<'i>>,
@@ -67,9 +66,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) ends: Option<usize>,
     /// How many ticks there are in a second in the file that it is written in, if that says so and is another one.
     pub(crate) rate: Option<f64>,
-    /// Whether it is written in another file. Then what is said of it is said of the link.
-    pub(crate) is_foreign: bool,
-    /// Where its name is written in another file.
+    /// Where its name is written, if that is in another file. Then mistakes in the state are reported at the link to that file.
     pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) exits: Vec<DraftExit>,
 }
@@ -96,16 +93,14 @@ pub(crate) struct DraftExit {
     pub(crate) after: Option<DraftDuration>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
-    pub(crate) always: Option<Spot>,
-    pub(crate) restart: Option<Spot>,
-    pub(crate) even_final: Option<Spot>,
+    /// Where it says `true`.
+    pub(crate) always: Option<Range<usize>>,
+    pub(crate) restarts: bool,
+    pub(crate) even_final: bool,
     /// Whether it has an `after`, a `when` or an `on`, be it a mistaken one.
     pub(crate) has_condition: bool,
     pub(crate) span: Range<usize>,
 }
-
-/// Where something is that is true.
-pub(crate) type Spot = Range<usize>;
 
 /// The parameters of a behavior: a table.
 pub(crate) type Params<'i> = Rc<SpannedValue<'i>>;
@@ -140,29 +135,28 @@ impl When {
         }
     }
 
-    /// Where it first asks for a value.
-    pub(crate) fn first_value(&self, name: &str) -> Option<Range<usize>> {
+    /// The condition; `None` for a script.
+    fn expr(&self) -> Option<&Expr> {
         match self {
-            Self::Expr { expr, .. } => expr.first_value(name).map(|value| value.span.clone()),
+            Self::Expr { expr, .. } => Some(expr),
             Self::Script(_) => None,
         }
     }
 
+    /// Where it first asks for a value.
+    pub(crate) fn first_value(&self, name: &str) -> Option<Range<usize>> {
+        self.expr()?.first_value(name).map(|value| value.span.clone())
+    }
+
     /// Where it first asks for a random number.
     pub(crate) fn first_chance(&self) -> Option<Range<usize>> {
-        match self {
-            Self::Expr { expr, .. } => expr.first_chance().cloned(),
-            Self::Script(_) => None,
-        }
+        self.expr()?.first_chance().cloned()
     }
 
     /// What it asks, written in one way: two conditions of which this is the same hold together. `None` where chances are
     /// drawn or scripts asked, each for itself.
     pub(crate) fn constant(&self) -> Option<String> {
-        match self {
-            Self::Expr { expr, .. } => expr.first_chance().is_none().then(|| expr.to_string()),
-            Self::Script(_) => None,
-        }
+        self.expr().filter(|expr| expr.first_chance().is_none()).map(ToString::to_string)
     }
 
     /// Whether it holds for every owner.

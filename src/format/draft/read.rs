@@ -13,19 +13,17 @@ use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 use crate::format::name::Name;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::source::Source;
 
 /// Reads a file's text: its machines, in the order of the file. Empty if there is no text. Where some of it cannot be read,
 /// `rest` is where the rest of it is kept.
 pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Vec<Draft<'i>> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        findings.add(
-            Mistake::error("empty", 0..0, "the file is empty")
-                .label("nothing here")
-                .help("a definition needs `initial = \"..\"` and at least one `[states.name]`"),
-        );
+        Mistake::error("empty", 0..0, "the file is empty")
+            .label("nothing here")
+            .help("a definition needs `initial = \"..\"` and at least one `[states.name]`")
+            .report(findings);
         return Vec::new();
     }
     let mut table = syntax::parse(text, rest, findings);
@@ -73,7 +71,7 @@ impl<'i> DraftReader<'_, 'i> {
             let states = states.into_iter().map(|state| self.shared(&state)).collect();
             let of = format!("machine `{name}`");
             let at = name.span.clone();
-            drafts.push(Draft { name: Some(name), like, ..self.machine(&table, &of, at, states, rate) });
+            drafts.push(Draft { name: Some(name), like, states, ..self.machine(&table, &of, at, rate) });
         }
         drafts
     }
@@ -85,16 +83,12 @@ impl<'i> DraftReader<'_, 'i> {
         if machines.len() > MOST_MACHINES {
             let mut names: Vec<_> = machines.keys().map(Spanned::span).collect();
             names.sort_by_key(|name| name.start);
-            self.findings.add(
-                Mistake::error(
-                    "too-many-machines",
-                    names[MOST_MACHINES].clone(),
-                    format!("a file may have {MOST_MACHINES} machines, and this one has {}", machines.len()),
-                )
+            let message = format!("a file may have {MOST_MACHINES} machines, and this one has {}", machines.len());
+            Mistake::error("too-many-machines", names[MOST_MACHINES].clone(), message)
                 .label("too many from here")
                 .help("divide the machines among several files")
-                .origin(Origin::Unread),
-            );
+                .origin(Origin::Unread)
+                .report(self.findings);
             return Vec::new();
         }
         let mut written = Vec::new();
@@ -126,17 +120,12 @@ impl<'i> DraftReader<'_, 'i> {
         let machine = named.map_or("name", |name| name.get_ref());
         for key in ["initial", "global"] {
             let Some((at, _)) = file.get_key_value(key) else { continue };
-            self.findings.add(
-                Mistake::error(
-                    "misplaced-key",
-                    at.span(),
-                    format!("`{key}` belongs to no machine: this file has several"),
-                )
+            Mistake::error("misplaced-key", at.span(), format!("`{key}` belongs to no machine: this file has several"))
                 .label("before the machines")
                 .second(named.map(Spanned::span), "the first of them")
                 .help(format!("write it under `[machines.{machine}]`"))
-                .origin(Origin::Unread),
-            );
+                .origin(Origin::Unread)
+                .report(self.findings);
         }
     }
 
@@ -145,7 +134,7 @@ impl<'i> DraftReader<'_, 'i> {
     fn alone(&mut self, file: &mut Table<'i>, rate: Option<f64>) -> Draft<'i> {
         let states = self.states(file, "the file", 0..0);
         let states = states.into_iter().map(|(name, state)| Rc::new(self.state(&name, &state))).collect();
-        self.machine(file, "the file", 0..0, states, rate)
+        Draft { states, ..self.machine(file, "the file", 0..0, rate) }
     }
 
     /// Takes the states out of the table of a machine, in the order of the file.
@@ -163,22 +152,16 @@ impl<'i> DraftReader<'_, 'i> {
         states
     }
 
-    fn machine(
-        &mut self,
-        table: &Table<'i>,
-        of: &str,
-        at: Range<usize>,
-        states: Vec<Rc<DraftState<'i>>>,
-        ticks_per_second: Option<f64>,
-    ) -> Draft<'i> {
+    /// A machine without its states.
+    fn machine(&mut self, table: &Table<'i>, of: &str, at: Range<usize>, rate: Option<f64>) -> Draft<'i> {
         let initial = self.given(table, "initial", of, at);
         Draft {
             name: None,
             like: None,
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: table.get("global").and_then(|global| self.string(global, "`global`")),
-            ticks_per_second,
-            states,
+            ticks_per_second: rate,
+            states: Vec::new(),
         }
     }
 
@@ -200,25 +183,18 @@ impl<'i> DraftReader<'_, 'i> {
                 if key == "initial" && (has_initial || is_child()) {
                     continue;
                 }
-                self.findings.add(
-                    Mistake::error(
-                        "misplaced-key",
-                        at.span(),
-                        format!("`{key}` belongs to state `{name}` here", name = name.get_ref()),
-                    )
+                let message = format!("`{key}` belongs to state `{}` here", name.get_ref());
+                let machine = of.strip_prefix("machine `").filter(|_| key != "ticks_per_second");
+                let machine = machine.map(|machine| quoted(machine.trim_end_matches('`')));
+                Mistake::error("misplaced-key", at.span(), message)
                     .label("under the header of the state")
                     .second(Some(name.span()), "the header")
-                    .help(match of.strip_prefix("machine `").filter(|_| key != "ticks_per_second") {
-                        Some(machine) => {
-                            format!(
-                                "write `{key}` under the header `[machines.{}]`",
-                                quoted(machine.trim_end_matches('`'))
-                            )
-                        }
+                    .help(match machine {
+                        Some(machine) => format!("write `{key}` under the header `[machines.{machine}]`"),
                         None => format!("write `{key}` at the top, before the first header"),
                     })
-                    .origin(Origin::Unread),
-                );
+                    .origin(Origin::Unread)
+                    .report(self.findings);
             }
         }
     }
@@ -229,12 +205,11 @@ impl<'i> DraftReader<'_, 'i> {
         let none = Table::default();
         let state = match state.get_ref() {
             TreeValue::Array(list) if list.iter().all(|one| one.get_ref().is_table()) => {
-                self.findings.add(
-                    Mistake::error("wrong-type", name.span.clone(), "the header of a state has single brackets")
-                        .label("in double brackets")
-                        .help(format!("write `[states.{name}]`"))
-                        .origin(Origin::Unread),
-                );
+                Mistake::error("wrong-type", name.span.clone(), "the header of a state has single brackets")
+                    .label("in double brackets")
+                    .help(format!("write `[states.{name}]`"))
+                    .origin(Origin::Unread)
+                    .report(self.findings);
                 &none
             }
             _ => self.table(state, "a state").unwrap_or(&none),
@@ -247,25 +222,15 @@ impl<'i> DraftReader<'_, 'i> {
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
-            keeps_history: state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false),
-            is_final: state.get("final").and_then(|value| self.boolean(value, "`final`")).unwrap_or(false),
-            is_entry: self.yes(state, "entry").is_some(),
+            keeps_history: self.yes(state, "history"),
+            is_final: self.yes(state, "final"),
+            is_entry: self.yes(state, "entry"),
             machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
             root: None,
             ends: None,
             rate: None,
-            is_foreign: false,
             written: None,
-            exits: match state.get("exits") {
-                Some(exits) => {
-                    let list = self.array(exits, "`exits`");
-                    // Not more than there are: most states have few.
-                    let mut exits = Vec::with_capacity(list.len());
-                    exits.extend(list.iter().filter_map(|exit| self.exit(exit)));
-                    exits
-                }
-                None => Vec::new(),
-            },
+            exits: state.get("exits").and_then(|value| self.exits(value)).unwrap_or_default(),
             name,
         }
     }
@@ -273,11 +238,25 @@ impl<'i> DraftReader<'_, 'i> {
     fn good_name(&mut self, name: &Name, of: &str) {
         if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
             let message = format!("`{}` cannot be the name of {of}", name.text);
-            self.findings.add(
-                Mistake::error("bad-name", name.span.clone(), message)
-                    .help("a name has no spaces at its ends, no control characters, and is not empty"),
-            );
+            Mistake::error("bad-name", name.span.clone(), message)
+                .help("a name has no spaces at its ends, no control characters, and is not empty")
+                .report(self.findings);
         }
+    }
+
+    fn exits(&mut self, value: &SpannedValue<'_>) -> Option<Vec<DraftExit>> {
+        let help = match value.get_ref() {
+            TreeValue::Array(list) => {
+                // Not more than there are: most states have few.
+                let mut exits = Vec::with_capacity(list.len());
+                exits.extend(list.iter().filter_map(|exit| self.exit(exit)));
+                return Some(exits);
+            }
+            TreeValue::Table(_) => Some("write `[` before the table and `]` behind it: `exits` may be several".into()),
+            TreeValue::String(to) => Some(format!("write `[{{ to = \"{to}\" }}]`")),
+            _ => None,
+        };
+        self.mistyped(value, "`exits`", "a list", help)
     }
 
     fn exit(&mut self, exit: &SpannedValue<'_>) -> Option<DraftExit> {
@@ -290,8 +269,8 @@ impl<'i> DraftReader<'_, 'i> {
             after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
-            always: self.yes(exit, "always"),
-            restart: self.yes(exit, "restart"),
+            always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
+            restarts: self.yes(exit, "restart"),
             even_final: self.yes(exit, "even_final"),
             has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
@@ -302,8 +281,7 @@ impl<'i> DraftReader<'_, 'i> {
         if let TreeValue::Table(table) = value.get_ref() {
             self.known_keys(table, "a condition", SCRIPT_KEYS);
             let Some(script) = table.get("script") else {
-                self.missing("script", "a condition", value.span());
-                return None;
+                return missing_key("script", "a condition", value.span()).fail(self.findings);
             };
             return self.string(script, "`script`").map(|script| Box::new(When::Script(script)));
         }
@@ -313,21 +291,14 @@ impl<'i> DraftReader<'_, 'i> {
             } else {
                 format!("what never holds is left out; in a text, {what} may be `\"false\"`")
             };
-            return self.mistyped_with(value, what, "a string", Some(help));
+            return self.mistyped(value, what, "a string", Some(help));
         }
         let Name { text, span } = self.string(value, what)?;
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
             Ok(expr) => Some(Box::new(When::Expr { expr, text, span })),
-            Err(mistake) => {
-                self.findings.add(*mistake);
-                None
-            }
+            Err(mistake) => mistake.fail(self.findings),
         }
-    }
-
-    fn missing(&mut self, key: &str, of: &str, at: Range<usize>) {
-        self.findings.add(missing_key(key, of, at));
     }
 
     /// The value of a key that there must be.
@@ -342,7 +313,7 @@ impl<'i> DraftReader<'_, 'i> {
         // One that is misspelled has been reported as an unknown key.
         let is_meant = |name: &str| another_word(name) == Some(key) || self.findings.nearest(name, [key]).is_some();
         if value.is_none() && !table.keys().any(|name| is_meant(name.get_ref())) {
-            self.missing(key, of, span);
+            self.findings.add(missing_key(key, of, span));
         }
         value
     }
@@ -360,13 +331,12 @@ impl<'i> DraftReader<'_, 'i> {
                 let nearest = self.findings.nearest(name, known.iter().copied());
                 let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(key));
                 let nearest = other.map(ToOwned::to_owned).or(nearest);
-                self.findings.add(
-                    Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
-                        .label("not a key of the format")
-                        .help(format!("known keys: {}", known.join(", ")))
-                        .meant(nearest)
-                        .origin(Origin::MayFollow),
-                );
+                Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
+                    .label("not a key of the format")
+                    .help(format!("known keys: {}", known.join(", ")))
+                    .meant(nearest)
+                    .origin(Origin::MayFollow)
+                    .report(self.findings);
             }
         }
     }
@@ -383,50 +353,27 @@ impl<'i> DraftReader<'_, 'i> {
     pub(super) fn string(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Name> {
         match value.get_ref() {
             TreeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
-            _ => self.mistyped(value, what, "a string"),
+            _ => self.mistyped(value, what, "a string", None),
         }
     }
 
-    fn boolean(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<bool> {
+    /// Whether a key's value is `true`.
+    fn yes(&mut self, table: &Table<'_>, key: &str) -> bool {
+        let Some(value) = table.get(key) else { return false };
         match value.get_ref() {
-            TreeValue::Boolean(yes) => Some(*yes),
-            _ => self.mistyped(value, what, "true or false"),
+            TreeValue::Boolean(yes) => *yes,
+            _ => self.mistyped(value, &format!("`{key}`"), "true or false", None).unwrap_or(false),
         }
-    }
-
-    /// Where a key's value is `true`.
-    fn yes(&mut self, table: &Table<'_>, key: &str) -> Option<Range<usize>> {
-        let value = table.get(key)?;
-        self.boolean(value, &format!("`{key}`"))?.then(|| value.span())
     }
 
     pub(super) fn table<'t, 'v>(&mut self, value: &'t SpannedValue<'v>, what: &str) -> Option<&'t Table<'v>> {
         match value.get_ref() {
             TreeValue::Table(table) => Some(table),
-            _ => self.mistyped(value, what, "a table"),
+            _ => self.mistyped(value, what, "a table", None),
         }
     }
 
-    fn array<'t, 'v>(&mut self, value: &'t SpannedValue<'v>, what: &str) -> &'t [SpannedValue<'v>] {
-        match value.get_ref() {
-            TreeValue::Array(array) => array.as_ref(),
-            TreeValue::Table(_) => {
-                let help = format!("write `[` before the table and `]` behind it: {what} may be several");
-                self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
-            }
-            TreeValue::String(to) => {
-                let help = format!("write `[{{ to = \"{to}\" }}]`");
-                self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
-            }
-            _ => self.mistyped(value, what, "a list").unwrap_or_default(),
-        }
-    }
-
-    pub(super) fn mistyped<O>(&mut self, value: &SpannedValue<'_>, what: &str, expected: &'static str) -> Option<O> {
-        self.mistyped_with(value, what, expected, None)
-    }
-
-    fn mistyped_with<O>(
+    pub(super) fn mistyped<O>(
         &mut self,
         value: &SpannedValue<'_>,
         what: &str,
@@ -437,53 +384,39 @@ impl<'i> DraftReader<'_, 'i> {
         let mistake = Mistake::error("wrong-type", value.span(), message)
             .label(format!("expected {expected}"))
             .origin(Origin::MayFollow);
-        self.findings.add(Mistake { help, ..mistake });
-        None
+        Mistake { help, ..mistake }.fail(self.findings)
     }
 }
 
 /// The key of the format that other formats have under another name.
 fn another_word(name: &str) -> Option<&'static str> {
-    const WORDS: [(&str, &str); 14] = [
-        ("target", "to"),
-        ("goto", "to"),
-        ("go_to", "to"),
-        ("next", "to"),
-        ("state", "to"),
-        ("if", "when"),
-        ("condition", "when"),
-        ("guard", "when"),
-        ("event", "on"),
-        ("trigger", "on"),
-        ("message", "on"),
-        ("delay", "after"),
-        ("action", "behavior"),
-        ("transitions", "exits"),
+    const WORDS: [(&str, &[&str]); 6] = [
+        ("to", &["target", "goto", "go_to", "next", "state"]),
+        ("when", &["if", "condition", "guard"]),
+        ("on", &["event", "trigger", "message"]),
+        ("after", &["delay"]),
+        ("behavior", &["action"]),
+        ("exits", &["transitions"]),
     ];
-    WORDS.iter().find(|(word, _)| *word == name).map(|(_, key)| *key)
+    WORDS.iter().find(|(_, words)| words.contains(&name)).map(|(key, _)| *key)
 }
 
 /// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.
 fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
     let TreeValue::Table(table) = value.get_ref() else { return None };
     let name: &str = key.get_ref();
-    for word in ["states", "machines"] {
-        if let Some(of) = name.strip_prefix(word).and_then(|name| name.strip_prefix('.')) {
-            let message = format!("`{name}` stands in quotes, so that it is one name");
-            let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
-            return Some(mistake.help(format!("write `[{word}.{}]`", quoted(of))).origin(Origin::Unread));
-        }
-    }
+    let in_quotes = |word: &&str| name.strip_prefix(*word).is_some_and(|name| name.starts_with('.'));
     let of_tables = if matches!(name, "state" | "State" | "States" | "machine") { table.keys().next() } else { None };
-    let (message, meant) = match of_tables {
-        Some(state) => {
-            let plural = if name == "machine" { "machines" } else { "states" };
-            (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
-        }
-        None if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() => {
-            (format!("`[{name}]` is not the header of a state"), format!("states.{name}"))
-        }
-        None => return None,
+    let (message, meant) = if let Some(word) = ["states", "machines"].into_iter().find(in_quotes) {
+        let message = format!("`{name}` stands in quotes, so that it is one name");
+        (message, format!("{word}.{}", quoted(&name[word.len() + 1..])))
+    } else if let Some(state) = of_tables {
+        let plural = if name == "machine" { "machines" } else { "states" };
+        (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
+    } else if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() {
+        (format!("`[{name}]` is not the header of a state"), format!("states.{name}"))
+    } else {
+        return None;
     };
     let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
     Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))

@@ -11,13 +11,12 @@ use crate::format::name::Name;
 use crate::format::operand::Operand;
 
 impl DraftState<'_> {
-    /// Has all that is said of the state be said of one place of the file that links to it. `file` is the one that it is written
-    /// in, unless that links to yet another one.
+    /// Moves everything that a file says of the state to one place: the link to that file. `file` is the linked file. The state is
+    /// written there, or in yet another file that `file` links to.
     pub(crate) fn relocate(&mut self, to: &Range<usize>, file: &Arc<Path>) {
         let at = || to.clone();
         let span = self.name.span.clone();
         self.written.get_or_insert_with(|| WrittenElsewhere { file: Arc::clone(file), span });
-        self.is_foreign = true;
         let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
         let names = [&mut self.script, &mut self.parent, &mut self.initial, &mut self.machine];
         let names = names.into_iter().flatten().chain(behaviors).chain([&mut self.name]);
@@ -27,10 +26,7 @@ impl DraftState<'_> {
         for exit in &mut self.exits {
             exit.span = at();
             [&mut exit.to, &mut exit.on].into_iter().flatten().for_each(|name| name.span = at());
-            [&mut exit.always, &mut exit.restart, &mut exit.even_final]
-                .into_iter()
-                .flatten()
-                .for_each(|spot| *spot = at());
+            exit.always.iter_mut().for_each(|always| *always = at());
             exit.after.iter_mut().for_each(|after| duration(after, to));
             exit.when.iter_mut().for_each(|when| condition(when, to));
         }
@@ -45,22 +41,28 @@ fn duration(duration: &mut DraftDuration, to: &Range<usize>) {
 }
 
 fn condition(when: &mut When, to: &Range<usize>) {
-    let (expr, span) = match when {
-        When::Script(script) => {
-            script.span = to.clone();
-            return;
+    match when {
+        When::Script(script) => script.span = to.clone(),
+        When::Expr { expr: condition, span, .. } => {
+            *span = to.clone();
+            expr(condition, to);
         }
-        When::Expr { expr, span, .. } => (expr, span),
-    };
-    *span = to.clone();
+    }
+}
+
+pub(super) fn expr(expr: &mut Expr, to: &Range<usize>) {
     expr.visit_mut(&mut |test| match test {
-        Expr::Flag(name) | Expr::FieldFlag(name) | Expr::In(name) => name.span = to.clone(),
-        Expr::Chance { span, .. } => *span = to.clone(),
+        Expr::Flag(Name { span, .. })
+        | Expr::FieldFlag(Name { span, .. })
+        | Expr::In(Name { span, .. })
+        | Expr::Chance { span, .. } => *span = to.clone(),
         Expr::Compare { left, right, .. } => {
             for side in [left, right] {
                 side.visit_mut(&mut |part| match part {
-                    Operand::Value(name) | Operand::Field(name) | Operand::TimeIn(name) => name.span = to.clone(),
-                    Operand::TimeInState(span) => *span = to.clone(),
+                    Operand::Value(Name { span, .. })
+                    | Operand::Field(Name { span, .. })
+                    | Operand::TimeIn(Name { span, .. })
+                    | Operand::TimeInState(span) => *span = to.clone(),
                     _ => {}
                 });
             }

@@ -8,7 +8,7 @@ use toml_parser::lexer::TokenKind;
 use super::duration;
 use super::keys::quoted;
 use super::statements::HeaderLine;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Mistake, Origin};
 
 /// A slip in a statement: the mistake, at its place in the statement, and the part that cannot be read because of it.
 pub(super) struct Slip {
@@ -85,53 +85,47 @@ fn in_header(statement: &str, header: &HeaderLine<'_>) -> Option<Mistake> {
         ["machines", name @ ..] => format!("machines.{}", quoted(&name.join("."))),
         parts => quoted(&parts.join(".")),
     };
-    let help = format!("write `[{fixed}]`");
     let has_odd_quote = |quote: char| line.matches(quote).count() % 2 == 1;
-    Some(if has_odd_quote('"') || has_odd_quote('\'') {
-        syntax(whole, "a quote is missing in the header").help(help)
+    let (at, message) = if has_odd_quote('"') || has_odd_quote('\'') {
+        (whole, "a quote is missing in the header")
     } else if !begins {
-        syntax(whole.start..whole.start, "the header has no `[`").help(help)
+        (whole.start..whole.start, "the header has no `[`")
     } else if !ends {
-        let end = whole.end;
-        syntax(end..end, "the header has no `]`").help(help)
+        (whole.end..whole.end, "the header has no `]`")
     } else if name.contains(' ') && !name.contains(['"', '\'']) {
-        syntax(whole, "a name with spaces stands in quotes").help(help)
+        (whole, "a name with spaces stands in quotes")
     } else {
         return None;
-    })
+    };
+    Some(syntax(at, message).help(format!("write `[{fixed}]`")))
 }
 
 /// Quotes as a word processor writes them.
 fn curly(statement: &str) -> Option<Mistake> {
     const CURLY: [char; 10] = ['“', '”', '„', '‟', '‘', '’', '‚', '«', '»', '″'];
-    let mut at = 0;
-    for line in statement.split_inclusive('\n') {
-        for piece in pieces(line) {
-            let value = &line[piece.value.clone()];
-            if value.starts_with(CURLY) {
-                let text = value.trim_matches(CURLY).trim_matches(['"', '\'']);
-                let whole = at + piece.value.start..at + piece.value.end;
-                return Some(
-                    syntax(whole, "a text stands in straight quotes")
-                        .label("curly quotes")
-                        .help(format!("write `\"{text}\"`")),
-                );
-            }
-        }
-        at += line.len();
-    }
-    None
+    let lines = statement.split_inclusive('\n').scan(0, |end, line| {
+        *end += line.len();
+        Some(*end - line.len()..*end)
+    });
+    let mut pieces = lines.flat_map(|line| pieces(statement, line));
+    let Piece { value, at, .. } = pieces.find(|piece| piece.value.starts_with(CURLY))?;
+    let text = value.trim_matches(CURLY).trim_matches(['"', '\'']);
+    let mistake = syntax(at, "a text stands in straight quotes").label("curly quotes");
+    Some(mistake.help(format!("write `\"{text}\"`")))
 }
 
 /// A key and its value in a line.
-struct Piece {
-    key: Range<usize>,
+struct Piece<'s> {
+    key: &'s str,
     /// Without what closes lists and tables behind it, and without commas.
-    value: Range<usize>,
+    value: &'s str,
+    /// Where the value is in the statement.
+    at: Range<usize>,
 }
 
-/// The keys and values in a line, as far as they can be told without knowing where strings end.
-fn pieces(line: &str) -> Vec<Piece> {
+/// The keys and values in a line of a statement, as far as they can be told without knowing where strings end.
+fn pieces(statement: &str, around: Range<usize>) -> Vec<Piece<'_>> {
+    let line = &statement[around.clone()];
     let is_sign = |c: Option<char>| c.is_some_and(|c| "=<>!~".contains(c));
     // Where a value begins, and the key before it.
     let mut begins: Vec<(Range<usize>, usize)> = Vec::new();
@@ -148,46 +142,37 @@ fn pieces(line: &str) -> Vec<Piece> {
             begins.push((start..before.len(), at + 1));
         }
     }
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces = Vec::new();
     for (i, (key, begin)) in begins.iter().enumerate() {
         let end = begins.get(i + 1).map_or(line.len(), |(next, _)| next.start);
         let value = &line[*begin..end];
         let comment = value.find(" #").unwrap_or(value.len());
         let trimmed = value[..comment].trim_end_matches(|c: char| c.is_whitespace() || "{},[]".contains(c));
-        let skipped = trimmed.len() - trimmed.trim_start().len();
-        pieces.push(Piece { key: key.clone(), value: begin + skipped..begin + trimmed.len().max(skipped) });
+        let value = trimmed.trim_start();
+        let start = around.start + begin + trimmed.len() - value.len();
+        pieces.push(Piece { key: &line[key.clone()], value, at: start..start + value.len() });
     }
     pieces
 }
 
 /// A value that is wrong in itself: a quote is missing, a unit has none, a comma stands for a point.
 fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
-    let around = line_around(statement, error.start);
-    let line = &statement[around.clone()];
-    let at = |range: &Range<usize>| around.start + range.start..around.start + range.end;
-    for piece in pieces(line) {
-        let value = &line[piece.value.clone()];
-        if let Some(mistake) = missing_quote(value, at(&piece.value)) {
-            return Some(mistake);
-        }
+    let pieces = pieces(statement, line_around(statement, error.start));
+    if let Some(mistake) = pieces.iter().find_map(|piece| missing_quote(piece.value, piece.at.clone())) {
+        return Some(mistake);
     }
-    let piece = pieces(line).into_iter().find(|piece| at(&piece.value).end >= error.start)?;
-    let (value, key, whole) = (&line[piece.value.clone()], &line[piece.key.clone()], at(&piece.value));
+    let Piece { key, value, at } = pieces.into_iter().find(|piece| piece.at.end >= error.start)?;
     if value.is_empty() || value.starts_with(['"', '\'', '{', '[']) {
         return None;
     }
     let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    if let Some((whole_part, part)) = value.split_once(',').filter(|(a, b)| is_number(a) && is_number(b)) {
-        return Some(
-            syntax(whole, "a number has a decimal point, not a comma")
-                .label("with a comma")
-                .help(format!("write `{whole_part}.{part}`")),
-        );
+    if let Some((whole, part)) = value.split_once(',').filter(|(a, b)| is_number(a) && is_number(b)) {
+        let mistake = syntax(at, "a number has a decimal point, not a comma").label("with a comma");
+        return Some(mistake.help(format!("write `{whole}.{part}`")));
     }
     if let Some(number) = value.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok()) {
-        return Some(
-            syntax(whole, "a number has no `%`").label("in percent").help(format!("write `{}`", number / 100.0)),
-        );
+        let mistake = syntax(at, "a number has no `%`").label("in percent");
+        return Some(mistake.help(format!("write `{}`", number / 100.0)));
     }
     let said = match value.to_lowercase().as_str() {
         "yes" | "on" | "true" => "write `true`".to_owned(),
@@ -207,7 +192,7 @@ fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
     let is_text = is_text || value.contains("..");
     is_text.then(|| {
         let message = if said.starts_with("write `\"") { "a text stands in quotes" } else { "this is no value" };
-        syntax(whole, message).help(said)
+        syntax(at, message).help(said)
     })
 }
 
@@ -235,41 +220,26 @@ fn brackets(statement: &str) -> Option<Mistake> {
     let mut before = '=';
     let mut end_before = 0;
     for (at, c) in significant(statement) {
-        match c {
-            '{' if before == ',' || before == '}' || before == '"' => {
-                if let Some((opened, '{')) = open.last() {
-                    return Some(missing("}", end_before..end_before, *opened, '{'));
-                }
-                open.push((at, c));
+        match (c, open.last().copied()) {
+            ('{', Some((opened, '{'))) if matches!(before, ',' | '}' | '"') => {
+                return Some(missing("}", end_before..end_before, opened, '{'));
             }
-            '{' | '[' => open.push((at, c)),
-            '}' | ']' => {
-                let closes = if c == '}' { '{' } else { '[' };
-                match open.last() {
-                    Some((_, opened)) if *opened == closes => drop(open.pop()),
-                    // A list ends that has a table in it.
-                    Some((opened, '{')) => return Some(missing("}", at..at, *opened, '{')),
-                    Some((_, _)) => {
-                        let begin = statement[..at].rfind(['{', '[', '\n']).map_or(0, |begin| begin + 1);
-                        let begin = begin + (statement[begin..at].len() - statement[begin..at].trim_start().len());
-                        return Some(
-                            syntax(begin..at, "a `{` is missing")
-                                .label("has a `}` behind it")
-                                .help("write `{` before it"),
-                        );
-                    }
-                    None if c == ']' && has_no_list(statement) => {
-                        let value = value_of(statement);
-                        return Some(
-                            syntax(value.start..at + 1, "a `[` is missing")
-                                .label("has a `]` behind it")
-                                .help("write `[` before it"),
-                        );
-                    }
-                    None => {
-                        return Some(syntax(at..at + 1, format!("there is one `{c}` too many")).help("remove it"));
-                    }
-                }
+            ('{' | '[', _) => open.push((at, c)),
+            ('}', Some((_, '{'))) | (']', Some((_, '['))) => drop(open.pop()),
+            // A list ends that has a table in it.
+            (']', Some((opened, _))) => return Some(missing("}", at..at, opened, '{')),
+            ('}', Some(_)) => {
+                let begin = statement[..at].rfind(['{', '[', '\n']).map_or(0, |begin| begin + 1);
+                let begin = at - statement[begin..at].trim_start().len();
+                let mistake = syntax(begin..at, "a `{` is missing").label("has a `}` behind it");
+                return Some(mistake.help("write `{` before it"));
+            }
+            (']', None) if has_no_list(statement) => {
+                let mistake = syntax(value_begin(statement)..at + 1, "a `[` is missing").label("has a `]` behind it");
+                return Some(mistake.help("write `[` before it"));
+            }
+            ('}' | ']', None) => {
+                return Some(syntax(at..at + 1, format!("there is one `{c}` too many")).help("remove it"));
             }
             _ => {}
         }
@@ -281,16 +251,15 @@ fn brackets(statement: &str) -> Option<Mistake> {
     Some(missing(&missed, end_before..end_before, opened, first))
 }
 
-/// Where the value of a statement stands, behind its key; at the end, where it has none.
-fn value_of(statement: &str) -> Range<usize> {
+/// Where the value of a statement begins, behind its key; at the end, where it has none.
+fn value_begin(statement: &str) -> usize {
     let begin = statement.find('=').map_or(statement.len(), |at| at + 1);
-    let value = &statement[begin..];
-    statement.len() - value.trim_start().len()..statement.len()
+    statement.len() - statement[begin..].trim_start().len()
 }
 
 /// Whether a statement has a value that does not begin as a list does.
 fn has_no_list(statement: &str) -> bool {
-    let value = &statement[value_of(statement)];
+    let value = &statement[value_begin(statement)..];
     !value.is_empty() && !value.starts_with('[')
 }
 
@@ -326,7 +295,6 @@ pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake 
     } else if why.contains("multi-line") {
         found("a text that begins with three quotes ends with three", "write one quote on each side".into())
     } else if rest.starts_with(':') || before.ends_with(':') {
-        let key = key.trim_end_matches(':');
         let key = if key.is_empty() { "key" } else { key };
         found("a key and its value are joined by `=`", format!("write `{key} = ..`"))
     } else if why.starts_with("extra assignment")

@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use toml_parser::decoder::{Encoding, ScalarKind};
+use toml_parser::decoder::ScalarKind;
 use toml_parser::lexer::{Token, TokenKind};
-use toml_parser::parser::{EventReceiver, RecursionGuard, ValidateWhitespace, parse_document};
+use toml_parser::parser::{Event, EventKind, RecursionGuard, ValidateWhitespace, parse_document};
 use toml_parser::{ErrorSink, Expected, ParseError, Raw, Source, Span};
 
 use super::format::{FILE_KEYS, MACHINE_KEYS, STATE_KEYS};
@@ -21,7 +21,7 @@ use super::tree::{Key, RefusedKey, SpannedValue, Table, TableOrigin, TreeValue};
 /// The most tokens of one statement: names, numbers, signs.
 const MOST_TOKENS: usize = 200_000;
 
-/// How many bytes before the end of what is parsed a mistake may come from what is not.
+/// A mistake at most so many bytes before the end of a statement that is cut off may be caused by the cut.
 const CUT: usize = 1000;
 
 /// How deep lists and tables may be nested, and how many parts a key may have.
@@ -151,7 +151,8 @@ impl<'i> Statements<'i> {
                 first = Some(((at, is_unclosed), error));
             }
         };
-        let mut validated = ValidateWhitespace::new(&mut reader, Source::new(text));
+        let mut take = |event: Event| reader.take(&event);
+        let mut validated = ValidateWhitespace::new(&mut take, Source::new(text));
         // At most 80.
         let deepest = u32::try_from(DEEPEST).unwrap_or_default();
         parse_document(&self.tokens, &mut RecursionGuard::new(&mut validated, deepest), &mut errors);
@@ -204,7 +205,7 @@ struct StatementReader<'i> {
     statement: Statement<'i>,
     /// The lists and tables that are not closed yet, from the outermost one, and where they begin.
     open: Vec<(usize, Open<'i>)>,
-    /// The first name or value that is none.
+    /// The first name or value that is not valid.
     error: Option<ParseError>,
 }
 
@@ -215,28 +216,39 @@ enum Open<'i> {
 }
 
 impl<'i> StatementReader<'i> {
-    fn at(&self, span: Span) -> Range<usize> {
-        self.start + span.start()..self.start + span.end()
-    }
-
-    fn raw(&self, span: Span, encoding: Option<Encoding>) -> Raw<'i> {
-        Raw::new_unchecked(self.text.get(span.start()..span.end()).unwrap_or_default(), encoding, span)
-    }
-
-    fn open_header(&mut self, is_list: bool, span: Span) {
-        let span = self.at(span).start..self.statement.span.end;
-        self.statement.header.get_or_insert(Header { is_list, span });
-    }
-
-    fn close_header(&mut self, span: Span) {
-        let end = self.at(span).end;
-        self.statement.header.iter_mut().for_each(|header| header.span.end = end);
+    /// Takes up the next thing that the parser finds.
+    fn take(&mut self, event: &Event) {
+        let (kind, span) = (event.kind(), event.span());
+        let at = self.start + span.start()..self.start + span.end();
+        let text = self.text.get(span.start()..span.end()).unwrap_or_default();
+        let raw = Raw::new_unchecked(text, event.encoding(), span);
+        match kind {
+            EventKind::StdTableOpen | EventKind::ArrayTableOpen => {
+                let header =
+                    Header { is_list: kind == EventKind::ArrayTableOpen, span: at.start..self.statement.span.end };
+                self.statement.header.get_or_insert(header);
+            }
+            EventKind::StdTableClose | EventKind::ArrayTableClose => {
+                self.statement.header.iter_mut().for_each(|header| header.span.end = at.end);
+            }
+            EventKind::InlineTableOpen => {
+                self.open.push((at.start, Open::Table(Table::made(TableOrigin::Inline), Vec::new())));
+            }
+            EventKind::ArrayOpen => self.open.push((at.start, Open::List(Vec::new()))),
+            EventKind::InlineTableClose | EventKind::ArrayClose => self.close(&at),
+            EventKind::SimpleKey => self.key(&raw, at),
+            EventKind::Scalar => {
+                let value = self.scalar(&raw, span);
+                self.value(Spanned::new(at, value));
+            }
+            _ => {}
+        }
     }
 
     /// Closes a list or a table. One that the file does not close goes on to the end of the statement.
-    fn close(&mut self, span: Span) {
+    fn close(&mut self, at: &Range<usize>) {
         let Some((start, open)) = self.open.pop() else { return };
-        let end = if span.is_empty() { self.statement.span.end } else { self.at(span).end };
+        let end = if at.is_empty() { self.statement.span.end } else { at.end };
         let value = match open {
             Open::List(mut list) => {
                 list.shrink_to_fit();
@@ -259,47 +271,10 @@ impl<'i> StatementReader<'i> {
             }
         }
     }
-}
 
-impl EventReceiver for StatementReader<'_> {
-    fn std_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) {
-        self.open_header(false, span);
-    }
-
-    fn std_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
-        self.close_header(span);
-    }
-
-    fn array_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) {
-        self.open_header(true, span);
-    }
-
-    fn array_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
-        self.close_header(span);
-    }
-
-    fn inline_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) -> bool {
-        self.open.push((self.at(span).start, Open::Table(Table::made(TableOrigin::Inline), Vec::new())));
-        true
-    }
-
-    fn inline_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
-        self.close(span);
-    }
-
-    fn array_open(&mut self, span: Span, _: &mut dyn ErrorSink) -> bool {
-        self.open.push((self.at(span).start, Open::List(Vec::new())));
-        true
-    }
-
-    fn array_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
-        self.close(span);
-    }
-
-    fn simple_key(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
+    fn key(&mut self, raw: &Raw<'i>, at: Range<usize>) {
         let mut name = Cow::Borrowed("");
-        self.raw(span, encoding).decode_key(&mut name, &mut self.error);
-        let key = Spanned::new(self.at(span), name);
+        raw.decode_key(&mut name, &mut self.error);
         let keys = match self.open.last_mut() {
             Some((_, Open::List(_))) => return,
             Some((_, Open::Table(_, keys))) => keys,
@@ -307,14 +282,13 @@ impl EventReceiver for StatementReader<'_> {
         };
         match keys.len() {
             DEEPEST => self.error.report_error(ParseError::new("recursion limit")),
-            _ => keys.push(key),
+            _ => keys.push(Spanned::new(at, name)),
         }
     }
 
-    fn scalar(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
-        let raw = self.raw(span, encoding);
+    fn scalar(&mut self, raw: &Raw<'i>, span: Span) -> TreeValue<'i> {
         let mut text = Cow::Borrowed("");
-        let value = match raw.decode_scalar(&mut text, &mut self.error) {
+        match raw.decode_scalar(&mut text, &mut self.error) {
             ScalarKind::String => TreeValue::String(text),
             ScalarKind::Boolean(yes) => TreeValue::Boolean(yes),
             ScalarKind::DateTime => match text.parse() {
@@ -329,8 +303,7 @@ impl EventReceiver for StatementReader<'_> {
                 Ok(DeValue::Float(number)) => TreeValue::Float(number),
                 _ => TreeValue::String(text),
             },
-        };
-        self.value(Spanned::new(self.at(span), value));
+        }
     }
 }
 

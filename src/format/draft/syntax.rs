@@ -4,14 +4,13 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::document::{Document, RepeatedKey};
-use super::foreign::{Conflicts, other_format};
+use super::foreign::{conflicts, other_format};
 use super::slips::{boundary, in_words, slip};
 use super::statements::{Statements, begins_statement, blank, without};
 use super::tree::Table;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 
-/// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
+/// Parses a text as far as it can be read. If parts of it are taken out, the other parts are put into `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Table<'i> {
     let whole = Document::read(text, false);
     if whole.error.is_none() {
@@ -22,11 +21,7 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
         findings.add(mistake);
         return Table::default();
     }
-    let Conflicts { listed, more, left_out } = Conflicts::of(text);
-    for conflict in listed {
-        findings.add(conflict.mistake());
-    }
-    findings.add_unlisted(more);
+    let left_out = conflicts(text, findings);
     let mut unmerged = without(text, &left_out);
     let unread = broken(&unmerged, findings);
     let is_all_read = left_out.is_empty() && unread.is_empty();
@@ -41,7 +36,7 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     finished(document, rest, findings)
 }
 
-/// The tree of what has been read, with what is given twice reported.
+/// Returns the tree of a text, and reports the keys that are given twice.
 fn finished<'i>(document: Document<'i>, text: &str, findings: &mut Findings) -> Table<'i> {
     duplicates(findings, text, document.repeated);
     if !findings.has_unread() {
@@ -70,12 +65,11 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
         }
         if statement.error.is_none() {
             let line = start..start + text[start..].lines().next().map_or(0, |line| line.trim_end().len());
-            findings.add(
-                Mistake::error("too-long", line, "the value is too long")
-                    .label("is longer than what can be read")
-                    .help("divide the state into several ones, with fewer exits, behaviors or parameters each")
-                    .origin(Origin::Unread),
-            );
+            Mistake::error("too-long", line, "the value is too long")
+                .label("is longer than what can be read")
+                .help("divide the state into several ones, with fewer exits, behaviors or parameters each")
+                .origin(Origin::Unread)
+                .report(findings);
             unread.push(start..end);
             continue;
         }

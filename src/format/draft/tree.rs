@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use toml::Spanned;
-use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
+use toml::de::{DeFloat, DeInteger, DeValue};
 use toml::value::Datetime;
 
 /// A key as it reads, and where it is written.
@@ -50,13 +50,6 @@ pub(super) enum TableOrigin {
     ByDottedKey,
     /// Between `{` and `}`, or in a table there.
     Inline,
-}
-
-impl TableOrigin {
-    /// Whether it has been written only as a part of the name of something else.
-    pub(super) fn is_implicit(self) -> bool {
-        matches!(self, Self::ByHeaderWithin | Self::ByDottedKey)
-    }
 }
 
 #[derive(Clone)]
@@ -105,28 +98,30 @@ impl<'i> Table<'i> {
         Ok(())
     }
 
+    /// Returns the entry of a key. If there is none, adds a table as its value.
+    fn table_entry(&mut self, key: &Key<'i>, made: TableOrigin) -> Option<(&Key<'i>, &mut SpannedValue<'i>)> {
+        if !self.contains_key(key.get_ref()) {
+            self.insert(key.clone(), Spanned::new(key.span(), TreeValue::Table(Self::made(made))));
+        }
+        self.get_key_value_mut(key.get_ref())
+    }
+
     /// The table of a part of a dotted key. It is made if it is not there yet.
     fn dotted(&mut self, key: &Key<'i>) -> Result<&mut Self, RefusedKey> {
-        if !self.contains_key(key.get_ref()) {
-            let table = Spanned::new(key.span(), TreeValue::Table(Self::made(TableOrigin::ByDottedKey)));
-            self.insert(key.clone(), table);
-        }
-        let first = self.get_key_value(key.get_ref()).map_or_else(|| key.clone(), |(first, _)| first.clone());
-        let Some(value) = self.get_mut(key.get_ref()) else { return Err(RefusedKey::again(key, &first)) };
-        let refused = match value.get_ref() {
-            TreeValue::Table(table) if table.made == TableOrigin::ByHeader => RefusedKey::again(key, &first),
-            other => RefusedKey { key: key.span(), first: None, of_type: Some(other.type_str()) },
+        let Some((first, value)) = self.table_entry(key, TableOrigin::ByDottedKey) else {
+            return Err(RefusedKey::again(key, key));
         };
-        match value.get_mut() {
-            TreeValue::Table(table) if table.made.is_implicit() => {
-                table.made = TableOrigin::ByDottedKey;
-                if key.span() != first.span() {
-                    table.again.push(key.span());
-                }
-                Ok(table)
-            }
-            _ => Err(refused),
+        let refused = RefusedKey { key: key.span(), first: None, of_type: Some(value.get_ref().type_str()) };
+        let TreeValue::Table(table) = value.get_mut() else { return Err(refused) };
+        match table.made {
+            TableOrigin::Inline => return Err(refused),
+            TableOrigin::ByHeader => return Err(RefusedKey::again(key, first)),
+            TableOrigin::ByHeaderWithin | TableOrigin::ByDottedKey => table.made = TableOrigin::ByDottedKey,
         }
+        if key.span() != first.span() {
+            table.again.push(key.span());
+        }
+        Ok(table)
     }
 
     /// Makes the table of a header; `last` is the last of its keys, and `header` is where it stands.
@@ -143,28 +138,20 @@ impl<'i> Table<'i> {
 
     /// Goes down into tables. `made` says by what a missing table is made.
     pub(super) fn descend(&mut self, path: &[Key<'i>], made: TableOrigin) -> Result<&mut Self, RefusedKey> {
-        let mut table = self;
-        for key in path {
-            if !table.contains_key(key.get_ref()) {
-                table.insert(key.clone(), Spanned::new(key.span(), TreeValue::Table(Self::made(made))));
-            }
+        path.iter().try_fold(self, |table, key| {
             let refused = |of_type| RefusedKey { key: key.span(), first: None, of_type };
-            let Some(value) = table.get_mut(key.get_ref()) else { return Err(refused(None)) };
-            let at = value.span();
-            let of_type = value.get_ref().type_str();
-            table = match value.get_mut() {
-                TreeValue::Table(table) if table.made != TableOrigin::Inline => table,
+            let Some((_, value)) = table.table_entry(key, made) else { return Err(refused(None)) };
+            let (at, of_type) = (value.span(), value.get_ref().type_str());
+            let within = match value.get_mut() {
+                TreeValue::Table(table) if table.made != TableOrigin::Inline => Some(table),
                 // The last of the tables with double brackets, which begin where the list does.
                 TreeValue::Array(list) if list.first().is_some_and(|first| first.span() == at) => {
-                    match list.last_mut().map(Spanned::get_mut) {
-                        Some(TreeValue::Table(table)) => table,
-                        _ => return Err(refused(Some(of_type))),
-                    }
+                    list.last_mut().and_then(|last| last.get_mut().as_table_mut())
                 }
-                _ => return Err(refused(Some(of_type))),
+                _ => None,
             };
-        }
-        Ok(table)
+            within.ok_or_else(|| refused(Some(of_type)))
+        })
     }
 
     /// Makes the table of a header with single brackets.
@@ -185,19 +172,16 @@ impl<'i> Table<'i> {
     /// Makes the table of a header with double brackets.
     fn open_in_list(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), RefusedKey> {
         let table = Spanned::new(header.clone(), TreeValue::Table(Self::default()));
-        let Some((first, value)) = self.get_key_value(key.get_ref()) else {
+        let Some((first, value)) = self.get_key_value_mut(key.get_ref()) else {
             self.insert(key.clone(), Spanned::new(header, TreeValue::Array(vec![table])));
             return Ok(());
         };
-        let refused = RefusedKey::again(key, first);
         let at = value.span();
-        match self.get_mut(key.get_ref()).map(Spanned::get_mut) {
-            Some(TreeValue::Array(list)) if list.first().is_some_and(|first| first.span() == at) => {
-                list.push(table);
-                Ok(())
-            }
-            _ => Err(refused),
+        match value.get_mut() {
+            TreeValue::Array(list) if list.first().is_some_and(|first| first.span() == at) => list.push(table),
+            _ => return Err(RefusedKey::again(key, first)),
         }
+        Ok(())
     }
 
     /// Gives back the memory that no entry needs.
@@ -231,10 +215,12 @@ impl<'i> Table<'i> {
         }
     }
 
-    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut SpannedValue<'i>> {
+    fn get_key_value_mut(&mut self, key: &str) -> Option<(&Key<'i>, &mut SpannedValue<'i>)> {
         match &mut self.entries {
-            TreeEntries::Few(few) => few.iter_mut().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value),
-            TreeEntries::Many(many) => many.get_mut(key),
+            TreeEntries::Few(few) => {
+                few.iter_mut().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (&*name, value))
+            }
+            TreeEntries::Many(many) => many.range_mut::<str, _>((Bound::Included(key), Bound::Included(key))).next(),
         }
     }
 
@@ -293,12 +279,6 @@ impl<'i> Table<'i> {
     pub(crate) fn values(&self) -> impl Iterator<Item = &SpannedValue<'i>> {
         self.iter().map(|(_, value)| value)
     }
-
-    /// As the parser has it, for deserializers.
-    fn into_parsed(self) -> DeTable<'i> {
-        let entries = self.into_entries();
-        entries.map(|(key, value)| (key, into_parsed(value))).collect()
-    }
 }
 
 /// A value as the parser has it, for deserializers.
@@ -311,7 +291,9 @@ pub(crate) fn into_parsed(value: SpannedValue<'_>) -> Spanned<DeValue<'_>> {
         TreeValue::Boolean(yes) => DeValue::Boolean(yes),
         TreeValue::Datetime(date) => DeValue::Datetime(date),
         TreeValue::Array(list) => DeValue::Array(list.into_iter().map(into_parsed).collect()),
-        TreeValue::Table(table) => DeValue::Table(table.into_parsed()),
+        TreeValue::Table(table) => {
+            DeValue::Table(table.into_entries().map(|(key, value)| (key, into_parsed(value))).collect())
+        }
     };
     Spanned::new(span, value)
 }
@@ -322,6 +304,10 @@ impl<'i> TreeValue<'i> {
     }
 
     pub(crate) fn as_table(&self) -> Option<&Table<'i>> {
+        if let Self::Table(table) = self { Some(table) } else { None }
+    }
+
+    fn as_table_mut(&mut self) -> Option<&mut Table<'i>> {
         if let Self::Table(table) = self { Some(table) } else { None }
     }
 

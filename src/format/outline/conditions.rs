@@ -8,13 +8,13 @@ use crate::format::draft::When;
 use crate::format::expression::{Expr, OF_MESSAGE, flag_compared};
 use crate::format::name::Name;
 use crate::format::operand::Operand;
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::Mistake;
 use crate::format::words::{ValueKind, WordKind};
 
 impl Resolver<'_> {
     pub(super) fn condition(&mut self, when: &mut When, place: ConditionPlace<'_>) {
         let (expr, span) = match when {
-            When::Script(script) => return self.script(Some(script)),
+            When::Script(script) => return self.script(script),
             When::Expr { expr, span, .. } => (expr, span),
         };
         self.within = Some(span.clone());
@@ -33,15 +33,13 @@ impl Resolver<'_> {
                 let word = if *per_second { "chance_per_second" } else { "chance" };
                 match place {
                     ConditionPlace::Entry => self.findings.add(not_in_entry(word, span.clone())),
-                    ConditionPlace::Message(_) if *per_second => self.findings.add(
-                        Mistake::error(
-                            "chance",
-                            span.clone(),
-                            "a message has no length to which a chance per second belongs",
-                        )
-                        .label("in an exit with `on`")
-                        .help("write `chance(0.5)`: the chance that the exit is taken for a message"),
-                    ),
+                    ConditionPlace::Message(_) if *per_second => {
+                        let message = "a message has no length to which a chance per second belongs";
+                        Mistake::error("chance", span.clone(), message)
+                            .label("in an exit with `on`")
+                            .help("write `chance(0.5)`: the chance that the exit is taken for a message")
+                            .report(self.findings);
+                    }
                     _ => self.chance(span.clone()),
                 }
             }
@@ -55,11 +53,10 @@ impl Resolver<'_> {
 
     pub(super) fn chance(&mut self, at: Range<usize>) {
         if self.words.is_some_and(|words| !words.random) {
-            self.findings.add(
-                Mistake::error("chance", at, "the game offers no random numbers to definitions")
-                    .label("needs random numbers")
-                    .help("a programmer can add them with `Vocabulary::random`"),
-            );
+            Mistake::error("chance", at, "the game offers no random numbers to definitions")
+                .label("needs random numbers")
+                .help("a programmer can add them with `Vocabulary::random`")
+                .report(self.findings);
         }
     }
 
@@ -107,11 +104,10 @@ impl Resolver<'_> {
     /// A field of the message that an exit waits for.
     fn field(&mut self, name: &Name, used_as: ValueKind, place: ConditionPlace<'_>) {
         let ConditionPlace::Message(message) = place else {
-            self.findings.add(
-                Mistake::error("message", name.span.clone(), "there is no message here whose fields could be asked")
-                    .label("a field of a message")
-                    .help("only an exit that waits for a message has one: add `on = \"..\"` to it"),
-            );
+            Mistake::error("message", name.span.clone(), "there is no message here whose fields could be asked")
+                .label("a field of a message")
+                .help("only an exit that waits for a message has one: add `on = \"..\"` to it")
+                .report(self.findings);
             return;
         };
         self.mention(name, Meaning::Field { message: message.into() });
@@ -137,11 +133,10 @@ impl Resolver<'_> {
                     }
                 };
                 let what = format!("message `{message}` has no field `{name}`");
-                self.findings.add(
-                    Mistake::error(WordKind::Field.unknown(), name.span.clone(), what)
-                        .label("no such field")
-                        .help(help),
-                );
+                Mistake::error(WordKind::Field.unknown(), name.span.clone(), what)
+                    .label("no such field")
+                    .help(help)
+                    .report(self.findings);
             }
         }
     }
@@ -152,11 +147,10 @@ impl Resolver<'_> {
             kind if kind == used_as => {}
             ValueKind::Number => {
                 let message = format!("`{name}` is a number, which is neither true nor false");
-                self.findings.add(
-                    Mistake::error("comparison", name.span.clone(), message)
-                        .label("a number")
-                        .help(format!("compare it, as in `{name} > 0`")),
-                );
+                Mistake::error("comparison", name.span.clone(), message)
+                    .label("a number")
+                    .help(format!("compare it, as in `{name} > 0`"))
+                    .report(self.findings);
             }
             ValueKind::Flag => self.findings.add(flag_as_number(name)),
         }
@@ -167,11 +161,10 @@ impl Resolver<'_> {
         let Some(id) = self.state_named(name.clone()) else { return };
         if Some(id) == self.global {
             let message = format!("the global state `{name}` is never entered");
-            self.findings.add(
-                Mistake::error("global", name.span.clone(), message)
-                    .label("runs beside every other state")
-                    .help("name a state that can be active"),
-            );
+            Mistake::error("global", name.span.clone(), message)
+                .label("runs beside every other state")
+                .help("name a state that can be active")
+                .report(self.findings);
         }
         self.name_of(id).clone_into(&mut name.text);
     }

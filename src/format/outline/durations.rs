@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::resolve::Resolver;
 use crate::format::draft::duration::{DraftDuration, DraftLength, Time};
 use crate::format::duration::{Drawn, Duration, Length};
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::Mistake;
 use crate::format::words::ValueKind;
 
 impl Resolver<'_> {
@@ -15,29 +15,26 @@ impl Resolver<'_> {
             DraftLength::Fixed(time) => Length::Fixed(self.seconds(time, &span)?),
             DraftLength::Drawn(least, most) => {
                 self.chance(span.clone());
-                let tick = match (least, most) {
-                    (Time::Ticks(_), Time::Ticks(_)) => Some(self.seconds(Time::Ticks(1.0), &span)?),
-                    _ => None,
+                let tick = if least.is_ticks && most.is_ticks {
+                    Some(self.seconds(Time { number: 1.0, is_ticks: true }, &span)?)
+                } else {
+                    None
                 };
                 let (least, most) = (self.seconds(least, &span)?, self.seconds(most, &span)?);
                 if least > most {
-                    self.findings.add(
-                        Mistake::error("no-time", span, format!("`{text}` ends before it begins"))
-                            .label(format!("from {least} s to {most} s"))
-                            .help("write the shorter time first"),
-                    );
-                    return None;
+                    return Mistake::error("no-time", span, format!("`{text}` ends before it begins"))
+                        .label(format!("from {least} s to {most} s"))
+                        .help("write the shorter time first")
+                        .fail(self.findings);
                 }
                 Length::Drawn(Drawn { least, most, tick })
             }
             DraftLength::Value(name) => {
                 if self.words.is_some_and(|words| words.values.get(&name.text) == Some(&ValueKind::Flag)) {
-                    self.findings.add(
-                        Mistake::error("comparison", span, format!("`{name}` is true or false, not a time"))
-                            .label("a duration is a number")
-                            .help("write a time such as `0.5`; what is true or false is asked in a `when`"),
-                    );
-                    return None;
+                    return Mistake::error("comparison", span, format!("`{name}` is true or false, not a time"))
+                        .label("a duration is a number")
+                        .help("write a time such as `0.5`; what is true or false is asked in a `when`")
+                        .fail(self.findings);
                 }
                 self.value(&name, ValueKind::Number);
                 Length::Value(name)
@@ -48,23 +45,20 @@ impl Resolver<'_> {
 
     /// The seconds of a time. Ticks of unknown length are no number, and are an error where the game's words are known.
     fn seconds(&mut self, time: Time, at: &Range<usize>) -> Option<f64> {
-        let ticks = match time {
-            Time::Seconds(seconds) => return Some(seconds),
-            Time::Ticks(ticks) => ticks,
-        };
+        if !time.is_ticks {
+            return Some(time.number);
+        }
         if let Some(rate) = self.rate {
-            return Some(ticks / rate);
+            return Some(time.number / rate);
         }
         if self.words.is_none() {
             self.unchecked.ticks = true;
             return Some(f64::NAN);
         }
         // Once for each duration.
-        self.findings.add(
-            Mistake::error("no-rate", at.clone(), "nobody says how long a tick is")
-                .label("in ticks")
-                .help("write `ticks_per_second = 60` at the top of the file, or a time in seconds"),
-        );
-        None
+        Mistake::error("no-rate", at.clone(), "nobody says how long a tick is")
+            .label("in ticks")
+            .help("write `ticks_per_second = 60` at the top of the file, or a time in seconds")
+            .fail(self.findings)
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::{ExitOutline, Outline, StateId, StateOutline};
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::chains::Chains;
+use crate::format::problems::{Findings, Mistake, Origin};
 
 /// The deepest that states may be nested.
 const DEEPEST: usize = 64;
@@ -24,61 +24,35 @@ pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
     }
 }
 
-/// How deep a state is, as far as that has been found.
-#[derive(Clone, Copy, PartialEq)]
-enum Depth {
-    Unknown,
-    /// On the trail that is being followed.
-    Open,
-    Found(usize),
-}
-
 fn parents(outline: &Outline, findings: &mut Findings) {
-    let mut depths = vec![Depth::Unknown; outline.states.len()];
-    for start in &outline.states {
-        let mut trail = Vec::new();
-        let mut at = Some(start.id);
-        let mut depth = 0;
-        while let Some(id) = at {
-            match depths[id.index()] {
-                Depth::Found(found) => {
-                    depth = found + 1;
-                    break;
-                }
-                Depth::Open => {
-                    let begin = trail.iter().position(|on| *on == id).unwrap_or(0);
-                    findings.add(circle(outline, id, &trail[begin..]));
-                    break;
-                }
-                Depth::Unknown => {
-                    depths[id.index()] = Depth::Open;
-                    trail.push(id);
-                    at = outline.state(id).parent;
-                }
-            }
-        }
-        for id in trail.into_iter().rev() {
-            depths[id.index()] = Depth::Found(depth);
-            if depth == DEEPEST {
-                let state = outline.state(id);
-                let message = format!("state `{}` is nested deeper than {DEEPEST} states", state.name);
-                let mistake = Mistake::error("nested-too-deep", state.parent_span.clone(), message);
-                findings.add(mistake.label("its parent"));
-            }
-            depth += 1;
+    let parent_of = |i: usize| outline.states[i].parent.map(StateId::index);
+    let Chains { order, circles } = Chains::follow(outline.states.len(), parent_of);
+    for states in circles {
+        circle(outline, &states).report(findings);
+    }
+    // How deep each state is. The depth of the state that closes a circle is 0.
+    let mut depths: Vec<Option<usize>> = vec![None; outline.states.len()];
+    for i in order {
+        let depth = parent_of(i).and_then(|parent| depths[parent]).map_or(0, |depth| depth + 1);
+        depths[i] = Some(depth);
+        if depth == DEEPEST {
+            let state = &outline.states[i];
+            let message = format!("state `{}` is nested deeper than {DEEPEST} states", state.name);
+            let mistake = Mistake::error("nested-too-deep", state.parent_span.clone(), message);
+            findings.add(mistake.label("its parent"));
         }
     }
 }
 
-fn circle(outline: &Outline, closing: StateId, states: &[StateId]) -> Mistake {
-    let mut names: Vec<_> = states.iter().map(|id| format!("`{}`", outline.state(*id).name)).collect();
+fn circle(outline: &Outline, states: &[usize]) -> Mistake {
+    let mut names: Vec<_> = states.iter().map(|i| format!("`{}`", outline.states[*i].name)).collect();
     let last = names.pop().unwrap_or_default();
     let message = if names.is_empty() {
         format!("{last} is its own parent")
     } else {
         format!("{} and {last} are each other's parents", names.join(", "))
     };
-    let at = outline.state(closing).parent_span.clone();
+    let at = outline.states[states[0]].parent_span.clone();
     Mistake::error("parent-cycle", at, message).label("closes the circle").help(if states.len() == 1 {
         "it must have another parent, or none"
     } else {
@@ -92,12 +66,11 @@ fn initial_children(outline: &Outline, findings: &mut Findings) {
         if child.parent != Some(state.id) {
             let (composite, child) = (&state.name, &child.name);
             let message = format!("`{child}` is the initial state of `{composite}`, but not a child of it");
-            findings.add(
-                Mistake::error("initial-not-a-child", state.initial_span.clone(), message)
-                    .label(format!("its parent is not `{composite}`"))
-                    .help(format!("give `{child}` the key `parent = \"{composite}\"`"))
-                    .origin(Origin::MayFollow),
-            );
+            Mistake::error("initial-not-a-child", state.initial_span.clone(), message)
+                .label(format!("its parent is not `{composite}`"))
+                .help(format!("give `{child}` the key `parent = \"{composite}\"`"))
+                .origin(Origin::MayFollow)
+                .report(findings);
         }
     }
 }
@@ -106,32 +79,30 @@ fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
     let state = outline.state(global);
     if state.parent.is_some() || state.initial.is_some() || state.is_composite() {
         let message = format!("the global state `{}` is nested", state.name);
-        findings.add(
-            Mistake::error("global", state.name.span.clone(), message)
-                .label("runs beside every other state")
-                .help("remove its `parent` and `initial`, and take it as nobody's parent"),
-        );
+        Mistake::error("global", state.name.span.clone(), message)
+            .label("runs beside every other state")
+            .help("remove its `parent` and `initial`, and take it as nobody's parent")
+            .report(findings);
     }
     if let Some(every) = &state.every {
         let message = format!("the global state `{}` has an `every`, but is never entered", state.name);
-        findings.add(
-            Mistake::error("global", every.span.clone(), message)
-                .label("counted from its entry")
-                .help("remove it: the global state is tried in each tick"),
-        );
+        Mistake::error("global", every.span.clone(), message)
+            .label("counted from its entry")
+            .help("remove it: the global state is tried in each tick")
+            .report(findings);
     }
     for after in state.exits.iter().filter_map(ExitOutline::after).filter(|after| after.range().is_some()) {
         let message = format!("an exit of the global state `{}` has a duration that is drawn", state.name);
-        findings.add(
-            Mistake::error("global", after.span.clone(), message)
-                .label("drawn when its state is entered")
-                .help("the global state is never entered: write a fixed duration"),
-        );
+        Mistake::error("global", after.span.clone(), message)
+            .label("drawn when its state is entered")
+            .help("the global state is never entered: write a fixed duration")
+            .report(findings);
     }
     for exit in outline.states.iter().flat_map(|state| &state.exits).filter(|exit| exit.to == global) {
         let message = format!("state `{}` is the global state: it cannot be changed to", state.name);
-        findings
-            .add(Mistake::error("global", exit.span.clone(), message).label("runs beside every other state already"));
+        Mistake::error("global", exit.span.clone(), message)
+            .label("runs beside every other state already")
+            .report(findings);
     }
 }
 
@@ -142,22 +113,20 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
         let only_outer = [("restart", exit.restarts), ("even_final", exit.even_final)];
         for (key, _) in only_outer.into_iter().filter(|(_, is_given)| *is_given && !is_outer) {
             let message = format!("`{key}` says nothing in an exit of `{}`, which has no states in it", state.name);
-            findings.add(
-                Mistake::warning("no-effect", exit.span.clone(), message)
-                    .label("an exit of the state itself")
-                    .help("it is for exits of parents and of the global state: remove it"),
-            );
+            Mistake::warning("no-effect", exit.span.clone(), message)
+                .label("an exit of the state itself")
+                .help("it is for exits of parents and of the global state: remove it")
+                .report(findings);
         }
         // One to the state itself has been found already.
         let leads_within =
             outline.global == Some(state.id) || exit.to != state.id && outline.path(exit.to).contains(&state.id);
         if exit.restarts && is_outer && leads_within && exit.is_always_from() == Some(0.0) {
             let message = format!("`{}` would be entered again in every tick", outline.state(exit.to).name);
-            findings.add(
-                Mistake::error("spins", exit.span.clone(), message)
-                    .label("restarts, with no condition")
-                    .help("give the exit a `when`, or remove `restart`"),
-            );
+            Mistake::error("spins", exit.span.clone(), message)
+                .label("restarts, with no condition")
+                .help("give the exit a `when`, or remove `restart`")
+                .report(findings);
         }
     }
 }
@@ -165,31 +134,21 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
 /// The most changes that are carried out for one callback: rule 13.
 const MOST_CHANGES: usize = 64;
 
-/// States of no length that lead to each other in a circle, or in a chain that is longer than what is carried out at once.
+/// Finds states that are left at once, and that lead to each other in a circle, or in a chain with more changes than one tick
+/// carries out.
 fn without_end(outline: &Outline, findings: &mut Findings) {
     let leads: Vec<_> = outline.states.iter().map(|state| leads_on(outline, state)).collect();
-    let mut seen = vec![0; outline.states.len()];
-    let mut is_endless = false;
-    for start in &outline.states {
-        let (round, mut at) = (start.id.index() + 1, start.id);
-        while seen[at.index()] == 0 {
-            seen[at.index()] = round;
-            let Some(exit) = leads[at.index()] else { break };
-            at = exit.to;
-            if seen[at.index()] == round {
-                is_endless = true;
-                let message =
-                    format!("state `{}` is left as soon as it is entered, and entered again", outline.state(at).name);
-                findings.add(
-                    Mistake::error("spins", exit.span.clone(), message)
-                        .label("closes the circle")
-                        .help("one exit of the circle needs a `when` that does not always hold"),
-                );
-            }
-        }
+    let chains = Chains::follow(leads.len(), |i| leads[i].map(|exit| exit.to.index()));
+    for exit in chains.circles.iter().filter_map(|circle| leads[*circle.last()?]) {
+        let name = &outline.state(exit.to).name;
+        let message = format!("state `{name}` is left as soon as it is entered, and entered again");
+        Mistake::error("spins", exit.span.clone(), message)
+            .label("closes the circle")
+            .help("one exit of the circle needs a `when` that does not always hold")
+            .report(findings);
     }
-    if !is_endless {
-        too_many_changes(outline, &leads, findings);
+    if chains.circles.is_empty() {
+        too_many_changes(outline, &leads, &chains, findings);
     }
 }
 
@@ -215,28 +174,13 @@ fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOu
 }
 
 /// States of no length, without a circle, that follow each other beyond the limit of rule 13.
-fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], findings: &mut Findings) {
+fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], chains: &Chains, findings: &mut Findings) {
     // By id, how many changes follow when the state is entered, and the state in which they end.
-    let mut follow: Vec<Option<(usize, StateId)>> = vec![None; leads.len()];
-    for start in &outline.states {
-        let mut trail = Vec::new();
-        let mut at = start.id;
-        let (mut count, end) = loop {
-            if let Some(known) = follow[at.index()] {
-                break known;
-            }
-            match leads[at.index()] {
-                Some(exit) => {
-                    trail.push(at);
-                    at = exit.to;
-                }
-                None => break (0, at),
-            }
-        };
-        follow[at.index()] = Some((count, end));
-        for id in trail.into_iter().rev() {
-            count += 1;
-            follow[id.index()] = Some((count, end));
+    let mut follow: Vec<(usize, StateId)> = outline.states.iter().map(|state| (0, state.id)).collect();
+    for &i in &chains.order {
+        if let Some(exit) = leads[i] {
+            let (count, end) = follow[exit.to.index()];
+            follow[i] = (count + 1, end);
         }
     }
     // A change to the first of them counts, too; and an owner that comes by another of them comes from before it.
@@ -250,7 +194,8 @@ fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], findings:
     }
     let mut told = HashSet::new();
     for state in outline.states.iter().filter(|state| is_first[state.id.index()]) {
-        let (Some((count, end)), Some(exit)) = (follow[state.id.index()], leads[state.id.index()]) else { continue };
+        let Some(exit) = leads[state.id.index()] else { continue };
+        let (count, end) = follow[state.id.index()];
         // One of several chains with the same end is reported.
         if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES || !told.insert(end) {
             continue;
@@ -262,10 +207,8 @@ fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], findings:
             second.name,
             outline.state(end).name
         );
-        findings.add(
-            Mistake::error("too-many-changes", exit.span.clone(), message).label("the first of these exits").help(format!(
+        Mistake::error("too-many-changes", exit.span.clone(), message).label("the first of these exits").help(format!(
                 "after {MOST_CHANGES} changes a character stays where it is: let one of the states last, without `always`"
-            )),
-        );
+            )).report(findings);
     }
 }

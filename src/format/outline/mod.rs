@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use super::draft::{Params, When, WrittenElsewhere};
 use super::duration::Duration;
 use super::name::Name;
-use super::problems::problem::Problem;
+use super::problems::Problem;
 use super::source::Source;
 use super::words::ValueKind;
 use mention::{Meaning, Mention};
@@ -76,9 +76,9 @@ pub struct Outline {
     /// How many there are beyond these.
     pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
-    /// Where the file names states beside those of the machine.
+    /// The mentions outside of all states: those of the initial and the global state.
     pub(crate) named: Vec<Mention>,
-    /// These and those in the states, in the order of the file, once they have been asked for.
+    /// All mentions in the order of the file. They are collected when they are asked for first.
     pub(crate) mentions: OnceLock<Vec<Mention>>,
 }
 

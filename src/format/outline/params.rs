@@ -8,8 +8,7 @@ use serde_json::Value as Schema;
 use crate::format::draft::tree::{SpannedValue, Table, TreeValue};
 use crate::format::draft::{Params, type_of};
 use crate::format::name::Name;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::{Findings, Mistake};
 
 /// The `format` by which a parameter's schema says that it names a state.
 pub(crate) const STATE_FORMAT: &str = "state";
@@ -17,13 +16,12 @@ pub(crate) const STATE_FORMAT: &str = "state";
 pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
     let none = Table::default();
     let given = params.and_then(|params| params.get_ref().as_table()).unwrap_or(&none);
-    let properties = schema.and_then(|schema| schema["properties"].as_object());
+    let schema = schema.unwrap_or(&Schema::Null);
+    let properties = schema["properties"].as_object();
     for (name, value) in given.iter() {
         let name_text: &str = name.get_ref();
         match properties.and_then(|properties| properties.get(name_text)) {
-            Some(property) => {
-                check_type(findings, behaviour, name_text, value, schema.unwrap_or(&Schema::Null), property);
-            }
+            Some(property) => check_type(findings, behaviour, name_text, value, schema, property),
             None if takes_any(schema) => {}
             None => {
                 let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
@@ -38,8 +36,7 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
             }
         }
     }
-    let required = schema.and_then(|schema| schema["required"].as_array());
-    for name in required.into_iter().flatten().filter_map(Schema::as_str) {
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Schema::as_str) {
         // One that is misspelled has been reported as an unknown parameter.
         let is_known = |given: &str| properties.is_some_and(|known| known.contains_key(given));
         let is_meant = |given: &str| !is_known(given) && findings.nearest(given, [name]).is_some();
@@ -55,15 +52,12 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
 pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Vec<Name> {
     let mut states = Vec::new();
     let given = params.and_then(|params| params.get_ref().as_table());
-    let properties = schema.and_then(|schema| schema["properties"].as_object());
-    let (Some(given), Some(properties)) = (given, properties) else { return states };
+    let (Some(schema), Some(given)) = (schema, given) else { return states };
     for (name, value) in given.iter() {
-        let name: &str = name.get_ref();
-        match (properties.get(name), value.get_ref()) {
-            (Some(property), TreeValue::Array(list)) if names_state(&property["items"]) => {
-                states.extend(list.iter().filter_map(state));
-            }
-            (Some(property), _) if names_state(property) => states.extend(state(value)),
+        let property = &schema["properties"][name.get_ref().as_ref()];
+        match value.get_ref() {
+            TreeValue::Array(list) if names_state(&property["items"]) => states.extend(list.iter().filter_map(state)),
+            _ if names_state(property) => states.extend(state(value)),
             _ => {}
         }
     }
@@ -79,8 +73,7 @@ fn state(value: &SpannedValue<'_>) -> Option<Name> {
 }
 
 /// Whether names beyond the properties are for the behavior to judge: those of a map, or of an enum's variants.
-fn takes_any(schema: Option<&Schema>) -> bool {
-    let Some(schema) = schema else { return false };
+fn takes_any(schema: &Schema) -> bool {
     let more = &schema["additionalProperties"];
     more.as_bool() == Some(true)
         || more.is_object()
@@ -144,15 +137,9 @@ fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
 }
 
 fn is_of(value: &TreeValue<'_>, of_type: &str) -> bool {
-    match of_type {
-        "number" => matches!(value, TreeValue::Integer(_) | TreeValue::Float(_)),
-        "integer" => matches!(value, TreeValue::Integer(_)),
-        "string" => value.is_str(),
-        "boolean" => matches!(value, TreeValue::Boolean(_)),
-        "array" => matches!(value, TreeValue::Array(_)),
-        "object" => value.is_table(),
-        _ => true,
-    }
+    let (found, described) = (type_of(value), describe(of_type));
+    // A whole number is a number, and an unknown type may be any.
+    found == described || of_type == "number" && found == describe("integer") || described == of_type
 }
 
 fn describe(of_type: &str) -> &str {

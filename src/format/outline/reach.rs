@@ -6,8 +6,7 @@ use std::mem;
 
 use super::{ExitOutline, Outline, StateOutline};
 use crate::format::duration::Duration;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::Mistake;
+use crate::format::problems::{Findings, Mistake};
 
 /// Warns about one machine of a file. `used` has the places of the states that any of them uses.
 pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {
@@ -28,19 +27,17 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
         // What a machine has from another one, it may do without: it could not remove it.
         if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
             let message = format!("state `{}` can never be reached", state.name);
-            findings.add(
-                Mistake::warning("unreachable", state.name.span.clone(), message).label("nothing leads here").help(
-                    "let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it",
-                ),
-            );
+            Mistake::warning("unreachable", state.name.span.clone(), message)
+                .label("nothing leads here")
+                .help("let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it")
+                .report(findings);
         }
         if !is_left(outline, state) && !state.is_final && !state.is_composite() {
             let message = format!("state `{}` has no way out", state.name);
-            findings.add(
-                Mistake::warning("no-way-out", state.name.span.clone(), message)
-                    .label("nothing leads out")
-                    .help("give it an exit, or write `final = true` if it is meant to be the end"),
-            );
+            Mistake::warning("no-way-out", state.name.span.clone(), message)
+                .label("nothing leads out")
+                .help("give it an exit, or write `final = true` if it is meant to be the end")
+                .report(findings);
         }
     }
 }
@@ -57,7 +54,7 @@ pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashS
     used
 }
 
-/// Whether it has an exit, or what is around it, or the global state.
+/// Whether an exit leads out of a state: its own, or that of a state around it or of the global state.
 fn is_left(outline: &Outline, state: &StateOutline) -> bool {
     outline.path(state.id).into_iter().chain(outline.global).any(|id| outline.state(id).leads_to().next().is_some())
 }
@@ -91,30 +88,32 @@ fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline
         && entered.all(|id| outline.state(id).enter_when.is_none())
 }
 
+/// Whether an exit that holds is taken before another one opens. Where its time varies, that is unknown. When their state is
+/// entered, an exit with `always` is tried before exits without.
+fn comes_first(before: &ExitOutline, exit: &ExitOutline) -> bool {
+    let from = before.after.as_ref().map_or(Some(0.0), Duration::most);
+    (before.is_always || !exit.is_always) && from.is_some_and(|from| from <= exit.opens_at())
+}
+
 /// Exits tried after each update that are behind one that is always taken by the time at which they open.
 fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
-    // The one that is taken first, when it is, in seconds, how that is written, and whether it is tried as its state is entered:
-    // if not, the exits that are come before it then.
-    let mut taken: Option<(&StateOutline, f64, String, bool)> = None;
+    // The exit that is taken first, and when, in seconds.
+    let mut taken: Option<(&ExitOutline, f64)> = None;
     for exit in of.exits.iter().filter(|exit| exit.on.is_none()) {
-        let target = outline.state(exit.to);
-        let covers =
-            |(_, at, _, at_entry): &&(_, f64, _, bool)| *at <= exit.opens_at() && (*at_entry || !exit.is_always);
-        if let Some((first, at, when, _)) = taken.as_ref().filter(covers) {
-            let message =
-                format!("this exit is never taken: an earlier exit, to `{}`, is always taken{when}", first.name);
+        if let Some((first, at)) = taken.filter(|(first, _)| comes_first(first, exit)) {
+            let when = first.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
+            let to = outline.state(first.to).name();
+            let message = format!("this exit is never taken: an earlier exit, to `{to}`, is always taken{when}");
             let help = match exit.after {
-                Some(_) if *at > 0.0 => "give it a shorter `after`, or give the earlier exit a `when`",
+                Some(_) if at > 0.0 => "give it a shorter `after`, or give the earlier exit a `when`",
                 _ => "put it earlier, or give the earlier exit a `when`",
             };
             findings.add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
             continue;
         }
-        if let Some(at) = exit.is_always_from().filter(|_| is_taken_if_it_holds(outline, of, exit)) {
-            if taken.as_ref().is_none_or(|(_, before, _, _)| at < *before) {
-                let when = exit.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
-                taken = Some((target, at, when, exit.is_always));
-            }
+        let from = exit.is_always_from().filter(|_| is_taken_if_it_holds(outline, of, exit));
+        if let Some(at) = from.filter(|at| taken.is_none_or(|(_, before)| *at < before)) {
+            taken = Some((exit, at));
         }
     }
 }
@@ -133,15 +132,14 @@ fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) 
         let child = outline.state(*first);
         let message =
             format!("state `{}` has states in it, but no `initial`: an exit to it leads to none of them", state.name);
-        findings.add(
-            Mistake::warning("no-initial", state.name.span.clone(), message)
-                .label("which of its states does it begin with?")
-                .second(Some(child.name.span.clone()), "this one is in it")
-                .help(format!(
-                    "write `initial = \"{}\"`, or `entry = true` in those that the game's code changes to",
-                    child.name
-                )),
-        );
+        Mistake::warning("no-initial", state.name.span.clone(), message)
+            .label("which of its states does it begin with?")
+            .second(Some(child.name.span.clone()), "this one is in it")
+            .help(format!(
+                "write `initial = \"{}\"`, or `entry = true` in those that the game's code changes to",
+                child.name
+            ))
+            .report(findings);
     }
 }
 
@@ -149,11 +147,10 @@ fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) 
 fn no_end(state: &StateOutline, findings: &mut Findings) {
     let Some(exit) = state.exits.first().filter(|_| state.is_final && !state.is_foreign) else { return };
     let message = format!("state `{}` is final, but has an exit of its own", state.name);
-    findings.add(
-        Mistake::warning("final-exit", exit.span.clone(), message)
-            .label("leads out of the end")
-            .help("remove the exit, or `final = true`"),
-    );
+    Mistake::warning("final-exit", exit.span.clone(), message)
+        .label("leads out of the end")
+        .help("remove the exit, or `final = true`")
+        .report(findings);
 }
 
 /// Exits behind one with the same condition, which is taken whenever they could be.
@@ -167,12 +164,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
         };
         let Some(condition) = condition else { continue };
         let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
-        // Where a time varies, it is unknown which one is shorter.
-        let covers = |before: &&&ExitOutline| {
-            // When its state is entered, an exit with `always` is tried before exits without.
-            (before.is_always || !exit.is_always)
-                && before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
-        };
+        let covers = |before: &&&ExitOutline| comes_first(before, exit);
         // Exits without a message are looked for elsewhere.
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
         let same = taken.get(&key).filter(|_| key.1.is_some());
@@ -183,23 +175,17 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
             continue;
         };
         let to = outline.state(before.to).name();
-        let (message, help) = if before.when.is_some() {
-            (
-                format!("this exit is never taken: an earlier exit, to `{to}`, has the same condition"),
-                "remove one of them, or give it another `when`",
-            )
+        let (why, help) = if before.when.is_some() {
+            ("has the same condition", "remove one of them, or give it another `when`")
         } else {
-            (
-                format!("this exit is never taken: an earlier exit, to `{to}`, is always taken"),
-                "put it earlier, or give the earlier exit a `when`",
-            )
+            ("is always taken", "put it earlier, or give the earlier exit a `when`")
         };
-        findings.add(
-            Mistake::warning("never-taken", exit.span.clone(), message)
-                .label("never taken")
-                .second(Some(before.span.clone()), "this one is taken")
-                .help(help),
-        );
+        let message = format!("this exit is never taken: an earlier exit, to `{to}`, {why}");
+        Mistake::warning("never-taken", exit.span.clone(), message)
+            .label("never taken")
+            .second(Some(before.span.clone()), "this one is taken")
+            .help(help)
+            .report(findings);
     }
 }
 
@@ -208,11 +194,10 @@ fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
     let Some(every) = &state.every else { return };
     if state.behaviors.is_empty() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
         let message = format!("state `{}` has nothing to do every {every}", state.name);
-        findings.add(
-            Mistake::warning("nothing-to-try", every.span.clone(), message)
-                .label("no behavior, and no exit that is tried")
-                .help("remove it: exits that wait for a message do not wait for a turn"),
-        );
+        Mistake::warning("nothing-to-try", every.span.clone(), message)
+            .label("no behavior, and no exit that is tried")
+            .help("remove it: exits that wait for a message do not wait for a turn")
+            .report(findings);
     }
 }
 
@@ -222,10 +207,9 @@ fn never_done(outline: &Outline, state: &StateOutline, findings: &mut Findings) 
     if !outline.states.iter().any(|end| end.ends == Some(state.id)) {
         let machine = state.machine().unwrap_or_default();
         let message = format!("this exit is never taken: machine `{machine}` has no final state");
-        findings.add(
-            Mistake::warning("never-taken", exit.span.clone(), message)
-                .label("waits for its end")
-                .help("write `final = true` in the states in which it ends"),
-        );
+        Mistake::warning("never-taken", exit.span.clone(), message)
+            .label("waits for its end")
+            .help("write `final = true` in the states in which it ends")
+            .report(findings);
     }
 }

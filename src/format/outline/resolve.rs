@@ -16,11 +16,10 @@ use crate::format::draft::read::missing_key;
 use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
 use crate::format::expression::RESERVED;
 use crate::format::name::Name;
-use crate::format::problems::findings::Findings;
-use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::words::{WordKind, Words};
 
-/// What an exit waits for that is taken when the machine of its state has come to an end.
+/// The message of exits that are taken when the machine of their state has ended.
 const DONE: &str = "done";
 
 /// How many of the words that a game offers are listed.
@@ -40,7 +39,7 @@ struct Resolved<'i> {
 }
 
 impl<'i> Common<'i> {
-    /// A state and its parameters, which are those of another machine if they are the same.
+    /// Returns a state and its parameters. Machines in which they are the same share them.
     fn share(
         &mut self,
         draft: Option<Rc<DraftState<'i>>>,
@@ -49,13 +48,11 @@ impl<'i> Common<'i> {
     ) -> (Arc<StateOutline>, Rc<[Option<Params<'i>>]>) {
         let Some(draft) = draft else { return (state, params.into()) };
         let place = Rc::as_ptr(&draft);
-        if let Some(known) = self.resolved.get(&place).filter(|known| known.state == state) {
+        let known = self.resolved.get(&place);
+        if let Some(known) = known.filter(|known| known.state == state) {
             return (Arc::clone(&known.state), Rc::clone(&known.params));
         }
-        let params: Rc<[_]> = match self.resolved.get(&place) {
-            Some(known) => Rc::clone(&known.params),
-            None => params.into(),
-        };
+        let params: Rc<[_]> = known.map_or_else(|| params.into(), |known| Rc::clone(&known.params));
         let resolved = Resolved { _draft: draft, state: Arc::clone(&state), params: Rc::clone(&params) };
         self.resolved.insert(place, resolved);
         (state, params)
@@ -197,11 +194,10 @@ impl Resolver<'_> {
         let global = self.state_named(name)?;
         if Some(global) == initial {
             let message = format!("state `{}` is both the initial and the global state", self.name_of(global));
-            self.findings.add(
-                Mistake::error("global", at, message)
-                    .label("runs beside every other state")
-                    .help("the global state is never entered: name another initial state"),
-            );
+            Mistake::error("global", at, message)
+                .label("runs beside every other state")
+                .help("the global state is never entered: name another initial state")
+                .report(self.findings);
         }
         Some(global)
     }
@@ -210,10 +206,12 @@ impl Resolver<'_> {
         let DraftState { name, behaviors, script, mut enter_when, parent, initial, machine, .. } = state;
         let of_file = self.rate;
         self.rate = state.rate.or(of_file);
-        self.is_foreign = state.is_foreign;
+        self.is_foreign = state.written.is_some();
         let runs = machine.is_some();
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
-        self.script(script.as_ref());
+        if let Some(script) = &script {
+            self.script(script);
+        }
         if let Some(when) = &mut enter_when {
             self.condition(when, ConditionPlace::Entry);
         }
@@ -237,7 +235,7 @@ impl Resolver<'_> {
             machine,
             part: self.scopes.part(id).to_owned(),
             is_linked: state.root.is_some(),
-            is_foreign: state.is_foreign,
+            is_foreign: self.is_foreign,
             written: state.written,
             exits: {
                 // Not more than there are: most states have few.
@@ -276,7 +274,7 @@ impl Resolver<'_> {
 
     /// `runs` is whether its state runs a machine.
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
-        let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
+        let DraftExit { to, after, mut when, on, always, restarts, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
         if let Some(when) = &mut when {
             self.condition(when, on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text)));
@@ -287,25 +285,23 @@ impl Resolver<'_> {
         }
         let after = after.and_then(|after| self.duration(after));
         if let Some(at) = always.clone().filter(|_| after.is_some() || on.is_some()) {
-            self.findings.add(
-                Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
-                    .label("tried as soon as the state is entered")
-                    .help("remove `always`, or put the `after` or `on` into an exit of its own"),
-            );
+            Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
+                .label("tried as soon as the state is entered")
+                .help("remove `always`, or put the `after` or `on` into an exit of its own")
+                .report(self.findings);
         }
         let to = to?;
-        let (is_always, restarts, even_final) = (always.is_some(), restart.is_some(), even_final.is_some());
+        let is_always = always.is_some();
         let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, is_done, span };
         // What is mistaken is no condition that is missing.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
             let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
-            self.findings.add(
-                Mistake::error("spins", exit.span.clone(), message)
-                    .label("to itself, with no condition")
-                    .help("give the exit a `when`, or remove it")
-                    .origin(Origin::MayFollow),
-            );
+            Mistake::error("spins", exit.span.clone(), message)
+                .label("to itself, with no condition")
+                .help("give the exit a `when`, or remove it")
+                .origin(Origin::MayFollow)
+                .report(self.findings);
         }
         Some(exit)
     }
@@ -319,24 +315,20 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn script(&mut self, script: Option<&Name>) {
-        if let Some(script) = script {
-            self.mention(script, Meaning::Script);
-        }
-        if let (Some(script), Some(Words { scripts: false, .. })) = (script, self.words) {
+    pub(super) fn script(&mut self, script: &Name) {
+        self.mention(script, Meaning::Script);
+        if let Some(Words { scripts: false, .. }) = self.words {
             self.findings.add(scripts_are_off(script));
         }
     }
 
     /// The parent of a state: the one that is named, or the one that its own name tells.
     fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
-        let Some(name) = named else { return self.scopes.parent(of) };
         let parent = self.scopes.parent(of);
-        match parent {
-            Some(parent) => self.mention(&name, Meaning::State(parent)),
-            None => self.unknown_state(name),
-        }
-        parent
+        let Some(name) = named else { return parent };
+        let Some(parent) = parent else { return self.unknown_state(name) };
+        self.mention(&name, Meaning::State(parent));
+        Some(parent)
     }
 
     pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
@@ -347,21 +339,12 @@ impl Resolver<'_> {
             }
             Meant::Several(places) => {
                 let places: Vec<_> = places.iter().map(String::as_str).collect();
-                self.findings.add(
-                    Mistake::error(
-                        "ambiguous-state",
-                        name.span,
-                        format!("`{}` is the name of several states", name.text),
-                    )
+                Mistake::error("ambiguous-state", name.span, format!("`{}` is the name of several states", name.text))
                     .label("which of them?")
-                    .help(format!("write one of {}", listed(&places))),
-                );
-                None
+                    .help(format!("write one of {}", listed(&places)))
+                    .fail(self.findings)
             }
-            Meant::Nothing => {
-                self.unknown_state(name);
-                None
-            }
+            Meant::Nothing => self.unknown_state(name),
         }
     }
 
@@ -374,16 +357,15 @@ impl Resolver<'_> {
         self.mentions.push(Mention { name: text, span, meaning, condition: self.within.clone() });
     }
 
-    fn unknown_state(&mut self, name: Name) {
+    fn unknown_state(&mut self, name: Name) -> Option<StateId> {
         let nearest = self.findings.nearest(&name.text, self.scopes.names());
         let machine = self.machine.map_or(String::new(), |machine| format!("machines.{}.", quoted(machine)));
-        self.findings.add(
-            Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
-                .label("no state of this file")
-                .help(format!("define it: `[{machine}states.{}]`", quoted(&name.text)))
-                .meant(nearest)
-                .origin(Origin::MayFollow),
-        );
+        Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
+            .label("no state of this file")
+            .help(format!("define it: `[{machine}states.{}]`", quoted(&name.text)))
+            .meant(nearest)
+            .origin(Origin::MayFollow)
+            .fail(self.findings)
     }
 
     /// Reports a word that the game does not offer: which word was probably meant, or else which words there are.

@@ -60,17 +60,14 @@ struct NameScope {
     root: Option<usize>,
 }
 
-impl NameScope {
-    fn new(state: &Placed<'_>) -> Self {
-        let name: Rc<str> = state.name.into();
-        Self { parent: None, place: Rc::clone(&name), name, root: state.root }
-    }
-}
-
 impl Scopes {
     /// Makes the scopes of states as they are written.
     pub(crate) fn new(states: &[Placed<'_>]) -> Self {
-        let scopes: Vec<NameScope> = states.iter().map(NameScope::new).collect();
+        let scope = |state: &Placed<'_>| {
+            let name: Rc<str> = state.name.into();
+            NameScope { parent: None, place: Rc::clone(&name), name, root: state.root }
+        };
+        let scopes: Vec<NameScope> = states.iter().map(scope).collect();
         let by_key = scopes.iter().enumerate().map(|(i, scope)| (Rc::clone(&scope.name), i)).collect();
         let mut all =
             Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new(), taken: Vec::new() };
@@ -159,7 +156,7 @@ impl Scopes {
     }
 
     /// The parent of a state, if there is such a state.
-    pub(super) fn parent(&self, of: StateId) -> Option<StateId> {
+    pub(crate) fn parent(&self, of: StateId) -> Option<StateId> {
         self.of_states[of.index()].parent.map(StateId::new)
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Outline;
 use crate::format::folder::read_named;
 use crate::format::name::Name;
-use crate::format::problems::findings::Findings;
+use crate::format::problems::Findings;
 use crate::format::script::budget::ScriptBudget;
 use crate::format::script::compiled::{self, Purpose};
 use crate::format::script::lint::ScriptNames;

@@ -125,13 +125,9 @@ impl Findings {
 
     /// The warnings, and how many more there are; or everything, if there is an error.
     pub(crate) fn finish(self) -> Result<(Vec<Problem>, usize), Problems> {
-        if self.errors == 0 {
-            let mut more = self.more;
-            let warnings = grouped(sorted(self.found, &self.source.name), &mut more);
-            Ok((warnings, more.warnings))
-        } else {
-            Err(self.into_problems())
-        }
+        let errors = self.errors;
+        let problems = self.into_problems();
+        if errors == 0 { Ok(problems.into_warnings()) } else { Err(problems) }
     }
 
     /// Everything, whether there is an error or not. What is wrong in many places is one problem.
@@ -173,32 +169,27 @@ const MOST_OF_ONE: usize = 2;
 /// Of problems that are the same in many places, the first, which says how many there are.
 fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     let are_all = more.errors + more.warnings == 0;
-    let mut same: HashMap<(String, String), Vec<usize>> = HashMap::new();
-    let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
-    for (i, problem) in found.iter().enumerate() {
-        let file = || problem.file().to_owned();
-        same.entry((file(), problem.says())).or_default().push(i);
-        alike.entry((file(), problem.kind())).or_default().push(i);
-    }
-    // By the first one, the findings that it stands for.
+    // By the first one, the lines of the others for which it stands.
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut is_left_out = vec![false; found.len()];
-    for (all, most) in [(alike, MOST_OF_A_KIND), (same, MOST_OF_ONE)] {
-        for places in all.into_values().filter(|places| places.len() > most) {
+    for (what, most) in [(Problem::kind as fn(&Problem) -> String, MOST_OF_A_KIND), (Problem::says, MOST_OF_ONE)] {
+        let mut places_of: HashMap<(&str, String), Vec<usize>> = HashMap::new();
+        for (i, problem) in found.iter().enumerate() {
+            places_of.entry((problem.file(), what(problem))).or_default().push(i);
+        }
+        for places in places_of.into_values().filter(|places| places.len() > most) {
             if places.iter().any(|i| is_left_out[*i] || groups.contains_key(i)) {
                 continue;
             }
             places[1..].iter().for_each(|i| is_left_out[*i] = true);
-            groups.insert(places[0], places[1..].to_vec());
+            groups.insert(places[0], places[1..].iter().map(|i| found[*i].line()).collect());
         }
     }
-    let lines = |places: &[usize]| places.iter().map(|i| found[*i].line()).collect::<Vec<_>>();
-    let notes: HashMap<usize, Vec<usize>> = groups.iter().map(|(first, others)| (*first, lines(others))).collect();
     let mut listed = Vec::new();
     for (i, problem) in found.into_iter().enumerate() {
         if is_left_out[i] {
             *(if problem.is_warning() { &mut more.warnings } else { &mut more.errors }) += 1;
-        } else if let Some(lines) = notes.get(&i) {
+        } else if let Some(lines) = groups.get(&i) {
             listed.push(problem.with_others(lines, are_all));
         } else {
             listed.push(problem);
@@ -207,7 +198,7 @@ fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     listed
 }
 
-/// In the order of the file; behind that, what is in other files.
+/// Sorts problems by their places in the file. Problems in other files come last.
 fn sorted(mut found: Vec<Problem>, file: &str) -> Vec<Problem> {
     let other = |problem: &Problem| if problem.file() == file { None } else { Some(problem.file().to_owned()) };
     found.sort_by_cached_key(|problem| (other(problem), problem.span().start));

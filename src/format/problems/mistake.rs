@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use miette::Severity;
 
+use super::findings::Findings;
 use crate::shown::shown;
 
 /// One mistake, before it is known in which file it is.
@@ -18,7 +19,7 @@ pub(crate) struct Mistake {
     pub(crate) severity: Severity,
     /// What is wrong.
     pub(crate) message: String,
-    /// Where, and what is said there.
+    /// Where it is, with a label.
     pub(crate) label: TextLabel,
     /// Another part of the text that it has to do with.
     pub(crate) second: Option<TextLabel>,
@@ -27,7 +28,7 @@ pub(crate) struct Mistake {
     pub(crate) origin: Origin,
 }
 
-/// A part of the text, and what is said of it.
+/// A part of the text, and its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextLabel {
     pub(crate) at: Range<usize>,
@@ -90,6 +91,22 @@ impl Mistake {
     pub(crate) fn origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
         self
+    }
+
+    /// The mistake as the reason why something could not be read.
+    pub(crate) fn refuse<O>(self) -> Result<O, Box<Self>> {
+        Err(Box::new(self))
+    }
+
+    /// Adds the mistake to those of its file.
+    pub(crate) fn report(self, findings: &mut Findings) {
+        findings.add(self);
+    }
+
+    /// Adds the mistake to those of its file, and returns `None` for the part that is mistaken.
+    pub(crate) fn fail<O>(self, findings: &mut Findings) -> Option<O> {
+        findings.add(self);
+        None
     }
 
     /// The same mistake elsewhere.

@@ -4,3 +4,7 @@ pub(crate) mod findings;
 pub(crate) mod load_error;
 pub(crate) mod mistake;
 pub(crate) mod problem;
+
+pub(crate) use findings::Findings;
+pub(crate) use mistake::{Mistake, Origin};
+pub(crate) use problem::{Problem, Problems};

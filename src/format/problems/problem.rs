@@ -227,6 +227,11 @@ impl Problems {
         Self { source, listed, more }
     }
 
+    /// The warnings, and how many more there are.
+    pub(crate) fn into_warnings(self) -> (Vec<Problem>, usize) {
+        (self.listed, self.more.warnings)
+    }
+
     /// Returns the problems, errors and warnings, in the order of the file.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Problem> {

@@ -5,6 +5,7 @@ use std::iter;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::claim::ClaimTest;
 use crate::format::expression::Comparison;
 use crate::span::Span;
 
@@ -24,14 +25,6 @@ pub(super) enum Division {
 }
 
 impl Cells {
-    pub(super) fn none(count: usize) -> Self {
-        Self(smallvec![0; count.div_ceil(64)])
-    }
-
-    pub(super) fn insert(&mut self, cell: usize) {
-        self.0[cell / 64] |= 1 << (cell % 64);
-    }
-
     #[cfg(test)]
     fn has(&self, cell: usize) -> bool {
         self.0[cell / 64] >> (cell % 64) & 1 == 1
@@ -66,16 +59,18 @@ impl Cells {
         Some(at * 64 + 63 - word.leading_zeros() as usize)
     }
 
-    /// Removes all below a cell, or all above it.
-    pub(super) fn bound(&mut self, from: usize, to: usize) {
+    /// Removes all below a cell, and all above another one. Returns whether there were such cells.
+    pub(super) fn bound(&mut self, from: usize, to: usize) -> bool {
+        let mut has_changed = false;
         for (at, word) in self.0.iter_mut().enumerate() {
             for bit in 0..64 {
-                let cell = at * 64 + bit;
-                if *word >> bit & 1 == 1 && !(from..=to).contains(&cell) {
+                if *word >> bit & 1 == 1 && !(from..=to).contains(&(at * 64 + bit)) {
                     *word &= !(1 << bit);
+                    has_changed = true;
                 }
             }
         }
+        has_changed
     }
 }
 
@@ -108,36 +103,25 @@ impl Division {
 
     /// All cells that there are values in.
     pub(super) fn all(&self) -> Cells {
-        let mut all = Cells::none(self.count());
         // Nothing is before 0.
-        let first = match self {
-            Self::Time(constants) if constants.first() == Some(&0.0) => 1,
-            _ => 0,
-        };
-        (first..self.count()).for_each(|cell| all.insert(cell));
-        all
+        let begins_at_zero = matches!(self, Self::Time(constants) if constants.first() == Some(&0.0));
+        self.cells(|cell| cell > 0 || !begins_at_zero)
     }
 
-    /// The cells in which a flag is true.
-    pub(super) fn yes(&self) -> Cells {
-        let mut cells = Cells::none(self.count());
-        cells.insert(1);
-        cells
+    /// The cells in which a test holds.
+    pub(super) fn holding(&self, test: &ClaimTest) -> Cells {
+        self.cells(|cell| match (test, self) {
+            (ClaimTest::Is, _) => cell == 1,
+            (ClaimTest::Compared(..), Self::Flag) => false,
+            (ClaimTest::Compared(op, with), Self::Number(_)) => op.holds(self.sample(cell), *with),
+            (ClaimTest::Compared(op, with), Self::Time(_)) => op.holds_since(Span::of(*with, self.sample(cell)), 0.0),
+        })
     }
 
-    /// The cells in which a comparison holds.
-    pub(super) fn compared(&self, op: Comparison, with: f64) -> Cells {
-        let mut cells = Cells::none(self.count());
-        for cell in 0..self.count() {
-            let holds = match self {
-                Self::Flag => false,
-                Self::Number(_) => op.holds(self.sample(cell), with),
-                Self::Time(_) => op.holds_since(Span::of(with, self.sample(cell)), 0.0),
-            };
-            if holds {
-                cells.insert(cell);
-            }
-        }
+    /// The cells for which `has` returns true.
+    fn cells(&self, has: impl Fn(usize) -> bool) -> Cells {
+        let mut cells = Cells(smallvec![0; self.count().div_ceil(64)]);
+        (0..self.count()).filter(|cell| has(*cell)).for_each(|cell| cells.0[cell / 64] |= 1 << (cell % 64));
         cells
     }
 
@@ -145,12 +129,10 @@ impl Division {
     pub(super) fn sample(&self, cell: usize) -> f64 {
         let (constants, least) = match self {
             Self::Flag => return if cell == 1 { 1.0 } else { 0.0 },
+            Self::Number(_) if cell + 1 == self.count() => return f64::NAN,
             Self::Number(constants) => (constants, None),
             Self::Time(constants) => (constants, Some(0.0)),
         };
-        if matches!(self, Self::Number(_)) && cell + 1 == self.count() {
-            return f64::NAN;
-        }
         if cell % 2 == 1 {
             return constants[cell / 2];
         }
@@ -196,6 +178,7 @@ fn between(below: f64, above: f64) -> f64 {
 mod tests {
     use super::Division;
     use crate::format::expression::Comparison;
+    use crate::format::prove::claim::ClaimTest;
 
     #[test]
     fn constants_divide_numbers_into_cells_with_short_samples() {
@@ -203,7 +186,7 @@ mod tests {
         let samples: Vec<_> = (0..division.count()).map(|cell| division.sample(cell)).collect();
         assert_eq!(samples[..7], [0.0, 0.5, 2.0, 3.0, 12.0, 20.0, 21.0]);
         assert!(samples[7].is_nan());
-        let holding = division.compared(Comparison::NotEqual, 3.0);
+        let holding = division.holding(&ClaimTest::Compared(Comparison::NotEqual, 3.0));
         let holding: Vec<_> = (0..division.count()).filter(|cell| holding.has(*cell)).collect();
         assert_eq!(holding, [0, 1, 2, 4, 5, 6]);
     }

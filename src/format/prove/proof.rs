@@ -1,12 +1,12 @@
 //! What has been found of the machines of a file.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::mem;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::conditions::Seen;
 use super::machine::{ExitId, Machine};
 use super::reach::{Reached, reach};
+use super::reading::Undecided;
 use super::solver::Work;
 use super::witness::{Stage, Witness};
 use super::{conditions, flicker, never, no_way_out};
@@ -122,57 +122,53 @@ impl Proof {
 
     /// The same where behaviors refuse no change, or where they may.
     fn with(outlines: &[Outline], may_refuse: bool, stage: impl Fn(&Outline) -> Option<Box<dyn Stage>>) -> Self {
-        let mut work = Work::new(MOST_STEPS);
-        let mut all = Vec::new();
-        let mut notes = ProofNotes::default();
-        let mut unlisted = 0;
-        let mut looked: Vec<Looked<'_>> = Vec::new();
+        let work = &Work::new(MOST_STEPS);
+        let undecided = &RefCell::default();
+        let mut looked = Vec::new();
         for outline in outlines {
-            let machine = Machine::new(outline, may_refuse);
-            let reached = reach(&machine, &mut work);
+            let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
+            let (stage, found) = (stage(outline), RefCell::default());
+            let machine = Machine { outline, states, may_refuse, stage, work, undecided, found };
+            let reached = reach(&machine);
             looked.push(Looked { machine, reached });
         }
         let unused = UnusedNames::of(&looked);
+        let mut all = Vec::new();
+        let mut unlisted = 0;
+        let mut has_more_circles = false;
         for Looked { machine, reached } in &looked {
-            let stage = stage(machine.outline);
-            let mut found = Vec::new();
-            let impossible = conditions::check(machine, stage.as_deref(), &mut work, &mut found);
-            add(&mut all, machine, mem::take(&mut found));
+            let impossible = conditions::check(machine);
+            add(&mut all, machine);
+            // Why it is so is looked for only where it is said.
+            let mut is_full = || {
+                let is_full = all.len() + machine.found.borrow().len() >= MOST_FINDINGS;
+                unlisted += usize::from(is_full);
+                is_full
+            };
             for state in machine.outline.states() {
-                let is_global = machine.outline.global() == Some(state.id());
-                if !reached.is_active[state.id().index()] && !is_global {
-                    if unused.states.contains(&state.name.span.start) && !state.is_foreign {
-                        // Why it is so is looked for only where it is said.
-                        if all.len() + found.len() >= MOST_FINDINGS {
-                            unlisted += 1;
-                            continue;
-                        }
-                        found.push(never::state(machine, stage.as_deref(), reached, state.id(), &mut work));
+                if reached.active_with(machine, state.id()).is_empty() {
+                    if unused.states.contains(&state.name.span.start) && !state.is_foreign && !is_full() {
+                        machine.found.borrow_mut().push(never::state(machine, reached, state.id()));
                     }
                     continue;
                 }
                 for id in machine.exits_of(state.id()) {
-                    if unused.has(machine, id) && is_new(&all, machine, id) {
-                        if all.len() + found.len() >= MOST_FINDINGS {
-                            unlisted += 1;
-                            continue;
-                        }
-                        found.extend(never::exit(machine, stage.as_deref(), reached, &impossible, id, &mut work));
+                    if unused.has(machine, id) && is_new(&all, machine, id) && !is_full() {
+                        machine.found.borrow_mut().extend(never::exit(machine, reached, &impossible, id));
                     }
                 }
             }
-            if let Some(stage) = stage.as_deref() {
-                notes.has_more_circles |= !flicker::check(machine, stage, reached, &mut work, &mut found);
+            if machine.stage.is_some() {
+                has_more_circles |= !flicker::check(machine, reached);
             }
-            no_way_out::check(machine, stage.as_deref(), reached, &mut work, &mut found);
-            notes.add(machine, reached);
-            add(&mut all, machine, found);
+            no_way_out::check(machine, reached);
+            add(&mut all, machine);
         }
-        notes.is_cut = work.is_cut;
         all.sort_by_key(|finding| finding.problem.span().start);
         unlisted += all.len().saturating_sub(MOST_FINDINGS);
         all.truncate(MOST_FINDINGS);
-        Self { findings: all, unlisted, notes: notes.said(), steps: work.done }
+        let notes = notes(&looked, &undecided.borrow(), has_more_circles, work.is_cut.get());
+        Self { findings: all, unlisted, notes, steps: work.done.get() }
     }
 
     /// Returns the findings, in the order of the file. The list has at most 200.
@@ -215,27 +211,26 @@ struct UnusedNames {
 
 impl UnusedNames {
     fn of(looked: &[Looked<'_>]) -> Self {
-        let (mut used, mut exits) = (HashSet::new(), HashSet::new());
-        let (mut reached_states, mut states) = (HashSet::new(), HashSet::new());
+        let (mut exits, mut taken) = (HashSet::new(), HashSet::new());
+        let (mut states, mut active) = (HashSet::new(), HashSet::new());
         for Looked { machine, reached } in looked {
             for state in machine.outline.states().iter().filter(|state| !state.is_foreign) {
-                let is_active = reached.is_active[state.id().index()] || machine.outline.global() == Some(state.id());
-                states.insert(state.name.span.start);
-                if is_active {
-                    reached_states.insert(state.name.span.start);
+                let start = state.name.span.start;
+                states.insert(start);
+                if reached.active_with(machine, state.id()).is_empty() {
+                    continue;
                 }
-                for id in machine.exits_of(state.id()).filter(|_| is_active) {
+                active.insert(start);
+                for id in machine.exits_of(state.id()) {
                     let start = machine.exit(id).span.start;
                     exits.insert(start);
                     if reached.taken.contains(&id) {
-                        used.insert(start);
+                        taken.insert(start);
                     }
                 }
             }
         }
-        exits.retain(|start| !used.contains(start));
-        states.retain(|start| !reached_states.contains(start));
-        Self { exits, states }
+        Self { exits: &exits - &taken, states: &states - &active }
     }
 
     fn has(&self, machine: &Machine<'_>, id: ExitId) -> bool {
@@ -250,9 +245,9 @@ fn is_new(all: &[Finding], machine: &Machine<'_>, id: ExitId) -> bool {
 }
 
 /// Adds what has been found in a machine, unless it has been found in another one that it is like.
-fn add(all: &mut Vec<Finding>, machine: &Machine<'_>, found: Vec<Seen>) {
+fn add(all: &mut Vec<Finding>, machine: &Machine<'_>) {
     let source = &machine.outline.source;
-    for (mistake, witness) in found {
+    for (mistake, witness) in machine.found.take() {
         let mistake = mistake.within(source.text().len()).shown();
         let is_same = |finding: &Finding| {
             let problem = &finding.problem;
@@ -275,64 +270,43 @@ fn add(all: &mut Vec<Finding>, machine: &Machine<'_>, found: Vec<Seen>) {
 }
 
 /// What is to be said besides the findings.
-#[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is something that is said or not")]
-struct ProofNotes {
-    comparisons: BTreeSet<String>,
-    has_chances: bool,
-    has_scripts: bool,
-    has_durations: bool,
-    has_behaviors: bool,
-    has_more_circles: bool,
-    is_cut: bool,
-    /// The exits of which it is not known whether they are taken, by their places in the file.
-    unknown: BTreeMap<usize, String>,
-}
-
-impl ProofNotes {
-    fn add(&mut self, machine: &Machine<'_>, reached: &Reached) {
-        let undecided = machine.undecided.borrow();
-        self.comparisons.extend(undecided.comparisons.iter().cloned());
-        self.has_chances |= undecided.has_chances;
-        self.has_scripts |= undecided.has_scripts;
-        self.has_durations |= undecided.has_durations;
-        let states = machine.outline.states();
-        self.has_scripts |= states.iter().any(|state| state.script.is_some());
-        self.has_behaviors |= states.iter().any(|state| state.behaviors().next().is_some());
+fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, is_cut: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !undecided.comparisons.is_empty() {
+        let texts = undecided.comparisons.iter().map(|text| format!("`{text}`"));
+        notes.push(format!("not decided: {}", listed(texts)));
+    }
+    let states = || looked.iter().flat_map(|looked| looked.machine.outline.states());
+    let either = [
+        (undecided.has_chances, "chances"),
+        (undecided.has_scripts || states().any(|state| state.script.is_some()), "results of scripts"),
+        (undecided.has_durations, "durations that are random or values of the game"),
+    ];
+    let either: Vec<_> = either.into_iter().filter_map(|(is, what)| is.then_some(what)).collect();
+    if !either.is_empty() {
+        notes.push(format!("not decided: {}", either.join(", ")));
+    }
+    if states().any(|state| !state.behaviors.is_empty()) {
+        notes.push("assumed: behaviors request changes only to states that their parameters name".into());
+    }
+    // The exits of which it is not known whether they are taken, by their places in the file.
+    let mut unknown = BTreeMap::new();
+    for Looked { machine, reached } in looked {
         for id in &reached.unknown {
             let exit = machine.exit(*id);
             let name = |id| machine.state(id).name();
-            self.unknown.insert(exit.span.start, format!("{} -> {}", name(id.of), name(exit.to)));
+            unknown.insert(exit.span.start, format!("{} -> {}", name(id.of), name(exit.to)));
         }
     }
-
-    fn said(self) -> Vec<String> {
-        let mut said = Vec::new();
-        if !self.comparisons.is_empty() {
-            said.push(format!("not decided: {}", listed(self.comparisons.into_iter().map(|text| format!("`{text}`")))));
-        }
-        let either = [
-            (self.has_chances, "chances"),
-            (self.has_scripts, "results of scripts"),
-            (self.has_durations, "durations that are random or values of the game"),
-        ];
-        let either: Vec<_> = either.into_iter().filter_map(|(is, what)| is.then_some(what)).collect();
-        if !either.is_empty() {
-            said.push(format!("not decided: {}", either.join(", ")));
-        }
-        if self.has_behaviors {
-            said.push("assumed: behaviors request changes only to states that their parameters name".into());
-        }
-        if !self.unknown.is_empty() {
-            said.push(format!("not looked at in all situations: {}", listed(self.unknown.into_values())));
-        } else if self.is_cut {
-            said.push("not all situations were looked at: there are too many".into());
-        }
-        if self.has_more_circles {
-            said.push("not all circles of states that lead to each other were looked at".into());
-        }
-        said
+    if !unknown.is_empty() {
+        notes.push(format!("not looked at in all situations: {}", listed(unknown.into_values())));
+    } else if is_cut {
+        notes.push("not all situations were looked at: there are too many".into());
     }
+    if has_more_circles {
+        notes.push("not all circles of states that lead to each other were looked at".into());
+    }
+    notes
 }
 
 fn listed(names: impl ExactSizeIterator<Item = String>) -> String {

@@ -6,27 +6,25 @@
 //! is missing here.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::iter;
 
-use super::claim::{Claim, Quantity};
-use super::machine::{ExitId, Machine, Standing, clock};
-use super::reading::StateTime;
-use super::solver::{ClaimAnswer, Work, solve};
+use super::claim::Claim;
+use super::machine::{ExitId, Machine, Standing, StateTime};
+use super::solver::ClaimAnswer;
 use crate::format::outline::StateId;
 
 /// The most ways into a state that are looked at one by one. Of more, any may be.
 const MOST_WAYS: usize = 64;
 
-/// What is claimed if an exit is tried in some way, and which times are never longer than which.
-type Way = (Claim, Vec<(Quantity, Quantity)>);
+/// What is claimed if an exit is tried in some way, and the path in whose states the times are in order.
+type Way<'p> = (Claim, &'p [StateId]);
 
 /// What can be.
 pub(super) struct Reached {
-    /// By id, whether the state can be active.
-    pub(super) is_active: Vec<bool>,
     /// The innermost states that the machine can be in, as they were found.
     pub(super) innermost: Vec<StateId>,
-    /// By id, the states that are in the state, itself among them.
-    pub(super) within: Vec<Vec<StateId>>,
+    /// By id, the innermost states that are in the state, itself among them.
+    within: Vec<Vec<StateId>>,
     /// The exits that can be taken.
     pub(super) taken: HashSet<ExitId>,
     /// The exits of which this is not known.
@@ -34,6 +32,11 @@ pub(super) struct Reached {
 }
 
 impl Reached {
+    /// Whether a state other than the global one can be active.
+    pub(super) fn is_active(&self, id: StateId) -> bool {
+        !self.within[id.index()].is_empty()
+    }
+
     /// The innermost states with which the exits of a state are tried.
     pub(super) fn active_with(&self, machine: &Machine<'_>, of: StateId) -> &[StateId] {
         if machine.outline.global() == Some(of) { &self.innermost } else { &self.within[of.index()] }
@@ -41,10 +44,9 @@ impl Reached {
 }
 
 /// Finds out what can be.
-pub(super) fn reach(machine: &Machine<'_>, work: &mut Work) -> Reached {
+pub(super) fn reach(machine: &Machine<'_>) -> Reached {
     let outline = machine.outline;
     let reached = Reached {
-        is_active: vec![false; outline.states().len()],
         innermost: Vec::new(),
         within: vec![Vec::new(); outline.states().len()],
         taken: HashSet::new(),
@@ -52,7 +54,6 @@ pub(super) fn reach(machine: &Machine<'_>, work: &mut Work) -> Reached {
     };
     let mut reaching = Reaching {
         machine,
-        work,
         reached,
         leads_to: HashMap::new(),
         waiting: Vec::new(),
@@ -78,26 +79,25 @@ pub(super) fn reach(machine: &Machine<'_>, work: &mut Work) -> Reached {
     reaching.reached
 }
 
-struct Reaching<'m, 'o, 'w> {
-    machine: &'m Machine<'o>,
-    work: &'w mut Work,
+struct Reaching<'m> {
+    machine: &'m Machine<'m>,
     reached: Reached,
     /// By the innermost state that they lead to, the exits that can be taken.
     leads_to: HashMap<StateId, Vec<ExitId>>,
-    /// Innermost states whose exits have not been looked at.
+    /// The innermost states whose exits are still to be looked at.
     waiting: Vec<StateId>,
-    /// Innermost states that are entered in whatever situation.
+    /// The innermost states that can be entered in every situation.
     free: HashSet<StateId>,
     /// The innermost states that may be entered in the middle of a tick.
     within: HashSet<StateId>,
-    /// Innermost states that have been found.
+    /// Innermost states that have been found. Each may be around others, too: a state with children need not have an initial one.
     seen: HashSet<StateId>,
     /// The innermost states in which the machine can stay from one tick to the next: an exit with `always` need not lead on
     /// at once.
     resting: HashSet<StateId>,
 }
 
-impl Reaching<'_, '_, '_> {
+impl Reaching<'_> {
     fn run(&mut self) {
         // An exit that cannot be taken as things stand may be, once another way into its state has been found.
         loop {
@@ -142,8 +142,9 @@ impl Reaching<'_, '_, '_> {
         self.reached.innermost.push(at);
         self.waiting.push(at);
         for id in self.machine.outline.path(at) {
+            let is_new = !self.reached.is_active(id);
             self.reached.within[id.index()].push(at);
-            if !std::mem::replace(&mut self.reached.is_active[id.index()], true) {
+            if is_new {
                 self.behaviors(id);
             }
         }
@@ -175,85 +176,59 @@ impl Reaching<'_, '_, '_> {
         }
     }
 
-    fn take(&mut self, id: ExitId) {
-        self.reached.unknown.remove(&id);
-        if self.reached.taken.insert(id) {
-            let to = self.machine.innermost(self.machine.exit(id).to);
+    /// Looks at all exits that are tried where `at` is the innermost state: by a tick that begins there, or by all ways.
+    fn look(&mut self, at: StateId, by_all_ways: bool) {
+        let machine = self.machine;
+        let path = machine.outline.path(at);
+        let left: Vec<_> = machine.exits_on(&path).filter(|id| !self.reached.taken.contains(id)).collect();
+        if left.is_empty() || !by_all_ways && !self.rests(at, &path) {
+            return;
+        }
+        for id in left {
+            let answer = if machine.work.is_over() {
+                ClaimAnswer::Unknown
+            } else if by_all_ways {
+                self.by_other_ways(id, &path)
+            } else {
+                self.by_itself(id, &path)
+            };
+            if answer == ClaimAnswer::Never {
+                continue;
+            }
+            // If that is unknown, the condition may hold: nothing is reported that follows only if it does not.
+            if answer == ClaimAnswer::Unknown {
+                self.reached.unknown.insert(id);
+            }
+            self.reached.taken.insert(id);
+            let to = machine.innermost(machine.exit(id).to);
             self.leads_to.entry(to).or_default().push(id);
             self.enter(to);
         }
     }
 
-    /// Looks at all exits that are tried where `at` is the innermost state: by a tick that begins there, or by all ways.
-    fn look(&mut self, at: StateId, by_all_ways: bool) {
-        let path = self.machine.outline.path(at);
-        let states = self.machine.outline.global().into_iter().chain(path.iter().copied());
-        let left: Vec<_> =
-            states.flat_map(|of| self.machine.exits_of(of)).filter(|id| !self.reached.taken.contains(id)).collect();
-        if left.is_empty() {
-            return;
-        }
-        let in_tick = self.machine.in_tick(&path);
-        if !by_all_ways && !self.rests(at, &path) {
-            return;
-        }
-        for id in left {
-            let answer = if self.work.is_over() {
-                ClaimAnswer::Unknown
-            } else if by_all_ways {
-                self.by_other_ways(id, &path, &in_tick)
-            } else {
-                self.by_itself(id, &path, &in_tick)
-            };
-            match answer {
-                ClaimAnswer::Holds(_) => self.take(id),
-                ClaimAnswer::Unknown => {
-                    // The condition may hold: nothing is reported that follows only if it does not.
-                    self.reached.unknown.insert(id);
-                    self.take(id);
-                    self.reached.unknown.insert(id);
-                }
-                ClaimAnswer::Never => {}
-            }
-        }
-    }
-
     /// In a tick that begins on the path, or by a message that is sent there.
-    fn by_itself(&mut self, id: ExitId, path: &[StateId], in_tick: &[ExitId]) -> ClaimAnswer {
+    fn by_itself(&self, id: ExitId, path: &[StateId]) -> ClaimAnswer {
         let machine = self.machine;
         let exit = machine.exit(id);
-        let at = Standing { path, time: &clock(0) };
-        let own = machine.taken(id, &at);
-        if own == Claim::Never {
+        let at = machine.at(path, StateTime::Varies);
+        let own = at.taken(id);
+        if own == Claim::NEVER {
             return ClaimAnswer::Never;
         }
-        let claim = match exit.on() {
+        let claim = if exit.is_done {
             // The end of a machine comes when it comes.
-            Some(_) if exit.is_done => own,
-            Some(message) => {
-                let before = machine.for_message(path, message);
-                Claim::all(
-                    before
-                        .iter()
-                        .take_while(|before| **before != id)
-                        .map(|id| machine.taken(*id, &at).negated())
-                        .chain([own]),
-                )
-            }
-            None => {
-                let before = in_tick.iter().take_while(|before| **before != id);
-                Claim::all(
-                    before.map(|before| tried(machine, *before, &at).negated()).chain([machine.turn(id.of), own]),
-                )
-            }
+            own
+        } else if exit.on.is_some() {
+            Claim::all([at.none_taken(machine.before(id, path)), own])
+        } else {
+            Claim::all([at.none_tried(machine.before(id, path)), at.tried(id)])
         };
-        solve(&claim, &Machine::order(path, 0), self.work)
+        machine.solve(&claim, path)
     }
 
     /// In the middle of a tick that has led to the path, or while the exit's state is being entered.
-    fn by_other_ways(&mut self, id: ExitId, path: &[StateId], in_tick: &[ExitId]) -> ClaimAnswer {
-        let machine = self.machine;
-        let exit = machine.exit(id);
+    fn by_other_ways(&self, id: ExitId, path: &[StateId]) -> ClaimAnswer {
+        let exit = self.machine.exit(id);
         if exit.on.is_some() {
             return ClaimAnswer::Never;
         }
@@ -263,23 +238,23 @@ impl Reaching<'_, '_, '_> {
         let mut claims = Vec::new();
         if are_all {
             for (way, from) in &ways {
-                claims.extend(self.after(*way, from, id, path, in_tick, level));
+                claims.extend(self.after(*way, from, id, path));
             }
         }
         if !are_all || self.within.contains(&at) {
-            claims.push(self.anyhow_in_tick(id, path));
+            claims.push((self.anyhow_in_tick(id, path), path));
         }
         if exit.is_always && level > 0 && (!are_all || self.free.contains(&at)) {
-            claims.push(self.anyhow_at_entry(id, path, level));
+            claims.push((self.anyhow_at_entry(id, path, level - 1), path));
         }
-        self.first(claims)
+        self.first(&claims)
     }
 
     /// The first claim that can hold.
-    fn first(&mut self, claims: Vec<Way>) -> ClaimAnswer {
+    fn first(&self, claims: &[Way<'_>]) -> ClaimAnswer {
         let mut answer = ClaimAnswer::Never;
-        for (claim, order) in claims {
-            match solve(&claim, &order, self.work) {
+        for (claim, path) in claims {
+            match self.machine.solve(claim, path) {
                 ClaimAnswer::Never => {}
                 ClaimAnswer::Unknown => answer = ClaimAnswer::Unknown,
                 found @ ClaimAnswer::Holds(_) => return found,
@@ -291,12 +266,11 @@ impl Reaching<'_, '_, '_> {
     /// Whether the machine can be on a path from one tick to the next.
     fn rests(&mut self, at: StateId, path: &[StateId]) -> bool {
         let machine = self.machine;
-        let is_always = |id: ExitId| machine.exit(id).is_always;
         if self.resting.contains(&at) {
             return true;
         }
-        // Where such exits may lead in a circle, the machine stays somewhere in it after 64 changes.
-        let is_left = path.iter().any(|of| machine.exits_of(*of).any(is_always)) && !self.is_in_circle(at);
+        // Where exits with `always` may lead in a circle, the machine stays somewhere in it after 64 changes.
+        let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.is_in_circle(at);
         let is_free = self.free.contains(&at);
         let (ways, are_all) = if is_free && !is_left { (Vec::new(), false) } else { self.ways(at) };
         let mut claims = Vec::new();
@@ -308,26 +282,23 @@ impl Reaching<'_, '_, '_> {
                 claims.clear();
                 break;
             }
-            let time = entered(path, change.kept);
-            let mut claim = self.led(*way, from);
+            let entered = machine.at(path, StateTime::Varies).entered(change.kept);
+            let mut claim = vec![self.led(*way, from)];
             if is_left {
-                claim.push(self.stays(path, change.kept, &time));
+                claim.push(stays(entered));
             }
             if is_between {
                 let level = Machine::level(from, way.of);
-                let rest = Standing { path, time: &time };
                 let left = machine.in_tick(path).into_iter().filter(|id| Machine::level(path, id.of) > level);
-                claim.extend(left.map(|id| tried(machine, id, &rest).negated()));
+                claim.push(entered.none_tried(left));
             }
-            claims.push((Claim::all(claim), Machine::order(from, 0)));
+            claims.push((Claim::all(claim), &from[..]));
         }
         if is_left && (!are_all || is_free) {
-            let innermost = path.len() - 1;
-            let time = entered(path, innermost);
-            claims.push((self.stays(path, innermost, &time), Machine::order(path, 0)));
+            claims.push((stays(machine.at(path, StateTime::Varies).entered(path.len() - 1)), path));
         }
         let is_certain = claims.is_empty() || !is_left && (!are_all || is_free);
-        let rests = is_certain || self.first(claims) != ClaimAnswer::Never;
+        let rests = is_certain || self.first(&claims) != ClaimAnswer::Never;
         if rests {
             self.resting.insert(at);
         }
@@ -341,7 +312,7 @@ impl Reaching<'_, '_, '_> {
         let mut waiting = vec![at];
         while let Some(from) = waiting.pop() {
             for of in machine.outline.path(from) {
-                for id in machine.exits_of(of).filter(|id| machine.exit(*id).is_always) {
+                for id in machine.always_of(of) {
                     let to = machine.innermost(machine.exit(id).to);
                     if to == at {
                         return true;
@@ -355,43 +326,21 @@ impl Reaching<'_, '_, '_> {
         false
     }
 
-    /// That no exit with `always` leads on when the states of a path from a depth on have been entered.
-    fn stays(&self, path: &[StateId], from: usize, time: &dyn Fn(StateId) -> StateTime) -> Claim {
-        let machine = self.machine;
-        let mut stays = Vec::new();
-        for depth in from..path.len() {
-            let at = Standing { path: &path[..=depth], time };
-            for id in machine.exits_of(path[depth]).filter(|id| machine.exit(*id).is_always) {
-                let Ok(change) = machine.change(at.path, id) else { continue };
-                // The guards are asked again when all have been entered. If they may then say something else, it may stay.
-                let again = machine.admitted(&change, &Standing { path, time });
-                if machine.admitted(&change, &at) != again {
-                    return Claim::Always;
-                }
-                stays.push(machine.taken(id, &at).negated());
-            }
-        }
-        Claim::all(stays)
-    }
-
     /// That an exit is taken on a path where it comes to it: none before it of the same state is.
-    fn led(&self, way: ExitId, from: &[StateId]) -> Vec<Claim> {
+    fn led(&self, way: ExitId, from: &[StateId]) -> Claim {
         let machine = self.machine;
-        let at = Standing { path: from, time: &clock(0) };
+        let at = machine.at(from, StateTime::Varies);
         let same = machine.exits_of(way.of).take_while(|same| *same != way);
         let same = same.filter(|same| machine.exit(*same).on() == machine.exit(way).on());
-        same.map(|same| machine.taken(same, &at).negated()).chain([machine.taken(way, &at)]).collect()
+        Claim::all([at.none_taken(same), at.taken(way)])
     }
 
     /// The exits that lead to an innermost state, each with the paths on which it may be taken, and whether these are all ways
     /// there that depend on the file.
-    fn ways(&mut self, at: StateId) -> (Vec<(ExitId, Vec<StateId>)>, bool) {
+    fn ways(&self, at: StateId) -> (Vec<(ExitId, Vec<StateId>)>, bool) {
         let machine = self.machine;
-        let into = self.leads_to.get(&at).cloned().unwrap_or_default();
-        let mut ways = Vec::new();
-        // Whether the ways are all that there are.
-        let mut are_all = true;
-        for way in into {
+        let (mut ways, mut are_all) = (Vec::new(), true);
+        for way in self.leads_to.get(&at).into_iter().flatten().copied() {
             let of_way = machine.exit(way);
             // Where an exit with `always` has led on, it is not known from where.
             are_all &= !of_way.is_done && !self.leads_on_at_entry(way);
@@ -406,98 +355,70 @@ impl Reaching<'_, '_, '_> {
     }
 
     /// Whether an exit may be taken as its state is entered.
-    fn leads_on_at_entry(&mut self, way: ExitId) -> bool {
+    fn leads_on_at_entry(&self, way: ExitId) -> bool {
         let machine = self.machine;
         if !machine.exit(way).is_always {
             return false;
         }
         let path = machine.outline.path(way.of);
-        let time = entered(&path, path.len() - 1);
-        let at = Standing { path: &path, time: &time };
-        solve(&machine.taken(way, &at), &Machine::order(&path, 0), self.work) != ClaimAnswer::Never
+        let at = machine.at(&path, StateTime::Varies).entered(path.len() - 1);
+        machine.solve(&at.taken(way), &path) != ClaimAnswer::Never
     }
 
     /// What is claimed if the exit is tried once `way` has been taken on the path `from`.
-    fn after(
-        &self,
-        way: ExitId,
-        from: &[StateId],
-        id: ExitId,
-        path: &[StateId],
-        in_tick: &[ExitId],
-        level: usize,
-    ) -> Vec<Way> {
+    fn after<'p>(&self, way: ExitId, from: &'p [StateId], id: ExitId, path: &[StateId]) -> Vec<Way<'p>> {
         let machine = self.machine;
         let Ok(change) = machine.change(from, way) else { return Vec::new() };
-        let is_message = machine.exit(way).on.is_some();
         let led = self.led(way, from);
-        let time = entered(path, change.kept);
-        let order = Machine::order(from, 0);
+        let at = machine.at(path, StateTime::Varies).entered(change.kept);
+        let (from_level, level) = (Machine::level(from, way.of), Machine::level(path, id.of));
         let mut claims = Vec::new();
         // In the same tick, at the depths that have not had their turn.
-        let from_level = Machine::level(from, way.of);
-        if !is_message && from_level < level && from.last() != Some(&way.of) {
-            let at = Standing { path, time: &time };
-            let before = in_tick.iter().take_while(|before| **before != id);
-            let before = before.filter(|before| Machine::level(path, before.of) > from_level);
-            let not = before.map(|before| tried(machine, *before, &at).negated());
-            let stays = self.stays(path, change.kept, &time);
-            let claim =
-                led.iter().cloned().chain([stays]).chain(not).chain([machine.turn(id.of), machine.taken(id, &at)]);
-            claims.push((Claim::all(claim), order.clone()));
+        if machine.exit(way).on.is_none() && from_level < level && from.last() != Some(&way.of) {
+            let mut before = machine.before(id, path);
+            before.retain(|before| Machine::level(path, before.of) > from_level);
+            claims.push(Claim::all([led.clone(), stays(at), at.none_tried(before), at.tried(id)]));
         }
         // While its state is being entered.
         if machine.exit(id).is_always && level > change.kept {
-            let mut not = Vec::new();
-            for depth in change.kept..level {
-                let at = Standing { path: &path[..=depth], time: &time };
-                let always = machine.exits_of(path[depth]).filter(|always| machine.exit(*always).is_always);
-                not.extend(
-                    always.take_while(|always| *always != id).map(|always| machine.taken(always, &at).negated()),
-                );
-            }
-            let at = Standing { path: &path[..level], time: &time };
-            let claim = led.into_iter().chain(not).chain([machine.taken(id, &at)]);
-            claims.push((Claim::all(claim), order));
+            let not = (change.kept..level).map(|depth| {
+                at.up_to(depth).none_taken(machine.always_of(path[depth]).take_while(|always| *always != id))
+            });
+            claims.push(Claim::all(iter::once(led).chain(not).chain([at.up_to(level - 1).taken(id)])));
         }
-        claims
+        claims.into_iter().map(|claim| (claim, from)).collect()
     }
 
     /// What is claimed in the middle of a tick if nothing is known of how the path has come about.
-    fn anyhow_in_tick(&self, id: ExitId, path: &[StateId]) -> Way {
+    fn anyhow_in_tick(&self, id: ExitId, path: &[StateId]) -> Claim {
         let machine = self.machine;
-        let innermost = path.len() - 1;
-        let time = entered(path, innermost);
-        let stays = self.stays(path, innermost, &time);
-        let at = Standing { path, time: &time };
+        let at = machine.at(path, StateTime::Varies).entered(path.len() - 1);
         let same = machine.exits_of(id.of).take_while(|same| *same != id);
         let same = same.filter(|same| machine.exit(*same).on.is_none());
-        let not = same.map(|same| machine.taken(same, &at).negated());
-        let claim = Claim::all(not.chain([stays, machine.turn(id.of), machine.taken(id, &at)]));
-        (claim, Machine::order(path, 0))
+        Claim::all([at.none_taken(same), stays(at), at.tried(id)])
     }
 
-    /// The same while its state is being entered.
-    fn anyhow_at_entry(&self, id: ExitId, path: &[StateId], level: usize) -> Way {
-        let machine = self.machine;
-        let time = |of: StateId| if of == id.of { StateTime::Known(0.0) } else { clock(0)(of) };
-        let at = Standing { path: &path[..level], time: &time };
-        let same = machine.exits_of(id.of).take_while(|same| *same != id);
-        let same = same.filter(|same| machine.exit(*same).is_always);
-        let not = same.map(|same| machine.taken(same, &at).negated());
-        (Claim::all(not.chain([machine.taken(id, &at)])), Machine::order(path, 0))
+    /// The same while its state, at a depth, is being entered.
+    fn anyhow_at_entry(&self, id: ExitId, path: &[StateId], depth: usize) -> Claim {
+        let at = self.machine.at(path, StateTime::Varies).entered(depth).up_to(depth);
+        Claim::all([at.none_taken(self.machine.always_of(id.of).take_while(|same| *same != id)), at.taken(id)])
     }
 }
 
-/// The times in the states of a path whose states from a depth on have just been entered.
-fn entered(path: &[StateId], from: usize) -> impl Fn(StateId) -> StateTime {
-    move |id| {
-        let depth = path.iter().position(|active| *active == id);
-        if depth.is_some_and(|depth| depth >= from) { StateTime::Known(0.0) } else { clock(0)(id) }
+/// That no exit with `always` leads on, once the fresh states of a path have been entered.
+fn stays(whole: Standing<'_>) -> Claim {
+    let machine = whole.machine;
+    let mut stays = Vec::new();
+    for depth in whole.fresh..whole.path.len() {
+        let at = whole.up_to(depth);
+        for id in machine.always_of(whole.path[depth]) {
+            let Ok(change) = machine.change(at.path, id) else { continue };
+            // The guards are asked again when all have been entered. If they may then say something else, it may stay.
+            if at.admitted(&change) != whole.admitted(&change) {
+                return Claim::ALWAYS;
+            }
+            stays.push(at.taken(id).negated());
+        }
     }
-}
-
-/// That an exit is taken in a tick when it comes to it.
-pub(super) fn tried(machine: &Machine<'_>, id: ExitId, at: &Standing<'_>) -> Claim {
-    Claim::all([machine.turn(id.of), machine.taken(id, at)])
+    Claim::all(stays)
 }

@@ -1,9 +1,9 @@
 //! From a condition as it is written to what it claims of a situation.
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::claim::{Claim, Quantity};
+use super::machine::{Machine, Standing};
 use crate::format::draft::When;
 use crate::format::duration::{Duration, Length};
 use crate::format::expression::{Comparison, Expr, flag_compared};
@@ -14,13 +14,6 @@ use crate::span::Span;
 /// How far around the number at which a calculation changes the answer of a comparison it is not decided, as a share: more
 /// than what is lost where floats are rounded.
 const ROUNDING: f64 = 1e-9;
-
-/// For how long a state has been active.
-#[derive(Clone, Debug)]
-pub(super) enum StateTime {
-    Varies(Quantity),
-    Known(f64),
-}
 
 /// What could be decided neither way.
 #[derive(Debug, Default)]
@@ -36,41 +29,33 @@ pub(super) struct Undecided {
 
 /// Which state asks a condition, and when.
 pub(super) struct Asking<'a> {
-    pub(super) states: &'a HashMap<&'a str, StateId>,
-    /// The states that are active, outermost first. `None` where any may be.
-    pub(super) active: Option<&'a [StateId]>,
+    pub(super) machine: &'a Machine<'a>,
+    /// Where the machine is. `None` where that may be anywhere.
+    pub(super) at: Option<Standing<'a>>,
     /// The state whose time `time_in_state` is.
     pub(super) asker: Option<StateId>,
-    pub(super) time: &'a dyn Fn(StateId) -> StateTime,
     /// The message that has been sent.
     pub(super) message: Option<&'a str>,
-    pub(super) undecided: &'a RefCell<Undecided>,
 }
 
 impl Asking<'_> {
     pub(super) fn when(&self, when: &When) -> Claim {
         match when {
             When::Expr { expr, .. } => self.expr(expr),
-            When::Script(_) => {
-                self.undecided.borrow_mut().has_scripts = true;
-                self.open()
-            }
+            When::Script(_) => self.undecided(|undecided| undecided.has_scripts = true),
         }
     }
 
     /// That an exit is open which waits for so long.
     pub(super) fn after(&self, after: &Duration) -> Claim {
         let passed = |seconds: f64| self.time_compared(self.asker, Comparison::GreaterOrEqual, seconds);
-        let either = || {
-            self.undecided.borrow_mut().has_durations = true;
-            self.open()
-        };
+        let either = || self.undecided(|undecided| undecided.has_durations = true);
         match &after.length {
-            Length::Fixed(seconds) if seconds.is_nan() => either(),
-            Length::Fixed(seconds) => passed(*seconds),
-            Length::Drawn(drawn) if drawn.least.is_nan() || drawn.most.is_nan() => either(),
-            Length::Drawn(drawn) => Claim::any([passed(drawn.most), Claim::all([passed(drawn.least), either()])]),
-            Length::Value(_) => either(),
+            Length::Fixed(seconds) if !seconds.is_nan() => passed(*seconds),
+            Length::Drawn(drawn) if !drawn.least.is_nan() && !drawn.most.is_nan() => {
+                Claim::any([passed(drawn.most), Claim::all([passed(drawn.least), either()])])
+            }
+            _ => either(),
         }
     }
 
@@ -78,39 +63,30 @@ impl Asking<'_> {
         match expr {
             Expr::Bool(is) => (*is).into(),
             Expr::Flag(name) => Claim::is(Quantity::Flag(name.text.clone())),
-            Expr::FieldFlag(name) => match self.message {
-                Some(message) => Claim::is(Quantity::FieldFlag(message.into(), name.text.clone())),
-                None => Claim::Never,
-            },
+            Expr::FieldFlag(_) if self.message.is_none() => Claim::NEVER,
+            Expr::FieldFlag(name) => Claim::is(Quantity::FieldFlag(self.message(), name.text.clone())),
             Expr::In(name) => self.is_in(&name.text),
-            Expr::Chance { p, .. } if *p <= 0.0 => Claim::Never,
-            Expr::Chance { p, per_second: false, .. } if *p >= 1.0 => Claim::Always,
-            Expr::Chance { .. } => {
-                self.undecided.borrow_mut().has_chances = true;
-                self.open()
-            }
+            Expr::Chance { p, .. } if *p <= 0.0 => Claim::NEVER,
+            Expr::Chance { p, per_second: false, .. } if *p >= 1.0 => Claim::ALWAYS,
+            Expr::Chance { .. } => self.undecided(|undecided| undecided.has_chances = true),
             Expr::Not(inner) => self.expr(inner).negated(),
             Expr::And(parts) => Claim::all(parts.iter().map(|part| self.expr(part))),
             Expr::Or(parts) => Claim::any(parts.iter().map(|part| self.expr(part))),
-            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((Operand::Value(name), is)) => {
-                    let flag = Claim::is(Quantity::Flag(name.text.clone()));
-                    if is { flag } else { flag.negated() }
-                }
-                Some((Operand::Field(name), is)) => {
-                    let message = self.message.unwrap_or_default();
-                    let flag = Claim::is(Quantity::FieldFlag(message.into(), name.text.clone()));
-                    if is { flag } else { flag.negated() }
-                }
-                _ => self.comparison(left, *op, right),
-            },
+            Expr::Compare { left, op, right } => {
+                let (flag, is) = match flag_compared(left, *op, right) {
+                    Some((Operand::Value(name), is)) => (Quantity::Flag(name.text.clone()), is),
+                    Some((Operand::Field(name), is)) => (Quantity::FieldFlag(self.message(), name.text.clone()), is),
+                    _ => return self.comparison(left, *op, right),
+                };
+                if is { Claim::is(flag) } else { Claim::is(flag).negated() }
+            }
         }
     }
 
     fn comparison(&self, left: &Operand, op: Comparison, right: &Operand) -> Claim {
         let are_there = Claim::all([self.are_there(left), self.are_there(right)]);
-        if are_there == Claim::Never {
-            return Claim::Never;
+        if are_there == Claim::NEVER {
+            return Claim::NEVER;
         }
         let compared = match (self.side(left), self.side(right)) {
             (Side::Number(left), Side::Number(right)) => op.holds(left, right).into(),
@@ -126,7 +102,7 @@ impl Asking<'_> {
     /// Two sides that vary: the difference between them may be anything, but the same wherever they are compared.
     fn either(&self, left: &Operand, op: Comparison, right: &Operand) -> Claim {
         let (mut first, mut second) = (left.to_string(), right.to_string());
-        self.undecided.borrow_mut().comparisons.insert(format!("{left} {op} {right}"));
+        self.machine.undecided.borrow_mut().comparisons.insert(format!("{left} {op} {right}"));
         if left.has_time() || right.has_time() {
             return self.open();
         }
@@ -134,27 +110,37 @@ impl Asking<'_> {
         if is_mirrored {
             std::mem::swap(&mut first, &mut second);
         }
-        let message = self.message.unwrap_or_default();
-        let difference = Quantity::OpenNumber(format!("{message}: {first} - ({second})"));
+        let difference = Quantity::OpenNumber(format!("{}: {first} - ({second})", self.message()));
         Claim::compared(difference, if is_mirrored { op.mirrored() } else { op }, 0.0)
+    }
+
+    /// The message, which is empty where none has been sent.
+    fn message(&self) -> String {
+        self.message.unwrap_or_default().into()
     }
 
     /// A claim that may hold or not.
     pub(super) fn open(&self) -> Claim {
-        let mut undecided = self.undecided.borrow_mut();
+        self.undecided(|_| {})
+    }
+
+    /// The same, for a reason that is noted.
+    fn undecided(&self, note: impl FnOnce(&mut Undecided)) -> Claim {
+        let mut undecided = self.machine.undecided.borrow_mut();
+        note(&mut undecided);
         undecided.count += 1;
         Claim::is(Quantity::Open(undecided.count.to_string()))
     }
 
     /// The time in a state, compared; in none, where an entry condition cannot ask.
     fn time_compared(&self, state: Option<StateId>, op: Comparison, with: f64) -> Claim {
-        match state.map(|state| (self.time)(state)) {
-            None => Claim::Never,
-            Some(StateTime::Known(seconds)) => op.holds_since(Span::of(with, seconds), 0.0).into(),
+        let Some(state) = state else { return Claim::NEVER };
+        match self.at.map_or(Err(Quantity::Clock(state)), |at| at.time_in(state)) {
+            Ok(seconds) => op.holds_since(Span::of(with, seconds), 0.0).into(),
             // A time is never below 0, and never infinite.
-            Some(StateTime::Varies(_)) if with < -1e-3 || !with.is_finite() => op.holds(1.0, with).into(),
-            Some(StateTime::Varies(_)) if with < 0.0 => self.open(),
-            Some(StateTime::Varies(clock)) => Claim::compared(clock, op, with),
+            Err(_) if with < -1e-3 || !with.is_finite() => op.holds(1.0, with).into(),
+            Err(_) if with < 0.0 => self.open(),
+            Err(clock) => Claim::compared(clock, op, with),
         }
     }
 
@@ -162,56 +148,52 @@ impl Asking<'_> {
     /// changes the answer is only known as exactly as floats are.
     fn steps_compared(&self, steps: &LinearSteps, written: &Operand, op: Comparison, with: f64) -> Claim {
         let x = |op, with| Claim::compared(steps.quantity.clone(), op, with);
-        if matches!(written, Operand::Value(_) | Operand::Field(_)) {
-            return if with.is_nan() { Claim::Never } else { x(op, with) };
-        }
         if with.is_nan() {
-            return Claim::Never;
+            return Claim::NEVER;
+        }
+        if matches!(written, Operand::Value(_) | Operand::Field(_)) {
+            return x(op, with);
         }
         let k = (with - steps.offset) / steps.factor;
         let around = ROUNDING * k.abs().max(steps.size / steps.factor.abs()).max((with / steps.factor).abs()).max(1e-9);
         if !(k.is_finite() && around.is_finite() && steps.factor != 0.0) {
             return self.either(written, op, &Operand::Number(with));
         }
-        let message = self.message.unwrap_or_default();
         // The same wherever the same is compared.
-        let difference = Quantity::OpenNumber(format!("{message}: {written} - {with}"));
-        let open = || Claim::compared(difference.clone(), op, 0.0);
+        let difference = Quantity::OpenNumber(format!("{}: {written} - {with}", self.message()));
+        let open = Claim::compared(difference, op, 0.0);
         let op = if steps.factor < 0.0 { op.mirrored() } else { op };
         let (below, above) = (k - around, k + around);
+        let near = || [x(Comparison::GreaterOrEqual, below), x(Comparison::LessOrEqual, above), open.clone()];
         #[expect(clippy::float_cmp, reason = "it is asked whether the calculation gives exactly this")]
         let is_exact = result(written, k) == with;
-        match (op, is_exact) {
-            (Comparison::Greater, true) => Claim::any([x(op, above), Claim::all([x(op, k), open()])]),
-            (Comparison::GreaterOrEqual, true) => Claim::any([x(op, k), Claim::all([x(op, below), open()])]),
-            (Comparison::Less, true) => Claim::any([x(op, below), Claim::all([x(op, k), open()])]),
-            (Comparison::LessOrEqual, true) => Claim::any([x(op, k), Claim::all([x(op, above), open()])]),
-            (Comparison::Greater | Comparison::GreaterOrEqual, false) => {
-                Claim::any([x(op, above), Claim::all([x(op, below), open()])])
-            }
-            (Comparison::Less | Comparison::LessOrEqual, false) => {
-                Claim::any([x(op, below), Claim::all([x(op, above), open()])])
-            }
+        // Beyond the first number it surely holds, and beyond the second one it may.
+        let (surely, perhaps) = match (op, is_exact) {
+            (Comparison::Greater, true) => (above, k),
+            (Comparison::GreaterOrEqual, true) => (k, below),
+            (Comparison::Greater | Comparison::GreaterOrEqual, false) => (above, below),
+            (Comparison::Less, true) => (below, k),
+            (Comparison::LessOrEqual, true) => (k, above),
+            (Comparison::Less | Comparison::LessOrEqual, false) => (below, above),
             (Comparison::Equal, _) => {
-                let near = [x(Comparison::GreaterOrEqual, below), x(Comparison::LessOrEqual, above), open()];
-                Claim::any([if is_exact { x(op, k) } else { Claim::Never }, Claim::all(near)])
+                return Claim::any([if is_exact { x(op, k) } else { Claim::NEVER }, Claim::all(near())]);
             }
             (Comparison::NotEqual, _) => {
-                let near = [x(Comparison::GreaterOrEqual, below), x(Comparison::LessOrEqual, above), open()];
-                let near = Claim::all(near.into_iter().chain(is_exact.then(|| x(op, k))));
-                Claim::any([x(Comparison::Less, below), x(Comparison::Greater, above), near])
+                let near = Claim::all(near().into_iter().chain(is_exact.then(|| x(op, k))));
+                return Claim::any([x(Comparison::Less, below), x(Comparison::Greater, above), near]);
             }
-        }
+        };
+        Claim::any([x(op, surely), Claim::all([x(op, perhaps), open])])
     }
 
     fn state(&self, name: &str) -> Option<StateId> {
-        self.states.get(name).copied()
+        self.machine.states.get(name).copied()
     }
 
     fn is_in(&self, state: &str) -> Claim {
-        match (self.state(state), self.active) {
-            (None, _) => Claim::Never,
-            (Some(id), Some(active)) => active.contains(&id).into(),
+        match (self.state(state), self.at) {
+            (None, _) => Claim::NEVER,
+            (Some(id), Some(at)) => at.path.contains(&id).into(),
             (Some(id), None) => Claim::is(Quantity::Open(format!("in {id}"))),
         }
     }
@@ -234,10 +216,7 @@ impl Asking<'_> {
             Operand::TimeInState(_) => Side::Time(self.asker),
             Operand::TimeIn(name) => Side::Time(self.state(&name.text)),
             Operand::Value(name) => Side::Steps(LinearSteps::of(Quantity::Number(name.text.clone()))),
-            Operand::Field(name) => {
-                let message = self.message.unwrap_or_default();
-                Side::Steps(LinearSteps::of(Quantity::Field(message.into(), name.text.clone())))
-            }
+            Operand::Field(name) => Side::Steps(LinearSteps::of(Quantity::Field(self.message(), name.text.clone()))),
             Operand::Negative(inner) => match self.side(inner) {
                 Side::Number(number) => Side::Number(-number),
                 Side::Steps(steps) => Side::Steps(steps.times(-1.0)),

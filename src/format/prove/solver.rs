@@ -3,10 +3,12 @@
 //! What the claim forces is drawn first; then one test that is still open is answered both ways. Parts of a claim that have no
 //! quantity in common are looked at one after the other, not in all combinations.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::cells::{Cells, Division};
 use super::claim::{Claim, ClaimTest, Quantity};
+use crate::format::outline::StateId;
 
 /// How many tests are looked at for one claim, at most.
 const MOST_STEPS: u64 = 200_000;
@@ -16,9 +18,9 @@ const MOST_CONSTANTS: usize = 4096;
 
 /// What has been found of a claim.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ClaimAnswer {
+pub(super) enum ClaimAnswer<S = Situation> {
     /// It holds in this situation.
-    Holds(Situation),
+    Holds(S),
     /// It holds in none.
     Never,
     /// It has not been looked at everywhere.
@@ -28,57 +30,55 @@ pub(super) enum ClaimAnswer {
 /// A value for each quantity that a claim mentions. Flags are 0 or 1.
 pub(super) type Situation = BTreeMap<Quantity, f64>;
 
-/// How many tests may still be looked at, in all claims together.
+/// How many tests may be looked at, in all claims together.
 #[derive(Debug)]
 pub(super) struct Work {
-    left: u64,
+    most: u64,
     /// How many have been looked at.
-    pub(super) done: u64,
+    pub(super) done: Cell<u64>,
     /// Whether there was too much to do.
-    pub(super) is_cut: bool,
+    pub(super) is_cut: Cell<bool>,
 }
 
 impl Work {
     pub(super) fn new(most: u64) -> Self {
-        Self { left: most, done: 0, is_cut: false }
+        Self { most, done: Cell::default(), is_cut: Cell::default() }
     }
 
     /// Whether there is enough left, and so much less from now on.
-    pub(super) fn spend(&mut self, steps: u64) -> bool {
-        self.done += steps.min(self.left);
-        let is_enough = self.left >= steps;
-        self.left = self.left.saturating_sub(steps);
-        self.is_cut |= !is_enough;
-        is_enough
+    pub(super) fn spend(&self, steps: u64) -> bool {
+        let left = self.most - self.done.get();
+        self.done.set(self.done.get() + steps.min(left));
+        self.is_cut.set(self.is_cut.get() || left < steps);
+        left >= steps
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.left == 0
+        self.done.get() == self.most
     }
 }
 
-/// Looks for a situation in which a claim holds. `order` are times of which the first is never longer than the second.
-pub(super) fn solve(claim: &Claim, order: &[(Quantity, Quantity)], work: &mut Work) -> ClaimAnswer {
+/// Looks for a situation in which a claim holds. The time in a state of `path` is never longer than in the states before it.
+pub(super) fn solve(claim: &Claim, path: &[StateId], work: &Work) -> ClaimAnswer {
     match claim {
-        Claim::Always => return ClaimAnswer::Holds(Situation::new()),
-        Claim::Never => return ClaimAnswer::Never,
+        Claim::Joined(true, parts) if parts.is_empty() => return ClaimAnswer::Never,
+        Claim::Joined(false, parts) if parts.is_empty() => return ClaimAnswer::Holds(Situation::new()),
         _ => {}
     }
     if !work.spend(claim.size()) {
         return ClaimAnswer::Unknown;
     }
-    let Some((space, parts)) = Space::of(claim, order) else {
-        work.is_cut = true;
+    let Some((space, parts)) = Space::of(claim, path) else {
+        work.is_cut.set(true);
         return ClaimAnswer::Unknown;
     };
     let mut domains: Domains = space.divisions.iter().map(Division::all).collect();
-    let mut steps = MOST_STEPS;
+    let mut search = Search { space: &space, work, left: MOST_STEPS, is_over: false };
     for group in space.groups(&parts) {
-        let mut search = Search { space: &space, work, steps: &mut steps };
-        match search.find(&group, domains.clone()) {
-            Found::Some(found) => domains = found,
-            Found::None => return ClaimAnswer::Never,
-            Found::Unknown => return ClaimAnswer::Unknown,
+        match search.find(&group, domains) {
+            ClaimAnswer::Holds(found) => domains = found,
+            ClaimAnswer::Never => return ClaimAnswer::Never,
+            ClaimAnswer::Unknown => return ClaimAnswer::Unknown,
         }
     }
     let value = |(at, quantity): (usize, &Quantity)| {
@@ -90,45 +90,23 @@ pub(super) fn solve(claim: &Claim, order: &[(Quantity, Quantity)], work: &mut Wo
 
 /// Whether a claim holds in a situation. `None` where that depends on what the situation does not have.
 pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
-    match claim {
-        Claim::Always => Some(true),
-        Claim::Never => Some(false),
+    claim.holds(&mut |(quantity, test)| {
         // Times are compared otherwise.
-        Claim::Answer(quantity, ..) if quantity.is_clock() => None,
-        Claim::Answer(quantity, test, is) => {
-            let number = *situation.get(quantity)?;
-            let holds = match test {
-                ClaimTest::Is => number != 0.0,
-                ClaimTest::Compared(op, with) => op.holds(number, *with),
-            };
-            Some(holds == *is)
-        }
-        Claim::All(parts) => unless(parts, situation, false),
-        Claim::Any(parts) => unless(parts, situation, true),
-    }
-}
-
-/// The answer that one of the parts gives, or else the other one.
-fn unless(parts: &[Claim], situation: &Situation, one: bool) -> Option<bool> {
-    let mut is_known = true;
-    for part in parts {
-        match holds(part, situation) {
-            Some(answer) if answer == one => return Some(one),
-            Some(_) => {}
-            None => is_known = false,
-        }
-    }
-    is_known.then_some(!one)
+        let number = *situation.get(quantity).filter(|_| !quantity.is_clock())?;
+        Some(match test {
+            ClaimTest::Is => number != 0.0,
+            ClaimTest::Compared(op, with) => op.holds(number, *with),
+        })
+    })
 }
 
 /// Which cells are still possible for each quantity.
 type Domains = Vec<Cells>;
 
-/// A claim by the numbers of quantities and of sets of cells.
-enum ClaimPart {
-    Answer { of: usize, cells: usize, is: bool },
-    All(Vec<ClaimPart>),
-    Any(Vec<ClaimPart>),
+/// A test by the numbers of its quantity and of the set of cells in which it holds.
+struct CellTest {
+    of: usize,
+    cells: usize,
 }
 
 /// The quantities of a claim, and how they are divided.
@@ -142,13 +120,13 @@ struct Space {
 }
 
 impl Space {
-    /// `None` if there are too many constants.
-    fn of(claim: &Claim, order: &[(Quantity, Quantity)]) -> Option<(Self, Vec<ClaimPart>)> {
+    /// The space of a claim, and the parts of the claim, which all have to hold. `None` if there are too many constants.
+    fn of(claim: &Claim, path: &[StateId]) -> Option<(Self, Vec<Claim<CellTest>>)> {
         let mut of: HashMap<&Quantity, usize> = HashMap::new();
         let mut quantities = Vec::new();
         let mut constants: Vec<Vec<f64>> = Vec::new();
         let mut times = Vec::new();
-        claim.visit(&mut |quantity, test| {
+        claim.visit(&mut |(quantity, test)| {
             let at = *of.entry(quantity).or_insert_with(|| {
                 quantities.push(quantity.clone());
                 constants.push(Vec::new());
@@ -160,31 +138,39 @@ impl Space {
         });
         // Times are compared with one another, so that all of them have the same cells.
         let time = Division::time(times);
-        let divisions: Vec<_> = quantities
-            .iter()
-            .zip(constants)
-            .map(|(quantity, constants)| match quantity {
-                quantity if quantity.is_flag() => Some(Division::Flag),
-                quantity if quantity.is_clock() => time.clone(),
-                _ => Some(Division::number(constants)),
-            })
-            .collect::<Option<_>>()?;
+        let divided = quantities.iter().zip(constants).map(|(quantity, constants)| match quantity {
+            quantity if quantity.is_flag() => Some(Division::Flag),
+            quantity if quantity.is_clock() => time.clone(),
+            _ => Some(Division::number(constants)),
+        });
+        let divisions = divided.collect::<Option<Vec<_>>>()?;
         if divisions.iter().any(|division| division.count() > 2 * MOST_CONSTANTS) {
             return None;
         }
-        let order =
-            order.iter().filter_map(|(short, long)| Some((*of.get(short)?, *of.get(long)?))).collect::<Vec<_>>();
-        let mut reader = ClaimReader { of: &of, divisions: &divisions, known: HashMap::new(), holding: Vec::new() };
-        let parts = match claim {
-            Claim::All(parts) => parts.iter().map(|part| reader.part(part)).collect(),
-            claim => vec![reader.part(claim)],
-        };
-        let holding = reader.holding;
+        let clock = |depth: usize| of.get(&Quantity::Clock(path[depth])).copied();
+        let pairs = (0..path.len()).flat_map(|inner| (0..inner).map(move |outer| (inner, outer)));
+        let order = pairs.filter_map(|(inner, outer)| Some((clock(inner)?, clock(outer)?))).collect();
+        // The cells of each test that has been met: by the quantity, the comparison, and the bits of the constant.
+        let mut known = HashMap::new();
+        let mut holding = Vec::new();
+        let claim = claim.map(&mut |(quantity, test)| {
+            let of = of[quantity];
+            let key = match test {
+                ClaimTest::Is => (of, 0, 0),
+                ClaimTest::Compared(op, with) => (of, *op as u8 + 1, with.to_bits()),
+            };
+            let cells = *known.entry(key).or_insert_with(|| {
+                holding.push(divisions[of].holding(test));
+                holding.len() - 1
+            });
+            CellTest { of, cells }
+        });
+        let parts = if let Claim::Joined(false, parts) = claim { parts } else { vec![claim] };
         Some((Self { quantities, divisions, holding, order }, parts))
     }
 
     /// The parts in groups that have no quantity in common.
-    fn groups<'p>(&self, parts: &'p [ClaimPart]) -> Vec<Vec<&'p ClaimPart>> {
+    fn groups<'p>(&self, parts: &'p [Claim<CellTest>]) -> Vec<Vec<&'p Claim<CellTest>>> {
         let mut leader: Vec<usize> = (0..self.quantities.len()).collect();
         for (a, b) in &self.order {
             join(&mut leader, *a, *b);
@@ -192,13 +178,13 @@ impl Space {
         let mut firsts = Vec::with_capacity(parts.len());
         for part in parts {
             let mut first = None;
-            part.visit(&mut |of| {
-                let first = *first.get_or_insert(of);
-                join(&mut leader, first, of);
+            part.visit(&mut |test| {
+                let first = *first.get_or_insert(test.of);
+                join(&mut leader, first, test.of);
             });
             firsts.push(first);
         }
-        let mut groups: Vec<Vec<&ClaimPart>> = Vec::new();
+        let mut groups: Vec<Vec<_>> = Vec::new();
         let mut group_of: HashMap<usize, usize> = HashMap::new();
         for (part, first) in parts.iter().zip(firsts) {
             let Some(first) = first else { continue };
@@ -209,6 +195,13 @@ impl Space {
             groups[group].push(part);
         }
         groups
+    }
+
+    /// The answer that a test has in all cells that are still possible. `None` if it has both.
+    fn answer(&self, test: &CellTest, domains: &Domains) -> Option<bool> {
+        let (domain, holding) = (&domains[test.of], &self.holding[test.cells]);
+        let is_within = domain.is_within(holding);
+        (is_within || !domain.meets(holding)).then_some(is_within)
     }
 }
 
@@ -225,235 +218,122 @@ fn join(leader: &mut [usize], a: usize, b: usize) {
     leader[a] = b;
 }
 
-impl ClaimPart {
-    fn visit(&self, see: &mut impl FnMut(usize)) {
-        match self {
-            Self::Answer { of, .. } => see(*of),
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.visit(see)),
-        }
-    }
-}
-
-/// Turns a claim into numbers.
-struct ClaimReader<'c> {
-    of: &'c HashMap<&'c Quantity, usize>,
-    divisions: &'c [Division],
-    /// The number of the cells of a test that has been met: by the quantity, the comparison, and the bits of the constant.
-    known: HashMap<(usize, u8, u64), usize>,
-    holding: Vec<Cells>,
-}
-
-impl ClaimReader<'_> {
-    fn part(&mut self, claim: &Claim) -> ClaimPart {
-        match claim {
-            Claim::Always => ClaimPart::All(Vec::new()),
-            Claim::Never => ClaimPart::Any(Vec::new()),
-            Claim::Answer(quantity, test, is) => {
-                let of = self.of[quantity];
-                ClaimPart::Answer { of, cells: self.cells(of, test), is: *is }
-            }
-            Claim::All(parts) => ClaimPart::All(parts.iter().map(|part| self.part(part)).collect()),
-            Claim::Any(parts) => ClaimPart::Any(parts.iter().map(|part| self.part(part)).collect()),
-        }
-    }
-
-    fn cells(&mut self, of: usize, test: &ClaimTest) -> usize {
-        let key = match test {
-            ClaimTest::Is => (of, 0, 0),
-            ClaimTest::Compared(op, with) => (of, *op as u8 + 1, with.to_bits()),
-        };
-        if let Some(cells) = self.known.get(&key) {
-            return *cells;
-        }
-        let division = &self.divisions[of];
-        self.holding.push(match test {
-            ClaimTest::Is => division.yes(),
-            ClaimTest::Compared(op, with) => division.compared(*op, *with),
-        });
-        self.known.insert(key, self.holding.len() - 1);
-        self.holding.len() - 1
-    }
-}
-
-enum Found {
-    Some(Domains),
-    None,
-    Unknown,
-}
-
-/// How a part stands with what is still possible.
-enum PartStanding {
-    Holds,
-    Fails,
-    Open,
-}
-
 struct Search<'s> {
     space: &'s Space,
-    work: &'s mut Work,
-    steps: &'s mut u64,
+    work: &'s Work,
+    /// How many tests may still be looked at for this claim.
+    left: u64,
+    /// Whether there were too many.
+    is_over: bool,
 }
 
-impl Search<'_> {
+impl<'s> Search<'s> {
     /// Cells for all quantities, in each of which all parts hold.
-    fn find(&mut self, parts: &[&ClaimPart], domains: Domains) -> Found {
+    fn find(&mut self, parts: &[&'s Claim<CellTest>], domains: Domains) -> ClaimAnswer<Domains> {
         // What is still to be tried, instead of a function that calls itself: a claim may have a thousand tests.
         let mut waiting = vec![domains];
         while let Some(mut domains) = waiting.pop() {
-            match self.narrow(parts, &mut domains) {
-                None => return Found::Unknown,
-                Some(false) => continue,
-                Some(true) => {}
+            let can_hold = self.narrow(parts, &mut domains);
+            if self.is_over {
+                return ClaimAnswer::Unknown;
             }
-            let Some((of, cells, is)) = parts.iter().find_map(|part| self.open(part, &domains)) else {
-                return Found::Some(domains);
+            if !can_hold {
+                continue;
+            }
+            let Some((test, is)) = parts.iter().find_map(|part| self.open(part, &domains)) else {
+                return ClaimAnswer::Holds(domains);
             };
+            let holding = &self.space.holding[test.cells];
             let mut other = domains.clone();
-            other[of].keep(&self.space.holding[cells], !is);
+            other[test.of].keep(holding, !is);
             waiting.push(other);
-            domains[of].keep(&self.space.holding[cells], is);
+            domains[test.of].keep(holding, is);
             waiting.push(domains);
         }
-        Found::None
+        ClaimAnswer::Never
     }
 
-    /// Draws what the parts force, until there is no more. `Some(false)` if they cannot all hold, `None` if that takes too long.
-    fn narrow(&mut self, parts: &[&ClaimPart], domains: &mut Domains) -> Option<bool> {
+    /// Draws what the parts force, until there is no more. Returns false if they cannot all hold.
+    fn narrow(&mut self, parts: &[&Claim<CellTest>], domains: &mut Domains) -> bool {
         loop {
             let mut has_changed = false;
-            for part in parts {
-                if !self.force(part, domains, &mut has_changed)? {
-                    return Some(false);
-                }
-            }
-            if !self.in_order(domains, &mut has_changed) {
-                return Some(false);
-            }
-            if !has_changed {
-                return Some(true);
+            let can_hold = parts.iter().all(|part| self.force(part, domains, &mut has_changed))
+                && self.in_order(domains, &mut has_changed);
+            if !can_hold || !has_changed {
+                return can_hold;
             }
         }
     }
 
-    fn force(&mut self, part: &ClaimPart, domains: &mut Domains, has_changed: &mut bool) -> Option<bool> {
+    fn force(&mut self, part: &Claim<CellTest>, domains: &mut Domains, has_changed: &mut bool) -> bool {
         match part {
-            ClaimPart::Answer { of, cells, is } => {
-                self.spend(1)?;
-                let holding = &self.space.holding[*cells];
-                let is_forced = if *is { domains[*of].is_within(holding) } else { !domains[*of].meets(holding) };
-                if !is_forced {
-                    domains[*of].keep(holding, *is);
+            Claim::Answer(test, is) => {
+                self.spend();
+                if self.space.answer(test, domains) != Some(*is) {
+                    domains[test.of].keep(&self.space.holding[test.cells], *is);
                     *has_changed = true;
                 }
-                Some(!domains[*of].is_empty())
+                !self.is_over && !domains[test.of].is_empty()
             }
-            ClaimPart::All(parts) => {
-                for part in parts {
-                    if !self.force(part, domains, has_changed)? {
-                        return Some(false);
-                    }
-                }
-                Some(true)
-            }
-            ClaimPart::Any(parts) => {
+            Claim::Joined(false, parts) => parts.iter().all(|part| self.force(part, domains, has_changed)),
+            Claim::Joined(true, parts) => {
                 let mut open = None;
                 for part in parts {
-                    match self.standing(part, domains)? {
-                        PartStanding::Holds => return Some(true),
-                        PartStanding::Fails => {}
-                        PartStanding::Open if open.is_some() => return Some(true),
-                        PartStanding::Open => open = Some(part),
+                    match self.standing(part, domains) {
+                        Some(true) => return true,
+                        Some(false) => {}
+                        None if open.is_some() => return true,
+                        None => open = Some(part),
                     }
                 }
                 // The only one that is left has to hold.
-                open.map_or(Some(false), |part| self.force(part, domains, has_changed))
+                open.is_some_and(|part| self.force(part, domains, has_changed))
             }
         }
     }
 
-    fn standing(&mut self, part: &ClaimPart, domains: &Domains) -> Option<PartStanding> {
-        match part {
-            ClaimPart::Answer { of, cells, is } => {
-                self.spend(1)?;
-                let holding = &self.space.holding[*cells];
-                let (all, none) = (domains[*of].is_within(holding), !domains[*of].meets(holding));
-                Some(match (all, none, is) {
-                    (true, _, true) | (_, true, false) => PartStanding::Holds,
-                    (true, _, false) | (_, true, true) => PartStanding::Fails,
-                    _ => PartStanding::Open,
-                })
-            }
-            ClaimPart::All(parts) => {
-                let mut standing = PartStanding::Holds;
-                for part in parts {
-                    match self.standing(part, domains)? {
-                        PartStanding::Holds => {}
-                        PartStanding::Fails => return Some(PartStanding::Fails),
-                        PartStanding::Open => standing = PartStanding::Open,
-                    }
-                }
-                Some(standing)
-            }
-            ClaimPart::Any(parts) => {
-                let mut standing = PartStanding::Fails;
-                for part in parts {
-                    match self.standing(part, domains)? {
-                        PartStanding::Fails => {}
-                        PartStanding::Holds => return Some(PartStanding::Holds),
-                        PartStanding::Open => standing = PartStanding::Open,
-                    }
-                }
-                Some(standing)
-            }
-        }
+    /// Whether a part holds with what is still possible. `None` if it may hold or not.
+    fn standing(&mut self, part: &Claim<CellTest>, domains: &Domains) -> Option<bool> {
+        part.holds(&mut |test| {
+            self.spend();
+            if self.is_over { None } else { self.space.answer(test, domains) }
+        })
     }
 
     /// The first test of a part on which it depends whether the part holds, with the answer that it should have.
-    fn open(&mut self, part: &ClaimPart, domains: &Domains) -> Option<(usize, usize, bool)> {
+    fn open(&mut self, part: &'s Claim<CellTest>, domains: &Domains) -> Option<(&'s CellTest, bool)> {
         match part {
-            ClaimPart::Answer { of, cells, is } => {
-                let holding = &self.space.holding[*cells];
-                let is_open = domains[*of].meets(holding) && !domains[*of].is_within(holding);
-                is_open.then_some((*of, *cells, *is))
-            }
-            ClaimPart::All(parts) => parts.iter().find_map(|part| self.open(part, domains)),
-            ClaimPart::Any(parts) => {
-                let holds =
-                    |search: &mut Self, part| matches!(search.standing(part, domains), Some(PartStanding::Holds));
-                if parts.iter().any(|part| holds(self, part)) {
+            Claim::Answer(test, is) => self.space.answer(test, domains).is_none().then_some((test, *is)),
+            Claim::Joined(false, parts) => parts.iter().find_map(|part| self.open(part, domains)),
+            Claim::Joined(true, parts) => {
+                if parts.iter().any(|part| self.standing(part, domains) == Some(true)) {
                     return None;
                 }
-                let fails =
-                    |search: &mut Self, part| matches!(search.standing(part, domains), Some(PartStanding::Fails));
-                parts.iter().find_map(|part| if fails(self, part) { None } else { self.open(part, domains) })
+                let mut parts = parts.iter();
+                parts.find_map(|part| match self.standing(part, domains) {
+                    Some(false) => None,
+                    _ => self.open(part, domains),
+                })
             }
         }
     }
 
     /// Keeps the cells of two times in which the first can be no longer than the second.
     fn in_order(&self, domains: &mut Domains, has_changed: &mut bool) -> bool {
-        for (short, long) in &self.space.order {
+        self.space.order.iter().all(|(short, long)| {
             let (Some(first), Some(last)) = (domains[*short].first(), domains[*long].last()) else { return false };
-            if domains[*long].first().is_some_and(|cell| cell < first) {
-                domains[*long].bound(first, usize::MAX);
-                *has_changed = true;
-            }
-            if domains[*short].last().is_some_and(|cell| cell > last) {
-                domains[*short].bound(0, last);
-                *has_changed = true;
-            }
-            if domains[*short].is_empty() || domains[*long].is_empty() {
-                return false;
-            }
-        }
-        true
+            *has_changed |= domains[*long].bound(first, usize::MAX) | domains[*short].bound(0, last);
+            !domains[*short].is_empty() && !domains[*long].is_empty()
+        })
     }
 
-    fn spend(&mut self, steps: u64) -> Option<()> {
-        let is_enough = *self.steps >= steps && self.work.spend(steps);
-        *self.steps = self.steps.saturating_sub(steps);
-        self.work.is_cut |= !is_enough;
-        is_enough.then_some(())
+    /// Counts a test.
+    fn spend(&mut self) {
+        if self.left == 0 || !self.work.spend(1) {
+            self.is_over = true;
+            self.work.is_cut.set(true);
+        }
+        self.left = self.left.saturating_sub(1);
     }
 }
 
@@ -469,7 +349,7 @@ mod tests {
     }
 
     fn answer(claim: &Claim) -> ClaimAnswer {
-        solve(claim, &[], &mut Work::new(1_000_000))
+        solve(claim, &[], &Work::new(1_000_000))
     }
 
     #[test]
@@ -492,17 +372,17 @@ mod tests {
             |i: usize| Claim::any((0..3).map(|at| Claim::compared(number(&format!("v{i}")), Equal, f64::from(at))));
         let never =
             Claim::all([Claim::is(Quantity::Flag("x".into())), Claim::is(Quantity::Flag("x".into())).negated()]);
-        let mut work = Work::new(10_000);
-        assert_eq!(solve(&Claim::all((0..20).map(free).chain([never])), &[], &mut work), ClaimAnswer::Never);
-        assert!(work.done < 1_000, "{}", work.done);
+        let work = Work::new(10_000);
+        assert_eq!(solve(&Claim::all((0..20).map(free).chain([never])), &[], &work), ClaimAnswer::Never);
+        assert!(work.done.get() < 1_000, "{}", work.done.get());
     }
 
     #[test]
     fn the_time_in_a_parent_is_no_shorter_than_that_in_its_child() {
-        let [parent, child] = [0, 1].map(|id| Quantity::Clock(StateId::new(id), 0));
-        let claim =
-            Claim::all([Claim::compared(parent.clone(), Less, 2.0), Claim::compared(child.clone(), Greater, 3.0)]);
-        assert_eq!(solve(&claim, &[(child, parent)], &mut Work::new(1_000)), ClaimAnswer::Never);
+        let path = [0, 1].map(StateId::new);
+        let [parent, child] = path.map(Quantity::Clock);
+        let claim = Claim::all([Claim::compared(parent, Less, 2.0), Claim::compared(child, Greater, 3.0)]);
+        assert_eq!(solve(&claim, &path, &Work::new(1_000)), ClaimAnswer::Never);
     }
 
     #[test]
@@ -513,8 +393,8 @@ mod tests {
         let apart = (0..9).flat_map(|i| (0..i).map(move |j| (i, j))).flat_map(|(i, j)| {
             (0..8).map(move |hole| Claim::any([in_hole(i, hole).negated(), in_hole(j, hole).negated()]))
         });
-        let mut work = Work::new(10_000_000);
-        assert_eq!(solve(&Claim::all(placed.chain(apart)), &[], &mut work), ClaimAnswer::Unknown);
-        assert!(work.is_cut && work.done < 1_000_000, "{}", work.done);
+        let work = Work::new(10_000_000);
+        assert_eq!(solve(&Claim::all(placed.chain(apart)), &[], &work), ClaimAnswer::Unknown);
+        assert!(work.is_cut.get() && work.done.get() < 1_000_000, "{}", work.done.get());
     }
 }

@@ -2,9 +2,7 @@
 //! and where it ends.
 
 use super::claim::Claim;
-use super::machine::{ExitId, Machine, Standing};
-use super::reading::StateTime;
-use super::solver::{ClaimAnswer, Work, solve};
+use super::machine::{ExitId, Machine, Standing, StateTime};
 use crate::format::outline::StateId;
 
 /// The most changes that are made for one callback: rule 13.
@@ -36,10 +34,12 @@ pub(super) struct TickStep {
     pub(super) end: End,
 }
 
-/// All steps that are possible, and whether these are all.
+/// All steps that are possible.
+#[derive(Default)]
 pub(super) struct PossibleSteps {
     pub(super) all: Vec<TickStep>,
-    pub(super) are_all: bool,
+    /// Whether there may be more.
+    pub(super) has_more: bool,
     /// How many changes were looked at.
     pub(super) tried: u32,
 }
@@ -47,26 +47,25 @@ pub(super) struct PossibleSteps {
 impl PossibleSteps {
     /// What a tick can do on a path whose states have been active for so long, if it does anything. `most` is how many changes
     /// are looked at.
-    pub(super) fn in_tick(machine: &Machine<'_>, at: StateId, tick: f64, most: u32, work: &mut Work) -> Self {
+    pub(super) fn in_tick(machine: &Machine<'_>, at: StateId, tick: f64, most: u32) -> Self {
         let path = machine.outline.path(at);
-        let run = PartialStep { fresh: path.len(), path, claims: Vec::new(), exits: Vec::new(), is_new: false };
-        let mut stepping = Stepping::new(machine, tick, most, work);
+        let run = PartialStep { fresh: path.len(), path, ..PartialStep::default() };
+        let mut stepping = Stepping { machine, tick, left: most, steps: Self::default() };
         stepping.turn(0, &run);
         stepping.steps
     }
 
     /// What the exits that are tried at entry can do as all states of a path are entered, if they do anything.
-    pub(super) fn at_entry(machine: &Machine<'_>, at: StateId, most: u32, work: &mut Work) -> Self {
-        let path = machine.outline.path(at);
-        let run = PartialStep { fresh: 0, path, claims: Vec::new(), exits: Vec::new(), is_new: false };
-        let mut stepping = Stepping::new(machine, 0.0, most, work);
+    pub(super) fn at_entry(machine: &Machine<'_>, at: StateId, most: u32) -> Self {
+        let run = PartialStep { path: machine.outline.path(at), ..PartialStep::default() };
+        let mut stepping = Stepping { machine, tick: 0.0, left: most, steps: Self::default() };
         stepping.enter(&mut Callback { is_entry: true, ..Callback::default() }, 0, run);
         stepping.steps
     }
 }
 
 /// A step as far as it has come.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct PartialStep {
     path: Vec<StateId>,
     /// The depth from which on the states have been entered in this step.
@@ -82,10 +81,15 @@ impl PartialStep {
         self.path[self.path.len() - 1]
     }
 
+    /// The path, with the time in each state: 0 in the states that this step has entered, and one tick in the others.
+    fn standing<'a>(&'a self, machine: &'a Machine<'_>, tick: f64) -> Standing<'a> {
+        machine.at(&self.path, StateTime::Known(tick)).entered(self.fresh)
+    }
+
     /// The same with more claims.
     fn with(&self, claims: impl IntoIterator<Item = Claim>) -> Self {
         let mut run = self.clone();
-        run.claims.extend(claims.into_iter().map(Claim::certain).filter(|claim| *claim != Claim::Always));
+        run.claims.extend(claims.into_iter().map(Claim::certain).filter(|claim| *claim != Claim::ALWAYS));
         run.is_new |= run.claims.len() > self.claims.len();
         run
     }
@@ -95,7 +99,7 @@ impl PartialStep {
 #[derive(Default)]
 struct Callback {
     /// What has been entered for it: each path, and the outermost state with such exits that was entered.
-    entered: Vec<(Vec<StateId>, Option<usize>)>,
+    entered: Vec<(Vec<StateId>, usize)>,
     changes: usize,
     /// Whether no tick is under way.
     is_entry: bool,
@@ -103,19 +107,15 @@ struct Callback {
     next: Option<usize>,
 }
 
-struct Stepping<'m, 'o, 'w> {
-    machine: &'m Machine<'o>,
+struct Stepping<'m> {
+    machine: &'m Machine<'m>,
     tick: f64,
+    /// How many changes may still be looked at.
     left: u32,
-    work: &'w mut Work,
     steps: PossibleSteps,
 }
 
-impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
-    fn new(machine: &'m Machine<'o>, tick: f64, most: u32, work: &'w mut Work) -> Self {
-        Self { machine, tick, left: most, work, steps: PossibleSteps { all: Vec::new(), are_all: true, tried: 0 } }
-    }
-
+impl Stepping<'_> {
     /// The turn of the global state, or of the state at a depth from 1 on.
     fn turn(&mut self, level: usize, run: &PartialStep) {
         let machine = self.machine;
@@ -126,16 +126,16 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
         if let Some(of) = of {
             // It cannot be its turn in each tick.
             let waits = machine.state(of).every.is_some();
-            let time = time(run, self.tick);
+            let at = run.standing(machine, self.tick);
             for id in machine.exits_of(of).filter(|id| machine.exit(*id).on.is_none()) {
-                let taken = machine.taken(id, &Standing { path: &run.path, time: &time });
-                if taken != Claim::Never && !waits {
+                let taken = at.taken(id);
+                if taken != Claim::NEVER && !waits {
                     let mut on = run.with(not.iter().cloned().chain([taken.clone()]));
                     if self.can_be(&mut on) {
                         self.take(&mut Callback { next, ..Callback::default() }, id, on);
                     }
                 }
-                if taken == Claim::Always {
+                if taken == Claim::ALWAYS {
                     return;
                 }
                 not.push(taken.negated());
@@ -155,7 +155,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
             return;
         }
         if run.exits.len() == MOST_IN_ALL {
-            self.steps.are_all = false;
+            self.steps.has_more = true;
             return;
         }
         let innermost = run.innermost();
@@ -174,7 +174,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
         let machine = self.machine;
         let first = (kept..run.path.len()).find(|depth| machine.at_entry(run.path[*depth]).next().is_some());
         let Some(first) = first else { return self.go_on(callback.next, run) };
-        let entered = (run.path.clone(), Some(first));
+        let entered = (run.path.clone(), first);
         let before = callback.entered.iter().position(|before| *before == entered);
         // In a tick, the machine goes round until it has made as many changes as it may, and does something else then.
         if let Some(since) = before.filter(|_| callback.is_entry) {
@@ -184,21 +184,20 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
         }
         callback.entered.push(entered);
         let mut not = Vec::new();
-        let time = time(&run, self.tick);
-        let whole = Standing { path: &run.path, time: &time };
+        let whole = run.standing(machine, self.tick);
         for depth in first..run.path.len() {
-            let at = Standing { path: &run.path[..=depth], time: &time };
+            let at = whole.up_to(depth);
             for id in machine.at_entry(run.path[depth]) {
                 let Ok(change) = machine.change(at.path, id) else { continue };
-                let taken = machine.taken(id, &at);
+                let taken = at.taken(id);
                 let before = not.iter().cloned().chain([taken.clone()]);
                 // The guards are asked again when all have been entered.
-                let admitted = machine.admitted(&change, &whole);
-                if machine.admitted(&change, &at) != admitted {
+                let admitted = whole.admitted(&change);
+                if at.admitted(&change) != admitted {
                     self.go_on(callback.next, run.with(before.clone().chain([admitted.clone().negated()])));
                 }
                 let mut on = run.with(before.chain([admitted]));
-                if taken != Claim::Never && self.can_be(&mut on) {
+                if taken != Claim::NEVER && self.can_be(&mut on) {
                     self.take(callback, id, on);
                 }
                 not.push(taken.negated());
@@ -211,7 +210,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
     /// Once what a callback asked for has been carried out.
     fn go_on(&mut self, next: Option<usize>, run: PartialStep) {
         match next {
-            _ if run.claims.contains(&Claim::Never) => {}
+            _ if run.claims.contains(&Claim::NEVER) => {}
             Some(next) if next <= run.path.len() => self.turn(next, &run),
             _ => self.end(run, End::Rests),
         }
@@ -227,25 +226,16 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
 
     /// Whether a run is possible, as far as it has come.
     fn can_be(&mut self, run: &mut PartialStep) -> bool {
-        if run.claims.contains(&Claim::Never) {
+        if run.claims.contains(&Claim::NEVER) {
             return false;
         }
-        if self.left == 0 || !self.work.spend(1) {
-            self.steps.are_all = false;
+        if self.left == 0 || !self.machine.work.spend(1) {
+            self.steps.has_more = true;
             return false;
         }
         self.left -= 1;
         self.steps.tried += 1;
         run.is_new = false;
-        matches!(solve(&Claim::all(run.claims.iter().cloned()), &[], self.work), ClaimAnswer::Holds(_))
-    }
-}
-
-/// The time in the states of a path.
-fn time(run: &PartialStep, tick: f64) -> impl Fn(StateId) -> StateTime {
-    let (path, fresh) = (run.path.clone(), run.fresh);
-    move |id| {
-        let is_fresh = path.iter().skip(fresh).any(|entered| *entered == id);
-        StateTime::Known(if is_fresh { 0.0 } else { tick })
+        self.machine.situation(&Claim::all(run.claims.iter().cloned())).is_some()
     }
 }

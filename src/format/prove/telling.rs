@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::claim::Quantity;
-use super::conditions::Seen;
 use super::machine::{ExitId, Machine};
-use super::solver::{ClaimAnswer, Situation, Work, solve};
+use super::solver::Situation;
 use super::step::{End, MOST_CHANGES, TickStep};
-use super::witness::{Stage, Witness, WitnessRow};
+use super::witness::{Witness, WitnessRow};
 use crate::format::outline::StateId;
 use crate::format::problems::mistake::Mistake;
 
@@ -17,66 +15,55 @@ const MOST_NAMED: usize = 8;
 /// The most steps of a circle that is played twice.
 const SHORT: usize = 8;
 
-pub(super) struct Telling<'s, 'o> {
-    pub(super) machine: &'s Machine<'o>,
-    pub(super) stage: &'s dyn Stage,
+pub(super) struct Telling<'s> {
+    pub(super) machine: &'s Machine<'s>,
     pub(super) tick: f64,
-    pub(super) found: &'s mut Vec<Seen>,
-    /// The exits of the circles that have been told.
-    pub(super) told: BTreeSet<Vec<usize>>,
+    /// The exits of the circles that have been told, by their places in the file.
+    pub(super) told: BTreeSet<BTreeSet<usize>>,
     /// The exits of the circles within one tick that have been told.
     pub(super) passed: BTreeSet<ExitId>,
 }
 
-impl Telling<'_, '_> {
+impl Telling<'_> {
     /// Tells what is done without end within one tick, once a state has been entered or where a tick begins in it.
-    pub(super) fn at_once(&mut self, start: StateId, step: &TickStep, work: &mut Work) {
-        let mut situation = || match solve(&step.claim, &[], work) {
-            ClaimAnswer::Holds(situation) => Some(situation),
-            _ => None,
-        };
+    pub(super) fn at_once(&mut self, start: StateId, step: &TickStep) {
         match step.end {
             End::Rests => {}
             End::Circle(from) => {
                 let circle = &step.exits[from..];
                 // From the others, it is found from the first of its states.
-                if circle[0].1 == start {
-                    let Some(situation) = situation() else { return };
-                    self.circle(circle, &situation, 2 * circle.len(), self.tick, within_a_tick, |telling, who, when| {
-                        let first = telling.machine.exit(circle[0].0);
-                        Mistake::error(
-                            "endless-circle",
-                            first.span.clone(),
-                            format!("{who} without end within one tick{when}"),
-                        )
-                        .label("as soon as the state is entered")
-                        .help("after 64 changes the character stays where it is, with an error in the log: make the conditions exclude each other")
-                    });
-                    self.passed.extend(circle.iter().map(|(id, _)| *id));
+                if circle[0].1 != start {
+                    return;
                 }
+                let Some(situation) = self.machine.situation(&step.claim) else { return };
+                let seen = self.go_round(circle, &situation, 2 * circle.len(), self.tick, within_a_tick);
+                self.passed.extend(circle.iter().map(|(id, _)| *id));
+                let Some(seen) = seen else { return };
+                let message = format!("{} without end within one tick{}", self.lead_around(circle), said(&situation));
+                let mistake = Mistake::error("endless-circle", self.machine.exit(circle[0].0).span.clone(), message)
+                    .label("as soon as the state is entered")
+                    .help("after 64 changes the character stays where it is, with an error in the log: make the conditions exclude each other");
+                self.tell(circle, mistake, seen);
             }
             End::TooMany => {
                 if step.exits.iter().any(|(id, _)| self.passed.contains(id)) {
                     return;
                 }
-                let Some(situation) = situation() else { return };
+                let Some(situation) = self.machine.situation(&step.claim) else { return };
                 let row = WitnessRow::of(0.0, &situation, None);
-                let seen = self.stage.play(Some(start), vec![row], self.tick, 2).filter(within_a_tick);
+                let seen = self.machine.play(Some(start), vec![row], self.tick, 2).filter(within_a_tick);
                 let Some(seen) = seen else { return };
                 self.passed.extend(step.exits.iter().map(|(id, _)| *id));
-                let first = self.machine.exit(step.exits[0].0);
-                let mistake = Mistake::error(
-                    "too-many-changes",
-                    first.span.clone(),
-                    format!(
-                        "more than {MOST_CHANGES} states follow one another within one tick, from `{}` on{}",
-                        self.machine.state(start).name(),
-                        said(&situation)
-                    ),
-                )
-                .label("the first of the exits")
-                .help("after 64 changes the character stays where it is, with an error in the log: let one of the states last until the next tick");
-                self.found.push((mistake, Some(seen)));
+                let message = format!(
+                    "more than {MOST_CHANGES} states follow one another within one tick, from `{}` on{}",
+                    self.machine.state(start).name(),
+                    said(&situation)
+                );
+                let first = self.machine.exit(step.exits[0].0).span.clone();
+                let mistake = Mistake::error("too-many-changes", first, message)
+                    .label("the first of the exits")
+                    .help("after 64 changes the character stays where it is, with an error in the log: let one of the states last until the next tick");
+                self.machine.report(mistake, Some(seen));
             }
         }
     }
@@ -91,75 +78,68 @@ impl Telling<'_, '_> {
         while is_long && tick > 2e-4 && tick * u32::try_from(ticks).map_or(f64::INFINITY, f64::from) > 4.0 * self.tick {
             tick /= 2.0;
         }
-        let name = self.machine.state(start).name().to_owned();
-        let is_seen = |seen: &Witness| in_every_tick(seen, &name);
-        self.circle(&circle, situation, ticks, tick, is_seen, |telling, who, when| {
-            let first = telling.machine.exit(circle[0].0);
-            Mistake::warning("flicker", first.span.clone(), format!("{who} in every tick{when}"))
-                .label("leads there")
-                .help("make the conditions exclude each other, or let one of the states last: `after = 0.5`")
-        });
+        let name = self.machine.state(start).name();
+        let is_seen = |seen: &Witness| in_every_tick(seen, name);
+        let Some(seen) = self.go_round(&circle, situation, ticks, tick, is_seen) else { return };
+        let message = format!("{} in every tick{}", self.lead_around(&circle), said(situation));
+        let mistake = Mistake::warning("flicker", self.machine.exit(circle[0].0).span.clone(), message)
+            .label("leads there")
+            .help("make the conditions exclude each other, or let one of the states last: `after = 0.5`");
+        self.tell(&circle, mistake, seen);
     }
 
-    /// Tells a circle, if a machine goes round in it.
-    fn circle(
+    /// What is seen where a machine goes round in a circle. `None` if it does not, or if the circle has been told.
+    fn go_round(
         &mut self,
         circle: &[(ExitId, StateId)],
         situation: &Situation,
         ticks: usize,
         tick: f64,
         is_seen: impl Fn(&Witness) -> bool,
-        mistake: impl FnOnce(&Self, &str, &str) -> Mistake,
-    ) {
-        let mut key: Vec<_> = circle.iter().map(|(id, _)| self.machine.exit(*id).span.start).collect();
-        key.sort_unstable();
-        key.dedup();
+    ) -> Option<Witness> {
+        let key: BTreeSet<_> = circle.iter().map(|(id, _)| self.machine.exit(*id).span.start).collect();
         if self.told.contains(&key) {
-            return;
+            return None;
         }
-        let start = circle[0].1;
         let row = WitnessRow::of(0.0, situation, None);
         let ticks = u32::try_from(ticks + 2).unwrap_or(u32::MAX);
-        let seen = self.stage.play(Some(start), vec![row], tick, ticks).filter(is_seen);
-        let Some(seen) = seen else { return };
+        let seen = self.machine.play(Some(circle[0].1), vec![row], tick, ticks).filter(is_seen)?;
         self.told.insert(key);
-        let mut states = Vec::new();
+        Some(seen)
+    }
+
+    /// That the states of a circle lead to each other, in words.
+    fn lead_around(&self, circle: &[(ExitId, StateId)]) -> String {
+        let mut names = Vec::new();
         for (_, from) in circle {
-            if !states.contains(from) {
-                states.push(*from);
+            let name = format!("`{}`", self.machine.state(*from).name());
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
-        let name = |id: &StateId| format!("`{}`", self.machine.state(*id).name());
-        let who = match &states[..] {
-            [] => return,
-            [one] => format!("state {} leads to itself", name(one)),
-            some if some.len() > MOST_NAMED => {
-                let names: Vec<_> = some[..MOST_NAMED].iter().map(name).collect();
-                format!("states {} and {} more lead to each other", names.join(", "), some.len() - MOST_NAMED)
+        match &names[..] {
+            [one] => format!("state {one} leads to itself"),
+            names if names.len() > MOST_NAMED => {
+                let (first, more) = names.split_at(MOST_NAMED);
+                format!("states {} and {} more lead to each other", first.join(", "), more.len())
             }
-            [some @ .., last] => {
-                let names: Vec<_> = some.iter().map(name).collect();
-                format!("states {} and {} lead to each other", names.join(", "), name(last))
-            }
-        };
-        let is_foreign = |id: ExitId| self.machine.state(id.of).is_foreign;
-        let second = circle.get(1).map(|(id, _)| *id).filter(|id| !is_foreign(*id));
-        let second = second.map(|id| self.machine.exit(id).span.clone());
-        let mistake = mistake(self, &who, &said(situation)).second(second, "leads on");
-        self.found.push((mistake, Some(seen)));
+            [names @ .., last] => format!("states {} and {last} lead to each other", names.join(", ")),
+            [] => String::new(),
+        }
+    }
+
+    /// Reports what is wrong with a circle, and points to its second exit, too.
+    fn tell(&self, circle: &[(ExitId, StateId)], mistake: Mistake, seen: Witness) {
+        let second = circle.get(1).filter(|(id, _)| !self.machine.state(id.of).is_foreign);
+        let second = second.map(|(id, _)| self.machine.exit(*id).span.clone());
+        self.machine.report(mistake.second(second, "leads on"), Some(seen));
     }
 }
 
 /// A situation in words.
 fn said(situation: &Situation) -> String {
-    let said: Vec<_> = situation
-        .iter()
-        .filter_map(|(quantity, number)| match quantity {
-            Quantity::Number(name) => Some(format!("`{name} = {number}`")),
-            Quantity::Flag(name) => Some(format!("`{name} = {}`", *number != 0.0)),
-            _ => None,
-        })
-        .collect();
+    let values = WitnessRow::of(0.0, situation, None).values;
+    let said: Vec<_> = values.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
     match &said[..] {
         [] => String::new(),
         said if said.len() <= 6 => format!(", with {}", said.join(", ")),

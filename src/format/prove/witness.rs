@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use super::claim::Quantity;
 use super::solver::Situation;
 use crate::format::outline::StateId;
-use crate::format::words::ValueKind;
 
 /// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from),
 /// which it has just entered, and is updated every [`tick`](Self::tick) seconds, for the first time at 0 seconds.
@@ -84,6 +83,11 @@ impl Witness {
         &self.changes
     }
 
+    /// Whether the machine makes no change.
+    pub(super) fn stays(&self) -> bool {
+        self.changes.is_empty()
+    }
+
     /// Returns the state in which it ends.
     #[must_use]
     pub fn end(&self) -> &str {
@@ -149,16 +153,16 @@ impl WitnessRow {
     pub(super) fn of(time: f64, situation: &Situation, message: Option<&str>) -> Self {
         let mut row = Self { time, values: Vec::new(), message: message.map(|name| (name.into(), Vec::new())) };
         for (quantity, number) in situation {
+            let value =
+                if quantity.is_flag() { WitnessValue::Flag(*number != 0.0) } else { WitnessValue::Number(*number) };
             match quantity {
-                Quantity::Number(name) => row.values.push((name.clone(), WitnessValue::Number(*number))),
-                Quantity::Flag(name) => row.values.push((name.clone(), WitnessValue::Flag(*number != 0.0))),
+                Quantity::Number(name) | Quantity::Flag(name) => row.values.push((name.clone(), value)),
                 Quantity::Field(of, name) | Quantity::FieldFlag(of, name) => {
-                    let kind = if quantity.is_flag() { ValueKind::Flag } else { ValueKind::Number };
                     if let Some((_, fields)) = row.message.as_mut().filter(|(message, _)| message == of) {
-                        fields.push((name.clone(), WitnessValue::new(kind, *number)));
+                        fields.push((name.clone(), value));
                     }
                 }
-                Quantity::Clock(..) | Quantity::Together(_) | Quantity::Open(_) | Quantity::OpenNumber(_) => {}
+                Quantity::Clock(_) | Quantity::Together | Quantity::Open(_) | Quantity::OpenNumber(_) => {}
             }
         }
         row
@@ -177,13 +181,6 @@ impl WitnessRow {
 }
 
 impl WitnessValue {
-    pub(crate) fn new(kind: ValueKind, number: f64) -> Self {
-        match kind {
-            ValueKind::Number => Self::Number(number),
-            ValueKind::Flag => Self::Flag(number != 0.0),
-        }
-    }
-
     /// Returns the number; a flag is 1 or 0.
     #[must_use]
     pub fn number(self) -> f64 {

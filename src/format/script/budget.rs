@@ -20,9 +20,9 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptBudget {
-    call: u64,
-    callback: u64,
-    real_time: Option<Duration>,
+    pub(crate) call: u64,
+    pub(crate) callback: u64,
+    pub(crate) real_time: Option<Duration>,
 }
 
 impl ScriptBudget {
@@ -66,37 +66,12 @@ impl ScriptBudget {
     pub const fn real_time(self, most: Duration) -> Self {
         Self { real_time: Some(most), ..self }
     }
-
-    /// The limit of a call, in a callback whose scripts have already taken so many operations.
-    pub(crate) fn limit(&self, used: u64) -> Limit {
-        let left = self.callback.saturating_sub(used);
-        let operations = self.call.min(left);
-        Limit {
-            operations,
-            exceeded: if left < self.call { Exceeded::Callback(self.callback) } else { Exceeded::Call(self.call) },
-            real_time: self.real_time,
-        }
-    }
 }
 
 impl Default for ScriptBudget {
     fn default() -> Self {
         Self::new(100_000, 1_000_000)
     }
-}
-
-/// The limit of one call.
-pub(crate) struct Limit {
-    pub(crate) operations: u64,
-    /// What a call exceeds that takes more operations.
-    pub(crate) exceeded: Exceeded,
-    pub(crate) real_time: Option<Duration>,
-}
-
-/// Which limit of operations a call has exceeded.
-pub(crate) enum Exceeded {
-    Call(u64),
-    Callback(u64),
 }
 
 /// What the scripts of a state have used for one owner.

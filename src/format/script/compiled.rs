@@ -7,8 +7,7 @@ use rhai::{AST, Position, Scope};
 use super::budget::ScriptBudget;
 use super::engine::{self, Failure, engine, position};
 use super::lint::{self, ScriptNames};
-use super::{Constants, name_of};
-use crate::format::hook::Hook;
+use super::{Constants, HOOKS};
 use crate::format::problems::findings::nearest;
 
 /// What stands before an expression, to make a function of it: `this` is only known in functions.
@@ -21,6 +20,8 @@ const LONGEST_WORD: usize = 1_000;
 pub(crate) struct Compiled {
     pub(crate) ast: AST,
     pub(crate) constants: Constants,
+    /// Which of the functions it has that a state calls.
+    pub(crate) has: [bool; 3],
 }
 
 /// Why a text is no script, and where.
@@ -33,53 +34,45 @@ pub(crate) struct Unfit {
 /// What a script is for.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
-    /// It answers a condition.
+    /// It answers a condition: as an expression, or by a function `when`.
     Condition,
     /// It has functions of a state.
     Hooks,
 }
 
-/// Checks a text as the game would compile it. What stands outside of its functions is run.
-pub(crate) fn check(text: &str, purpose: Purpose, budget: ScriptBudget, names: &ScriptNames<'_>) -> Result<(), Unfit> {
-    match purpose {
-        Purpose::Condition => condition(text, budget, names).map(drop),
-        Purpose::Hooks => hooks(text, budget, names).map(drop),
-    }
-}
-
-/// A condition: an expression, or a function `when`.
-pub(crate) fn condition(text: &str, budget: ScriptBudget, names: &ScriptNames<'_>) -> Result<Compiled, Unfit> {
-    let has_function = |ast: &AST| ast.iter_functions().any(|f| f.name == "when" && f.params.is_empty());
-    match engine().compile(text) {
-        Ok(ast) if has_function(&ast) => {
-            without_slips(&ast, text, 0, names)?;
-            let constants = constants(&ast, text, budget)?;
-            return Ok(Compiled { ast, constants });
+/// Checks and compiles a text. What stands outside of its functions is run.
+pub(crate) fn check(
+    text: &str,
+    purpose: Purpose,
+    budget: ScriptBudget,
+    names: &ScriptNames<'_>,
+) -> Result<Compiled, Unfit> {
+    let has_function = |ast: &AST, name: &str| ast.iter_functions().any(|f| f.name == name && f.params.is_empty());
+    let mut has = [false; 3];
+    let ast = match (purpose, engine().compile(text)) {
+        (Purpose::Hooks, Ok(ast)) => {
+            has = HOOKS.map(|name| has_function(&ast, name));
+            if let Some(unfit) = not_called(&ast, text) {
+                return Err(unfit);
+            }
+            if has == [false; 3] {
+                let why = "it has none of the functions `enter()`, `update()` and `exit()`".into();
+                return Err(Unfit { why, at: 0..0 });
+            }
+            ast
         }
-        Err(error) if text.contains("fn when") => return Err(unreadable(&error, text, 0)),
-        _ => {}
-    }
-    let ast = engine().compile(format!("{BEFORE}{text}\n}}"));
-    let ast = ast.map_err(|error| unreadable(&error, text, BEFORE.len()))?;
-    without_slips(&ast, text, BEFORE.len(), names)?;
-    Ok(Compiled { ast, constants: Constants::new() })
-}
-
-/// Functions of a state, and which of them there are.
-pub(crate) fn hooks(text: &str, budget: ScriptBudget, names: &ScriptNames<'_>) -> Result<(Compiled, [bool; 3]), Unfit> {
-    let ast = engine().compile(text).map_err(|error| unreadable(&error, text, 0))?;
-    let has = [Hook::Enter, Hook::Update, Hook::Exit]
-        .map(|hook| ast.iter_functions().any(|f| f.name == name_of(hook) && f.params.is_empty()));
-    if let Some(unfit) = not_called(&ast, text) {
-        return Err(unfit);
-    }
-    if has == [false; 3] {
-        let why = "it has none of the functions `enter()`, `update()` and `exit()`".into();
-        return Err(Unfit { why, at: 0..0 });
-    }
+        (Purpose::Condition, Ok(ast)) if has_function(&ast, "when") => ast,
+        (Purpose::Condition, compiled) if compiled.is_ok() || !text.contains("fn when") => {
+            let ast = engine().compile(format!("{BEFORE}{text}\n}}"));
+            let ast = ast.map_err(|error| unreadable(&error, text, BEFORE.len()))?;
+            without_slips(&ast, text, BEFORE.len(), names)?;
+            return Ok(Compiled { ast, constants: Constants::new(), has });
+        }
+        (_, compiled) => compiled.map_err(|error| unreadable(&error, text, 0))?,
+    };
     without_slips(&ast, text, 0, names)?;
     let constants = constants(&ast, text, budget)?;
-    Ok((Compiled { ast, constants }, has))
+    Ok(Compiled { ast, constants, has })
 }
 
 /// Fails with the first slip that would only be seen when the script runs.
@@ -103,7 +96,6 @@ fn without_slips(ast: &AST, text: &str, shift: usize, names: &ScriptNames<'_>) -
 
 /// A function that was probably meant to be one of the called functions, and is not.
 fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
-    const HOOKS: [&str; 3] = ["enter", "update", "exit"];
     ast.iter_functions().find_map(|function| {
         let name = function.name;
         let at = text.match_indices(name).find(|(at, _)| text[..*at].trim_end().ends_with("fn"))?.0;
@@ -126,7 +118,7 @@ fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
 /// Finds the constants outside of a script's functions.
 fn constants(ast: &AST, text: &str, budget: ScriptBudget) -> Result<Constants, Unfit> {
     let (mut scope, mut at) = (Scope::new(), Position::NONE);
-    let (ran, _) = engine::run(&budget.limit(0), |engine| {
+    let (ran, _) = engine::run(budget, 0, |engine| {
         engine.run_ast_with_scope(&mut scope, ast).inspect_err(|error| at = engine::innermost(error).position())
     });
     ran.map_err(|why| {
@@ -178,7 +170,7 @@ mod tests {
     fn told(text: &str, purpose: Purpose) -> (String, &str) {
         let names =
             ScriptNames { values: Some(vec!["speed"]), is_field: &|name| name == "speed", states: vec!["flee"] };
-        let unfit = check(text, purpose, ScriptBudget::default(), &names).expect_err("it is no script");
+        let unfit = check(text, purpose, ScriptBudget::default(), &names).err().expect("it is no script");
         (unfit.why, &text[unfit.at])
     }
 

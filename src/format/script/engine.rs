@@ -10,7 +10,6 @@
 //! - `parse_json`, `eval`, modules: a script is what is in its file.
 
 use std::cell::{Cell, RefCell};
-use std::fmt::Write;
 use std::sync::{OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -22,7 +21,7 @@ use rhai::packages::{
 use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, Map, NativeCallContext, Position};
 
 use super::Told;
-use super::budget::{Exceeded, Limit};
+use super::budget::ScriptBudget;
 
 /// After how many operations the clock is looked at, if real time is limited: to read it takes about as long as an operation.
 const OPERATIONS_PER_LOOK: u64 = 16;
@@ -63,17 +62,19 @@ pub(crate) struct Effort {
     pub(crate) printed: Vec<String>,
 }
 
-/// Runs a part of a script within a limit.
+/// Runs a part of a script, in a callback whose scripts have already taken so many operations.
 pub(crate) fn run<R>(
-    limit: &Limit,
+    budget: ScriptBudget,
+    used: u64,
     run: impl FnOnce(&Engine) -> Result<R, Box<EvalAltResult>>,
 ) -> (Result<R, Failure>, Effort) {
-    MOST_OPERATIONS.set(limit.operations);
+    let left = budget.callback.saturating_sub(used);
+    MOST_OPERATIONS.set(budget.call.min(left));
     OPERATIONS.set(0);
     // A time further away than a clock can say is no limit.
-    DEADLINE.set(limit.real_time.and_then(|most| Instant::now().checked_add(most)));
+    DEADLINE.set(budget.real_time.and_then(|most| Instant::now().checked_add(most)));
     PRINTED.take();
-    let result = run(engine()).map_err(|error| failure(&error, limit));
+    let result = run(engine()).map_err(|error| failure(&error, budget, left));
     (result, Effort { operations: OPERATIONS.get(), printed: PRINTED.take() })
 }
 
@@ -225,20 +226,16 @@ fn print(text: &str) {
 
 /// A text of a script as the log shows it: not too long, and with no lines that look like others'.
 fn shown(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len().min(LONGEST_PRINTED));
-    for (nth, character) in text.chars().enumerate() {
-        if nth == LONGEST_PRINTED {
-            escaped.push_str("..");
-            break;
-        }
+    let mut shown = String::with_capacity(text.len().min(LONGEST_PRINTED));
+    for character in text.chars().take(LONGEST_PRINTED) {
         if character.is_control() {
-            // Writing to a text does not fail.
-            let _ = write!(escaped, "{}", character.escape_default());
+            shown.extend(character.escape_default());
         } else {
-            escaped.push(character);
+            shown.push(character);
         }
     }
-    escaped
+    let is_longer = text.chars().nth(LONGEST_PRINTED).is_some();
+    shown + if is_longer { ".." } else { "" }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the engine passes it so")]
@@ -259,15 +256,16 @@ pub(crate) fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     innermost
 }
 
-/// Where a run failed, and why.
-fn failure(error: &EvalAltResult, limit: &Limit) -> Failure {
+/// Where a run failed, and why. `left` is how many operations were left for the callback before it.
+fn failure(error: &EvalAltResult, budget: ScriptBudget, left: u64) -> Failure {
     let innermost = innermost(error);
     let at = innermost.position();
     if let EvalAltResult::ErrorTerminated(is_late, _) = innermost {
-        let why = match (&limit.exceeded, limit.real_time) {
-            (_, Some(most)) if is_late.as_bool() == Ok(true) => format!("it runs longer than {most:?}"),
-            (Exceeded::Call(most), _) => format!("it takes more than {most} operations"),
-            (Exceeded::Callback(most), _) => format!("the state's scripts take more than {most} operations together"),
+        let ScriptBudget { call, callback, real_time } = budget;
+        let why = match real_time {
+            Some(most) if is_late.as_bool() == Ok(true) => format!("it runs longer than {most:?}"),
+            _ if left < call => format!("the state's scripts take more than {callback} operations together"),
+            _ => format!("it takes more than {call} operations"),
         };
         return Failure::CutOff(format!("{}{why}", position(at)));
     }
@@ -308,79 +306,69 @@ mod tests {
     ";
 
     /// What a script can do with it that takes longest.
-    const CALLS: &[&str] = &[
-        "flat.contains(-1)",
-        "texts.contains(text)",
-        "let copy = flat;",
-        "let copy = texts;",
-        "deep.to_string()",
-        "deep.to_debug()",
-        "maps.to_string()",
-        "maps.to_debug()",
-        "mixed.to_debug()",
-        "flat.to_string()",
-        "texts.to_debug()",
-        "map.to_debug()",
-        "map.keys()",
-        "map.values()",
-        "deep == deep",
-        "maps == maps",
-        "flat == flat",
-        "print(deep)",
-        "debug(maps)",
-        "`${mixed}${mixed}`",
-        "text.replace(\"a\", text)",
-        "text.replace('a', text)",
-        "text.replace(\"\", text)",
-        "text.index_of(\"ab\")",
-        "text.contains(text)",
-        "text.split(\"\")",
-        "text.split('a')",
-        "text.to_chars()",
-        "text.to_upper()",
-        "text.pad(1000000000, \"ab\")",
-        "text.remove('a')",
-        "text.sub_string(500)",
-        "text + deep",
-        "text += maps",
-        "for c in text { }",
-        "for x in flat { }",
-        "[deep, deep]",
-        "#{ a: maps, b: maps }",
-        "parse_int(text)",
-        "7 ** 1000000000",
-        "2.0 ** 1000000000.0",
-        "for x in range(0, 9223372036854775807, 9223372036854775807) { }",
-        "deep[0]",
-        "deep.tag",
-        "type_of(deep)",
-        "text.bytes",
-        "text.to_blob()",
-        "blob(1000000000)",
-        "text[0..999]",
-        "text.chars()",
-    ];
+    fn calls() -> Vec<String> {
+        let data = ["flat", "texts", "deep", "map", "maps", "mixed"];
+        let each = "{}.to_string()|{}.to_debug()|{} == {}|let copy = {};|print({})|debug({})|type_of({})";
+        let each = data.iter().flat_map(|data| each.split('|').map(|call| call.replace("{}", data)));
+        let others = [
+            "flat.contains(-1)",
+            "texts.contains(text)",
+            "map.keys()",
+            "map.values()",
+            "`${mixed}${mixed}`",
+            "text.replace(\"a\", text)",
+            "text.replace('a', text)",
+            "text.replace(\"\", text)",
+            "text.index_of(\"ab\")",
+            "text.contains(text)",
+            "text.split(\"\")",
+            "text.split('a')",
+            "text.to_chars()",
+            "text.to_upper()",
+            "text.pad(1000000000, \"ab\")",
+            "text.remove('a')",
+            "text.sub_string(500)",
+            "text + deep",
+            "text += maps",
+            "for c in text { }",
+            "for x in flat { }",
+            "[deep, deep]",
+            "#{ a: maps, b: maps }",
+            "parse_int(text)",
+            "7 ** 1000000000",
+            "2.0 ** 1000000000.0",
+            "for x in range(0, 9223372036854775807, 9223372036854775807) { }",
+            "deep[0]",
+            "deep.tag",
+            "text.bytes",
+            "text.to_blob()",
+            "blob(1000000000)",
+            "text[0..999]",
+            "text.chars()",
+        ];
+        each.chain(others.map(str::to_owned)).collect()
+    }
 
     /// The variables with the largest data.
     fn largest() -> Scope<'static> {
         let mut scope = Scope::new();
         let ast = engine().compile(LARGEST).unwrap();
-        assert!(run(&ScriptBudget::default().limit(0), |engine| engine.run_ast_with_scope(&mut scope, &ast)).0.is_ok());
+        assert!(run(ScriptBudget::default(), 0, |engine| engine.run_ast_with_scope(&mut scope, &ast)).0.is_ok());
         scope
     }
 
     fn call(text: &str, scope: &Scope<'static>) -> Result<Dynamic, Failure> {
         let ast = engine().compile(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let mut scope = scope.clone();
-        run(&ScriptBudget::default().limit(0), |engine| engine.eval_ast_with_scope(&mut scope, &ast)).0
+        run(ScriptBudget::default(), 0, |engine| engine.eval_ast_with_scope(&mut scope, &ast)).0
     }
 
     /// Deep data is dropped, copied and printed by functions that call themselves.
     #[test]
     fn no_call_with_the_largest_data_overflows_the_stack_or_is_cut_off() {
         let scope = largest();
-        for one in CALLS {
-            assert!(!matches!(call(one, &scope), Err(Failure::CutOff(_))), "{one}");
+        for one in calls() {
+            assert!(!matches!(call(&one, &scope), Err(Failure::CutOff(_))), "{one}");
         }
     }
 
@@ -390,8 +378,8 @@ mod tests {
     #[ignore = "it measures, and takes minutes"]
     fn how_long_the_slowest_operations_take() {
         let scope = largest();
-        let mut slowest: Vec<_> = CALLS
-            .iter()
+        let mut slowest: Vec<_> = calls()
+            .into_iter()
             .map(|one| {
                 let text = format!(
                     "loop {{ try {{ {one}{} }} catch {{ }} }}",
@@ -401,12 +389,12 @@ mod tests {
                 let mut scope = scope.clone();
                 let begun = std::time::Instant::now();
                 let (ran, effort) =
-                    run(&ScriptBudget::default().limit(0), |engine| engine.run_ast_with_scope(&mut scope, &ast));
+                    run(ScriptBudget::default(), 0, |engine| engine.run_ast_with_scope(&mut scope, &ast));
                 let why = match ran {
                     Err(Failure::CutOff(why) | Failure::Error(why)) => why,
                     Ok(()) => String::new(),
                 };
-                (begun.elapsed(), effort.operations, *one, why)
+                (begun.elapsed(), effort.operations, one, why)
             })
             .collect();
         slowest.sort();

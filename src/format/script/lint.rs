@@ -31,57 +31,42 @@ const MOST_RANGES: usize = 100;
 const BUILT_IN: [&str; 6] = ["print", "debug", "type_of", "is_def_var", "is_def_fn", "is_shared"];
 
 /// What other scripts of the language can call: see `engine` for why it is not there.
-const LEFT_OUT: [&str; 12] = [
-    "sort",
-    "sort_by",
-    "sort_desc",
-    "map",
-    "filter",
-    "reduce",
-    "sleep",
-    "timestamp",
-    "eval",
-    "parse_json",
-    "exit",
-    "Fn",
-];
+const LEFT_OUT: &str = "sort sort_by sort_desc map filter reduce sleep timestamp eval parse_json exit Fn";
 
 /// Finds the first slip in a script.
 pub(crate) fn check(ast: &AST, names: &ScriptNames<'_>) -> Option<Slip> {
     let own: HashMap<&str, Vec<&str>> = ast.iter_functions().map(|f| (f.name, f.params)).collect();
     let mut changed = HashSet::new();
-    ast.walk(&mut |nodes| {
-        if let Some(ASTNode::Stmt(Stmt::Assignment(assigned))) = nodes.last() {
-            if let Some(name) = variable_within(&assigned.1.lhs) {
-                changed.insert(name.to_owned());
-            }
+    each_node(ast, |node| {
+        if let ASTNode::Stmt(Stmt::Assignment(assigned)) = node {
+            changed.extend(variable_within(&assigned.1.lhs).map(str::to_owned));
         }
-        true
     });
     let mut slips = Vec::new();
     let lint = Lint { names, own: &own, changed: &changed };
-    ast.walk(&mut |nodes| {
-        if let Some(node) = nodes.last() {
-            slips.extend(lint.node(node));
-        }
-        true
-    });
+    each_node(ast, |node| slips.extend(lint.node(node)));
     slips.into_iter().min_by_key(|(at, _)| (at.line(), at.position()))
 }
 
 /// Where a script first writes each value; without a name, where it writes what is not named there.
 pub(crate) fn writes(ast: &AST) -> HashMap<String, Position> {
     let mut writes = HashMap::new();
-    ast.walk(&mut |nodes| {
-        if let Some(ASTNode::Stmt(Stmt::Assignment(assigned))) = nodes.last() {
-            match value_of_this(&assigned.1.lhs) {
-                Some((name, at)) => drop(writes.entry(name.to_owned()).or_insert(at)),
-                None => drop(writes.entry(String::new()).or_insert(assigned.1.lhs.position())),
-            }
+    each_node(ast, |node| {
+        if let ASTNode::Stmt(Stmt::Assignment(assigned)) = node {
+            let to = &assigned.1.lhs;
+            let (name, at) = value_of_this(to).unwrap_or_else(|| ("", to.position()));
+            writes.entry(name.to_owned()).or_insert(at);
         }
-        true
     });
     writes
+}
+
+/// Visits each expression and statement of a script.
+fn each_node(ast: &AST, mut see: impl FnMut(&ASTNode<'_>)) {
+    ast.walk(&mut |nodes| {
+        nodes.last().into_iter().for_each(&mut see);
+        true
+    });
 }
 
 struct Lint<'a> {
@@ -155,7 +140,7 @@ impl Lint<'_> {
         }
         let known = registered().iter().map(String::as_str).chain(self.own.keys().copied());
         // A script that writes one of these means it.
-        let meant = nearest(name, known).filter(|_| !LEFT_OUT.contains(&name));
+        let meant = nearest(name, known).filter(|_| LEFT_OUT.split(' ').all(|left_out| left_out != name));
         Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
     }
 }

@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex};
 use rhai::Dynamic;
 
 use self::compiled::Unfit;
-use super::hook::Hook;
 use super::name::Name;
 use super::problems::mistake::Mistake;
 use super::source::Source;
@@ -45,10 +44,5 @@ pub(crate) fn no_script(script: &Name, why: &str) -> Mistake {
     Mistake::error("script", script.span.clone(), format!("script `{script}`: {why}")).label("this script")
 }
 
-pub(crate) fn name_of(hook: Hook) -> &'static str {
-    match hook {
-        Hook::Enter => "enter",
-        Hook::Update => "update",
-        Hook::Exit => "exit",
-    }
-}
+/// The functions that a state calls, by [`Hook`](super::hook::Hook).
+pub(crate) const HOOKS: [&str; 3] = ["enter", "update", "exit"];

@@ -3,65 +3,8 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use demeanor::{Batch, DigestHasher, Fsm, Key, Owner, State, StateMachine, StateRef};
-
-#[derive(Clone, Debug, Hash)]
-struct Goat(u32);
-
-impl Owner for Goat {
-    type Context<'a> = f64;
-    type Message = ();
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-}
-
-struct Eat;
-struct Climb;
-struct Hill;
-struct Rest;
-struct Look;
-#[derive(Clone)]
-struct Follow(#[expect(dead_code, reason = "so that it has a size")] u32);
-
-impl State<Goat> for Eat {
-    fn update(&self, goat: &mut Goat, fsm: &mut Fsm<'_, Goat>, _: &mut f64) {
-        goat.0 = goat.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        if goat.0 >> 31 == 0 {
-            fsm.change_state(&Climb);
-        }
-    }
-}
-
-impl State<Goat> for Climb {
-    fn update(&self, goat: &mut Goat, fsm: &mut Fsm<'_, Goat>, _: &mut f64) {
-        goat.0 = goat.0.wrapping_mul(22_695_477).wrapping_add(1);
-        if goat.0 >> 30 == 0 {
-            fsm.change_state(&Eat);
-        }
-    }
-}
-
-impl State<Goat> for Hill {
-    fn keeps_history(&self) -> bool {
-        true
-    }
-}
-
-impl State<Goat> for Rest {
-    fn parent(&self) -> Option<StateRef<Goat>> {
-        Some((&Hill).into())
-    }
-}
-
-impl State<Goat> for Look {
-    fn parent(&self) -> Option<StateRef<Goat>> {
-        Some((&Hill).into())
-    }
-}
-
-impl State<Goat> for Follow {}
+use super::clones::{Climb, Eat, Follow, Goat, Hill, Look, Rest};
+use demeanor::{Batch, DigestHasher, Key, State, StateMachine, StateRef};
 
 fn digest(batch: &Batch<Goat>) -> u64 {
     batch.digest(Hash::hash)
@@ -208,15 +151,15 @@ fn the_digest_depends_on_no_row_and_no_number_of_a_state() {
 #[test]
 fn the_digest_depends_on_no_address() {
     let shared = after(|batch, key| assert!(batch.change_state(key, Arc::new(Follow(1)), &mut 2.0)));
-    assert_eq!(shared, after(|batch, key| assert!(batch.change_state(key, Arc::new(Follow(2)), &mut 2.0))));
-    assert_eq!(shared, after(|batch, key| assert!(batch.change_state(key, Box::new(Follow(3)), &mut 2.0))));
+    assert_eq!(shared, after(|batch, key| assert!(batch.change_state(key, Arc::new(Follow(1)), &mut 2.0))));
+    assert_eq!(shared, after(|batch, key| assert!(batch.change_state(key, Box::new(Follow(1)), &mut 2.0))));
     let left = |state: StateRef<Goat>| {
         after(|batch, key| {
             batch.change_state(key, state, &mut 2.0);
             batch.change_state(key, &Climb, &mut 3.0);
         })
     };
-    assert_eq!(left(Arc::new(Follow(1)).into()), left(Box::new(Follow(3)).into()));
+    assert_eq!(left(Arc::new(Follow(1)).into()), left(Box::new(Follow(1)).into()));
 }
 
 /// On every machine: what a network game compares has to be this number on both sides.

@@ -1,10 +1,15 @@
 //! Rules 19 to 22 for ticks on all cores.
 
 use super::*;
+use crate::pool;
 
-fn pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
-}
+static CAMP: Post = Post::new("Camp");
+static TENT: Post = Post { parent: Some(&CAMP), ..Post::new("Tent") };
+static X: Post = Post { initial: Some(&X1), ..Post::new("X") };
+static X1: Post = Post { parent: Some(&X), ..Post::new("X1") };
+static X2: Post = Post { parent: Some(&X), ..Post::new("X2") };
+static Y: Post = Post { initial: Some(&Y1), ..Post::new("Y") };
+static Y1: Post = Post { parent: Some(&Y), ..Post::new("Y1") };
 
 fn crowd() -> Batch<Soldier> {
     let mut batch = Batch::new();
@@ -147,6 +152,43 @@ fn a_context_that_cannot_be_made_leaves_its_chunk_out() {
     let left_out = batch.iter().filter(|(_, soldier)| soldier.updates == 0).count();
     assert!(left_out > 0 && left_out <= 2048, "{left_out}");
     assert_eq!(batch.keys().filter(|key| batch.get(*key).is_some()).count(), 7000);
+}
+
+/// Rules 14 and 19.
+#[test]
+fn a_message_on_all_cores_comes_to_each_owner_as_on_one() {
+    let row = |(key, soldier): (Key, &Soldier)| (key, soldier.number, soldier.updates);
+    for threads in [1, 2, 4] {
+        let (mut one, mut all) = (crowd(), crowd());
+        for seconds in 0..4 {
+            let mut log = Log::at(f64::from(seconds));
+            let handled = one.broadcast(&(), &mut log);
+            let make = |_: usize| Log::at(f64::from(seconds));
+            let (handled_by_all, logs) = pool(threads).install(|| all.par_broadcast(&(), make));
+            assert_eq!(handled_by_all, handled);
+            assert!(logs.len() > 3, "each chunk has a context of its own");
+            let mut lines: Vec<_> = logs.into_iter().flat_map(|log| log.lines).collect();
+            lines.sort();
+            log.lines.sort();
+            assert!(lines == *log.lines, "on {threads} threads");
+            assert!(all.iter().map(row).eq(one.iter().map(row)), "on {threads} threads");
+        }
+    }
+}
+
+/// Rule 22.
+#[test]
+fn an_owner_that_panics_over_a_message_keeps_nobody_in_another_chunk_from_it() {
+    let mut batch = crowd();
+    for (_, soldier) in batch.iter_mut().filter(|(_, soldier)| soldier.number == 3000) {
+        soldier.panics_in = Some("A.on_message");
+    }
+    let panic = catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_broadcast(&(), |_| Log::default()))));
+    assert_eq!(panic.map(drop).expect_err("one panics").downcast_ref(), Some(&"told to"));
+    assert!(batch.iter().filter(|(_, soldier)| soldier.updates == 0).count() < 2048);
+    batch.iter_mut().for_each(|(_, soldier)| soldier.panics_in = None);
+    let (handled, _) = pool(2).install(|| batch.par_broadcast(&(), |_| Log::default()));
+    assert_eq!((handled, batch.len()), (5250, 7000), "the batch goes on");
 }
 
 /// Rules 19 and 21, where states have parents.

@@ -2,123 +2,47 @@
 
 #![cfg(feature = "std")]
 
-mod game;
 mod programs;
 
+#[cfg(feature = "parallel")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use crate::captured_log::log_lines;
-use demeanor::{Batch, Key, StateRef};
-use game::{A, B, Clock, Imp, Niche, Room, arm, assert_agrees, live_rooms};
+use crate::game::{
+    A, B, Clock, Imp, Niche, Note, Room, add, assert_agrees, live_notes, live_rooms, owned, panicking, shared,
+};
+#[cfg(feature = "parallel")]
+use crate::game::{Explosive, arm, arm_payloads};
+use crate::ways::{Then, WAYS, Way};
+use demeanor::{Batch, Key, NextWake, StateRef};
 
-/// Has `piece` panic the `nth` time that it is called during `act`.
-fn panicking(piece: &'static str, nth: u32, act: impl FnOnce()) {
-    arm(&[(piece, nth)]);
-    let result = catch_unwind(AssertUnwindSafe(act));
-    arm(&[]);
-    let payload = result.expect_err(piece);
-    assert_eq!(payload.downcast_ref(), Some(&"tripped"), "{piece}");
-}
-
-fn owned(name: &'static str) -> StateRef<Imp> {
-    Box::new(Room::new(name)).into()
-}
-
-fn shared(name: &'static str) -> StateRef<Imp> {
-    Arc::new(Room::new(name)).into()
-}
-
-/// As many imps in a state, numbered from `first` on.
-fn add(batch: &mut Batch<Imp>, first: u32, count: u32, state: impl Fn() -> StateRef<Imp>) -> Vec<Key> {
-    (first..first + count).map(|number| batch.insert(Imp::new(number), state())).collect()
-}
-
-/// What each of some keys' owners is in.
+/// The name of the state of each of these owners, or nothing if it is in no state.
 fn states(batch: &Batch<Imp>, keys: &[Key]) -> Vec<String> {
     keys.iter().map(|key| batch.state_of(*key).map(ToString::to_string).unwrap_or_default()).collect()
 }
 
-/// A way for the owner of a key to lose the state named `Old`.
-type LetGo = fn(&mut Batch<Imp>, Key);
-
 #[test]
 fn a_drop_of_a_state_that_panics_leaves_everybody_by_key_and_state() {
-    let ways: [(&str, LetGo, &str); 9] = [
-        (
-            "current is set",
-            |batch, key| {
-                batch.set_current(key, &A);
-            },
-            "A",
-        ),
-        (
-            "previous is set",
-            |batch, key| {
-                batch.set_current(key, &A);
-                batch.set_previous(key, owned("Old"));
-                batch.set_previous(key, &B);
-            },
-            "A",
-        ),
-        (
-            "changed away twice",
-            |batch, key| {
-                batch.change_state(key, &A, &mut Clock::new());
-                batch.change_state(key, &B, &mut Clock::new());
-            },
-            "B",
-        ),
-        (
-            "a push over it is stopped",
-            |batch, key| {
-                batch.push_state(key, &A, &mut Clock::new());
-                batch.set_previous(key, &B);
-                batch.stop(key, &mut Clock::new());
-            },
-            "",
-        ),
-        (
-            "popped",
-            |batch, key| {
-                batch.push_state(key, owned("Old"), &mut Clock::new());
-                batch.pop_state(key, &mut Clock::new());
-                batch.set_previous(key, &B);
-                batch.set_current(key, &A);
-            },
-            "?",
-        ),
-        ("removed", |batch, key| drop(batch.remove(key)), ""),
-        ("cleared", |batch, _| batch.clear(), ""),
-        ("not retained", |batch, key| batch.retain(|other, _| other != key), ""),
-        (
-            "changed away twice in updates",
-            |batch, key| {
-                for state in [StateRef::from(&A), (&B).into()] {
-                    batch[key].order = Some(state);
-                    batch.update(&mut Clock::new());
-                }
-            },
-            "B",
-        ),
-    ];
     for make in [owned, shared] {
-        for (way, let_go, state) in ways {
+        for Way { name, keep, lose, then } in WAYS {
             let mut batch = Batch::new();
             let before = add(&mut batch, 0, 3, || owned("Other"));
             let flat = add(&mut batch, 3, 2, || (&A).into());
             let [key] = add(&mut batch, 5, 1, || make("Old"))[..] else { unreachable!() };
             let behind = add(&mut batch, 6, 3, || owned("Other"));
-            panicking("Old.drop", 0, || let_go(&mut batch, key));
-            let is_there = !["removed", "cleared", "not retained"].contains(&way);
+            keep(&mut batch, key);
+            panicking("Old.drop", 0, || lose(&mut batch, key));
             let others = [&before[..], &flat, &behind].concat();
-            let expected = if way == "cleared" { vec![] } else { others };
-            let keys: Vec<_> = expected.iter().copied().chain(is_there.then_some(key)).collect();
+            let keys = match then {
+                Then::In(state) => {
+                    assert_eq!(states(&batch, &[key]), [state], "{name}");
+                    [&others[..], &[key]].concat()
+                }
+                Then::Gone => others,
+                Then::AllGone => vec![],
+            };
             assert_agrees(&batch, &keys);
-            if is_there && state != "?" {
-                assert_eq!(states(&batch, &[key]), [state], "{way}");
-            }
-            batch.update(&mut Clock::new());
+            batch.update(&mut Clock::default());
             assert_agrees(&batch, &keys);
         }
     }
@@ -127,7 +51,7 @@ fn a_drop_of_a_state_that_panics_leaves_everybody_by_key_and_state() {
 /// A tick of a batch.
 type Tick = fn(&mut Batch<Imp>);
 
-const TICKS: [Tick; 2] = [|batch| batch.update(&mut Clock::new()), |batch| par_update(batch, 0.0)];
+const TICKS: [Tick; 2] = [|batch| batch.update(&mut Clock::default()), |batch| par_update(batch, 0.0)];
 
 #[cfg(feature = "parallel")]
 fn par_update(batch: &mut Batch<Imp>, now: f64) {
@@ -139,10 +63,10 @@ fn par_update(batch: &mut Batch<Imp>, now: f64) {
     batch.update(&mut Clock::at(now));
 }
 
-/// Runs a test on one thread that rayon has, too: so that what is armed is armed in its passes.
+/// Runs a test on a thread that is the only one of rayon's pool, so that the pieces that it arms are armed in parallel passes, too.
 pub(crate) fn on_one_thread(test: impl FnOnce() + Send) {
     #[cfg(feature = "parallel")]
-    rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread").install(test);
+    crate::pool(1).install(test);
     #[cfg(not(feature = "parallel"))]
     test();
 }
@@ -222,31 +146,29 @@ fn a_clock_that_panics_leaves_those_who_would_change_at_that_time_where_they_wer
 }
 
 #[test]
-fn an_owner_whose_insertion_panics_is_not_there() {
-    let rooms = live_rooms();
-    for piece in ["New.parent", "New.initial", "New.is_passive"] {
-        let mut batch = Batch::new();
-        let keys = add(&mut batch, 0, 3, || (&A).into());
-        panicking(piece, 0, || _ = batch.insert(Imp::new(7), shared("New")));
-        assert_agrees(&batch, &keys);
-        panicking(piece, 0, || _ = batch.spawn(Imp::new(7), shared("New"), &mut Clock::new()));
-        assert_agrees(&batch, &keys);
-        batch.update(&mut Clock::new());
-        assert_agrees(&batch, &keys);
-        assert_eq!(live_rooms(), rooms, "{piece}");
-    }
-}
-
-#[test]
-fn an_owner_whose_start_panics_in_spawn_is_not_there() {
-    for piece in ["New.enter", "New.initial", "now"] {
-        for make in [owned, shared] {
+fn an_owner_whose_insertion_or_start_panics_is_not_there() {
+    type Way = fn(&mut Batch<Imp>, StateRef<Imp>);
+    let insert: Way = |batch, state| _ = batch.insert(Imp::new(7), state);
+    let spawn: Way = |batch, state| _ = batch.spawn(Imp::new(7), state, &mut Clock::default());
+    let reserve: Way = |batch, state| batch.reserve(10, state);
+    let makes: [fn(&'static str) -> StateRef<Imp>; 2] = [shared, owned];
+    let pieces = ["New.parent", "New.is_passive", "New.initial", "New.enter", "now"];
+    let ways = [
+        (insert, &pieces[..3], &makes[..1]),
+        (spawn, &pieces[..3], &makes[..1]),
+        (spawn, &pieces[2..], &makes[..]),
+        (reserve, &pieces[..2], &makes[..1]),
+    ];
+    for (way, pieces, makes) in ways {
+        for (piece, make) in pieces.iter().flat_map(|piece| makes.iter().map(move |make| (piece, make))) {
             let mut batch = Batch::new();
-            let keys = add(&mut batch, 0, 3, || owned("Other"));
-            panicking(piece, 0, || _ = batch.spawn(Imp::new(7), make("New"), &mut Clock::new()));
+            let mut keys = add(&mut batch, 0, 3, || (&A).into());
+            keys.extend(add(&mut batch, 3, 3, || owned("Other")));
+            panicking(piece, 0, || way(&mut batch, make("New")));
             assert_agrees(&batch, &keys);
-            batch.update(&mut Clock::new());
+            batch.update(&mut Clock::default());
             assert_agrees(&batch, &keys);
+            assert_eq!(live_rooms(), 3, "{piece}: only the others");
         }
     }
 }
@@ -267,25 +189,6 @@ fn a_clone_that_panics_leaves_the_state_that_was_to_be_edited() {
 }
 
 #[test]
-fn a_drop_of_an_owner_that_panics_takes_nobody_else_with_it() {
-    let ways: [LetGo; 3] = [
-        |batch, key| drop(batch.remove(key)),
-        |batch, key| batch.retain(|other, _| other != key),
-        |batch, key| {
-            // The one of the key is the first.
-            let mut drain = batch.drain();
-            assert_eq!(drain.next().map(|(other, ..)| other), Some(key));
-        },
-    ];
-    for (nth, let_go) in ways.into_iter().enumerate() {
-        let mut batch = Batch::new();
-        let keys = add(&mut batch, 0, 6, || (&A).into());
-        panicking("owner.drop", 0, || let_go(&mut batch, keys[0]));
-        assert_agrees(&batch, if nth == 2 { &[] } else { &keys[1..] });
-    }
-}
-
-#[test]
 fn a_nested_state_whose_ancestor_panics_when_dropped_leaves_a_path_of_one_piece() {
     let mut batch = Batch::new();
     let keys = add(&mut batch, 0, 3, || (&Niche).into());
@@ -293,8 +196,8 @@ fn a_nested_state_whose_ancestor_panics_when_dropped_leaves_a_path_of_one_piece(
     batch.set_current(keys[1], tent());
     assert_agrees(&batch, &keys);
     panicking("Old.drop", 0, || {
-        batch.change_state(keys[1], &Niche, &mut Clock::new());
-        batch.change_state(keys[1], &A, &mut Clock::new());
+        batch.change_state(keys[1], &Niche, &mut Clock::default());
+        batch.change_state(keys[1], &A, &mut Clock::default());
     });
     assert_agrees(&batch, &keys);
     batch.set_current(keys[1], tent());
@@ -305,7 +208,7 @@ fn a_nested_state_whose_ancestor_panics_when_dropped_leaves_a_path_of_one_piece(
     assert_agrees(&batch, &keys);
 }
 
-/// What is kept of few owners lies in a map, whose own methods leak what is behind a panic.
+/// The batch keeps in a map what only few owners have. The map's own methods would leak what comes behind a panic.
 #[test]
 fn a_drop_that_panics_while_a_batch_is_cloned_into_leaks_nothing() {
     let rooms = live_rooms();
@@ -316,4 +219,54 @@ fn a_drop_that_panics_while_a_batch_is_cloned_into_leaks_nothing() {
     panicking("Old.drop", 3, || batch.clone_from(&Batch::new()));
     assert_agrees(&batch, &[]);
     assert_eq!(live_rooms(), rooms);
+}
+
+/// Rules 21 and 22: what a callback panics with is dropped where another's panic goes on, and that may panic, too.
+#[cfg(feature = "parallel")]
+#[test]
+fn a_panics_payload_that_panics_when_it_is_dropped_loses_nobody() {
+    on_one_thread(|| {
+        let mut batch = Batch::new();
+        let keys = add(&mut batch, 0, 9000, || (&A).into());
+        arm_payloads(true);
+        // In the first chunk, in the third and in the fifth.
+        arm(&[("A.update", 1), ("A.update", 2048), ("A.update", 2048)]);
+        let panicked = catch_unwind(AssertUnwindSafe(|| par_update(&mut batch, 0.0)));
+        arm(&[]);
+        arm_payloads(false);
+        let payload = panicked.expect_err("some panic");
+        assert!(payload.is::<Explosive>());
+        std::mem::forget(payload);
+        assert_agrees(&batch, &keys);
+        for key in keys {
+            assert!(batch.change_state(key, &B, &mut Clock::default()));
+        }
+        assert_eq!(batch.owners_in(&B).len(), 9000);
+    });
+}
+
+/// Rules 22 and 25.
+#[test]
+fn a_message_whose_drop_panics_when_its_timer_ends_loses_nobody() {
+    let clock = &mut Clock::default();
+    let mut batch = Batch::new();
+    let keys = add(&mut batch, 0, 5, || (&A).into());
+    for key in &keys {
+        batch.send_after(*key, 1.0, Note::new(), clock);
+    }
+    panicking("message.drop", 2, || batch.update(&mut Clock::at(1.0)));
+    batch.update(&mut Clock::at(1.0));
+    assert!(batch.iter().all(|(_, imp)| imp.heard == 1));
+    assert_eq!(live_notes(), 0);
+    assert!(keys.iter().all(|key| batch.next_wake(*key) == Some(NextWake::EveryTick)));
+    // When the owner is removed, or the batch is cleared, too.
+    batch.send_after(keys[0], 1.0, Note::new(), clock);
+    let (mut imp, mut machine) = batch.remove(keys[0]).expect("it is there");
+    assert!(machine.send_after(&mut imp, 1.0, Note::new(), clock));
+    panicking("message.drop", 0, || drop(machine));
+    batch.send_after(keys[1], 1.0, Note::new(), clock);
+    panicking("message.drop", 0, || batch.clear());
+    assert_agrees(&batch, &[]);
+    batch.update(&mut Clock::at(2.0));
+    assert_eq!(live_notes(), 0);
 }

@@ -9,11 +9,11 @@ use demeanor::{Batch, Journal, Key, NextWake, StateMachine, StateRef};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::game::{
-    Clock, Explosive, Imp, Note, Room, arm, arm_payloads, assert_agrees, live_imps, live_notes, live_rooms, state, trip,
-};
 use super::{on_one_thread, par_update};
 use crate::captured_log::{log_lines, on_record};
+use crate::game::{
+    Clock, Explosive, Imp, Note, Room, arm, arm_payloads, assert_agrees, live_imps, live_notes, live_rooms, state, trip,
+};
 
 /// What can panic. With an asterisk, that of any state.
 const PIECES: [&str; 28] = [

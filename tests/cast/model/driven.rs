@@ -134,19 +134,14 @@ impl<C: Scene, const KIND: bool> Owner for Actor<C, KIND> {
     }
 }
 
-struct Node<const ID: Id>;
-
-/// A member's own state.
+/// A state: one of three that all share, or a member's own.
 #[derive(Clone, Serialize, Deserialize)]
-struct Own(u8);
+struct Node(Id);
+
+static NODES: [Node; 3] = [Node(0), Node(1), Node(2)];
 
 fn state<C: Scene, const KIND: bool>(id: Id) -> StateRef<Actor<C, KIND>> {
-    match id {
-        0 => (&Node::<0>).into(),
-        1 => (&Node::<1>).into(),
-        2 => (&Node::<2>).into(),
-        _ => Box::new(Own(7)).into(),
-    }
+    NODES.get(usize::from(id)).map_or_else(|| Box::new(Node(id)).into(), Into::into)
 }
 
 impl<C: Scene, const KIND: bool> Actor<C, KIND> {
@@ -276,44 +271,38 @@ fn look<C: Scene>(scene: &mut C) {
     scene.record().note(line);
 }
 
-macro_rules! nodes {
-    ($($id:literal $state:ty,)*) => {$(
-        impl<C: Scene, const KIND: bool> State<Actor<C, KIND>> for $state {
-            fn enter(&self, actor: &mut Actor<C, KIND>, fsm: &mut Fsm<'_, Actor<C, KIND>>, scene: &mut C) {
-                actor.call($id, Callback::Enter, fsm, scene);
-            }
+impl<C: Scene, const KIND: bool> State<Actor<C, KIND>> for Node {
+    fn enter(&self, actor: &mut Actor<C, KIND>, fsm: &mut Fsm<'_, Actor<C, KIND>>, scene: &mut C) {
+        actor.call(self.0, Callback::Enter, fsm, scene);
+    }
 
-            fn update(&self, actor: &mut Actor<C, KIND>, fsm: &mut Fsm<'_, Actor<C, KIND>>, scene: &mut C) {
-                actor.call($id, Callback::Update, fsm, scene);
-            }
+    fn update(&self, actor: &mut Actor<C, KIND>, fsm: &mut Fsm<'_, Actor<C, KIND>>, scene: &mut C) {
+        actor.call(self.0, Callback::Update, fsm, scene);
+    }
 
-            fn exit(&self, actor: &mut Actor<C, KIND>, fsm: &mut Fsm<'_, Actor<C, KIND>>, scene: &mut C) {
-                actor.call($id, Callback::Exit, fsm, scene);
-            }
+    fn exit(&self, actor: &mut Actor<C, KIND>, fsm: &mut Fsm<'_, Actor<C, KIND>>, scene: &mut C) {
+        actor.call(self.0, Callback::Exit, fsm, scene);
+    }
 
-            fn on_message(
-                &self,
-                actor: &mut Actor<C, KIND>,
-                telegram: &Telegram<Key, u8>,
-                fsm: &mut Fsm<'_, Actor<C, KIND>>,
-                scene: &mut C,
-            ) -> bool {
-                assert_eq!(telegram.receiver, actor.key, "it arrives where it is sent to");
-                actor.call($id, Callback::Message(telegram.message), fsm, scene)
-            }
+    fn on_message(
+        &self,
+        actor: &mut Actor<C, KIND>,
+        telegram: &Telegram<Key, u8>,
+        fsm: &mut Fsm<'_, Actor<C, KIND>>,
+        scene: &mut C,
+    ) -> bool {
+        assert_eq!(telegram.receiver, actor.key, "it arrives where it is sent to");
+        actor.call(self.0, Callback::Message(telegram.message), fsm, scene)
+    }
 
-            fn name(&self) -> std::borrow::Cow<'_, str> {
-                stringify!($id).into()
-            }
-        }
-    )*};
+    fn name(&self) -> std::borrow::Cow<'_, str> {
+        self.0.to_string().into()
+    }
 }
-
-nodes! { 0 Node<0>, 1 Node<1>, 2 Node<2>, 3 Own, }
 
 fn book<C: Scene>() -> CastBook<C> {
     fn states<C: Scene, const KIND: bool>() -> StateBook<Actor<C, KIND>> {
-        (0..3).fold(StateBook::new(), |book, id| book.with(state(id))).with_owned::<Own>().with_messages()
+        (0..3).fold(StateBook::new(), |book, id| book.with(state(id))).with_owned::<Node>().with_messages()
     }
     CastBook::new().with("even", states::<C, false>()).with("odd", states::<C, true>()).with_merging()
 }

@@ -1,8 +1,12 @@
-//! Rule 30, as plainly as it can be written, with members whose machines are as plain: states side by side, without guards.
+//! Rule 30, as plainly as it can be written, with members whose machines keep the plain rules of one machine: with states side by
+//! side, without guards.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::{Deref, DerefMut};
 
 use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
+use super::rules::program::{Guard, StateRow, Verb, Wait};
+use super::rules::{self, Change, Machine, Outcome, Panicked, Request, Rules, Then};
 
 /// What a run has led to.
 pub(crate) const CORNERS: [&str; 19] = [
@@ -27,10 +31,6 @@ pub(crate) const CORNERS: [&str; 19] = [
     "saved with telegrams put off",
 ];
 
-struct Panicked;
-
-type Outcome<R> = Result<R, Panicked>;
-
 #[derive(Clone, Copy)]
 struct Telegram {
     sender: Key,
@@ -38,81 +38,35 @@ struct Telegram {
     word: u8,
 }
 
-#[derive(Clone, Copy)]
-enum Then {
-    Change(Id),
-    Tell(u8),
-}
-
-#[derive(Clone, Copy)]
-struct Timer {
-    due: u64,
-    /// The stay in a state that it belongs to.
-    stay: u32,
-    then: Then,
-}
-
-#[derive(Clone, Copy)]
-enum Request {
-    Change(Id),
-    Push(Id),
-    Pop,
-    Tell(u8),
-    After(Timer),
-    Due(Timer),
-    Sleep,
-}
-
-struct Suspended {
-    state: Id,
-    time: u64,
-    timers: Vec<Timer>,
-}
-
-#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other")]
+#[derive(Default)]
 struct Member {
     key: Key,
-    state: Id,
-    previous: Option<Id>,
-    /// `None` until it is entered: its time counts from 0.
-    entered_at: i64,
-    stay: u32,
-    last_stay: u32,
-    stack: Vec<Suspended>,
-    timers: Vec<Timer>,
-    sleeps_until: Option<u64>,
-    /// Until when a callback has asked to sleep.
-    wanted: Option<u64>,
-    is_due_to_sleep: bool,
-    requests: VecDeque<Request>,
-    carried_out: u32,
-    changes: u32,
-    /// Whether an `exit` is running.
-    is_leaving: bool,
-    /// Whether it has rejoined in an `exit`.
-    is_lent_in_exit: bool,
-    /// Whose stay the callback belongs to that is running.
-    asking: u32,
+    machine: Machine<u8>,
     is_acting: bool,
     turns: u32,
     is_dismissed: bool,
     put_off: VecDeque<Telegram>,
 }
 
-struct Naive<'p> {
-    program: &'p Program,
+#[derive(Default)]
+struct Naive {
+    program: Program,
     /// In the order of joining. `None`: it has left.
     members: Vec<Option<Member>>,
     by_key: BTreeMap<Key, usize>,
+    /// The member whose machine the rules are about.
+    in_hand: usize,
+    /// All states are alike.
+    row: StateRow,
     /// What waits for the end of the outermost turn.
     after_turn: VecDeque<Telegram>,
     /// Delayed telegrams, by due time and number.
-    queue: BTreeMap<(u64, u32), Telegram>,
+    queue: BTreeMap<(i64, u32), Telegram>,
     sent: u32,
     depth: u32,
     rejoined: u32,
     /// In quarters of a second.
-    now: u64,
+    now: i64,
     count: u32,
     fuel: u32,
     lines: Vec<String>,
@@ -121,21 +75,7 @@ struct Naive<'p> {
 
 /// Runs the program and returns what happens, and which corners it has led to.
 pub(crate) fn run(program: &Program) -> (Vec<String>, BTreeSet<&'static str>) {
-    let mut naive = Naive {
-        program,
-        members: vec![],
-        by_key: BTreeMap::new(),
-        after_turn: VecDeque::new(),
-        queue: BTreeMap::new(),
-        sent: 0,
-        depth: 0,
-        rejoined: 0,
-        now: 0,
-        count: 0,
-        fuel: 0,
-        lines: vec![],
-        corners: BTreeSet::new(),
-    };
+    let mut naive = Naive { program: program.clone(), ..Naive::default() };
     for key in 0..program.members {
         naive.join(key, key % 3);
     }
@@ -158,12 +98,12 @@ pub(crate) fn run(program: &Program) -> (Vec<String>, BTreeSet<&'static str>) {
     (naive.lines, naive.corners)
 }
 
-impl Naive<'_> {
+impl Naive {
     fn step(&mut self, step: &Step) -> Outcome<()> {
         match step {
-            Step::Deed(deed) => self.perform(GAME, *deed),
+            Step::Deed(deed) => self.do_deed(GAME, *deed),
             Step::Advance(by) => {
-                self.now += u64::from(*by);
+                self.now += i64::from(*by);
                 Ok(())
             }
             Step::With(key, state, deed) => {
@@ -172,17 +112,17 @@ impl Naive<'_> {
                     return Ok(());
                 };
                 self.act(index, |naive| {
-                    naive.begin(index);
-                    naive.carry_out(index, Request::Change(*state))?;
-                    naive.settle(index)?;
-                    naive.perform(*key, *deed)
+                    naive.begin();
+                    naive.carry_out(Request::Verb(Verb::Change(*state)))?;
+                    naive.settle()?;
+                    naive.do_deed(*key, *deed)
                 })?;
                 Ok(())
             }
             Step::SaveAndLoad => {
                 if self.members.iter().flatten().any(|member| !member.put_off.is_empty()) || !self.after_turn.is_empty()
                 {
-                    self.corners.insert("saved with telegrams put off");
+                    self.reached("saved with telegrams put off");
                 }
                 Ok(())
             }
@@ -194,7 +134,7 @@ impl Naive<'_> {
         let keys: Vec<_> = self.members.iter().flatten().filter(|member| !member.is_dismissed).collect();
         let keys = keys.iter().map(|member| {
             let acting = if member.is_acting { " acts" } else { "" };
-            format!("{} in {}{acting}", member.key, member.state)
+            format!("{} in {}{acting}", member.key, state_of(&member.machine))
         });
         let queued: Vec<_> = self
             .queue
@@ -204,8 +144,7 @@ impl Naive<'_> {
         self.lines.push(format!("{:?} {queued:?}", keys.collect::<Vec<_>>()));
     }
 
-    #[expect(clippy::too_many_lines, reason = "a few lines for each deed")]
-    fn perform(&mut self, by: Key, deed: Deed) -> Outcome<()> {
+    fn do_deed(&mut self, by: Key, deed: Deed) -> Outcome<()> {
         match deed {
             Deed::Send(receiver, word) => {
                 let delivery = self.deliver(Telegram { sender: by, receiver, word })?;
@@ -223,12 +162,11 @@ impl Naive<'_> {
             }
             Deed::SendAfter(delay, receiver, word) => {
                 let telegram = Telegram { sender: by, receiver, word };
-                let delivery = match u64::try_from(delay) {
-                    Ok(delay @ 1..) => {
-                        self.send_at(self.now + delay, telegram);
-                        "Delayed"
-                    }
-                    _ => self.deliver(telegram)?,
+                let delivery = if delay > 0 {
+                    self.send_at(self.now + i64::from(delay), telegram);
+                    "Delayed"
+                } else {
+                    self.deliver(telegram)?
                 };
                 self.lines.push(format!("sent: {delivery}"));
             }
@@ -236,28 +174,28 @@ impl Naive<'_> {
                 let is_done = match self.by_key.get(&key).copied() {
                     None => false,
                     Some(_) if self.depth >= 64 => {
-                        self.corners.insert("a turn within 64 others");
+                        self.reached("a turn within 64 others");
                         false
                     }
-                    Some(index) => self.act(index, |naive| naive.update_machine(index))?.is_some(),
+                    Some(index) => self.act(index, Rules::update)?.is_some(),
                 };
                 self.lines.push(format!("updated: {is_done}"));
             }
             Deed::Update => {
                 if self.depth >= 64 {
-                    self.corners.insert("a turn within 64 others");
+                    self.reached("a turn within 64 others");
                     return Ok(());
                 }
                 for index in 0..self.members.len() {
                     // Who is dismissed is no member any more.
                     if self.members[index].as_ref().is_some_and(|member| !member.is_dismissed || member.is_acting) {
-                        self.act(index, |naive| naive.update_machine(index))?;
+                        self.act(index, Rules::update)?;
                     }
                 }
             }
             Deed::DeliverDue => {
                 if self.depth > 0 {
-                    self.corners.insert("delivered within what is due");
+                    self.reached("delivered within what is due");
                 }
                 let (end, now, mut unknown) = (self.sent, self.now, 0);
                 while let Some(when) = self.queue.keys().copied().find(|(due, number)| *due <= now && *number < end) {
@@ -275,7 +213,7 @@ impl Naive<'_> {
                     Some(index) => {
                         let is_here = self.member(index).turns == 0;
                         if !is_here {
-                            self.corners.insert("removed while it is acting");
+                            self.reached("removed while it is acting");
                         }
                         is_here && self.dismiss(key)
                     }
@@ -284,21 +222,19 @@ impl Naive<'_> {
                 self.lines.push(format!("removed: {is_done}"));
             }
             Deed::Replace(key, state) => {
-                self.perform(by, Deed::Dismiss(key))?;
-                self.perform(by, Deed::Spawn(key, state))?;
+                self.do_deed(by, Deed::Dismiss(key))?;
+                self.do_deed(by, Deed::Spawn(key, state))?;
             }
             Deed::Spawn(key, state) => {
                 let is_done = !self.by_key.contains_key(&key);
                 if is_done {
                     if self.members.iter().flatten().any(|member| member.key == key) {
-                        self.corners.insert("another with the key of one that is acting");
+                        self.reached("another with the key of one that is acting");
                     }
                     let index = self.join(key, state);
                     self.act(index, |naive| {
-                        naive.begin(index);
-                        let now = naive.now;
-                        naive.enter(index, now)?;
-                        naive.settle(index)
+                        naive.begin();
+                        naive.start()
                     })?;
                 }
                 self.lines.push(format!("spawned: {is_done}"));
@@ -311,15 +247,15 @@ impl Naive<'_> {
     }
 
     /// Two telegrams that are alike, and due at nearly the same time, may be one.
-    fn send_at(&mut self, due: u64, telegram: Telegram) {
+    fn send_at(&mut self, due: i64, telegram: Telegram) {
         if let Some(window) = self.program.merges_within {
             let Telegram { sender, receiver, word } = telegram;
-            let is_alike = |((other, _), queued): (&(u64, u32), &Telegram)| {
+            let is_alike = |((other, _), queued): (&(i64, u32), &Telegram)| {
                 (queued.sender, queued.receiver, queued.word) == (sender, receiver, word)
                     && due.abs_diff(*other) < u64::from(window)
             };
             if self.queue.iter().any(is_alike) {
-                self.corners.insert("two telegrams merged");
+                self.reached("two telegrams merged");
                 return;
             }
         }
@@ -329,29 +265,8 @@ impl Naive<'_> {
 
     fn join(&mut self, key: Key, state: Id) -> usize {
         self.by_key.insert(key, self.members.len());
-        self.members.push(Some(Member {
-            key,
-            state,
-            previous: None,
-            entered_at: 0,
-            stay: 1,
-            last_stay: 1,
-            stack: vec![],
-            timers: vec![],
-            sleeps_until: None,
-            wanted: None,
-            is_due_to_sleep: false,
-            requests: VecDeque::new(),
-            carried_out: 0,
-            changes: 0,
-            is_leaving: false,
-            is_lent_in_exit: false,
-            asking: 0,
-            is_acting: false,
-            turns: 0,
-            is_dismissed: false,
-            put_off: VecDeque::new(),
-        }));
+        let machine = Machine::new(Some(state), None);
+        self.members.push(Some(Member { key, machine, ..Member::default() }));
         self.members.len() - 1
     }
 
@@ -364,11 +279,15 @@ impl Naive<'_> {
         if turns == 0 {
             self.members[index] = None;
         } else if is_acting {
-            self.corners.insert("dismissed while it is acting");
+            self.reached("dismissed while it is acting");
         } else {
-            self.corners.insert("dismissed while it has rejoined");
+            self.reached("dismissed while it has rejoined");
         }
         true
+    }
+
+    fn reached(&mut self, corner: &'static str) {
+        self.corners.insert(corner);
     }
 
     fn member(&mut self, index: usize) -> &mut Member {
@@ -379,23 +298,23 @@ impl Naive<'_> {
     fn deliver(&mut self, telegram: Telegram) -> Outcome<&'static str> {
         let Some(&index) = self.by_key.get(&telegram.receiver) else { return Ok("UnknownReceiver") };
         if self.member(index).is_acting {
-            self.corners.insert("a telegram to an acting member");
+            self.reached("a telegram to an acting member");
             self.member(index).put_off.push_back(telegram);
             return Ok("PutOff");
         }
         if self.depth >= 64 {
-            self.corners.insert("a telegram within 64 others");
+            self.reached("a telegram within 64 others");
             self.after_turn.push_back(telegram);
             return Ok("PutOff");
         }
-        let is_handled = self.act(index, |naive| naive.receive(index, telegram.word))?;
+        let is_handled = self.act(index, |naive| naive.offer(telegram.word, true))?;
         Ok(if is_handled == Some(true) { "Handled" } else { "Declined" })
     }
 
     /// A turn, and what was put off until it is over.
     fn act<R>(&mut self, index: usize, act: impl FnOnce(&mut Self) -> Outcome<R>) -> Outcome<Option<R>> {
         if self.members[index].as_ref().is_some_and(|member| member.is_acting) {
-            self.corners.insert("its turn is skipped, it is acting");
+            self.reached("its turn is skipped, it is acting");
             return Ok(None);
         }
         let result = self.turn(index, act)?;
@@ -411,16 +330,16 @@ impl Naive<'_> {
         member.is_acting = true;
         member.turns += 1;
         self.depth += 1;
+        let in_hand = std::mem::replace(&mut self.in_hand, index);
         let result = act(self);
         self.depth -= 1;
+        if result.is_err() {
+            self.begin();
+        }
+        self.in_hand = in_hand;
         let member = self.member(index);
         member.is_acting = false;
         member.turns -= 1;
-        if result.is_err() {
-            member.requests.clear();
-            member.wanted = None;
-            member.is_leaving = false;
-        }
         if member.is_dismissed && member.turns == 0 {
             self.members[index] = None;
         }
@@ -429,7 +348,7 @@ impl Naive<'_> {
 
     fn deliver_put_off(&mut self, index: usize) -> Outcome<()> {
         while let Some(telegram) = self.next_put_off(index) {
-            self.turn(index, |naive| naive.receive(index, telegram.word))?;
+            self.turn(index, |naive| naive.offer(telegram.word, true))?;
         }
         Ok(())
     }
@@ -442,17 +361,18 @@ impl Naive<'_> {
     fn deliver_after_turn(&mut self) -> Outcome<()> {
         while let Some(telegram) = self.after_turn.pop_front() {
             if let Some(&index) = self.by_key.get(&telegram.receiver) {
-                self.turn(index, |naive| naive.receive(index, telegram.word))?;
+                self.turn(index, |naive| naive.offer(telegram.word, true))?;
                 self.deliver_put_off(index)?;
             } else {
-                self.corners.insert("posted to a member that is gone");
+                self.reached("posted to a member that is gone");
             }
         }
         Ok(())
     }
 
     /// *Rejoining.*
-    fn rejoin(&mut self, index: usize, deeds: &[Deed]) -> Outcome<&'static str> {
+    fn rejoin(&mut self, deeds: &[Deed]) -> Outcome<&'static str> {
+        let index = self.in_hand;
         let key = self.member(index).key;
         match self.by_key.get(&key) {
             None => return Ok("Unknown"),
@@ -461,35 +381,30 @@ impl Naive<'_> {
             }
             Some(_) => {}
         }
-        self.corners.insert("rejoined");
-        if self.member(index).is_leaving {
-            self.corners.insert("rejoined in exit");
+        self.reached("rejoined");
+        if self.leaving {
+            self.reached("rejoined in exit");
         } else {
-            self.carry_out_all(index)?;
+            self.carry_out_all()?;
         }
         if self.member(index).turns > 1 {
-            self.corners.insert("rejoined twice");
+            self.reached("rejoined twice");
         }
         let member = self.member(index);
         member.is_acting = false;
         let put_off = std::mem::take(&mut member.put_off);
+        let Machine { leaving, is_lent_in_exit, asking, carried_out, changes, is_due_to_sleep, .. } = **self;
+        let (entering, offering) = (self.entering, self.offering);
         // There are some only in `exit`, which is within what asked for them.
-        let requests = std::mem::take(&mut member.requests);
-        let (leaving, lent, asking, carried_out, changes, due) = (
-            member.is_leaving,
-            member.is_lent_in_exit,
-            member.asking,
-            member.carried_out,
-            member.changes,
-            member.is_due_to_sleep,
-        );
-        member.is_lent_in_exit |= leaving;
-        member.is_leaving = false;
+        let requests = std::mem::take(&mut self.requests);
+        let left = self.left.clone();
+        self.is_lent_in_exit |= leaving;
+        self.leaving = false;
         self.rejoined += 1;
         let mut result = Ok(());
         for deed in deeds {
             if self.spend() {
-                result = self.perform(key, *deed);
+                result = self.do_deed(key, *deed);
             }
             if result.is_err() {
                 break;
@@ -497,16 +412,18 @@ impl Naive<'_> {
         }
         let member = self.member(index);
         member.is_acting = true;
-        member.requests = requests;
         let meanwhile = std::mem::replace(&mut member.put_off, put_off);
         member.put_off.extend(meanwhile);
         if member.is_dismissed {
             member.put_off.clear();
         }
-        (member.is_leaving, member.is_lent_in_exit) = (leaving, lent);
-        (member.asking, member.carried_out, member.is_due_to_sleep) = (asking, carried_out, due);
-        if member.changes != changes {
-            self.corners.insert("rejoined and changed");
+        self.requests = requests;
+        self.left.extend(left);
+        (self.leaving, self.is_lent_in_exit, self.asking) = (leaving, is_lent_in_exit, asking);
+        (self.carried_out, self.is_due_to_sleep) = (carried_out, is_due_to_sleep);
+        (self.entering, self.offering) = (entering, offering);
+        if self.changes != changes {
+            self.reached("rejoined and changed");
         }
         result?;
         self.rejoined -= 1;
@@ -520,271 +437,105 @@ impl Naive<'_> {
     }
 }
 
-/// The machine of one member.
-impl Naive<'_> {
-    /// An outermost callback begins.
-    fn begin(&mut self, index: usize) {
-        let member = self.member(index);
-        member.requests.clear();
-        member.carried_out = 0;
-        member.wanted = None;
-        member.is_due_to_sleep = false;
+impl Deref for Naive {
+    type Target = Machine<u8>;
+
+    fn deref(&self) -> &Machine<u8> {
+        &self.members[self.in_hand].as_ref().expect("it has not left").machine
+    }
+}
+
+impl DerefMut for Naive {
+    fn deref_mut(&mut self) -> &mut Machine<u8> {
+        &mut self.member(self.in_hand).machine
+    }
+}
+
+fn state_of(machine: &Machine<u8>) -> Id {
+    machine.current.expect("nobody stops")
+}
+
+/// Of the machine of the member in hand. Times are quarters of a second.
+impl Rules for Naive {
+    type Word = u8;
+
+    fn row(&self, _: Id) -> &StateRow {
+        &self.row
     }
 
-    fn settle(&mut self, index: usize) -> Outcome<()> {
-        self.carry_out_all(index)?;
-        let member = self.member(index);
-        if let Some(until) = member.wanted.take().filter(|_| member.is_due_to_sleep) {
-            member.sleeps_until = Some(until);
-        }
-        Ok(())
+    fn now(&self) -> i64 {
+        self.now
     }
 
-    fn update_machine(&mut self, index: usize) -> Outcome<()> {
-        self.begin(index);
-        let now = self.now;
-        let member = self.member(index);
-        let (mut due, left): (Vec<_>, Vec<_>) = member.timers.iter().partition(|timer| timer.due <= now);
-        due.sort_by_key(|timer: &Timer| timer.due);
-        member.timers = left;
-        if !due.is_empty() || member.sleeps_until.is_some_and(|until| until <= now) {
-            member.sleeps_until = None;
-        }
-        member.requests.extend(due.into_iter().map(Request::Due));
-        self.settle(index)?;
-        if self.member(index).sleeps_until.is_none() {
-            self.begin(index);
-            self.call(index, Callback::Update)?;
-            self.settle(index)?;
-        }
-        Ok(())
-    }
-
-    fn receive(&mut self, index: usize, word: u8) -> Outcome<bool> {
-        self.begin(index);
-        let is_handled = self.hear(index, word)?;
-        self.settle(index)?;
-        Ok(is_handled)
-    }
-
-    fn hear(&mut self, index: usize, word: u8) -> Outcome<bool> {
-        let is_handled = self.call(index, Callback::Message(word))?;
-        if is_handled {
-            self.member(index).sleeps_until = None;
-        }
-        self.carry_out_all(index)?;
-        Ok(is_handled)
-    }
-
-    fn carry_out_all(&mut self, index: usize) -> Outcome<()> {
-        while let Some(request) = self.member(index).requests.pop_front() {
-            self.carry_out(index, request)?;
-        }
-        Ok(())
-    }
-
-    fn carry_out(&mut self, index: usize, request: Request) -> Outcome<bool> {
-        let now = self.now;
-        let member = self.member(index);
-        let request = match request {
-            Request::After(timer) => {
-                if timer.stay == member.stay {
-                    member.timers.push(Timer { due: now + timer.due, ..timer });
-                }
-                return Ok(true);
-            }
-            Request::Sleep => {
-                member.is_due_to_sleep = true;
-                return Ok(true);
-            }
-            Request::Due(Timer { then: Then::Change(to), .. }) => Request::Change(to),
-            Request::Due(Timer { then: Then::Tell(word), .. }) => Request::Tell(word),
-            other => other,
+    fn perform(
+        &mut self,
+        state: Id,
+        callback: rules::program::Callback,
+        word: Option<u8>,
+        _: Option<Id>,
+    ) -> Outcome<bool> {
+        let key = self.member(self.in_hand).key;
+        let callback = match callback {
+            rules::program::Callback::Update => Callback::Update,
+            rules::program::Callback::Exit => Callback::Exit,
+            rules::program::Callback::Message => Callback::Message(word.expect("it has one")),
+            _ => Callback::Enter,
         };
-        if member.carried_out == 64 {
-            member.requests.clear();
-            member.wanted = None;
-            return Ok(false);
-        }
-        match request {
-            Request::Tell(word) => {
-                member.carried_out += 1;
-                self.hear(index, word)
-            }
-            _ if member.is_lent_in_exit => Ok(false),
-            Request::Change(to) => self.change(index, to),
-            Request::Push(to) => self.push(index, to),
-            Request::Pop => self.pop(index),
-            Request::After(_) | Request::Due(_) | Request::Sleep => unreachable!("it has been carried out"),
-        }
-    }
-
-    fn change(&mut self, index: usize, to: Id) -> Outcome<bool> {
-        self.exit(index)?;
-        self.leave(index);
-        self.arrive(index, to);
-        let now = self.now;
-        self.enter_for(index, now)
-    }
-
-    fn push(&mut self, index: usize, to: Id) -> Outcome<bool> {
-        if self.member(index).stack.len() == 64 {
-            return Ok(false);
-        }
-        self.exit(index)?;
-        let now = self.now;
-        let member = self.member(index);
-        let stay = member.stay;
-        let running = member.timers.iter().filter(|timer| timer.stay == stay);
-        let mut timers: Vec<_> = running.map(|timer| Timer { due: timer.due.saturating_sub(now), ..*timer }).collect();
-        timers.extend(member.requests.iter().filter_map(|request| match request {
-            Request::After(timer) if timer.stay == stay => Some(*timer),
-            Request::Due(timer) if timer.stay == stay => Some(Timer { due: 0, ..*timer }),
-            _ => None,
-        }));
-        let time = now.checked_add_signed(-member.entered_at).expect("the clock does not go back");
-        member.stack.push(Suspended { state: member.state, time, timers });
-        self.leave(index);
-        self.arrive(index, to);
-        self.enter_for(index, now)
-    }
-
-    fn pop(&mut self, index: usize) -> Outcome<bool> {
-        if self.member(index).stack.is_empty() {
-            return Ok(false);
-        }
-        self.exit(index)?;
-        let now = self.now;
-        self.leave(index);
-        let member = self.member(index);
-        let Suspended { state, time, timers } = member.stack.pop().expect("it is there");
-        let stay = member.stay;
-        member.timers.extend(timers.into_iter().map(|timer| Timer { due: now + timer.due, stay, ..timer }));
-        self.arrive(index, state);
-        self.enter_since(index, i64::try_from(now).expect("it is early") - i64::try_from(time).expect("it is early"))
-    }
-
-    fn exit(&mut self, index: usize) -> Outcome<()> {
-        let member = self.member(index);
-        member.previous = Some(member.state);
-        member.is_leaving = true;
-        self.call(index, Callback::Exit)?;
-        self.member(index).is_leaving = false;
-        Ok(())
-    }
-
-    /// The state is left: its timers end, and the machine is awake.
-    fn leave(&mut self, index: usize) {
-        let member = self.member(index);
-        let stay = member.stay;
-        member.timers.retain(|timer| timer.stay != stay);
-        member.requests.retain(|request| match request {
-            Request::After(timer) | Request::Due(timer) => timer.stay != stay,
-            _ => true,
-        });
-        member.last_stay += 1;
-        member.stay = member.last_stay;
-        member.sleeps_until = None;
-        member.wanted = None;
-    }
-
-    fn arrive(&mut self, index: usize, to: Id) {
-        let member = self.member(index);
-        member.carried_out += 1;
-        member.changes += 1;
-        member.state = to;
-    }
-
-    fn enter_for(&mut self, index: usize, now: u64) -> Outcome<bool> {
-        self.enter_since(index, i64::try_from(now).expect("it is early"))
-    }
-
-    fn enter_since(&mut self, index: usize, since: i64) -> Outcome<bool> {
-        let member = self.member(index);
-        member.entered_at = since;
-        let changes = member.changes;
-        self.call(index, Callback::Enter)?;
-        let member = self.member(index);
-        if member.changes == changes {
-            let line = format!("{} is in {}", member.key, member.state);
-            self.lines.push(line);
-        }
-        Ok(true)
-    }
-
-    /// As `start` does.
-    fn enter(&mut self, index: usize, now: u64) -> Outcome<()> {
-        self.member(index).entered_at = i64::try_from(now).expect("it is early");
-        self.call(index, Callback::Enter)?;
-        Ok(())
-    }
-
-    fn call(&mut self, index: usize, callback: Callback) -> Outcome<bool> {
-        let now = i64::try_from(self.now).expect("it is early");
-        let member = self.member(index);
-        let (key, state, previous) = (member.key, member.state, member.previous);
-        let time = now - member.entered_at;
-        let asked_before = std::mem::replace(&mut member.asking, member.stay);
+        let (previous, time) = (self.previous, self.time_in(state));
         self.lines.push(format!("{key} {state} {callback:?} after {previous:?} for {time}"));
         let count = self.count;
         self.count += 1;
         for act in self.program.acts(key, state, callback, count) {
             if self.spend() {
-                self.do_act(index, act)?;
+                self.do_act(act)?;
             }
         }
-        self.member(index).asking = asked_before;
-        Ok(match callback {
-            Callback::Message(word) => self.program.handles(key, state, word),
-            _ => false,
-        })
+        Ok(word.is_some_and(|word| self.program.handles(key, state, word)))
     }
 
-    fn do_act(&mut self, index: usize, act: Act) -> Outcome<()> {
-        let now = self.now;
-        let member = self.member(index);
-        let stay = member.asking;
-        let request = match act {
-            Act::Do(deed) => {
-                let key = member.key;
-                return self.perform(key, deed);
-            }
-            Act::Rejoin(deeds) => {
-                let rejoined = self.rejoin(index, &deeds)?;
-                self.lines.push(format!("rejoined: {rejoined}"));
-                return Ok(());
-            }
-            Act::ChangeNow(to) => return self.now(index, Request::Change(to)),
-            Act::TellNow(word) => return self.now(index, Request::Tell(word)),
-            Act::Change(to) => Request::Change(to),
-            Act::Push(to) => Request::Push(to),
-            Act::Pop => Request::Pop,
-            Act::Tell(word) => Request::Tell(word),
-            Act::ChangeAfter(after, to) => Request::After(Timer { due: after.into(), stay, then: Then::Change(to) }),
-            Act::TellAfter(after, word) => Request::After(Timer { due: after.into(), stay, then: Then::Tell(word) }),
-            Act::SleepFor(time) => {
-                if !member.is_leaving {
-                    member.wanted = Some(now + u64::from(time));
-                }
-                Request::Sleep
-            }
-        };
-        // What is asked for in `exit` is refused.
-        if !member.is_leaving {
-            member.requests.push_back(request);
-        }
+    fn allows(&mut self, _: &Change, _: Guard, _: Id) -> Outcome<bool> {
+        Ok(true)
+    }
+
+    fn told(&mut self, _: &Change, _: Option<(Guard, Id)>) -> Outcome<()> {
         Ok(())
     }
 
-    fn now(&mut self, index: usize, request: Request) -> Outcome<()> {
-        let is_done = if self.member(index).is_leaving {
-            false
-        } else {
-            self.carry_out_all(index)?;
-            let is_done = self.carry_out(index, request)?;
-            self.carry_out_all(index)?;
-            is_done
+    fn completed(&mut self, change: &Change) -> Outcome<()> {
+        let key = self.member(self.in_hand).key;
+        self.lines.push(format!("{key} is in {}", change.to.expect("nobody stops")));
+        Ok(())
+    }
+}
+
+impl Naive {
+    fn do_act(&mut self, act: Act) -> Outcome<()> {
+        let request = match act {
+            Act::Do(deed) => {
+                let key = self.member(self.in_hand).key;
+                return self.do_deed(key, deed);
+            }
+            Act::Rejoin(deeds) => {
+                let rejoined = self.rejoin(&deeds)?;
+                self.lines.push(format!("rejoined: {rejoined}"));
+                return Ok(());
+            }
+            Act::ChangeNow(to) => return self.do_now(Request::Verb(Verb::Change(to))),
+            Act::TellNow(word) => return self.do_now(Request::Tell(word)),
+            Act::Change(to) => Request::Verb(Verb::Change(to)),
+            Act::Push(to) => Request::Verb(Verb::Push(to)),
+            Act::Pop => Request::Verb(Verb::Pop),
+            Act::Tell(word) => Request::Tell(word),
+            Act::ChangeAfter(after, to) => self.after(after.into(), Then::Change(to)),
+            Act::TellAfter(after, word) => self.after(after.into(), Then::Tell(word)),
+            Act::SleepFor(time) => Request::Verb(Verb::Sleep(Wait::Seconds(time))),
         };
+        self.ask(request);
+        Ok(())
+    }
+
+    fn do_now(&mut self, request: Request<u8>) -> Outcome<()> {
+        let is_done = self.carry_out_now(request, false)?;
         self.lines.push(format!("now: {is_done}"));
         Ok(())
     }

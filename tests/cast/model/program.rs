@@ -18,7 +18,7 @@ pub(crate) const GAME: Key = 200;
 /// How many members have acts of their own. The others act as these do, in turns.
 pub(crate) const ACTORS: u8 = 5;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) members: u8,
     pub(crate) lines: Vec<Line>,

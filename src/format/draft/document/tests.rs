@@ -12,33 +12,18 @@ use crate::format::draft::tree::{TreeValue, into_parsed};
 /// What the crate `toml` says of a key that is given twice.
 const REPEATED: &str = "duplicate key";
 
-/// Values and keys with their places, in an order that does not depend on that of the file.
-fn shown(value: &Spanned<DeValue<'_>>) -> String {
-    let span = value.span();
-    let shown = match value.get_ref() {
-        DeValue::Table(table) => in_table(table),
-        DeValue::Array(list) => format!("[{}]", list.iter().map(shown).collect::<Vec<_>>().join(", ")),
-        other => format!("{other:?}"),
-    };
-    format!("{shown} at {span:?}")
-}
-
-fn in_table(table: &DeTable<'_>) -> String {
-    let entries = table.iter().map(|(key, value)| format!("{:?} at {:?}: {}", key.get_ref(), key.span(), shown(value)));
-    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
-}
-
-/// The tree, where what stands behind the first thing that is no TOML may differ, and what is given twice.
+/// The tree with its places, and the keys that are given twice. `None` for a text that is not TOML: the two readers may go on
+/// differently behind the first mistake.
 fn by_statement(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     let Document { table, error, repeated, .. } = Document::read(text, false);
     if error.is_some() {
         return (None, None);
     }
-    let whole: Spanned<TreeValue<'_>> = Spanned::new(0..0, TreeValue::Table(table));
+    let whole = into_parsed(Spanned::new(0..0, TreeValue::Table(table)));
     let mut repeated: Vec<_> = repeated.into_iter().map(|repeated| repeated.key.start).collect();
     repeated.sort_unstable();
     repeated.dedup();
-    (Some(shown(&into_parsed(whole))), Some(repeated))
+    (Some(format!("{whole:?}")), Some(repeated))
 }
 
 fn at_once(text: &str) -> (Option<String>, Option<Vec<usize>>) {
@@ -49,10 +34,12 @@ fn at_once(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     let mut repeated: Vec<_> = errors.iter().filter_map(|error| Some(error.span()?.start)).collect();
     repeated.sort_unstable();
     repeated.dedup();
-    (Some(shown(&Spanned::new(0..0, DeValue::Table(table.into_inner())))), Some(repeated))
+    let whole = Spanned::new(0..0, DeValue::Table(table.into_inner()));
+    (Some(format!("{whole:?}")), Some(repeated))
 }
 
-/// Of a table that has two headers, the key is that of the first here, and of the second there.
+/// The tree of a text without repeated keys. If a table has two headers, its key is the first of them here, and the second one in
+/// the crate `toml`.
 fn right((tree, repeated): (Option<String>, Option<Vec<usize>>)) -> Option<String> {
     tree.filter(|_| repeated == Some(Vec::new()))
 }

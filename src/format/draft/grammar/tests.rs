@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{SourceMap, parse};
+use crate::format::draft::relocate;
 use crate::format::expression::{Comparison, Expr, is_name};
 use crate::format::name::Name;
 use crate::format::operand::{Arithmetic, FUNCTIONS, Operand};
@@ -51,14 +52,7 @@ fn calculated() -> impl Strategy<Value = Operand> {
 
 fn comparison() -> impl Strategy<Value = Expr> {
     let other = prop_oneof![3 => calculated(), 1 => any::<bool>().prop_map(Operand::Bool)];
-    let op = prop::sample::select(vec![
-        Comparison::Less,
-        Comparison::LessOrEqual,
-        Comparison::Greater,
-        Comparison::GreaterOrEqual,
-        Comparison::Equal,
-        Comparison::NotEqual,
-    ]);
+    let op = prop::sample::select(Comparison::ALL.to_vec());
     let side = prop_oneof![asked(), calculated().prop_filter("something is read", Operand::is_read)];
     (side, op, other, any::<bool>()).prop_map(|(asked, op, other, is_first)| {
         let (left, right) = if is_first { (asked, other) } else { (other, asked) };
@@ -85,30 +79,12 @@ fn expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// The same expression, wherever it is written.
-fn bare(expr: Expr) -> Expr {
-    let all = |parts: Vec<Expr>| parts.into_iter().map(bare).collect();
-    let side = |mut side: Operand| {
-        side.visit_mut(&mut |part| {
-            if let Operand::TimeInState(span) = part {
-                *span = 0..0;
-            }
-        });
-        side
-    };
-    match expr {
-        Expr::Chance { p, per_second, .. } => Expr::Chance { p, per_second, span: 0..0 },
-        Expr::Compare { left, op, right } => Expr::Compare { left: side(left), op, right: side(right) },
-        Expr::Not(inner) => Expr::Not(Box::new(bare(*inner))),
-        Expr::And(parts) => Expr::And(all(parts)),
-        Expr::Or(parts) => Expr::Or(all(parts)),
-        other => other,
-    }
-}
-
 fn parsed(text: &str) -> Result<Expr, String> {
     let map = SourceMap::of(text, &format!("'{text}'"), 0);
-    parse(text, &map).map(bare).map_err(|mistake| format!("{text}: {mistake:?}"))
+    let mut expr = parse(text, &map).map_err(|mistake| format!("{text}: {mistake:?}"))?;
+    // The same expression, wherever it is written.
+    relocate::expr(&mut expr, &(0..0));
+    Ok(expr)
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use demeanor::{Batch, Change, Fsm, Key, Owner, State, StateRef};
@@ -14,12 +14,15 @@ thread_local! {
     static ARMED: RefCell<Vec<(&'static str, u32)>> = const { RefCell::new(Vec::new()) };
     /// Whether what it panics with panics when it is dropped.
     static IS_EXPLOSIVE: Cell<bool> = const { Cell::new(false) };
+    static CALLS: Cell<u64> = const { Cell::new(0) };
     static ROOMS: Cell<u32> = const { Cell::new(0) };
     static IMPS: Cell<u32> = const { Cell::new(0) };
     static NOTES: Cell<u32> = const { Cell::new(0) };
+    /// The numbers of the imps that have been dropped.
+    static DROPPED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Pieces panic, each once: when they have been called that many times more.
+/// Arms pieces: each panics once, after so many more calls.
 pub(crate) fn arm(pieces: &[(&'static str, u32)]) {
     ARMED.set(pieces.to_vec());
 }
@@ -27,6 +30,11 @@ pub(crate) fn arm(pieces: &[(&'static str, u32)]) {
 /// Whether what a piece panics with panics itself when it is dropped.
 pub(crate) fn arm_payloads(is_explosive: bool) {
     IS_EXPLOSIVE.set(is_explosive);
+}
+
+/// How often any piece of the game has been called.
+pub(crate) fn calls() -> u64 {
+    CALLS.get()
 }
 
 /// How many rooms there are that are no singletons.
@@ -37,6 +45,11 @@ pub(crate) fn live_rooms() -> u32 {
 /// How many imps there are.
 pub(crate) fn live_imps() -> u32 {
     IMPS.get()
+}
+
+/// The numbers of the imps that have been dropped since the last call.
+pub(crate) fn take_dropped() -> Vec<u32> {
+    DROPPED.take()
 }
 
 /// How many notes there are.
@@ -55,19 +68,23 @@ impl Drop for Explosive {
     }
 }
 
-/// Panics if it is its turn. Without the panic hook's message: it is expected. Not while another panic unwinds, which would end
-/// the process.
+/// Panics if it is the turn of this piece, without the panic hook's message, because a test expects it. Does nothing while another
+/// panic unwinds: a second one would end the process.
 pub(crate) fn trip(piece: &str) {
+    let (name, what) = piece.split_once('.').unwrap_or(("", piece));
+    trip_of(name, what);
+}
+
+/// Likewise, for a piece of a state, and without an allocation.
+fn trip_of(name: &str, what: &str) {
+    CALLS.set(CALLS.get() + 1);
     if std::thread::panicking() {
         return;
     }
+    let is_it =
+        |of: &str| of.split_once('.').unwrap_or(("", of)) == (name, what) || of.strip_prefix("*.") == Some(what);
     let is_due = ARMED.with_borrow_mut(|armed| {
-        let Some(at) = armed
-            .iter()
-            .position(|(of, _)| *of == piece || of.strip_prefix('*').is_some_and(|suffix| piece.ends_with(suffix)))
-        else {
-            return false;
-        };
+        let Some(at) = armed.iter().position(|(of, _)| is_it(of)) else { return false };
         let left = armed[at].1;
         armed[at].1 = left.saturating_sub(1);
         if left == 0 {
@@ -80,10 +97,12 @@ pub(crate) fn trip(piece: &str) {
     }
 }
 
-/// An owner that asks, once, for what it is ordered to.
+/// An owner that asks in its next update for what it is ordered to do.
 pub(crate) struct Imp {
     pub(crate) number: u32,
     pub(crate) ticks: u32,
+    /// How many messages it has heard.
+    pub(crate) heard: u32,
     pub(crate) order: Option<StateRef<Imp>>,
     pub(crate) request: u8,
 }
@@ -91,7 +110,7 @@ pub(crate) struct Imp {
 impl Imp {
     pub(crate) fn new(number: u32) -> Self {
         IMPS.set(IMPS.get() + 1);
-        Self { number, ticks: 0, order: None, request: 0 }
+        Self { number, ticks: 0, heard: 0, order: None, request: 0 }
     }
 }
 
@@ -99,7 +118,7 @@ impl Clone for Imp {
     fn clone(&self) -> Self {
         trip("owner.clone");
         let mut imp = Self::new(self.number);
-        imp.ticks = self.ticks;
+        (imp.ticks, imp.heard) = (self.ticks, self.heard);
         imp.order.clone_from(&self.order);
         imp.request = self.request;
         imp
@@ -109,6 +128,7 @@ impl Clone for Imp {
 impl Drop for Imp {
     fn drop(&mut self) {
         IMPS.set(IMPS.get() - 1);
+        DROPPED.with_borrow_mut(|dropped| dropped.push(self.number));
         trip("owner.drop");
     }
 }
@@ -137,15 +157,16 @@ impl Drop for Note {
     }
 }
 
-pub(crate) struct Clock(f64);
+#[derive(Default)]
+pub(crate) struct Clock {
+    pub(crate) now: f64,
+    /// The states that have been updated, by name.
+    pub(crate) updated: Vec<&'static str>,
+}
 
 impl Clock {
-    pub(crate) fn new() -> Self {
-        Self(0.0)
-    }
-
     pub(crate) fn at(now: f64) -> Self {
-        Self(now)
+        Self { now, ..Self::default() }
     }
 }
 
@@ -155,7 +176,7 @@ impl Owner for Imp {
 
     fn now(clock: &Clock) -> f64 {
         trip("now");
-        clock.0
+        clock.now
     }
 
     fn label(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -174,7 +195,7 @@ impl Owner for Imp {
     }
 }
 
-/// A state that may panic in all that a state can be asked, or asked to do.
+/// A state each of whose methods can panic.
 pub(crate) struct Room {
     name: &'static str,
     around: Option<StateRef<Imp>>,
@@ -200,7 +221,7 @@ impl Room {
 
 impl Clone for Room {
     fn clone(&self) -> Self {
-        trip(&format!("{}.clone", self.name));
+        trip_of(self.name, "clone");
         let mut room = Self::new(self.name);
         room.around.clone_from(&self.around);
         room.keeps_history = self.keeps_history;
@@ -211,15 +232,21 @@ impl Clone for Room {
 impl Drop for Room {
     fn drop(&mut self) {
         ROOMS.set(ROOMS.get() - 1);
-        trip(&format!("{}.drop", self.name));
+        trip_of(self.name, "drop");
     }
 }
 
-/// Singletons.
+/// Singletons. The niche is in the hall, which keeps history.
 pub(crate) struct A;
 pub(crate) struct B;
-struct Hall;
+pub(crate) struct Hall;
 pub(crate) struct Niche;
+/// It refuses all who want to enter it.
+pub(crate) struct Closed;
+/// All states refuse to be left for it.
+pub(crate) struct Barred;
+/// It is in B, which keeps no history.
+pub(crate) struct Nook;
 
 fn ask(imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
     let Some(state) = imp.order.take() else { return };
@@ -237,7 +264,8 @@ fn ask(imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
         4 => fsm.revert_state(),
         5 => {
             fsm.change_state(state);
-            fsm.change_state(&B);
+            fsm.change_state(&A);
+            fsm.force_state(&B);
         }
         6 => fsm.resume_state(state),
         7 => fsm.force_state(state),
@@ -270,7 +298,7 @@ macro_rules! rooms {
     ($($state:ty, $name:expr, $parent:expr, $keeps_history:expr;)*) => {$(
         impl State<Imp> for $state {
             fn enter(&self, _: &mut Imp, _: &mut Fsm<'_, Imp>, _: &mut Clock) {
-                trip(&format!("{}.enter", $name(self)));
+                trip_of($name(self), "enter");
             }
 
             fn update(&self, imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
@@ -279,51 +307,53 @@ macro_rules! rooms {
                 if current.is_some_and(|current| size_of::<Self>() == 0 || std::ptr::eq(current, self)) {
                     imp.ticks += 1;
                 }
+                clock.updated.push($name(self));
                 ask(imp, fsm, clock);
-                trip(&format!("{}.update", $name(self)));
+                trip_of($name(self), "update");
             }
 
             fn exit(&self, _: &mut Imp, _: &mut Fsm<'_, Imp>, _: &mut Clock) {
-                trip(&format!("{}.exit", $name(self)));
+                trip_of($name(self), "exit");
             }
 
             fn on_message(&self, imp: &mut Imp, _: &Note, _: &mut Fsm<'_, Imp>, _: &mut Clock) -> bool {
-                trip(&format!("{}.on_message", $name(self)));
+                imp.heard += 1;
+                trip_of($name(self), "on_message");
                 imp.request % 3 == 0
             }
 
             fn can_enter(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
-                trip(&format!("{}.can_enter", $name(self)));
-                true
+                trip_of($name(self), "can_enter");
+                $name(self) != "Closed"
             }
 
-            fn can_exit(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
-                trip(&format!("{}.can_exit", $name(self)));
-                true
+            fn can_exit(&self, _: &Imp, fsm: &Fsm<'_, Imp>, _: &Clock) -> bool {
+                trip_of($name(self), "can_exit");
+                fsm.target().is_none_or(|target| !target.is::<Barred>())
             }
 
             fn parent(&self) -> Option<StateRef<Imp>> {
-                trip(&format!("{}.parent", $name(self)));
+                trip_of($name(self), "parent");
                 $parent(self)
             }
 
             fn initial(&self) -> Option<StateRef<Imp>> {
-                trip(&format!("{}.initial", $name(self)));
+                trip_of($name(self), "initial");
                 None
             }
 
             fn keeps_history(&self) -> bool {
-                trip(&format!("{}.keeps_history", $name(self)));
+                trip_of($name(self), "keeps_history");
                 $keeps_history(self)
             }
 
             fn is_passive(&self) -> bool {
-                trip(&format!("{}.is_passive", $name(self)));
+                trip_of($name(self), "is_passive");
                 false
             }
 
             fn name(&self) -> Cow<'_, str> {
-                trip(&format!("{}.name", $name(self)));
+                trip_of($name(self), "name");
                 $name(self).into()
             }
         }
@@ -335,6 +365,9 @@ rooms! {
     A, |_: &Self| "A", |_: &Self| None, |_: &Self| false;
     B, |_: &Self| "B", |_: &Self| None, |_: &Self| false;
     Hall, |_: &Self| "Hall", |_: &Self| None, |_: &Self| true;
+    Closed, |_: &Self| "Closed", |_: &Self| None, |_: &Self| false;
+    Barred, |_: &Self| "Barred", |_: &Self| None, |_: &Self| false;
+    Nook, |_: &Self| "Nook", |_: &Self| Some((&B).into()), |_: &Self| false;
     Niche, |_: &Self| "Niche", |_: &Self| Some((&Hall).into()), |_: &Self| false;
 }
 
@@ -353,7 +386,29 @@ pub(crate) fn state(kind: u8) -> StateRef<Imp> {
     }
 }
 
-/// Whatever a batch can be asked, it answers of the owners of these keys, and of nobody else, and the answers agree.
+/// Lets `piece` panic at its `nth` call during `act`, counted from 0.
+pub(crate) fn panicking(piece: &'static str, nth: u32, act: impl FnOnce()) {
+    arm(&[(piece, nth)]);
+    let result = catch_unwind(AssertUnwindSafe(act));
+    arm(&[]);
+    let payload = result.expect_err(piece);
+    assert_eq!(payload.downcast_ref(), Some(&"tripped"), "{piece}");
+}
+
+pub(crate) fn owned(name: &'static str) -> StateRef<Imp> {
+    Box::new(Room::new(name)).into()
+}
+
+pub(crate) fn shared(name: &'static str) -> StateRef<Imp> {
+    Arc::new(Room::new(name)).into()
+}
+
+/// Inserts `count` imps, numbered from `first`, each in a state that `state` makes.
+pub(crate) fn add(batch: &mut Batch<Imp>, first: u32, count: u32, state: impl Fn() -> StateRef<Imp>) -> Vec<Key> {
+    (first..first + count).map(|number| batch.insert(Imp::new(number), state())).collect()
+}
+
+/// Asserts that the batch has the owners of these keys and no others, and that its queries agree about each of them.
 #[track_caller]
 pub(crate) fn assert_agrees(batch: &Batch<Imp>, keys: &[Key]) {
     let expected: BTreeSet<_> = keys.iter().copied().collect();

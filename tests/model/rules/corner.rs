@@ -1,8 +1,21 @@
 //! The corners of the rules that the random programs are to lead to.
 
-/// Something that a generator of programs should lead to now and then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Corner {
+/// Lists the corners once, for the type and for [`Corner::ALL`].
+macro_rules! corners {
+    ($($(#[$doc:meta])* $corner:ident,)*) => {
+        /// Something that a generator of programs should lead to now and then.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum Corner {
+            $($(#[$doc])* $corner,)*
+        }
+
+        impl Corner {
+            pub(crate) const ALL: &[Self] = &[$(Self::$corner),*];
+        }
+    };
+}
+
+corners! {
     /// Rule 1.
     WentDownInStart,
     StartRefused,
@@ -36,7 +49,7 @@ pub(crate) enum Corner {
     CycleOfMessages,
     /// Rules 11 and 24: something was done ahead of requests that waited.
     Ahead,
-    /// Rule 37: changes that waited were withdrawn for another, and messages to oneself stayed; all that waited was.
+    /// Rule 37: a change took the place of those that waited, also where messages to oneself stayed; all that waited was cleared.
     Replaced,
     ReplacedBesideAMessage,
     Cleared,
@@ -90,73 +103,4 @@ pub(crate) enum Corner {
     WokeByAChange,
     WokeByAMessage,
     WokeFromOutside,
-}
-
-impl Corner {
-    pub(crate) const ALL: [Self; 64] = [
-        Self::WentDownInStart,
-        Self::StartRefused,
-        Self::NotUpdated,
-        Self::Abandoned,
-        Self::AbandonedResume,
-        Self::NeverComplete,
-        Self::RefusedExit,
-        Self::RefusedEnter,
-        Self::RefusedByTime,
-        Self::RefusedByTarget,
-        Self::RefusedByPrevious,
-        Self::RefusedByRequests,
-        Self::HeardInEnter,
-        Self::NothingToRevertTo,
-        Self::NowAfterRequests,
-        Self::AskedInExit,
-        Self::NowInExit,
-        Self::SentNowInExit,
-        Self::Cycle,
-        Self::CycleOfNow,
-        Self::CycleOfMessages,
-        Self::Ahead,
-        Self::Replaced,
-        Self::ReplacedBesideAMessage,
-        Self::Cleared,
-        Self::LeftBeforeItsTurn,
-        Self::PopOfNothing,
-        Self::PopToNoState,
-        Self::StackFull,
-        Self::HistoryUsed,
-        Self::HistoryNotUsedFromInside,
-        Self::ResumedFromInside,
-        Self::OlderParent,
-        Self::TimeWentOn,
-        Self::NeverResumed,
-        Self::Panicked,
-        Self::Caught,
-        Self::CaughtWithRequests,
-        Self::EnsuredAlready,
-        Self::ForcedPastAGuard,
-        Self::SentToOneself,
-        Self::SentNow,
-        Self::SentWithinMessage,
-        Self::DueChange,
-        Self::DueMessage,
-        Self::DueRefused,
-        Self::DueTogether,
-        Self::DueInACycle,
-        Self::EndedWithItsState,
-        Self::EndedInTheQueue,
-        Self::AskedForTooLate,
-        Self::StoodStill,
-        Self::StoodStillInTheQueue,
-        Self::OutlivedItsChild,
-        Self::OfTheMachine,
-        Self::ClockWentBack,
-        Self::Slept,
-        Self::SleepVoid,
-        Self::NotUpdatedAsleep,
-        Self::WokeByTheClock,
-        Self::WokeByATimer,
-        Self::WokeByAChange,
-        Self::WokeByAMessage,
-        Self::WokeFromOutside,
-    ];
 }

@@ -1,0 +1,743 @@
+//! The rules of one machine, as plainly as they can be written: no cleverness, no speed, nothing shared with the crate. What a
+//! callback does, and what is told, the [`Rules`] leave to who has the machine.
+#![allow(dead_code, reason = "the model of casts does not use everything that a machine can do")]
+
+pub(crate) mod corner;
+#[path = "../program.rs"]
+pub(crate) mod program;
+mod waiting;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::DerefMut;
+
+use self::corner::Corner;
+use self::program::{Callback, Guard, Id, StateRow, Verb};
+
+/// A callback has panicked.
+pub(crate) struct Panicked;
+
+pub(crate) type Outcome<R> = Result<R, Panicked>;
+
+/// What becomes of one owner's machine. `W` are the messages to oneself.
+#[derive(Default)]
+pub(crate) struct Machine<W> {
+    pub(crate) current: Option<Id>,
+    pub(crate) previous: Option<Id>,
+    pub(crate) global: Option<Id>,
+    /// Rule 18: when each active state was entered. Those that have not been are not here.
+    entered_at: BTreeMap<Id, i64>,
+    /// Rule 25: which stay in a state each active one is in. A timer belongs to one stay.
+    stays: BTreeMap<Id, Stay>,
+    last_stay: Stay,
+    /// Rule 25: the running timers, in the order of asking.
+    pub(crate) timers: Vec<Timer<W>>,
+    /// Rule 25: whose callback is running. `None`: the global's, or nobody's.
+    pub(crate) asking: Option<(Id, Stay)>,
+    /// Rule 26: until when it sleeps, if it does.
+    pub(crate) sleeps_until: Option<f64>,
+    /// Rule 26: for how many seconds a callback has asked to sleep, since the last change.
+    pub(crate) wanted: Option<f64>,
+    /// Whether that request has had its turn.
+    pub(crate) is_due_to_sleep: bool,
+    stack: Vec<Suspended<W>>,
+    history: BTreeMap<Id, Id>,
+    /// Rule 10: one line of requests for the whole callback.
+    pub(crate) requests: VecDeque<Request<W>>,
+    /// Rule 13: the changes and messages to oneself carried out for this callback.
+    pub(crate) carried_out: u32,
+    /// Rule 12: whether an `exit` or `suspend` is running.
+    pub(crate) leaving: bool,
+    /// Rule 30: whether it is lent in an `exit` or `suspend`.
+    pub(crate) is_lent_in_exit: bool,
+    /// How many `enter` and `resume` are running, one within the other.
+    pub(crate) entering: u32,
+    /// Rule 14: the states left since the message was offered.
+    pub(crate) left: BTreeSet<Id>,
+    /// How many messages are being offered, one within the other.
+    pub(crate) offering: u32,
+    /// All changes ever, to see whether one has happened meanwhile.
+    pub(crate) changes: u32,
+    pub(crate) corners: BTreeSet<Corner>,
+}
+
+impl<W: Default> Machine<W> {
+    pub(crate) fn new(current: Option<Id>, global: Option<Id>) -> Self {
+        Self { current, global, ..Self::default() }
+    }
+}
+
+/// What was pushed over, and how long each of its states had been active by then.
+struct Suspended<W> {
+    current: Option<Id>,
+    times: BTreeMap<Id, i64>,
+    /// With what remains of each.
+    timers: Vec<Timer<W>>,
+}
+
+/// The number of one stay in a state, from an entry to the next exit, or from a resume to the next push.
+type Stay = u32;
+
+/// Rule 25.
+#[derive(Clone, Copy)]
+pub(crate) struct Timer<W> {
+    pub(crate) due: f64,
+    /// The state's stay that it belongs to. `None`: it is the machine's.
+    of: Option<(Id, Stay)>,
+    then: Then<W>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Then<W> {
+    Change(Id),
+    Tell(W),
+}
+
+/// What waits in the line.
+#[derive(Clone, Copy)]
+pub(crate) enum Request<W> {
+    Verb(Verb),
+    /// A message to oneself.
+    Tell(W),
+    /// A timer to be set, due after so many seconds.
+    After(Timer<W>),
+    /// A timer to be carried out.
+    Due(Timer<W>),
+}
+
+/// How a state is entered or resumed: since when it counts as active, and in which stay, if timers have been waiting for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    state: Id,
+    at: i64,
+    stay: Option<Stay>,
+}
+
+/// One change: from where to where, and why.
+pub(crate) struct Change {
+    pub(crate) from: Option<Id>,
+    pub(crate) to: Option<Id>,
+    pub(crate) cause: &'static str,
+}
+
+/// Who has a machine, which the rules are about.
+pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
+    /// The messages to oneself.
+    type Word: Copy;
+
+    fn row(&self, state: Id) -> &StateRow;
+    fn now(&self) -> i64;
+
+    /// Does what a callback of a change to `target` does, or one of no change. Returns whether it handles the message, if it is one.
+    fn perform(&mut self, state: Id, callback: Callback, word: Option<Self::Word>, target: Option<Id>)
+    -> Outcome<bool>;
+
+    /// Rule 8.
+    fn allows(&mut self, change: &Change, guard: Guard, state: Id) -> Outcome<bool>;
+
+    /// The owner is told of a change, or of who has refused it.
+    fn told(&mut self, change: &Change, refused_by: Option<(Guard, Id)>) -> Outcome<()>;
+
+    fn completed(&mut self, change: &Change) -> Outcome<()>;
+
+    /// An outermost callback begins: it has made no requests, and none of it has been carried out.
+    fn begin(&mut self) {
+        self.requests.clear();
+        self.carried_out = 0;
+        self.leaving = false;
+        self.entering = 0;
+        self.offering = 0;
+        self.asking = None;
+        self.wanted = None;
+        self.is_due_to_sleep = false;
+    }
+
+    /// The outermost callback has returned: what it asked for is carried out, then the machine falls asleep if it is to
+    /// (rules 10, 26).
+    fn settle(&mut self) -> Outcome<()> {
+        self.carry_out_all()?;
+        if let Some(seconds) = self.wanted.take().filter(|_| self.is_due_to_sleep) {
+            let now = self.now_exact();
+            self.sleep(seconds, now);
+        }
+        Ok(())
+    }
+
+    fn now_exact(&self) -> f64 {
+        exact(self.now())
+    }
+
+    /// Rule 18: states that stay active keep their time, and those that come have that of current.
+    fn set_current(&mut self, state: Id) {
+        let old = self.path(self.current);
+        let new = self.path(Some(state));
+        let old_parents = &old[..old.len().saturating_sub(1)];
+        let new_parents = &new[..new.len() - 1];
+        let kept = old_parents.iter().zip(new_parents).take_while(|(a, b)| a == b).count();
+        let is_active = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+        self.stays.retain(|state, _| new[..is_active].contains(state));
+        let since = self.current.and_then(|current| self.entered_at.get(&current).copied());
+        self.entered_at.retain(|state, _| old_parents[..kept].contains(state));
+        for state in &new[kept..] {
+            self.entered_at.extend(since.map(|since| (*state, since)));
+        }
+        self.current = Some(state);
+        self.leave_timers();
+    }
+
+    /// Rule 1.
+    fn start(&mut self) -> Outcome<()> {
+        let Some(current) = self.current else { return Ok(()) };
+        if self.entered_at.contains_key(&current) {
+            self.corners.insert(Corner::StartRefused);
+            return Ok(());
+        }
+        let innermost = self.descend(current);
+        if innermost != current {
+            self.corners.insert(Corner::WentDownInStart);
+        }
+        let path = self.path(Some(innermost));
+        let entries = self.entries(&path);
+        self.entered_at.clear();
+        self.stays.clear();
+        self.leave_timers();
+        self.enter_all(&entries, Callback::Enter, None)?;
+        self.settle()
+    }
+
+    /// Rule 1.
+    fn stop(&mut self) -> Outcome<()> {
+        let path = self.path(self.current);
+        self.leave_all(&path, Callback::Exit, None)?;
+        self.current = None;
+        self.entered_at.clear();
+        self.stays.clear();
+        self.leave_timers();
+        self.stack.clear();
+        Ok(())
+    }
+
+    /// Rule 4.
+    fn update(&mut self) -> Outcome<()> {
+        self.begin();
+        self.carry_out_due()?;
+        if let Some(global) = self.global {
+            self.begin();
+            self.update_state(global, true)?;
+        }
+        let mut depth = 0;
+        loop {
+            let path = self.path(self.current);
+            if depth >= path.len() {
+                return Ok(());
+            }
+            // Rule 26.
+            if self.sleeps_until.is_some() {
+                self.corners.insert(Corner::NotUpdatedAsleep);
+                return Ok(());
+            }
+            let was_innermost = depth == path.len() - 1;
+            self.begin();
+            self.update_state(path[depth], false)?;
+            if was_innermost {
+                return Ok(());
+            }
+            depth += 1;
+        }
+    }
+
+    /// Rule 4: a passive state is not updated.
+    fn update_state(&mut self, state: Id, is_global: bool) -> Outcome<()> {
+        if self.row(state).is_passive {
+            self.corners.insert(Corner::NotUpdated);
+            return Ok(());
+        }
+        self.call(state, is_global, Callback::Update, None, None)?;
+        self.settle()
+    }
+
+    /// Rule 14. From outside, each handler is an outermost callback.
+    fn offer(&mut self, word: Self::Word, is_from_outside: bool) -> Outcome<bool> {
+        let path = self.path(self.current);
+        let left_before = std::mem::take(&mut self.left);
+        for state in path.into_iter().rev() {
+            if self.left.contains(&state) {
+                if Some(state) != self.current {
+                    self.corners.insert(Corner::LeftBeforeItsTurn);
+                }
+            } else if self.hear(word, state, false, is_from_outside)? {
+                self.left.extend(left_before);
+                return Ok(true);
+            }
+        }
+        self.left.extend(left_before);
+        match self.global {
+            Some(global) => self.hear(word, global, true, is_from_outside),
+            None => Ok(false),
+        }
+    }
+
+    fn hear(&mut self, word: Self::Word, state: Id, is_global: bool, is_from_outside: bool) -> Outcome<bool> {
+        if is_from_outside {
+            self.begin();
+        }
+        if self.entering > 0 {
+            self.corners.insert(Corner::HeardInEnter);
+        }
+        if self.offering > 0 {
+            self.corners.insert(Corner::SentWithinMessage);
+        }
+        self.offering += 1;
+        let handled = self.call(state, is_global, Callback::Message, Some(word), None)?;
+        // Rule 26.
+        if handled {
+            self.wake(Corner::WokeByAMessage);
+        }
+        if is_from_outside {
+            self.settle()?;
+        } else {
+            self.carry_out_all()?;
+        }
+        self.offering -= 1;
+        Ok(handled)
+    }
+
+    /// Rules 10 and 12.
+    fn carry_out_all(&mut self) -> Outcome<()> {
+        while let Some(request) = self.requests.pop_front() {
+            if matches!(request, Request::Tell(_)) {
+                self.corners.insert(Corner::SentToOneself);
+            }
+            self.carry_out(request)?;
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, request: Request<Self::Word>) -> Outcome<bool> {
+        match request {
+            Request::After(timer) => {
+                let now = self.now_exact();
+                self.set_timer(timer, now);
+                return Ok(true);
+            }
+            Request::Due(timer) => return self.carry_out_timer(&timer),
+            Request::Verb(_) | Request::Tell(_) => {}
+        }
+        // Rule 24.
+        if let Request::Verb(Verb::Ensure(target)) = request
+            && self.path(self.current).contains(&target)
+        {
+            self.corners.insert(Corner::EnsuredAlready);
+            return Ok(true);
+        }
+        // Rule 26: when all else that the callback asked for has been carried out.
+        if let Request::Verb(Verb::Sleep(_)) = request {
+            self.is_due_to_sleep = true;
+            return Ok(true);
+        }
+        // Rule 13.
+        if self.carried_out == 64 {
+            let is_message = matches!(request, Request::Tell(_));
+            self.corners.insert(if is_message { Corner::CycleOfMessages } else { Corner::Cycle });
+            if self.requests.iter().any(|request| matches!(request, Request::Due(_))) {
+                self.corners.insert(Corner::DueInACycle);
+            }
+            self.requests.clear();
+            self.wanted = None;
+            return Ok(false);
+        }
+        let verb = match request {
+            // Rule 24.
+            Request::Tell(word) => {
+                self.carried_out += 1;
+                return self.offer(word, false);
+            }
+            // Rule 30.
+            _ if self.is_lent_in_exit => return Ok(false),
+            Request::Verb(verb) => verb,
+            Request::After(_) | Request::Due(_) => unreachable!("it has been carried out"),
+        };
+        match verb {
+            Verb::Change(target) | Verb::Ensure(target) => self.change(target, target, "change"),
+            Verb::Force(target) => self.change(target, target, "force"),
+            // Rule 9.
+            Verb::Revert => {
+                let Some(previous) = self.previous else {
+                    self.corners.insert(Corner::NothingToRevertTo);
+                    return Ok(false);
+                };
+                self.change(previous, previous, "revert")
+            }
+            Verb::Resume(composite) => {
+                let target = self.last_active_in(composite);
+                self.change(target, composite, "resume")
+            }
+            Verb::Push(target) => self.push(target),
+            Verb::Pop => self.pop(),
+            _ => unreachable!("it is no request"),
+        }
+    }
+
+    /// Rule 16.
+    fn last_active_in(&mut self, composite: Id) -> Id {
+        if !self.row(composite).keeps_history {
+            return composite;
+        }
+        let remembered = self.history.get(&composite).copied();
+        match self.current {
+            Some(current) if self.path(self.current).contains(&composite) => {
+                if current != composite {
+                    self.corners.insert(Corner::ResumedFromInside);
+                }
+                if remembered.is_some_and(|remembered| remembered != current) {
+                    self.corners.insert(Corner::HistoryNotUsedFromInside);
+                }
+                current
+            }
+            _ => {
+                self.corners.extend(remembered.map(|_| Corner::HistoryUsed));
+                remembered.unwrap_or(composite)
+            }
+        }
+    }
+
+    /// Rules 5 to 8. `left` is left even if it is active around the target.
+    fn change(&mut self, target: Id, left: Id, cause: &'static str) -> Outcome<bool> {
+        let old = self.path(self.current);
+        let to = self.descend(target);
+        let new = self.path(Some(to));
+        let mut common = 0;
+        while common < old.len() && common < new.len() && old[common] == new[common] && old[common] != left {
+            common += 1;
+        }
+        let (leave, enter) = (&old[common..], &new[common..]);
+        let change = Change { from: self.current, to: Some(to), cause };
+        // Rule 24.
+        let asked = if cause == "force" { &[] } else { leave };
+        if asked.is_empty() && leave.iter().any(|state| self.row(*state).refuses_exit == u8::MAX) {
+            self.corners.insert(Corner::ForcedPastAGuard);
+        }
+        if !self.may(&change, asked, enter)? {
+            return Ok(false);
+        }
+        self.leave_all(leave, Callback::Exit, change.to)?;
+        self.entered_at.retain(|state, _| old[..common].contains(state));
+        self.stays.retain(|state, _| old[..common].contains(state));
+        self.leave_timers();
+        self.arrive(&change, &self.entries(enter), Callback::Enter)
+    }
+
+    /// Rule 15.
+    fn push(&mut self, target: Id) -> Outcome<bool> {
+        if self.stack.len() == 64 {
+            self.corners.insert(Corner::StackFull);
+            return Ok(false);
+        }
+        let old = self.path(self.current);
+        let to = self.descend(target);
+        let new = self.path(Some(to));
+        let change = Change { from: self.current, to: Some(to), cause: "push" };
+        if !self.may(&change, &[], &new)? {
+            return Ok(false);
+        }
+        self.leave_all(&old, Callback::Suspend, change.to)?;
+        // Rule 18: from here on, time stands still in it.
+        let now = self.now();
+        let times = old.iter().map(|state| (*state, self.time_in(*state))).collect();
+        let waiting = self.suspend_timers(exact(now));
+        self.stays.clear();
+        let suspended = Suspended { current: self.current, times, timers: waiting };
+        self.stack.push(suspended);
+        self.entered_at.clear();
+        self.leave_timers();
+        self.arrive(&change, &self.entries(&new), Callback::Enter)
+    }
+
+    /// Rule 15.
+    fn pop(&mut self) -> Outcome<bool> {
+        let Some(to) = self.stack.last().map(|suspended| suspended.current) else {
+            self.corners.insert(Corner::PopOfNothing);
+            return Ok(false);
+        };
+        if to.is_none() {
+            self.corners.insert(Corner::PopToNoState);
+        }
+        let old = self.path(self.current);
+        let new = self.path(to);
+        let change = Change { from: self.current, to, cause: "pop" };
+        if !self.may(&change, &old, &[])? {
+            return Ok(false);
+        }
+        self.leave_all(&old, Callback::Exit, change.to)?;
+        let Suspended { times, timers, .. } = self.stack.pop().expect("it was there");
+        if times.values().any(|time| *time > 0) {
+            self.corners.insert(Corner::TimeWentOn);
+        }
+        self.entered_at.clear();
+        self.stays.clear();
+        self.leave_timers();
+        // Rule 18: as if it had been entered later. For a callback that has run since before the push it is another stay.
+        let now = self.now();
+        let mut entries = self.entries(&new);
+        for Entry { state, at, stay } in &mut entries {
+            self.last_stay += 1;
+            (*at, *stay) = (now - times[state], Some(self.last_stay));
+        }
+        // Rule 25: they go on, behind those that run, each with its state.
+        let now = self.now_exact();
+        for Timer { due, of, then } in timers {
+            let entry = entries.iter().find(|entry| of.is_some_and(|(state, _)| state == entry.state));
+            let of = entry.and_then(|entry| Some((entry.state, entry.stay?)));
+            self.timers.push(Timer { due: now + due, of, then });
+        }
+        let outcome = self.arrive(&change, &entries, Callback::Resume);
+        // Rules 15, 22: what has not been resumed by now never is.
+        let before = self.timers.len();
+        let Machine { stays, timers, .. } = &mut **self;
+        timers.retain(|timer| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay)));
+        if self.timers.len() < before {
+            self.corners.insert(Corner::NeverResumed);
+        }
+        outcome
+    }
+
+    /// Rule 8. The states come from the outermost to the innermost.
+    fn may(&mut self, change: &Change, leave: &[Id], enter: &[Id]) -> Outcome<bool> {
+        let exits = leave.iter().rev().map(|state| (Guard::CanExit, *state));
+        let enters = enter.iter().map(|state| (Guard::CanEnter, *state));
+        for (guard, state) in exits.chain(enters) {
+            if !self.allows(change, guard, state)? {
+                self.told(change, Some((guard, state)))?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Rule 5: previous := current, then the exits, innermost first. Rule 16: who is left remembers who was in it.
+    fn leave_all(&mut self, states: &[Id], callback: Callback, target: Option<Id>) -> Outcome<()> {
+        if self.current.is_some() {
+            self.previous = self.current;
+        }
+        for state in states.iter().rev() {
+            self.leaving = true;
+            self.call(*state, false, callback, None, target)?;
+            self.leaving = false;
+            if self.row(*state).keeps_history && Some(*state) != self.current {
+                let remembered = self.current.map(|current| (*state, current));
+                self.history.extend(remembered);
+            }
+        }
+        self.left.extend(states);
+        Ok(())
+    }
+
+    /// How states are entered now.
+    fn entries(&self, states: &[Id]) -> Vec<Entry> {
+        let at = self.now();
+        states.iter().map(|state| Entry { state: *state, at, stay: None }).collect()
+    }
+
+    /// Rule 5: current := target, and the owner is told. Rule 22: if that panics, the outermost state has been entered. When all
+    /// is entered, the owner is told that the change is complete, unless another was made meanwhile.
+    fn arrive(&mut self, change: &Change, entries: &[Entry], callback: Callback) -> Outcome<bool> {
+        self.carried_out += 1;
+        self.changes += 1;
+        self.current = None;
+        if let Some(outermost) = entries.first() {
+            self.be_in(*outermost);
+        }
+        self.told(change, None)?;
+        if self.enter_all(entries, callback, change.to)? {
+            self.completed(change)?;
+        }
+        Ok(true)
+    }
+
+    fn be_in(&mut self, Entry { state, at, stay }: Entry) {
+        self.current = Some(state);
+        self.entered_at.insert(state, at);
+        self.stays.extend(stay.map(|stay| (state, stay)));
+    }
+
+    /// Rule 5: each is current while it is entered; a change made meanwhile abandons the rest. Returns whether none was.
+    fn enter_all(&mut self, entries: &[Entry], callback: Callback, target: Option<Id>) -> Outcome<bool> {
+        let changes = self.changes;
+        for (i, entry) in entries.iter().enumerate() {
+            self.be_in(*entry);
+            self.entering += 1;
+            self.call(entry.state, false, callback, None, target)?;
+            self.entering -= 1;
+            if self.changes != changes {
+                let is_last = i + 1 == entries.len();
+                self.corners.insert(match callback {
+                    _ if is_last => Corner::NeverComplete,
+                    Callback::Resume => Corner::AbandonedResume,
+                    _ => Corner::Abandoned,
+                });
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Calls a callback of a change to `target`, or one of no change. Returns whether it handles the message, if it is one.
+    fn call(
+        &mut self,
+        state: Id,
+        is_global: bool,
+        callback: Callback,
+        word: Option<Self::Word>,
+        target: Option<Id>,
+    ) -> Outcome<bool> {
+        // Rule 15: by default `suspend` calls `exit` and `resume` calls `enter`.
+        let callback = match callback {
+            Callback::Suspend if !self.row(state).knows_stacks => Callback::Exit,
+            Callback::Resume if !self.row(state).knows_stacks => Callback::Enter,
+            other => other,
+        };
+        let asking = if is_global { None } else { Some((state, self.stay(state))) };
+        let asked_before = std::mem::replace(&mut self.asking, asking);
+        let is_handled = self.perform(state, callback, word, target)?;
+        self.asking = asked_before;
+        Ok(is_handled)
+    }
+
+    /// A request of a handle: it waits in the line.
+    fn ask(&mut self, request: Request<Self::Word>) {
+        // Rule 12.
+        if self.leaving {
+            self.corners.insert(Corner::AskedInExit);
+            return;
+        }
+        if let Request::Verb(Verb::Sleep(wait)) = request {
+            self.wanted = Some(wait.seconds());
+        }
+        self.requests.push_back(request);
+    }
+
+    /// Rule 37.
+    fn replace(&mut self, to: Id) {
+        if !self.leaving {
+            let waiting = self.requests.len();
+            self.requests.retain(|request| !matches!(request, Request::Verb(verb) if verb.is_change()));
+            if self.requests.len() < waiting {
+                self.corners.insert(Corner::Replaced);
+                if self.requests.iter().any(|request| matches!(request, Request::Tell(_))) {
+                    self.corners.insert(Corner::ReplacedBesideAMessage);
+                }
+            }
+        }
+        self.ask(Request::Verb(Verb::Change(to)));
+    }
+
+    /// Rule 37.
+    fn clear(&mut self) {
+        if self.leaving {
+            return;
+        }
+        if !self.requests.is_empty() {
+            self.corners.insert(Corner::Cleared);
+        }
+        self.requests.clear();
+        self.wanted = None;
+        self.is_due_to_sleep = false;
+    }
+
+    /// Rule 25: what is due is asked for, the earliest first. Any of it wakes the machine (rule 26).
+    fn carry_out_due(&mut self) -> Outcome<()> {
+        let now = self.now_exact();
+        let (mut due, left): (Vec<_>, Vec<_>) = self.timers.iter().partition(|timer| timer.due <= now);
+        self.timers = left;
+        due.sort_by(|a, b| a.due.total_cmp(&b.due));
+        if !due.is_empty() {
+            self.wake(Corner::WokeByATimer);
+        }
+        if self.sleeps_until.is_some_and(|until| until <= now) {
+            self.wake(Corner::WokeByTheClock);
+        }
+        if due.len() > 1 {
+            self.corners.insert(Corner::DueTogether);
+        }
+        self.requests.extend(due.into_iter().map(Request::Due));
+        self.settle()
+    }
+
+    /// Rule 25.
+    fn carry_out_timer(&mut self, timer: &Timer<Self::Word>) -> Outcome<bool> {
+        if timer.of.is_none() {
+            self.corners.insert(Corner::OfTheMachine);
+        }
+        match timer.then {
+            Then::Tell(word) => {
+                self.corners.insert(Corner::DueMessage);
+                self.carry_out(Request::Tell(word))
+            }
+            Then::Change(to) => {
+                self.corners.insert(Corner::DueChange);
+                let done = self.carry_out(Request::Verb(Verb::Change(to)))?;
+                if !done {
+                    self.corners.insert(Corner::DueRefused);
+                }
+                Ok(done)
+            }
+        }
+    }
+
+    /// The request for a timer, from the callback that is running.
+    fn after(&self, seconds: f64, then: Then<Self::Word>) -> Request<Self::Word> {
+        Request::After(Timer { due: time(seconds), of: self.asking, then })
+    }
+
+    /// Rules 11, 12 and 24.
+    fn carry_out_now(&mut self, request: Request<Self::Word>, is_ahead: bool) -> Outcome<bool> {
+        let is_message = matches!(request, Request::Tell(_));
+        if self.leaving {
+            self.corners.insert(if is_message { Corner::SentNowInExit } else { Corner::NowInExit });
+            return Ok(false);
+        }
+        if !self.requests.is_empty() {
+            self.corners.insert(if is_ahead { Corner::Ahead } else { Corner::NowAfterRequests });
+        }
+        if !is_ahead {
+            self.carry_out_all()?;
+        }
+        if self.carried_out == 64 {
+            self.corners.insert(Corner::CycleOfNow);
+        } else if is_message {
+            self.corners.insert(Corner::SentNow);
+        }
+        let done = self.carry_out(request)?;
+        self.carry_out_all()?;
+        Ok(done)
+    }
+
+    /// From the outermost ancestor down to `state`.
+    fn path(&self, state: Option<Id>) -> Vec<Id> {
+        let mut path: Vec<_> = std::iter::successors(state, |state| self.row(*state).parent).collect();
+        path.reverse();
+        path
+    }
+
+    /// Rule 6: down through initial children.
+    fn descend(&self, mut state: Id) -> Id {
+        while let Some(initial) = self.row(state).initial {
+            state = initial;
+        }
+        state
+    }
+
+    /// Rule 18: one that has not been entered counts from 0.
+    fn time_in(&self, state: Id) -> i64 {
+        self.now() - self.entered_at.get(&state).copied().unwrap_or(0)
+    }
+}
+
+/// Rule 25: seconds that are no time count as none.
+pub(crate) fn time(seconds: f64) -> f64 {
+    if seconds > 0.0 { seconds } else { 0.0 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the clock shows fewer than 2^53 seconds")]
+fn exact(seconds: i64) -> f64 {
+    seconds as f64
+}
