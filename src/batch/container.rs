@@ -246,7 +246,7 @@ impl<'a, T: Owner> IntoIterator for &'a mut Batch<T> {
 }
 
 /// The keys of a batch, by [`Batch::keys`].
-pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, super::rows::place::SharedPlace>);
+pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, super::rows::store::SharedPlace>);
 
 impl Iterator for Keys<'_> {
     type Item = Key;

@@ -13,13 +13,10 @@ use super::known::panics::FirstPanic;
 use super::known::slots::CHUNK;
 use super::rows::chunk::PassPart;
 use super::rows::columns::DueChange;
-use super::rows::movers::Kind;
-use super::rows::place::SharedPlace;
-use super::rows::store::{Sleeper, Store};
+use super::rows::store::{SharedPlace, Store};
 use super::wait::timers::PlainDue;
-use super::wait::waiter::{Until, Waiter};
 use crate::owner::{Owner, now};
-use crate::state::Mover;
+use crate::state::{Kind, Mover};
 
 /// How many owners are looked at together, so that the processor waits for all of them at once. The data of more would have left
 /// the cache before they are used.
@@ -156,32 +153,5 @@ impl<T: Owner> Store<T> {
         for columns in buckets {
             columns.due.sort_unstable();
         }
-    }
-
-    /// Forgets for whom something was due.
-    pub(crate) fn forget_due(&mut self) {
-        if self.due.is_empty() {
-            return;
-        }
-        self.due.clear();
-        self.buckets.iter_mut().for_each(|columns| columns.due.clear());
-    }
-
-    /// Lets owners wait for what they have asked for in bulk.
-    pub(crate) fn settle_waiters(&mut self) {
-        let mut waiters = std::mem::take(&mut self.waiters);
-        for waiter in waiters.drain(..) {
-            let Waiter { key, at, until, .. } = waiter;
-            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
-            let columns = &mut self.buckets[place.bucket as usize];
-            if at < f64::INFINITY || until.is_note() {
-                columns.tags[place.slot()].set_has_timers(true);
-                self.wait(waiter);
-            }
-            if until == Until::Awake {
-                self.sleepers.push(Sleeper::new(key, true));
-            }
-        }
-        self.waiters = waiters;
     }
 }

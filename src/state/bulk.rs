@@ -1,27 +1,10 @@
 //! What the library asks of a state besides what a game implements: one virtual call for several answers, or for many owners,
 //! inside which the state's own methods are inlined.
 
-use super::State;
+use super::{Mover, State};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
-
-/// An owner of a chunk that asks for one change: its slot, and what else the batch notes of it.
-///
-/// One word, so that it is copied as one.
-#[derive(Clone, Copy, Debug)]
-pub struct Mover(pub(crate) u64);
-
-impl Mover {
-    /// How many of the lowest bits hold the slot.
-    pub(crate) const SLOT_BITS: u32 = 16;
-
-    /// The owner's place in the chunk.
-    #[inline]
-    pub(crate) fn slot(self) -> usize {
-        (self.0 & ((1 << Self::SLOT_BITS) - 1)) as usize
-    }
-}
 
 /// The sealed part of [`State`], the same for every state.
 pub trait Bulk<T: Owner> {

@@ -4,6 +4,7 @@
 // batches, casts or saved data.
 
 mod bulk;
+mod mover;
 mod name;
 mod reference;
 
@@ -14,7 +15,8 @@ use downcast_rs::{DowncastSync, impl_downcast};
 
 pub(crate) use self::bulk::Bulk;
 #[cfg(feature = "std")]
-pub(crate) use self::bulk::Mover;
+pub(crate) use self::mover::Kind;
+pub(crate) use self::mover::Mover;
 pub(crate) use self::name::short_name;
 #[cfg(any(feature = "std", feature = "serde"))]
 pub(crate) use self::reference::Identity;

@@ -1,5 +1,7 @@
 //! The slots of a chunk, and a set of them.
 
+use crate::state::Mover;
+
 /// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
 /// is still in the cache when it changes.
 pub(crate) const CHUNK: usize = 2048;
@@ -33,5 +35,9 @@ impl Slots {
     #[inline]
     pub(crate) fn contains(&self, slot: usize) -> bool {
         self.words.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 != 0)
+    }
+    /// Removes the movers of its slots from a list.
+    pub(crate) fn remove_from(&self, movers: &mut Vec<Mover>) {
+        movers.retain(|mover| !self.contains(mover.slot()));
     }
 }

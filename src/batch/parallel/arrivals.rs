@@ -7,13 +7,11 @@ use rayon::iter::{
     IndexedParallelIterator, IntoParallelRefMutIterator, ParallelDrainRange, ParallelExtend, ParallelIterator,
 };
 use rayon::slice::ParallelSlice;
-use slotmap::SlotMap;
 
-use crate::batch::known::key::Key;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::columns::{Columns, Tag};
 use crate::batch::rows::gaps::{Arrivals, LastRows};
-use crate::batch::rows::place::{Place, SharedPlace};
+use crate::batch::rows::store::{Place, Places};
 use crate::owner::Owner;
 
 /// Up to how many owners are taken up by one thread.
@@ -94,7 +92,7 @@ pub(super) fn take_up_all<T: Owner + Send>(
     buckets: &mut [Columns<T>],
     groups: &[Group<T>],
     has_clock: bool,
-    places: &SlotMap<Key, SharedPlace>,
+    places: &Places,
 ) {
     buckets.par_iter_mut().enumerate().for_each(|(bucket, columns)| {
         let count = count(groups, bucket);
@@ -158,7 +156,7 @@ impl<T: Owner> Columns<T> {
     }
 }
 
-fn note_places(tags: &[Tag], bucket: usize, first: usize, places: &SlotMap<Key, SharedPlace>) {
+fn note_places(tags: &[Tag], bucket: usize, first: usize, places: &Places) {
     let bucket = Place::new(0, bucket).slot;
     let note = |(first, tags): (usize, &[Tag])| {
         for (slot, tag) in (first..).zip(tags) {

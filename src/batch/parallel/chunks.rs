@@ -1,17 +1,19 @@
 //! The chunks of a parallel tick, each updated with its changes by some thread; or offered a message.
 
 use std::sync::{Mutex, PoisonError};
+use std::{iter, mem};
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::slots::CHUNK;
-use crate::batch::rows::chunk::{Chunk, Global, PassPart};
-use crate::batch::rows::columns::{Columns, NotedColumns, Tag};
-use crate::batch::rows::gaps::{RowsMut, mark_rows};
-use crate::batch::rows::outcome::ChunkOutcome;
+use crate::batch::rows::chunk::{Chunk, ChunkOutcome, Global, PassPart};
+use crate::batch::rows::columns::{Columns, NotedColumns, RowsMut, Tag};
+use crate::batch::rows::gaps::mark_rows;
 use crate::batch::rows::range::{Rows, SharedByRows};
 use crate::owner::Owner;
 
-/// Up to how many owners one thread updates without asking others to help, if they are in several buckets.
+/// Up to how many owners one thread updates without asking others to help.
 const FEW_ROWS: usize = CHUNK / 2;
 
 /// The outcome of a chunk's part in a tick, and what follows for the threads that move its owners.
@@ -31,9 +33,11 @@ impl<T: Owner> Ticked<T> {
     }
 
     fn look_at_movers(&mut self, rows: &Rows<'_, T>) {
+        let Rows { bucket, shared: SharedByRows { states, extras, timers, .. }, noted } = rows;
         let movers = &self.outcome.movers;
-        self.have_more = rows.have_more() && movers.iter().any(|mover| rows.tags()[mover.slot()].has_more());
-        self.are_nested = movers.iter().any(|mover| rows.is_nested(*mover));
+        self.have_more =
+            !(extras.is_empty() && timers.is_empty()) && movers.iter().any(|mover| noted.tags[mover.slot()].has_more());
+        self.are_nested = movers.iter().any(|mover| states.is_nested(*bucket) || states.is_nested(mover.target()));
         self.are_marked = false;
     }
 
@@ -49,13 +53,6 @@ impl<T: Owner> Ticked<T> {
     }
 }
 
-/// How much there is in the buckets before one.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Extent {
-    pub(super) rows: usize,
-    pub(super) chunks: usize,
-}
-
 /// What all chunks share.
 pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     /// What is done with each chunk.
@@ -65,8 +62,6 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
     pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
-    /// One for each bucket, in the order of the states, and one behind the last.
-    pub(super) extents: &'a [Extent],
     pub(super) sleepers: Sleepers,
     /// The context of the first chunk, where it has been needed before.
     pub(super) first: Mutex<Option<C>>,
@@ -82,11 +77,10 @@ pub(super) enum Sleepers {
 }
 
 impl Sleepers {
-    /// How much of a bucket takes part. The owners that are asleep are divided into chunks by themselves.
-    pub(super) fn extent<T: Owner>(self, columns: &Columns<T>) -> Extent {
-        let awake = columns.len() - columns.asleep;
+    /// How many chunks of a bucket take part. The owners that are asleep are divided into chunks by themselves.
+    pub(super) fn chunks<T: Owner>(self, columns: &Columns<T>) -> usize {
         let asleep = if self == Self::AreLeftOut { 0 } else { columns.asleep };
-        Extent { rows: awake + asleep, chunks: awake.div_ceil(CHUNK) + asleep.div_ceil(CHUNK) }
+        (columns.len() - columns.asleep).div_ceil(CHUNK) + asleep.div_ceil(CHUNK)
     }
 }
 
@@ -96,29 +90,15 @@ pub(super) fn start_of<T: Owner>(columns: &Columns<T>, chunk: usize) -> usize {
     chunk.checked_sub(awake).map_or(columns.asleep + chunk * CHUNK, |chunk| chunk * CHUNK)
 }
 
-/// Consecutive chunks of one bucket.
-struct Chunks<'a, T: Owner> {
+/// A chunk of a bucket that a thread is to update.
+struct ChunkTask<'a, T: Owner> {
     bucket: u32,
-    /// The number of the first of them in the tick.
-    number: usize,
     rows: RowsMut<'a, T>,
     /// Of all rows of the bucket.
     asleep: usize,
     revision: usize,
     due: &'a [u32],
-    ticked: &'a mut [Ticked<T>],
-}
-
-impl<T: Owner> Chunks<'_, T> {
-    /// Splits them before a chunk, which begins at a slot.
-    fn split_at(self, chunk: usize, slot: usize) -> (Self, Self) {
-        let Self { bucket, number, rows, asleep, revision, due, ticked } = self;
-        let (ticked, other_ticked) = ticked.split_at_mut(chunk);
-        let (rows, other_rows) = rows.split_at(slot);
-        let other =
-            Self { bucket, number: number + chunk, rows: other_rows, asleep, revision, due, ticked: other_ticked };
-        (Self { bucket, number, rows, asleep, revision, due, ticked }, other)
-    }
+    ticked: &'a mut Ticked<T>,
 }
 
 impl<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c> + Sync> Ticks<'_, T, T::Context<'c>, R, M>
@@ -128,109 +108,63 @@ where
     T::Message: Send,
     T::Context<'c>: Send,
 {
-    /// Runs the chunks of some buckets, of which the first is the `first`-th of the order. Returns their contexts, in order.
-    pub(super) fn run(
-        &self,
-        first: usize,
-        buckets: &mut [Columns<T>],
-        ticked: &mut [Ticked<T>],
-    ) -> Vec<T::Context<'c>> {
-        let extents = &self.extents[first..=first + buckets.len()];
-        let rows = extents[buckets.len()].rows - extents[0].rows;
-        if rows == 0 {
-            return Vec::new();
-        }
-        if buckets.len() == 1 {
-            return self.run_bucket(first, &mut buckets[0], ticked);
-        }
-        if rows <= FEW_ROWS {
-            let mut contexts = Vec::new();
-            let mut rest = ticked;
-            for (nth, columns) in (first..).zip(buckets) {
-                let (ticked, behind) = rest.split_at_mut(self.chunks(nth));
-                rest = behind;
-                contexts.append(&mut self.run_bucket(nth, columns, ticked));
+    /// Runs the chunks of the buckets, which are in the order of the states. Returns their contexts, in order.
+    pub(super) fn run(&self, buckets: &mut [Columns<T>], ticked: &mut [Ticked<T>]) -> Vec<T::Context<'c>> {
+        let tasks = self.tasks(buckets, ticked);
+        let rows: usize = tasks.iter().map(|task| task.rows.owners.len()).sum();
+        let run = |(number, task)| self.run_one(number, task);
+        let contexts: Vec<_> = if rows <= FEW_ROWS {
+            tasks.into_iter().enumerate().map(run).collect()
+        } else {
+            tasks.into_par_iter().enumerate().map(run).collect()
+        };
+        contexts.into_iter().flatten().collect()
+    }
+
+    fn tasks<'b>(&self, buckets: &'b mut [Columns<T>], ticked: &'b mut [Ticked<T>]) -> Vec<ChunkTask<'b, T>> {
+        let mut tasks = Vec::with_capacity(ticked.len());
+        let mut ticked = ticked.iter_mut();
+        for (columns, &bucket) in buckets.iter_mut().zip(self.shared.states.order()) {
+            let (asleep, revision) = (columns.asleep, columns.revision);
+            let (rows, due, _) = columns.rows_mut();
+            let (sleepers, awake) = rows.split_at(asleep);
+            let sleepers = Some(sleepers).filter(|_| self.sleepers != Sleepers::AreLeftOut);
+            for mut rest in iter::once(awake).chain(sleepers) {
+                while let Some(ticked) = if rest.owners.is_empty() { None } else { ticked.next() } {
+                    let end = rest.first + rest.owners.len().min(CHUNK);
+                    let (rows, behind) = rest.split_at(end);
+                    rest = behind;
+                    tasks.push(ChunkTask { bucket, rows, asleep, revision, due, ticked });
+                }
             }
-            return contexts;
         }
-        let half = extents[0].rows + rows / 2;
-        let middle = extents[1..buckets.len()].partition_point(|extent| extent.rows <= half).max(1);
-        let (left, right) = buckets.split_at_mut(middle);
-        let (left_ticked, right_ticked) = ticked.split_at_mut(extents[middle].chunks - extents[0].chunks);
-        let (mut contexts, mut others) =
-            rayon::join(|| self.run(first, left, left_ticked), || self.run(first + middle, right, right_ticked));
-        contexts.append(&mut others);
-        contexts
+        tasks
     }
 
-    fn chunks(&self, nth: usize) -> usize {
-        self.extents[nth + 1].chunks - self.extents[nth].chunks
-    }
-
-    fn run_bucket(&self, nth: usize, columns: &mut Columns<T>, ticked: &mut [Ticked<T>]) -> Vec<T::Context<'c>> {
-        let bucket = self.shared.states.order()[nth];
-        if ticked.is_empty() {
-            return Vec::new();
-        }
-        let number = self.extents[nth].chunks;
-        let (asleep, revision) = (columns.asleep, columns.revision);
-        let (rows, due) = columns.rows_mut();
-        let (sleepers, rows) = rows.split_at(asleep);
-        let (ticked, ticked_asleep) = ticked.split_at_mut(rows.owners.len().div_ceil(CHUNK));
-        let number_asleep = number + ticked.len();
-        let awake = Chunks { bucket, number, rows, asleep, revision, due, ticked };
-        let sleepers =
-            Chunks { bucket, number: number_asleep, rows: sleepers, asleep, revision, due, ticked: ticked_asleep };
-        self.join(awake, sleepers)
-    }
-
-    /// Runs some chunks, and the ones that come after them.
-    fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>) -> Vec<T::Context<'c>> {
-        if first.ticked.is_empty() || last.ticked.is_empty() {
-            return self.run_chunks(if first.ticked.is_empty() { last } else { first });
-        }
-        let (mut contexts, mut others) = rayon::join(|| self.run_chunks(first), || self.run_chunks(last));
-        contexts.append(&mut others);
-        contexts
-    }
-
-    fn run_chunks(&self, chunks: Chunks<'_, T>) -> Vec<T::Context<'c>> {
-        if chunks.ticked.len() > 1 {
-            let middle = chunks.ticked.len() / 2;
-            let slot = chunks.rows.first + middle * CHUNK;
-            let (first, last) = chunks.split_at(middle, slot);
-            return self.join(first, last);
-        }
-        let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
-        let Some(ticked) = ticked.first_mut() else { return Vec::new() };
+    fn run_one(&self, number: usize, task: ChunkTask<'_, T>) -> Option<T::Context<'c>> {
+        let ChunkTask { bucket, rows, asleep, revision, due, ticked } = task;
         let RowsMut { first, owners, tags, current, ancestors, depth, seats } = rows;
         let noted = NotedColumns { first, tags, current, ancestors, depth, asleep, revision, due };
-        let range = first..first + owners.len();
-        let rows = Rows::new(noted, range.clone(), bucket, self.shared);
-        let due = noted.due_in(&range);
-        if rows.is_asleep && due.is_empty() && self.sleepers == Sleepers::TakePartIfDue {
+        let noted = noted.narrow(&(first..first + owners.len()));
+        let rows = Rows { bucket, shared: self.shared, noted };
+        if rows.are_asleep() && noted.due.is_empty() && self.sleepers == Sleepers::TakePartIfDue {
             ticked.look_at_movers(&rows);
-            return Vec::new();
+            return None;
         }
-        let chunk = Chunk { owners, seats, rows, due, start: first, global: self.global, part: PassPart::ALL };
-        let contexts = self.run_chunk(number, chunk, ticked);
-        ticked.mark(bucket, tags, current);
-        contexts
-    }
-
-    fn run_chunk(&self, number: usize, mut chunk: Chunk<'_, T>, ticked: &mut Ticked<T>) -> Vec<T::Context<'c>> {
+        let mut chunk = Chunk { owners, seats, rows, global: self.global, part: PassPart::ALL };
         let outcome = &mut ticked.outcome;
         let made = if number == 0 { self.first.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
-        let context = made.or_else(|| outcome.panic.catch(|| (self.make)(number))).map(|mut cx| {
+        let mut context = made.or_else(|| outcome.panic.catch(|| (self.make)(number)));
+        if let Some(cx) = &mut context {
             with_idle(self.idle, |pass| {
-                std::mem::swap(&mut pass.outcome, outcome);
-                (self.act)(pass, &mut chunk, &mut cx);
-                std::mem::swap(&mut pass.outcome, outcome);
+                mem::swap(&mut pass.outcome, outcome);
+                (self.act)(pass, &mut chunk, cx);
+                mem::swap(&mut pass.outcome, outcome);
             });
-            cx
-        });
+        }
         ticked.look_at_movers(&chunk.rows);
-        Vec::from_iter(context)
+        ticked.mark(bucket, tags, current);
+        context
     }
 }
 

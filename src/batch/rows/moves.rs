@@ -2,18 +2,15 @@
 
 use std::mem;
 
-use super::chunk::{Chunk, PassPart};
+use super::chunk::{Chunk, ChunkOutcome, PassPart};
 use super::columns::{Columns, Tag};
 use super::gaps;
-use super::outcome::ChunkOutcome;
-use super::place::{Place, SharedPlace};
 use super::range::{Extra, Extras};
-use super::store::{Sleeper, Store};
-use super::unused::Unused;
+use super::store::{Place, SharedPlace, Sleeper, Store};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
 use crate::batch::known::states::States;
-use crate::batch::wait::waiter::Waiter;
+use crate::batch::wait::waiter::{Until, Waiter};
 use crate::machine::seat::Seat;
 use crate::machine::waiting::{Then, Timer, Waiting};
 use crate::owner::Owner;
@@ -57,7 +54,7 @@ impl<T: Owner> Store<T> {
         let mut seat = Seat::empty();
         let Chunk { seats, rows, .. } = self.chunk(place.bucket, place.slot(), 1, PassPart::ALL);
         if seats.is_empty() {
-            rows.load(0, rows.known().state(), &mut seat);
+            rows.load(0, &mut seat);
         }
         self.take_seat(place, &mut seat);
         let owner = self.buckets[place.bucket as usize].take_out(place, &self.places)?;
@@ -175,8 +172,26 @@ impl<T: Owner> Store<T> {
         }
     }
 
+    /// Lets owners wait for what they have asked for in bulk.
+    fn settle_waiters(&mut self) {
+        let mut waiters = mem::take(&mut self.waiters);
+        for waiter in waiters.drain(..) {
+            let Waiter { key, at, until, .. } = waiter;
+            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
+            let columns = &mut self.buckets[place.bucket as usize];
+            if at < f64::INFINITY || until.is_note() {
+                columns.tags[place.slot()].set_has_timers(true);
+                self.wait(waiter);
+            }
+            if until == Until::Awake {
+                self.sleepers.push(Sleeper::new(key, true));
+            }
+        }
+        self.waiters = waiters;
+    }
+
     /// Lets an owner wait for what it has asked for in bulk.
-    pub(crate) fn wait(&mut self, waiter: Waiter) {
+    fn wait(&mut self, waiter: Waiter) {
         let Waiter { key, at, until, scope } = waiter;
         if !self.timers.are_beside(key) && self.timers.has_room(key) {
             return self.timers.wait(waiter);
@@ -446,38 +461,28 @@ impl<T: Owner> Store<T> {
 impl<T: Owner> Store<T> {
     #[inline]
     pub(crate) fn note_if_unused(&mut self, bucket: u32) {
-        if self.buckets[bucket as usize].is_empty() && self.states.get(bucket).is_transient {
-            self.unused.add(bucket);
+        if self.buckets[bucket as usize].is_empty() {
+            self.states.note_empty(bucket);
         }
     }
 
     /// Forgets the shared states in which no owner is, and which are no owner's previous state.
     pub(crate) fn forget_unused(&mut self) {
-        if !self.unused.is_time(self.places.len()) {
+        if !self.states.may_look_through(self.places.len()) {
             return;
         }
-        let Self { states, buckets, arrivals, unused, journaling, discarded, .. } = self;
-        let Unused { candidates, marks, .. } = unused;
-        marks.clear();
-        marks.resize(states.len(), false);
-        for &bucket in &*candidates {
-            let index = bucket as usize;
-            marks[index] = states.get(bucket).is_transient && buckets[index].is_empty() && arrivals[index].is_empty();
-        }
-        candidates.clear();
-        for previous in buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()) {
-            // It is still an owner's previous state.
-            if mem::replace(&mut marks[previous as usize], false) {
-                candidates.push(previous);
-            }
-        }
-        states.forget(|index| marks[index as usize], discarded);
+        let Self { states, buckets, arrivals, journaling, discarded, .. } = self;
         if let Some(journaling) = journaling {
             journaling.forget_numbers();
         }
-        for (index, _) in marks.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
-            buckets[index].give_back();
-            arrivals[index].give_back();
+        let forgotten = states.forget_unused(
+            |number| buckets[number as usize].is_empty() && arrivals[number as usize].is_empty(),
+            buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()),
+            discarded,
+        );
+        for number in forgotten {
+            buckets[number as usize].give_back();
+            arrivals[number as usize].give_back();
         }
     }
 }

@@ -7,7 +7,7 @@ use slotmap::{Key as _, KeyData, SlotMap};
 
 use super::data::SavedKey;
 use crate::batch::known::key::Key;
-use crate::batch::rows::place::{Place, SharedPlace};
+use crate::batch::rows::store::{Place, SharedPlace};
 use crate::save::LoadError;
 
 impl Key {

@@ -11,10 +11,9 @@ use super::keys::Versions;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::states::{MOST_STATES, NOWHERE, States};
 use crate::batch::rows::columns::{Columns, Tag};
-use crate::batch::rows::place::Place;
 use crate::batch::rows::range::Extra;
+use crate::batch::rows::store::Place;
 use crate::batch::rows::store::Store;
-use crate::batch::rows::unused::Unused;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::{Batch, Key};
 use crate::machine::seat::Seat;
@@ -102,7 +101,8 @@ impl<'b, T: Owner> Loading<'b, T> {
         self.load_states(&content)?;
         // More than there are owners is as good as any number.
         let unused_credit = u32::try_from(content.unused_credit).unwrap_or(u32::MAX) as usize;
-        self.store.unused = Unused::restored(content.unused, unused_credit);
+        self.store.states.unused.candidates = content.unused;
+        self.store.states.unused.credit = unused_credit;
         self.store.has_clock = self.has_clock;
         let mut rows = Vec::new();
         for (number, mut bucket) in (0..).zip(content.buckets) {
