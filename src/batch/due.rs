@@ -14,7 +14,7 @@ use super::known::slots::CHUNK;
 use super::rows::chunk::PassPart;
 use super::rows::columns::DueChange;
 use super::rows::store::{SharedPlace, Store};
-use super::wait::timers::PlainDue;
+use super::wait::waiter::Until;
 use crate::owner::{Owner, now};
 use crate::state::{Kind, Mover};
 
@@ -92,8 +92,8 @@ impl<T: Owner> Store<T> {
             return false;
         }
         let target = match self.timers.plain(key, now) {
-            Some(PlainDue::Wake) => None,
-            Some(PlainDue::Change(number)) if self.states.get(number).is_bulk => Some(number),
+            Some(Until::Awake) => None,
+            Some(Until::Change(number)) if self.states.get(number).is_bulk => Some(number),
             _ => return false,
         };
         let waits = self.timers.take_plain(key, now);

@@ -9,7 +9,7 @@ use super::waits::Wait;
 use crate::batch::known::states::{KnownState, NOWHERE};
 use crate::batch::rows::columns::append_kept;
 use crate::batch::rows::individuals::Individual;
-use crate::batch::rows::notes::AsObserver;
+use crate::batch::rows::notes::as_observer;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
@@ -186,7 +186,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         let Ledger { individuals, notes, .. } = &mut *self.ledger;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
-        individual.run(global, notes.of(rows, slot).as_observer(), act)
+        individual.run(global, as_observer(&mut notes.of(rows, slot)), act)
     }
 
     /// Whether the state of a scope, for which a row keeps something, has been left.

@@ -14,7 +14,7 @@ use crate::batch::known::slots::Slots;
 use crate::batch::rows::chunk::{Chunk, ChunkOutcome, PassPart};
 use crate::batch::rows::columns::NotedColumns;
 use crate::batch::rows::individuals::run_on_seat;
-use crate::batch::rows::notes::AsObserver;
+use crate::batch::rows::notes::as_observer;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::waiter::{Until, Waiter};
 use crate::machine::single::Single;
@@ -71,7 +71,7 @@ impl<T: Owner> Pass<T> {
             let mut observer = notes.of(rows, slot);
             if let Some(seat) = seats.get_mut(slot) {
                 let (is_handled, is_touched) =
-                    run_on_seat(seat, &global.state, observer.as_observer(), panic, |single| {
+                    run_on_seat(seat, &global.state, as_observer(&mut observer), panic, |single| {
                         single.send(owner, message, cx)
                     });
                 *handled += usize::from(is_handled == Some(true));
@@ -80,7 +80,7 @@ impl<T: Owner> Pass<T> {
                 let individual = individuals.add(slot);
                 individual.load(rows);
                 let act = |single: &mut Single<'_, T>| single.send(owner, message, cx);
-                let is_handled = panic.catch(|| individual.run(&global.state, observer.as_observer(), act));
+                let is_handled = panic.catch(|| individual.run(&global.state, as_observer(&mut observer), act));
                 *handled += usize::from(is_handled == Some(true));
                 if !individual.is_left_over(rows) {
                     // There may be as many as there are owners, which would be too much to keep.
@@ -239,7 +239,7 @@ impl<T: Owner> Pass<T> {
             let mut observer = notes.of(&chunk.rows, slot);
             // For an owner that has come here at the beginning of the tick, what was due has been done. Anything that it has
             // asked for since is due in the next tick.
-            let (ticked, is_touched) = run_on_seat(seat, global, observer.as_observer(), panic, |single| {
+            let (ticked, is_touched) = run_on_seat(seat, global, as_observer(&mut observer), panic, |single| {
                 if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
             });
             changed.extend(is_touched.then_some(slot));
@@ -328,7 +328,7 @@ impl<T: Owner> Pass<T> {
                 individual.load(&chunk.rows);
                 let mut observer = notes.of(&chunk.rows, slot);
                 panic.catch(|| {
-                    individual.run(&chunk.global.state, observer.as_observer(), |single| {
+                    individual.run(&chunk.global.state, as_observer(&mut observer), |single| {
                         single.settle_callback(owner, cx);
                         match rest {
                             Rest::Requests => {}

@@ -1,9 +1,7 @@
 //! The chunks of a parallel tick, each updated with its changes by some thread; or offered a message.
 
+use std::mem;
 use std::sync::{Mutex, PoisonError};
-use std::{iter, mem};
-
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::slots::CHUNK;
@@ -53,6 +51,13 @@ impl<T: Owner> Ticked<T> {
     }
 }
 
+/// How much there is in the buckets before one.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Extent {
+    pub(super) rows: usize,
+    pub(super) chunks: usize,
+}
+
 /// What all chunks share.
 pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     /// What is done with each chunk.
@@ -62,6 +67,8 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
     pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
+    /// One for each bucket, in the order of the states, and one behind the last.
+    pub(super) extents: &'a [Extent],
     pub(super) sleepers: Sleepers,
     /// The context of the first chunk, where it has been needed before.
     pub(super) first: Mutex<Option<C>>,
@@ -77,10 +84,11 @@ pub(super) enum Sleepers {
 }
 
 impl Sleepers {
-    /// How many chunks of a bucket take part. The owners that are asleep are divided into chunks by themselves.
-    pub(super) fn chunks<T: Owner>(self, columns: &Columns<T>) -> usize {
+    /// How much of a bucket takes part. The owners that are asleep are divided into chunks by themselves.
+    pub(super) fn extent<T: Owner>(self, columns: &Columns<T>) -> Extent {
+        let awake = columns.len() - columns.asleep;
         let asleep = if self == Self::AreLeftOut { 0 } else { columns.asleep };
-        (columns.len() - columns.asleep).div_ceil(CHUNK) + asleep.div_ceil(CHUNK)
+        Extent { rows: awake + asleep, chunks: awake.div_ceil(CHUNK) + asleep.div_ceil(CHUNK) }
     }
 }
 
@@ -90,15 +98,27 @@ pub(super) fn start_of<T: Owner>(columns: &Columns<T>, chunk: usize) -> usize {
     chunk.checked_sub(awake).map_or(columns.asleep + chunk * CHUNK, |chunk| chunk * CHUNK)
 }
 
-/// A chunk of a bucket that a thread is to update.
-struct ChunkTask<'a, T: Owner> {
+/// Consecutive chunks of one bucket.
+struct Chunks<'a, T: Owner> {
     bucket: u32,
+    /// The number of the first of them in the tick.
+    number: usize,
     rows: RowsMut<'a, T>,
     /// Of all rows of the bucket.
     asleep: usize,
     revision: usize,
     due: &'a [u32],
-    ticked: &'a mut Ticked<T>,
+    ticked: &'a mut [Ticked<T>],
+}
+
+impl<T: Owner> Chunks<'_, T> {
+    /// Splits them before a chunk, which begins at a slot.
+    fn split_at(self, chunk: usize, slot: usize) -> (Self, Self) {
+        let (ticked, other_ticked) = self.ticked.split_at_mut(chunk);
+        let (rows, other_rows) = self.rows.split_at(slot);
+        let number = self.number + chunk;
+        (Self { rows, ticked, ..self }, Self { number, rows: other_rows, ticked: other_ticked, ..self })
+    }
 }
 
 impl<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c> + Sync> Ticks<'_, T, T::Context<'c>, R, M>
@@ -108,41 +128,66 @@ where
     T::Message: Send,
     T::Context<'c>: Send,
 {
-    /// Runs the chunks of the buckets, which are in the order of the states. Returns their contexts, in order.
-    pub(super) fn run(&self, buckets: &mut [Columns<T>], ticked: &mut [Ticked<T>]) -> Vec<T::Context<'c>> {
-        let tasks = self.tasks(buckets, ticked);
-        let rows: usize = tasks.iter().map(|task| task.rows.owners.len()).sum();
-        let run = |(number, task)| self.run_one(number, task);
-        let contexts: Vec<_> = if rows <= FEW_ROWS {
-            tasks.into_iter().enumerate().map(run).collect()
-        } else {
-            tasks.into_par_iter().enumerate().map(run).collect()
-        };
-        contexts.into_iter().flatten().collect()
-    }
-
-    fn tasks<'b>(&self, buckets: &'b mut [Columns<T>], ticked: &'b mut [Ticked<T>]) -> Vec<ChunkTask<'b, T>> {
-        let mut tasks = Vec::with_capacity(ticked.len());
-        let mut ticked = ticked.iter_mut();
-        for (columns, &bucket) in buckets.iter_mut().zip(self.shared.states.order()) {
-            let (asleep, revision) = (columns.asleep, columns.revision);
-            let (rows, due, _) = columns.rows_mut();
-            let (sleepers, awake) = rows.split_at(asleep);
-            let sleepers = Some(sleepers).filter(|_| self.sleepers != Sleepers::AreLeftOut);
-            for mut rest in iter::once(awake).chain(sleepers) {
-                while let Some(ticked) = if rest.owners.is_empty() { None } else { ticked.next() } {
-                    let end = rest.first + rest.owners.len().min(CHUNK);
-                    let (rows, behind) = rest.split_at(end);
-                    rest = behind;
-                    tasks.push(ChunkTask { bucket, rows, asleep, revision, due, ticked });
-                }
+    /// Runs the chunks of some buckets, of which the first is the `first`-th of the order. Returns their contexts, in order.
+    pub(super) fn run(
+        &self,
+        first: usize,
+        buckets: &mut [Columns<T>],
+        ticked: &mut [Ticked<T>],
+    ) -> Vec<T::Context<'c>> {
+        let (extent, end) = (self.extents[first], self.extents[first + buckets.len()]);
+        let rows = end.rows - extent.rows;
+        match buckets {
+            _ if rows == 0 => Vec::new(),
+            [columns] => self.run_bucket(first, columns, ticked),
+            _ => {
+                let half = extent.rows + rows / 2;
+                let extents = &self.extents[first + 1..first + buckets.len()];
+                let middle = extents.partition_point(|extent| extent.rows <= half).max(1);
+                let (left, right) = buckets.split_at_mut(middle);
+                let (of_left, of_right) = ticked.split_at_mut(extents[middle - 1].chunks - extent.chunks);
+                let mut run_left = || self.run(first, left, of_left);
+                let mut run_right = || self.run(first + middle, right, of_right);
+                append(if rows <= FEW_ROWS { (run_left(), run_right()) } else { rayon::join(run_left, run_right) })
             }
         }
-        tasks
     }
 
-    fn run_one(&self, number: usize, task: ChunkTask<'_, T>) -> Option<T::Context<'c>> {
-        let ChunkTask { bucket, rows, asleep, revision, due, ticked } = task;
+    fn run_bucket(&self, nth: usize, columns: &mut Columns<T>, ticked: &mut [Ticked<T>]) -> Vec<T::Context<'c>> {
+        let (bucket, number) = (self.shared.states.order()[nth], self.extents[nth].chunks);
+        let (asleep, revision) = (columns.asleep, columns.revision);
+        let awake = (columns.len() - asleep).div_ceil(CHUNK);
+        let (rows, due, _) = columns.rows_mut();
+        // Those that are awake come first.
+        let (sleepers, rows) = rows.split_at(asleep);
+        let (ticked, of_sleepers) = ticked.split_at_mut(awake);
+        let awake = Chunks { bucket, number, rows, asleep, revision, due, ticked };
+        let number = number + awake.ticked.len();
+        self.join(awake, Chunks { bucket, number, rows: sleepers, asleep, revision, due, ticked: of_sleepers })
+    }
+
+    /// Runs some chunks, and the ones that come after them.
+    fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>) -> Vec<T::Context<'c>> {
+        if first.ticked.is_empty() || last.ticked.is_empty() {
+            return self.run_chunks(if first.ticked.is_empty() { last } else { first });
+        }
+        append(rayon::join(|| self.run_chunks(first), || self.run_chunks(last)))
+    }
+
+    fn run_chunks(&self, chunks: Chunks<'_, T>) -> Vec<T::Context<'c>> {
+        if chunks.ticked.len() > 1 {
+            let middle = chunks.ticked.len() / 2;
+            let slot = chunks.rows.first + middle * CHUNK;
+            let (first, last) = chunks.split_at(middle, slot);
+            return self.join(first, last);
+        }
+        Vec::from_iter(self.run_chunk(chunks))
+    }
+
+    /// Runs the only chunk of some.
+    fn run_chunk(&self, chunks: Chunks<'_, T>) -> Option<T::Context<'c>> {
+        let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
+        let ticked = ticked.first_mut()?;
         let RowsMut { first, owners, tags, current, ancestors, depth, seats } = rows;
         let noted = NotedColumns { first, tags, current, ancestors, depth, asleep, revision, due };
         let noted = noted.narrow(&(first..first + owners.len()));
@@ -166,6 +211,11 @@ where
         ticked.mark(bucket, tags, current);
         context
     }
+}
+
+fn append<C>((mut contexts, mut others): (Vec<C>, Vec<C>)) -> Vec<C> {
+    contexts.append(&mut others);
+    contexts
 }
 
 /// Lends `act` a pass. Not one for each thread: a callback may itself wait for rayon, and another chunk run meanwhile.

@@ -16,10 +16,8 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-
 use self::arrivals::{Group, hand_out_together, take_up_all};
-use self::chunks::{Sleepers, Ticked, Ticks, start_of};
+use self::chunks::{Extent, Sleepers, Ticked, Ticks, start_of};
 use self::plan::{Job, Jobs};
 use super::Batch;
 use super::chunk::pass::Pass;
@@ -40,8 +38,8 @@ pub(super) struct Workers<T: Owner> {
     idle: Mutex<Vec<Pass<T>>>,
     /// For each chunk, in the order of the tick, what its tick has come to. Empty in between.
     ticked: Vec<Ticked<T>>,
-    /// The first chunk of each bucket, in the order of the states, and one behind the last.
-    chunks: Vec<usize>,
+    /// Where in the order each bucket begins.
+    extents: Vec<Extent>,
     /// The buckets in the order of the states, while threads work on them. Empty in between.
     line: Vec<Columns<T>>,
     jobs: Jobs,
@@ -53,24 +51,27 @@ impl<T: Owner> Workers<T> {
         Self {
             idle: Mutex::new(Vec::new()),
             ticked: Vec::new(),
-            chunks: Vec::new(),
+            extents: Vec::new(),
             line: Vec::new(),
             jobs: Jobs::new(),
             groups: Vec::new(),
         }
     }
 
-    /// Notes how many chunks the buckets have, and makes room for what their ticks come to.
+    /// Notes how long the buckets are, and makes room for what their chunks' ticks come to.
     fn measure(&mut self, store: &Store<T>, sleepers: Sleepers) {
-        let mut count = 0;
-        self.chunks.clear();
-        self.chunks.push(count);
+        let Self { extents, ticked, .. } = self;
+        let mut extent = Extent::default();
+        extents.clear();
+        extents.push(extent);
         for &bucket in store.states.order() {
-            count += sleepers.chunks(&store.buckets[bucket as usize]);
-            self.chunks.push(count);
+            let Extent { rows, chunks } = sleepers.extent(&store.buckets[bucket as usize]);
+            extent.rows += rows;
+            extent.chunks += chunks;
+            extents.push(extent);
         }
-        if self.ticked.len() < count {
-            self.ticked.resize_with(count, Ticked::new);
+        if ticked.len() < extent.chunks {
+            ticked.resize_with(extent.chunks, Ticked::new);
         }
     }
 }
@@ -227,18 +228,18 @@ impl<T: Owner> Batch<T> {
         let Self { store, workers, .. } = self;
         let mut panic = FirstPanic::new();
         workers.measure(store, sleepers);
-        let count = workers.chunks[workers.chunks.len() - 1];
+        let chunks = workers.extents.last().map_or(0, |all| all.chunks);
         let contexts = in_line(store, &mut workers.line, &mut panic, |store, line| {
             let (shared, global) = (store.shared(), &store.global);
-            let (idle, first) = (&workers.idle, Mutex::new(first));
-            let ticks = Ticks { act: &act, make: &make, idle, shared, global, sleepers, first };
-            ticks.run(line, &mut workers.ticked[..count])
+            let (idle, extents, first) = (&workers.idle, &workers.extents, Mutex::new(first));
+            let ticks = Ticks { act: &act, make: &make, idle, shared, global, extents, sleepers, first };
+            ticks.run(0, line, &mut workers.ticked[..chunks])
         });
         store.forget_due();
         move_all(store, workers, &mut panic);
         store.settle_sleepers();
         let mut handled = 0;
-        for Ticked { outcome, .. } in &mut workers.ticked[..count] {
+        for Ticked { outcome, .. } in &mut workers.ticked[..chunks] {
             outcome.movers.clear();
             handled += mem::take(&mut outcome.handled);
             panic.keep_other(&mut outcome.panic);
@@ -250,6 +251,10 @@ impl<T: Owner> Batch<T> {
         panic.resume();
         (contexts.unwrap_or_default(), handled)
     }
+}
+
+fn chunks_of(extents: &[Extent], nth: usize) -> Range<usize> {
+    extents[nth].chunks..extents[nth + 1].chunks
 }
 
 /// Lends `act` the buckets in the order of the states. They are put back even if it panics.
@@ -284,10 +289,12 @@ fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, pan
 where
     T::Message: Send,
 {
-    let Workers { ticked, chunks, line, jobs, groups, .. } = workers;
-    for (nth, own) in chunks.windows(2).enumerate() {
+    let Workers { ticked, extents, line, jobs, groups, .. } = workers;
+    let buckets = 0..extents.len() - 1;
+    for nth in buckets.clone() {
         let bucket = store.states.order()[nth];
-        for (chunk, Ticked { outcome, have_more, .. }) in ticked[own[0]..own[1]].iter_mut().enumerate() {
+        for (chunk, ticked) in ticked[chunks_of(extents, nth)].iter_mut().enumerate() {
+            let Ticked { outcome, have_more, .. } = ticked;
             let start = start_of(&store.buckets[bucket as usize], chunk);
             store.take_up_beside_movers(bucket, start, outcome);
             if *have_more {
@@ -298,10 +305,10 @@ where
             }
         }
     }
-    if !jobs.plan(store, chunks, ticked) {
-        for (nth, own) in chunks.windows(2).enumerate() {
+    if !jobs.plan(store, extents, ticked) {
+        for nth in buckets {
             let bucket = store.states.order()[nth];
-            mark_all(bucket, &mut store.buckets[bucket as usize], &ticked[own[0]..own[1]], &store.states);
+            mark_all(bucket, &mut store.buckets[bucket as usize], &ticked[chunks_of(extents, nth)], &store.states);
             store.move_marked(bucket);
         }
         store.settle_all();
@@ -312,61 +319,16 @@ where
     for group in groups.iter_mut() {
         group.make_parts(&store.buckets);
     }
-    in_line(store, line, panic, |store, mut line| {
+    in_line(store, line, panic, |store, line| {
         let Store { places, states, has_clock, .. } = store;
-        let moves = Moves { places, states, has_clock: *has_clock, chunks };
-        let (mut ticked, mut groups, mut at) = (&mut ticked[..], &mut *groups, 0);
-        let mut tasks = Vec::with_capacity(jobs.list.len());
-        for Job { buckets: Range { start, end }, groups: own, .. } in &jobs.list {
-            split_off(&mut line, start - at);
-            split_off(&mut ticked, chunks[*start] - chunks[at]);
-            let ticked = split_off(&mut ticked, chunks[*end] - chunks[*start]);
-            tasks.push((*start, split_off(&mut line, end - start), ticked, split_off(&mut groups, own.len())));
-            at = *end;
-        }
-        let tasks = tasks.into_par_iter().with_max_len(1);
-        tasks.for_each(|(first, line, ticked, groups)| moves.carry_out(first, line, ticked, groups));
+        let moves = Moves { places, states, has_clock: *has_clock, extents };
+        moves.carry_out(&jobs.list, 0, line, ticked, groups);
     });
     for nth in jobs.list.iter().flat_map(|job| job.buckets.clone()) {
         store.note_if_left(store.states.order()[nth]);
     }
     let Store { buckets, places, has_clock, .. } = store;
     take_up_all(buckets, groups, *has_clock, places);
-}
-
-/// Takes the first elements off a slice.
-fn split_off<'a, X>(rest: &mut &'a mut [X], count: usize) -> &'a mut [X] {
-    let (first, behind) = mem::take(rest).split_at_mut(count);
-    *rest = behind;
-    first
-}
-
-/// The moves that threads make together.
-struct Moves<'a, T: Owner> {
-    places: &'a Places,
-    states: &'a States<T>,
-    has_clock: bool,
-    /// The first chunk of each bucket.
-    chunks: &'a [usize],
-}
-
-impl<T: Owner + Send> Moves<'_, T> {
-    /// Moves the rows of some buckets to the groups of their job. `line` begins with the `first`-th bucket in the order of the
-    /// states, and `ticked` with its chunks.
-    fn carry_out(&self, first: usize, line: &mut [Columns<T>], mut ticked: &mut [Ticked<T>], groups: &mut [Group<T>]) {
-        let Self { places, states, has_clock, chunks } = *self;
-        for (nth, columns) in (first..).zip(line) {
-            let bucket = states.order()[nth];
-            mark_all(bucket, columns, split_off(&mut ticked, chunks[nth + 1] - chunks[nth]), states);
-            if let [group] = groups {
-                columns.close_gaps(bucket, places, close);
-                columns.hand_out(states, has_clock, group);
-            } else {
-                columns.close_gaps(bucket, places, close_together);
-                hand_out_together(columns, groups);
-            }
-        }
-    }
 }
 
 /// Marks the movers of all chunks of a bucket, as far as that has not been done, and adds them to the leavers.
@@ -377,6 +339,70 @@ fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>
             columns.list_leavers(bucket, start, &outcome.movers, outcome.moved_at, states);
         } else {
             columns.mark(bucket, start, &outcome.movers, outcome.moved_at, states);
+        }
+    }
+}
+
+/// The moves that threads make together.
+struct Moves<'a, T: Owner> {
+    places: &'a Places,
+    states: &'a States<T>,
+    has_clock: bool,
+    extents: &'a [Extent],
+}
+
+impl<T: Owner + Send> Moves<'_, T>
+where
+    T::Message: Send,
+{
+    /// Carries out some jobs. `line` begins with the `first`-th bucket, `ticked` with its chunks, `groups` with the first job's.
+    fn carry_out(
+        &self,
+        jobs: &[Job],
+        first: usize,
+        line: &mut [Columns<T>],
+        ticked: &mut [Ticked<T>],
+        groups: &mut [Group<T>],
+    ) {
+        let chunks_before = |nth: usize| self.extents[nth].chunks - self.extents[first].chunks;
+        if let [Job { buckets, .. }] = jobs {
+            let chunks = chunks_before(buckets.start)..chunks_before(buckets.end);
+            let line = &mut line[buckets.start - first..buckets.end - first];
+            self.carry_out_one(buckets.start, line, &mut ticked[chunks], groups);
+        } else if let Some(middle) = jobs.get(jobs.len() / 2) {
+            let (jobs, other_jobs) = jobs.split_at(jobs.len() / 2);
+            let next = middle.buckets.start;
+            let (line, other_line) = line.split_at_mut(next - first);
+            let (ticked, other_ticked) = ticked.split_at_mut(chunks_before(next));
+            let (groups, other_groups) = groups.split_at_mut(middle.groups.start - jobs[0].groups.start);
+            rayon::join(
+                || self.carry_out(jobs, first, line, ticked, groups),
+                || self.carry_out(other_jobs, next, other_line, other_ticked, other_groups),
+            );
+        }
+    }
+
+    /// Moves the rows of the buckets of one job, of which the first is the `first`-th in the order of the states.
+    fn carry_out_one(
+        &self,
+        first: usize,
+        line: &mut [Columns<T>],
+        mut ticked: &mut [Ticked<T>],
+        groups: &mut [Group<T>],
+    ) {
+        let Self { places, states, has_clock, .. } = self;
+        for (nth, columns) in (first..).zip(line) {
+            let bucket = states.order()[nth];
+            let (chunks, rest) = ticked.split_at_mut(chunks_of(self.extents, nth).len());
+            ticked = rest;
+            mark_all(bucket, columns, chunks, states);
+            if let [group] = groups {
+                columns.close_gaps(bucket, places, close);
+                columns.hand_out(states, *has_clock, group);
+            } else {
+                columns.close_gaps(bucket, places, close_together);
+                hand_out_together(columns, groups);
+            }
         }
     }
 }

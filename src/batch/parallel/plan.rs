@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::chunks::Ticked;
+use super::chunks::{Extent, Ticked};
 use crate::batch::rows::store::Store;
 use crate::owner::Owner;
 
@@ -39,14 +39,14 @@ impl Jobs {
     }
 
     /// Divides the moves that are left to do into jobs. Returns whether they are enough for several threads.
-    pub(super) fn plan<T: Owner>(&mut self, store: &Store<T>, chunks: &[usize], ticked: &[Ticked<T>]) -> bool {
+    pub(super) fn plan<T: Owner>(&mut self, store: &Store<T>, extents: &[Extent], ticked: &[Ticked<T>]) -> bool {
         self.list.clear();
         let movers = |nth: usize| {
-            let ticked = &ticked[chunks[nth]..chunks[nth + 1]];
+            let ticked = &ticked[extents[nth].chunks..extents[nth + 1].chunks];
             let columns = &store.buckets[store.states.order()[nth] as usize];
             ticked.iter().map(|chunk| chunk.outcome.movers.len()).sum::<usize>() + columns.leavers.list.len()
         };
-        let buckets = 0..chunks.len() - 1;
+        let buckets = 0..extents.len() - 1;
         let all: usize = buckets.clone().map(movers).sum();
         let threads = rayon::current_num_threads();
         if threads == 1 || all < MANY_MOVERS {
@@ -56,7 +56,7 @@ impl Jobs {
         let whole_group = (all / (threads * GROUPS_PER_THREAD)).clamp(least, most);
         for (nth, movers) in buckets.map(|nth| (nth, movers(nth))).filter(|(_, movers)| *movers > 0) {
             let columns = &store.buckets[store.states.order()[nth] as usize];
-            let ticked = &ticked[chunks[nth]..chunks[nth + 1]];
+            let ticked = &ticked[extents[nth].chunks..extents[nth + 1].chunks];
             let is_plain =
                 columns.asleep == 0 && !columns.leavers.are_mixed && !ticked.iter().any(|chunk| chunk.are_nested);
             let groups = if is_plain && movers > 2 * whole_group { movers / whole_group } else { 1 };

@@ -408,3 +408,9 @@ impl DueChange {
         changes.sort_unstable_by_key(|change| change.slot);
     }
 }
+
+/// The buckets in the order of the states, whose numbers are given.
+pub(crate) fn in_order<'a, T: Owner>(buckets: &'a mut [Columns<T>], order: &[u32]) -> Vec<&'a mut Columns<T>> {
+    let mut buckets: Vec<_> = buckets.iter_mut().map(Some).collect();
+    order.iter().filter_map(|&bucket| buckets[bucket as usize].take()).collect()
+}

@@ -69,9 +69,9 @@ impl<T: Owner> Store<T> {
     }
 
     fn forget_extra(&mut self, key: Key) {
-        let extra = if self.extras.is_empty() { None } else { self.extras.remove(key) };
-        if let Some(extra) = extra {
-            discard(extra, &mut self.discarded);
+        if !self.extras.is_empty() {
+            empty_extra(key, &mut self.extras, &mut self.discarded);
+            self.extras.remove(key);
         }
     }
 }
@@ -297,7 +297,7 @@ impl<T: Owner> Store<T> {
         let bucket = self.bucket_for(seat, panic);
         let is_asleep = seat.is_asleep();
         let is_owned = self.states.get(bucket).is_owned;
-        let tag = if is_owned { self.owned_tag(key, seat) } else { self.tag(key, seat, panic) };
+        let tag = self.tag(key, is_owned, seat, panic);
         let Self { states, buckets, has_clock, .. } = self;
         let columns = &mut buckets[from.bucket as usize];
         if bucket == from.bucket {
@@ -351,9 +351,12 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// The tag of an owner in a bucket that is not of owned states. A previous state that has a number is taken off the seat.
+    /// The tag of an owner. Unless it is in a bucket of owned states, a previous state that has a number is taken off the seat.
     #[inline]
-    fn tag(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
+    fn tag(&mut self, key: Key, is_owned: bool, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
+        if is_owned {
+            return self.owned_tag(key, seat);
+        }
         let is_timed = |at: f64| at != 0.0 && !at.is_nan();
         if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
             self.start_clock();
@@ -417,7 +420,7 @@ impl<T: Owner> Store<T> {
     /// Adds a row to a bucket, and takes all that it needs off the seat.
     pub(crate) fn push_row(&mut self, owner: T, key: Key, bucket: u32, seat: &mut Seat<T>, panic: &mut FirstPanic) {
         let is_owned = self.states.get(bucket).is_owned;
-        let tag = if is_owned { self.owned_tag(key, seat) } else { self.tag(key, seat, panic) };
+        let tag = self.tag(key, is_owned, seat, panic);
         let columns = &mut self.buckets[bucket as usize];
         columns.owners.push(owner);
         columns.tags.push(tag);
@@ -497,13 +500,6 @@ fn number_of<T: Owner>(states: &mut States<T>, then: &Then<T>) -> Option<u32> {
         Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
         _ => None,
     }
-}
-
-fn discard<T: Owner>(mut extra: Extra<T>, discarded: &mut Discarded<T>) {
-    if let Some(rare) = extra.rare_mut() {
-        discarded.empty_rare(rare);
-    }
-    discarded.add(extra.previous);
 }
 
 /// Forgets the previous state that is kept for an owner beside its row.

@@ -135,14 +135,8 @@ impl<T: Owner> Observer<T> for Noting<'_, T> {
     }
 }
 
-/// `Option<Noting>` as what a machine takes.
-pub(crate) trait AsObserver<T: Owner> {
-    fn as_observer(&mut self) -> Option<&mut dyn Observer<T>>;
-}
-
-impl<T: Owner> AsObserver<T> for Option<Noting<'_, T>> {
-    #[inline]
-    fn as_observer(&mut self) -> Option<&mut dyn Observer<T>> {
-        self.as_mut().map(|noting| noting as _)
-    }
+/// An observer as a machine takes it.
+#[inline]
+pub(crate) fn as_observer<'o, T: Owner>(noting: &'o mut Option<Noting<'_, T>>) -> Option<&'o mut dyn Observer<T>> {
+    noting.as_mut().map(|noting| noting as _)
 }

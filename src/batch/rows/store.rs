@@ -10,7 +10,7 @@ use super::chunk::{Chunk, Global, PassPart};
 use super::columns::Columns;
 use super::individuals::run_on_seat;
 use super::journaling::Journaling;
-use super::notes::{AsObserver, Notes};
+use super::notes::{Notes, as_observer};
 use super::range::{Extra, Extras, Rows, SharedByRows, clone_extras_from};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
@@ -247,7 +247,7 @@ impl<T: Owner> Store<T> {
         let mut observer = journaling.as_ref().map(|_| notes.of_key(key));
         let owner = &mut owners[slot];
         let (result, is_touched) =
-            run_on_seat(seat, &global.state, observer.as_observer(), panic, |single| act(owner, single));
+            run_on_seat(seat, &global.state, as_observer(&mut observer), panic, |single| act(owner, single));
         if !is_touched {
             if is_in_row {
                 rows.put_back(0, spare);

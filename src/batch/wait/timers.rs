@@ -29,13 +29,6 @@ struct KeptTimers<T: Owner> {
     free: Vec<u32>,
 }
 
-/// What is due for an owner of whom a batch takes care together with others.
-pub(crate) enum PlainDue {
-    Wake,
-    /// A change to the state of a number.
-    Change(u32),
-}
-
 /// What a node of the wheel stands for.
 #[derive(Clone, Copy)]
 enum WheelEntry {
@@ -152,12 +145,12 @@ impl<T: Owner> Timers<T> {
     }
 
     /// What is due for an owner at a time, if that is no more than to wake, or one change.
-    pub(crate) fn plain(&self, key: Key, now: f64) -> Option<PlainDue> {
-        let mut plain = PlainDue::Wake;
+    pub(crate) fn plain(&self, key: Key, now: f64) -> Option<Until> {
+        let mut plain = Until::Awake;
         for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
             match WheelEntry::of(bits) {
                 WheelEntry::Wake => {}
-                WheelEntry::Change(_, number) if matches!(plain, PlainDue::Wake) => plain = PlainDue::Change(number),
+                WheelEntry::Change(_, number) if plain == Until::Awake => plain = Until::Change(number),
                 _ => return None,
             }
         }
@@ -356,12 +349,9 @@ impl<T: Owner> KeptTimers<T> {
 
 impl<T: Owner> Clone for Timers<T> {
     fn clone(&self) -> Self {
-        Self {
-            wheel: self.wheel.clone(),
-            kept: KeptTimers { list: self.kept.list.clone(), free: self.kept.free.clone() },
-            clock: self.clock,
-            due: Vec::new(),
-        }
+        let mut clone = Self::new();
+        clone.clone_from(self);
+        clone
     }
 
     fn clone_from(&mut self, source: &Self) {
