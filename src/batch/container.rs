@@ -244,6 +244,7 @@ impl<'a, T: Owner> IntoIterator for &'a mut Batch<T> {
 }
 
 /// The keys of a batch, by [`Batch::keys`].
+#[derive(Clone)]
 pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, SharedPlace>);
 
 impl Iterator for Keys<'_> {
@@ -260,12 +261,6 @@ impl Iterator for Keys<'_> {
 
 impl ExactSizeIterator for Keys<'_> {}
 impl FusedIterator for Keys<'_> {}
-
-impl Clone for Keys<'_> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
 
 impl fmt::Debug for Keys<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -107,13 +107,10 @@ impl<T: Owner> Batch<T> {
                     hasher.write_seat(seat);
                 } else {
                     hasher.write_u64(names.paths[bucket as usize]);
-                    let previous = rows.previous_number(slot);
-                    hasher.write_u64(
-                        previous.map_or_else(
-                            || name_digest(rows.previous(slot)),
-                            |previous| names.states[previous as usize],
-                        ),
-                    );
+                    hasher.write_u64(match rows.previous_number(slot) {
+                        Some(previous) => names.states[previous as usize],
+                        None => name_digest(rows.previous(slot)),
+                    });
                     hasher.write_view(&rows.view(slot, nowhere));
                     rows.with_rare(slot, |rare| hasher.write_rare(rare));
                     rows.load_waiting(slot, columns.is_asleep(slot), &mut loaded);

@@ -12,7 +12,6 @@ use super::known::key::Key;
 use super::known::panics::FirstPanic;
 use super::known::slots::CHUNK;
 use super::rows::chunk::PassPart;
-use super::rows::columns::DueChange;
 use super::rows::store::{SharedPlace, Store};
 use super::wait::waiter::Until;
 use crate::owner::{Owner, now};
@@ -108,10 +107,9 @@ impl<T: Owner> Store<T> {
         let plain = std::mem::take(&mut self.plain);
         for &(key, target) in &plain {
             let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
-            let is_asleep = self.buckets[place.bucket as usize].is_asleep(place.slot());
-            let slot = if is_asleep { self.wake(place) } else { place.slot };
+            let slot = self.set_row_asleep(place, false);
             if let Some(target) = target {
-                self.buckets[place.bucket as usize].changes_due.push(DueChange { slot, target });
+                self.buckets[place.bucket as usize].changes_due.push((slot, target));
             }
         }
         self.plain = plain;
@@ -120,15 +118,12 @@ impl<T: Owner> Store<T> {
     /// Makes the changes that are due for the owners of a bucket, for many at a time.
     fn change_due(&mut self, bucket: u32, pass: &mut Pass<T>, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
         let mut changes = std::mem::take(&mut self.buckets[bucket as usize].changes_due);
-        DueChange::sort(&mut changes);
+        changes.sort_unstable();
         let mut rest = &changes[..];
-        while let Some(first) = rest.first() {
-            let first = first.slot as usize;
-            let (together, behind) =
-                rest.split_at(rest.partition_point(|change| (change.slot as usize) < first + CHUNK));
-            let movers = together
-                .iter()
-                .map(|&DueChange { slot, target }| Mover::new(slot as usize - first, Kind::Change, target));
+        while let Some(&(first, _)) = rest.first() {
+            let first = first as usize;
+            let (together, behind) = rest.split_at(rest.partition_point(|(slot, _)| (*slot as usize) < first + CHUNK));
+            let movers = together.iter().map(|&(slot, target)| Mover::new(slot as usize - first, Kind::Change, target));
             pass.change_all(movers, &mut self.chunk(bucket, first, CHUNK, PassPart::ALL), cx);
             let outcome = &mut pass.outcome;
             self.take_up(bucket, first, outcome);

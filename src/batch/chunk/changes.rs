@@ -27,7 +27,8 @@ const FEW: usize = 6;
 const MOST_COUNTED: usize = 256;
 
 /// Movers by target; kept from one chunk to the next so that nothing is allocated.
-pub(crate) struct Grouping {
+#[derive(Default)]
+struct Grouping {
     /// The movers of each target, by slot.
     movers: Vec<Mover>,
     groups: Vec<MoverGroup>,
@@ -47,48 +48,24 @@ struct MoverGroup {
 }
 
 impl Grouping {
-    pub(crate) const fn new() -> Self {
-        Self { movers: Vec::new(), groups: Vec::new(), most_kept: 0, places: Vec::new() }
-    }
-
-    fn clear(&mut self) {
-        self.movers.clear();
-        self.groups.clear();
-    }
-
     /// Sorts the movers that leave a bucket by target: always in the same order, so that the calls that follow are the same each
     /// time.
     fn group<T: Owner>(&mut self, movers: &[Mover], bucket: u32, states: &States<T>) {
-        self.clear();
+        self.movers.clear();
         self.movers.extend_from_slice(movers);
-        let Some(first) = movers.first() else { return };
-        if movers.iter().all(|mover| mover.target() == first.target()) {
-            self.groups.push(MoverGroup { target: first.target(), end: movers.len(), kept: 0 });
-        } else if movers.len() <= FEW || states.len() > MOST_COUNTED {
-            self.sort();
-        } else {
-            self.count(movers, states.len());
-        }
-        self.most_kept = 0;
-        for group in &mut self.groups {
-            group.kept = states.kept(bucket, group.target);
-            self.most_kept = self.most_kept.max(group.kept);
-        }
-    }
-
-    fn sort(&mut self) {
-        self.movers.sort_by_key(|mover| mover.target());
-        for (at, mover) in self.movers.iter().enumerate() {
-            match self.groups.last_mut() {
-                Some(group) if group.target == mover.target() => group.end = at + 1,
-                _ => self.groups.push(MoverGroup { target: mover.target(), end: at + 1, kept: 0 }),
+        if !movers.is_sorted_by_key(|mover| mover.target()) {
+            if movers.len() <= FEW || states.len() > MOST_COUNTED {
+                self.movers.sort_by_key(|mover| mover.target());
+            } else {
+                self.sort_by_counting(movers, states.len());
             }
         }
+        self.divide(bucket, states);
     }
 
     /// Finds a place for each target, then puts each mover at the next place of its own.
-    fn count(&mut self, movers: &[Mover], states: usize) {
-        let Self { movers: grouped, groups, places, .. } = self;
+    fn sort_by_counting(&mut self, movers: &[Mover], states: usize) {
+        let Self { movers: grouped, places, .. } = self;
         if places.len() < states {
             places.resize(states, 0);
         }
@@ -96,12 +73,8 @@ impl Grouping {
             places[mover.target() as usize] += 1;
         }
         let mut end = 0;
-        for (target, place) in (0..).zip(places.iter_mut()) {
-            let count = mem::replace(place, end);
-            if count > 0 {
-                end += count;
-                groups.push(MoverGroup { target, end, kept: 0 });
-            }
+        for place in places.iter_mut() {
+            end += mem::replace(place, end);
         }
         for mover in movers {
             let place = &mut places[mover.target() as usize];
@@ -111,31 +84,31 @@ impl Grouping {
         places.fill(0);
     }
 
+    /// Divides the movers, which are sorted, into groups.
+    fn divide<T: Owner>(&mut self, bucket: u32, states: &States<T>) {
+        let Self { movers, groups, most_kept, .. } = self;
+        groups.clear();
+        *most_kept = 0;
+        let mut end = 0;
+        for group in movers.chunk_by(|one, other| one.target() == other.target()) {
+            end += group.len();
+            let target = group[0].target();
+            let kept = states.kept(bucket, target);
+            groups.push(MoverGroup { target, end, kept });
+            *most_kept = kept.max(*most_kept);
+        }
+    }
+
     /// Whether a mover leaves the state at a depth.
     fn leaves(&self, mover: Mover, depth: usize) -> bool {
         // The groups are by target.
         let group = self.groups.binary_search_by_key(&mover.target(), |group| group.target);
         group.is_ok_and(|group| self.groups[group].kept <= depth)
     }
-
-    /// Leaves movers out.
-    fn remove(&mut self, slots: &Slots) {
-        let Self { movers, groups, .. } = self;
-        let (mut kept, mut start) = (0, 0);
-        for group in groups {
-            for at in mem::replace(&mut start, group.end)..group.end {
-                if !slots.contains(movers[at].slot()) {
-                    movers[kept] = movers[at];
-                    kept += 1;
-                }
-            }
-            group.end = kept;
-        }
-        movers.truncate(kept);
-    }
 }
 
 /// Room for making many changes, kept from one chunk to the next so that nothing is allocated.
+#[derive(Default)]
 pub(crate) struct Workspace {
     grouping: Grouping,
     /// The movers of one step, where these are not all.
@@ -146,18 +119,6 @@ pub(crate) struct Workspace {
     dropped: Slots,
     /// Room for when the states around a target count as entered.
     times: Vec<f64>,
-}
-
-impl Workspace {
-    pub(crate) const fn new() -> Self {
-        Self {
-            grouping: Grouping::new(),
-            some: Vec::new(),
-            refused: Vec::new(),
-            dropped: Slots::new(),
-            times: Vec::new(),
-        }
-    }
 }
 
 /// The changes of some movers, which are in the order of slots.
@@ -189,23 +150,36 @@ impl<T: Owner> Callees<'_, '_, T> {
         dropped: &mut Slots,
         mut act: impl FnMut(&mut [T], &[Mover], &mut FsmSlice<'_, T>),
     ) {
-        let Self { owners, rows, global, ledger, panic } = self;
         let mut at = 0;
-        ledger.asked.waits.open();
+        self.ledger.asked.waits.open();
         while at < movers.len() {
-            let rest = &movers[at..];
-            let slots = 0..owners.len();
-            let mut machines = ChunkMachines { rows, global, ledger, slots, phase, scope };
-            let mut fsm = FsmSlice::new(&mut machines, &[]);
-            if panic.catch(|| act(owners, rest, &mut fsm)).is_some() {
-                return;
-            }
-            let slot = fsm.last();
+            let (all, rest) = (0..self.owners.len(), &movers[at..]);
+            let Some(slot) = self.call((&phase, scope), all, &[], |owners, fsm| act(owners, rest, fsm)) else { return };
             // The movers of one list are by slot.
             at += Mover::count_before(rest, slot + 1).max(1);
-            ledger.forget(slot, panic);
             dropped.insert(slot);
         }
+    }
+
+    /// Calls `act` with some owners, and with their handles. If it panics, the requests of the owner whose callback panicked are
+    /// dropped, and its slot is returned.
+    pub(super) fn call(
+        &mut self,
+        (phase, scope): (&Phase<'_, T>, Scope),
+        slots: Range<usize>,
+        times: &[f64],
+        act: impl FnOnce(&mut [T], &mut FsmSlice<'_, T>),
+    ) -> Option<usize> {
+        let Self { owners, rows, global, ledger, panic } = self;
+        let (first, owners) = (slots.start, &mut owners[slots.clone()]);
+        let mut machines = ChunkMachines { rows, global, ledger, slots, phase, scope };
+        let mut fsm = FsmSlice::new(&mut machines, times);
+        if panic.catch(|| act(owners, &mut fsm)).is_some() {
+            return None;
+        }
+        let slot = first + fsm.last();
+        ledger.forget(slot, panic);
+        Some(slot)
     }
 }
 
@@ -309,7 +283,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let Workspace { grouping, dropped, .. } = &mut *self.workspace;
         if !dropped.is_empty() {
             dropped.remove_from(self.movers);
-            grouping.remove(dropped);
+            dropped.remove_from(&mut grouping.movers);
+            grouping.divide(self.callees.rows.bucket, self.callees.rows.states());
             dropped.clear();
         }
     }
@@ -388,14 +363,14 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 }
             }
         }
-        callees.go_through(entered, (Phase::Enter(entering), Scope::state(depth)), dropped, |owners, rest, fsm| {
+        callees.go_through(entered, (Phase::Enter(&entering), Scope::state(depth)), dropped, |owners, rest, fsm| {
             entering.state().enter_each(owners, rest, fsm, cx)
         });
         if !entering.is_innermost() && !dropped.is_empty() {
             // Also owners whose `on_change` has panicked: they stay where the change has come to. An owner that has stopped
             // further out stays there.
             for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
-                callees.ledger.individual(mover.slot(), rows, Some(entering)).is_touched = true;
+                callees.ledger.individual(mover.slot(), rows, Some(&entering)).is_touched = true;
             }
         }
     }
@@ -448,7 +423,8 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         } else {
             // All owners have left their state, and none of them arrives.
             movers.drain(..).for_each(|mover| ledger.stay(mover.slot(), rows, from));
-            workspace.grouping.clear();
+            workspace.grouping.movers.clear();
+            workspace.grouping.groups.clear();
         }
         // The logger may panic.
         if panic.catch(logs_changes) == Some(true) {

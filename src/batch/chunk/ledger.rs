@@ -67,7 +67,7 @@ impl<T: Owner> Ledger<'_, T> {
         &mut self,
         slot: usize,
         rows: &Rows<'_, T>,
-        entering: Option<Entering<'_, T>>,
+        entering: Option<&Entering<'_, T>>,
     ) -> &mut Individual<T> {
         let Self { asked, individuals, .. } = self;
         if individuals.get(slot).is_none() {
@@ -132,7 +132,7 @@ impl<T: Owner> Asked<T> {
             has_stale: false,
             has_forced: false,
             misused: Vec::new(),
-            waits: Waits::new(),
+            waits: Waits::default(),
             open_from: 0,
             is_bulk: false,
             numbers: Numbers::new(),

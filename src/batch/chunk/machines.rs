@@ -32,16 +32,8 @@ pub(crate) enum Phase<'a, T: Owner> {
     /// The exits of the movers, by slot.
     Exit(&'a [Mover]),
     /// Entering a state.
-    Enter(Entering<'a, T>),
+    Enter(&'a Entering<'a, T>),
 }
-
-impl<T: Owner> Clone for Phase<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Owner> Copy for Phase<'_, T> {}
 
 /// Some consecutive owners of one bucket.
 pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
@@ -51,7 +43,7 @@ pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
     pub(crate) ledger: &'a mut Ledger<'l, T>,
     /// The slots of the owners that the handles are for.
     pub(crate) slots: Range<usize>,
-    pub(crate) phase: Phase<'a, T>,
+    pub(crate) phase: &'a Phase<'a, T>,
     /// The scope of the state whose callbacks they are.
     pub(crate) scope: Scope,
 }
@@ -125,7 +117,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
     /// may be left of the tick.
     fn may_wait(&self, slot: usize, may_end_tick: bool) -> bool {
         let is_in_time = match self.phase {
-            Phase::Update { is_last } => (is_last || !may_end_tick) && self.rows.known().is_bulk,
+            Phase::Update { is_last } => (*is_last || !may_end_tick) && self.rows.known().is_bulk,
             Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
             Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
         };
@@ -175,7 +167,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// The owner at a slot as an individual.
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
-        let entering = if let Phase::Enter(entering) = self.phase { Some(entering) } else { None };
+        let entering = if let Phase::Enter(entering) = self.phase { Some(*entering) } else { None };
         self.ledger.individual(slot, self.rows, entering)
     }
 
@@ -364,14 +356,6 @@ pub(crate) struct Entering<'a, T: Owner> {
     pub(crate) at: f64,
     pub(crate) times: AncestorTimes<'a>,
 }
-
-impl<T: Owner> Clone for Entering<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Owner> Copy for Entering<'_, T> {}
 
 impl<'a, T: Owner> Entering<'a, T> {
     /// The state that is being entered.

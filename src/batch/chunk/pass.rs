@@ -3,12 +3,12 @@
 //! Nearly all owners ask for nothing or for one change. These changes are made for all owners at once, a step at a time. An
 //! owner to which anything else happens finishes its tick by itself, on a seat, with the code that a machine runs.
 
-use std::hint;
 use std::ops::Range;
+use std::{fmt, hint};
 
 use super::changes::{Callees, ManyChanges, Workspace};
 use super::ledger::{Asked, Ledger};
-use super::machines::{ChunkMachines, Phase};
+use super::machines::Phase;
 use super::waits::Wait;
 use crate::batch::known::slots::Slots;
 use crate::batch::rows::chunk::{Chunk, ChunkOutcome, PassPart};
@@ -19,9 +19,8 @@ use crate::batch::rows::range::Rows;
 use crate::batch::wait::waiter::{Until, Waiter};
 use crate::machine::single::Single;
 use crate::machine::transition::tell_endless_sleep;
-use crate::machine::waiting::{Scope, Then};
+use crate::machine::waiting::Scope;
 use crate::owner::{self, Owner};
-use crate::slice::FsmSlice;
 use crate::span::due_after;
 use crate::state::{Mover, StateRef};
 
@@ -51,9 +50,9 @@ impl<T: Owner> Pass<T> {
     pub(crate) fn new() -> Self {
         Self {
             asked: Asked::new(),
-            workspace: Workspace::new(),
+            workspace: Workspace::default(),
             movers: Vec::new(),
-            finished: Slots::new(),
+            finished: Slots::default(),
             outcome: ChunkOutcome::new(),
         }
     }
@@ -125,50 +124,36 @@ impl<T: Owner> Pass<T> {
     }
 
     /// Begins a chunk, none of whose owners has been updated yet.
-    pub(crate) fn begin(&mut self, is_bulk: bool) {
+    fn begin(&mut self, is_bulk: bool) {
         self.finished.clear();
         self.asked.open(is_bulk);
     }
 
-    /// Ends a chunk, all of whose owners have been updated.
-    pub(crate) fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
-        if !self.asked.waits.is_empty() {
-            self.begin_waiting(chunk, cx);
-        }
-    }
-
-    /// Notes until when owners wait.
-    fn begin_waiting(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
+    /// Ends a chunk, all of whose owners have been updated: notes until when they wait.
+    fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         let Chunk { owners, rows, global, .. } = chunk;
         let ChunkOutcome { movers, waiters, panic, .. } = &mut self.outcome;
         let waits = &mut self.asked.waits;
+        if waits.is_empty() {
+            return;
+        }
         if !movers.is_empty() {
             waits.end_left(|slot| {
                 let mover = Mover::find(movers, slot);
                 mover.map_or(usize::MAX, |mover| rows.states().kept(rows.bucket, mover.target()))
             });
         }
-        let mut now = f64::NAN;
-        for &Wait { slot, seconds, until, scope, .. } in waits.iter() {
-            // Code of the game, which may panic, as its labels may.
-            panic.catch(|| {
-                if now.is_nan() {
-                    now = owner::now::<T>(cx);
-                }
-            });
-            if now.is_nan() {
-                break;
-            }
+        // Code of the game, which may panic, as its labels may.
+        let now = waits.iter().next().and_then(|_| panic.catch(|| owner::now::<T>(cx)));
+        let Some(now) = now.filter(|now| !now.is_nan()) else { return waits.clear() };
+        for &Wait { slot, mut seconds, until, scope, .. } in waits.iter() {
             let owner = &owners[slot];
-            let asked_in = rows.states().get(rows.bucket).state().as_option();
-            let seconds = match until {
-                _ if seconds >= 0.0 => seconds,
-                Until::Change(number) => {
-                    let then = Then::Change(rows.states().get(number).state().clone());
-                    panic.catch(|| Single::seconds(seconds, &then, owner, asked_in)).unwrap_or(0.0)
-                }
-                _ => panic.catch(|| Single::seconds(seconds, &"sleep", owner, asked_in)).unwrap_or(0.0),
-            };
+            if !(seconds >= 0.0) {
+                let then = until.then(rows.states());
+                let what = then.as_ref().map_or(&"sleep" as &dyn fmt::Display, |then| then);
+                let asked_in = rows.known().state().as_option();
+                seconds = panic.catch(|| Single::seconds(seconds, what, owner, asked_in)).unwrap_or(0.0);
+            }
             let key = rows.key(slot);
             let at = due_after(seconds, now);
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
@@ -288,23 +273,12 @@ impl<T: Owner> Pass<T> {
     ) {
         let Self { asked, outcome, .. } = self;
         let ChunkOutcome { individuals, unmet, notes, panic, .. } = outcome;
-        let mut ledger = Ledger { asked, individuals, unmet, notes };
-        ledger.asked.open(chunk.rows.known().is_bulk);
-        let owners = &mut chunk.owners[run.clone()];
-        let global = &chunk.global.state;
-        let mut machines = ChunkMachines {
-            rows: &chunk.rows,
-            global,
-            ledger: &mut ledger,
-            slots: run.clone(),
-            phase: Phase::Update { is_last },
-            scope,
-        };
-        let mut fsm = FsmSlice::new(&mut machines, chunk.rows.times(&run));
-        if panic.catch(|| state.update_all(owners, &mut fsm, cx)).is_none() {
-            let slot = run.start + fsm.last();
-            ledger.forget(slot, panic);
-        }
+        asked.open(chunk.rows.known().is_bulk);
+        let ledger = Ledger { asked, individuals, unmet, notes };
+        let Chunk { owners, rows, global, .. } = chunk;
+        let mut callees = Callees { owners, rows, global: &global.state, ledger, panic };
+        let times = rows.times(&run);
+        callees.call((&Phase::Update { is_last }, scope), run, times, |owners, fsm| state.update_all(owners, fsm, cx));
     }
 
     /// Lets the owners for which anything is still written down finish their tick, each on its seat: first their requests, then
@@ -316,7 +290,7 @@ impl<T: Owner> Pass<T> {
         self.make_individuals(&chunk.rows);
         let Self { outcome, finished, .. } = self;
         let ChunkOutcome { movers, individuals, notes, panic, .. } = outcome;
-        let mut replaced = Slots::new();
+        let mut replaced = Slots::default();
         individuals.finish_each(panic, |individual, panic| {
             let slot = individual.slot;
             let owner = &mut chunk.owners[slot];

@@ -6,30 +6,26 @@ use crate::state::Mover;
 /// is still in the cache when it changes.
 pub(crate) const CHUNK: usize = 2048;
 
-#[derive(Clone)]
+#[derive(Default)]
 pub(crate) struct Slots {
     words: [u64; CHUNK / 64],
-    is_empty: bool,
+    has_any: bool,
 }
 
 impl Slots {
-    pub(crate) const fn new() -> Self {
-        Self { words: [0; CHUNK / 64], is_empty: true }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
-        self.is_empty
+        !self.has_any
     }
 
     pub(crate) fn clear(&mut self) {
-        if !self.is_empty {
-            *self = Self::new();
+        if self.has_any {
+            *self = Self::default();
         }
     }
 
     pub(crate) fn insert(&mut self, slot: usize) {
         self.words[slot / 64] |= 1 << (slot % 64);
-        self.is_empty = false;
+        self.has_any = true;
     }
 
     #[inline]

@@ -374,14 +374,9 @@ impl<T: Owner> States<T> {
     }
 }
 
-impl<T: Owner> Clone for States<T> {
-    fn clone(&self) -> Self {
-        let mut clone = Self::new();
-        clone.clone_from(self);
-        clone
-    }
-
-    fn clone_from(&mut self, source: &Self) {
+impl<T: Owner> States<T> {
+    /// Copies `source` into the room that there is.
+    pub(crate) fn copy_from(&mut self, source: &Self) {
         self.list.clone_from(&source.list);
         self.by_identity.clone_from(&source.by_identity);
         self.singletons.clear();

@@ -47,13 +47,13 @@ pub(super) struct Workers<T: Owner> {
 }
 
 impl<T: Owner> Workers<T> {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             idle: Mutex::new(Vec::new()),
             ticked: Vec::new(),
             extents: Vec::new(),
             line: Vec::new(),
-            jobs: Jobs::new(),
+            jobs: Jobs::default(),
             groups: Vec::new(),
         }
     }
@@ -129,14 +129,11 @@ impl<T: Owner> Batch<T> {
     {
         self.store.wake_outdated();
         let first = self.carry_out_due_first(&make);
+        let has_due_sleepers =
+            |columns: &Columns<T>| columns.due.first().is_some_and(|&slot| columns.is_asleep(slot as usize));
         let sleepers = if self.store.global.is_updating {
             Sleepers::TakePart
-        } else if self
-            .store
-            .buckets
-            .iter()
-            .any(|columns| columns.due.first().is_some_and(|&slot| columns.is_asleep(slot as usize)))
-        {
+        } else if self.store.buckets.iter().any(has_due_sleepers) {
             Sleepers::TakePartIfDue
         } else {
             Sleepers::AreLeftOut

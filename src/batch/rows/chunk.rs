@@ -21,17 +21,12 @@ pub(crate) struct Chunk<'a, T: Owner> {
 }
 
 /// The state that runs beside every other.
+#[derive(Clone)]
 pub(crate) struct Global<T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) state: StateRef<T>,
     /// Whether it is updated.
     pub(crate) is_updating: bool,
-}
-
-impl<T: Owner> Clone for Global<T> {
-    fn clone(&self) -> Self {
-        Self { state: self.state.clone(), is_updating: self.is_updating }
-    }
 }
 
 /// The owners that a pass is for: the `k`-th of `n` parts.

@@ -26,8 +26,9 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) revision: usize,
     /// The slots of the owners for which something is due in the tick under way, ascending.
     pub(crate) due: Vec<u32>,
-    /// The changes that are due in the tick under way. Empty in between.
-    pub(crate) changes_due: Vec<DueChange>,
+    /// The changes that are due in the tick under way: the owner's slot, and the number of the state that it changes to. Empty in
+    /// between.
+    pub(crate) changes_due: Vec<(u32, u32)>,
     /// The rows that leave in the tick under way.
     pub(crate) leavers: Leavers<T>,
 }
@@ -268,20 +269,17 @@ impl<T: Owner> Columns<T> {
         slot < self.asleep
     }
 
-    /// Moves the row at `slot` to the sleeping rows. The first row that is awake takes its place. Returns its new slot.
-    pub(crate) fn sleep(&mut self, slot: usize) -> usize {
-        let last = self.asleep;
-        self.asleep += 1;
-        self.exchange(slot, last);
-        last
-    }
-
-    /// Moves the row at `slot` to the rows that are awake. The last sleeping row takes its place. Returns its new slot.
-    pub(crate) fn wake(&mut self, slot: usize) -> usize {
-        self.asleep -= 1;
-        let first = self.asleep;
-        self.exchange(slot, first);
-        first
+    /// Moves the row at `slot` to the sleeping rows, or to those that are awake. The row at their boundary takes its place. Returns
+    /// its new slot.
+    pub(crate) fn set_asleep(&mut self, slot: usize, is_asleep: bool) -> usize {
+        if self.is_asleep(slot) == is_asleep {
+            return slot;
+        }
+        self.asleep -= usize::from(!is_asleep);
+        let other = self.asleep;
+        self.asleep += usize::from(is_asleep);
+        self.exchange(slot, other);
+        other
     }
 
     fn exchange(&mut self, slot: usize, other: usize) {
@@ -392,20 +390,6 @@ impl<T: Owner + Clone> Clone for Columns<T> {
         self.clone_seats_from(&source.seats);
         self.asleep = source.asleep;
         self.revision = source.revision;
-    }
-}
-
-/// An owner for whom a change is due.
-#[derive(Clone, Copy)]
-pub(crate) struct DueChange {
-    pub(crate) slot: u32,
-    pub(crate) target: u32,
-}
-
-impl DueChange {
-    /// Sorts by slot.
-    pub(crate) fn sort(changes: &mut [Self]) {
-        changes.sort_unstable_by_key(|change| change.slot);
     }
 }
 

@@ -9,7 +9,6 @@ use super::range::{Extra, Extras};
 use super::store::{Place, SharedPlace, Sleeper, Store};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
-use crate::batch::known::states::States;
 use crate::batch::wait::waiter::{Until, Waiter};
 use crate::machine::seat::Seat;
 use crate::machine::waiting::{Then, Timer, Waiting};
@@ -27,10 +26,7 @@ impl<T: Owner> Store<T> {
         if seat.is_outdated() {
             seat.wake();
         }
-        let is_asleep = seat.is_asleep();
-        self.push_row(owner, key, bucket, &mut seat, &mut panic);
-        self.discarded.empty(&mut seat);
-        self.set_asleep(key, is_asleep);
+        self.push_row(owner, key, bucket, seat, &mut panic);
         self.discarded.drop_all(&mut panic);
         if !panic.is_none() {
             drop(self.remove(key));
@@ -214,7 +210,7 @@ impl<T: Owner> Store<T> {
             timers.load(key, states, waiting);
         }
         change(waiting);
-        timers.file(key, waiting, |then| number_of(states, then), discarded);
+        timers.file(key, waiting, states, discarded);
     }
 
     /// Takes all buckets' arrivals up into their rows, and moves the owners that have fallen asleep to the sleeping parts.
@@ -245,28 +241,21 @@ impl<T: Owner> Store<T> {
 
     /// Moves an owner's row to the sleeping part of its bucket, or to the part that is awake.
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
-        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return };
-        let columns = &mut self.buckets[place.bucket as usize];
-        if columns.is_asleep(place.slot()) == is_asleep {
-            return;
+        if let Some(place) = self.places.get(key).map(SharedPlace::get) {
+            self.set_row_asleep(place, is_asleep);
         }
-        let slot = if is_asleep { columns.sleep(place.slot()) } else { columns.wake(place.slot()) };
-        self.note_exchange(place, slot);
     }
 
-    /// Moves the sleeping row at a place to the part that is awake. Returns its new slot.
-    pub(crate) fn wake(&mut self, place: Place) -> u32 {
-        let slot = self.buckets[place.bucket as usize].wake(place.slot());
-        self.note_exchange(place, slot).slot
-    }
-
-    /// Notes that two rows of a bucket have been exchanged. Returns the place of the second.
-    fn note_exchange(&mut self, one: Place, other: usize) -> Place {
-        let tags = &self.buckets[one.bucket as usize].tags;
-        let other = Place::new(one.bucket, other);
-        self.places[tags[one.slot()].key].set(one);
-        self.places[tags[other.slot()].key].set(other);
-        other
+    /// As [`set_asleep`](Self::set_asleep), for the row at a place. Returns its new slot.
+    pub(crate) fn set_row_asleep(&mut self, place: Place, is_asleep: bool) -> u32 {
+        let columns = &mut self.buckets[place.bucket as usize];
+        let other = Place::new(place.bucket, columns.set_asleep(place.slot(), is_asleep));
+        if other != place {
+            // The two rows have been exchanged.
+            self.places[columns.tags[place.slot()].key].set(place);
+            self.places[columns.tags[other.slot()].key].set(other);
+        }
+        other.slot
     }
 
     pub(crate) fn settle(&mut self, bucket: u32) {
@@ -394,7 +383,7 @@ impl<T: Owner> Store<T> {
             self.meet(&mut unmet, panic);
         }
         let Self { timers, states, discarded, .. } = self;
-        timers.file(key, &mut rare.waiting, |then| number_of(states, then), discarded)
+        timers.file(key, &mut rare.waiting, states, discarded)
     }
 
     /// Keeps the data of a seat that has no column.
@@ -417,22 +406,24 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Adds a row to a bucket, and takes all that it needs off the seat.
-    pub(crate) fn push_row(&mut self, owner: T, key: Key, bucket: u32, seat: &mut Seat<T>, panic: &mut FirstPanic) {
-        let is_owned = self.states.get(bucket).is_owned;
-        let tag = self.tag(key, is_owned, seat, panic);
+    /// Adds a row to a bucket.
+    pub(crate) fn push_row(&mut self, owner: T, key: Key, bucket: u32, mut seat: Seat<T>, panic: &mut FirstPanic) {
+        let (is_owned, is_asleep) = (self.states.get(bucket).is_owned, seat.is_asleep());
+        let tag = self.tag(key, is_owned, &mut seat, panic);
         let columns = &mut self.buckets[bucket as usize];
         columns.owners.push(owner);
         columns.tags.push(tag);
         if is_owned {
-            columns.seats.push(mem::replace(seat, Seat::empty()));
+            columns.seats.push(mem::replace(&mut seat, Seat::empty()));
             self.forget_extra(key);
         } else {
             if self.has_clock {
-                columns.times.push(seat.entered_at, ancestors_entered_at(seat));
+                columns.times.push(seat.entered_at, ancestors_entered_at(&seat));
             }
-            self.keep_extra(key, seat);
+            self.keep_extra(key, &mut seat);
         }
+        self.discarded.empty(&mut seat);
+        self.set_asleep(key, is_asleep);
     }
 
     /// Notes that rows have left a bucket.
@@ -492,14 +483,6 @@ impl<T: Owner> Store<T> {
 
 fn ancestors_entered_at<T: Owner>(seat: &Seat<T>) -> &[f64] {
     seat.rare.as_ref().map_or(&[], |rare| &rare.ancestors_entered_at)
-}
-
-/// The number of the singleton that a timer changes to.
-fn number_of<T: Owner>(states: &mut States<T>, then: &Then<T>) -> Option<u32> {
-    match then {
-        Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
-        _ => None,
-    }
 }
 
 /// Forgets the previous state that is kept for an owner beside its row.

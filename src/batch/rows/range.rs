@@ -202,7 +202,7 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// What can be asked of an owner.
-    pub(crate) fn view<'v>(&'v self, slot: usize, target: &'v StateRef<T>) -> View<'v, T> {
+    pub(crate) fn view(&self, slot: usize, target: &'a StateRef<T>) -> View<'a, T> {
         View {
             current: self.known().state(),
             previous: self.previous(slot),

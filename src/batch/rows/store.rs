@@ -125,15 +125,7 @@ impl<T: Owner> Store<T> {
         if let Some(seat) = self.buckets[place.bucket as usize].seats.get(place.slot()) {
             return Some(seat.view(nowhere));
         }
-        let rows = self.row(place);
-        Some(View {
-            current: rows.known().state(),
-            previous: rows.previous(0),
-            target: nowhere,
-            ancestors: &rows.known().ancestors,
-            entered_at: rows.entered_at(0),
-            ancestors_entered_at: rows.ancestors_entered_at(0),
-        })
+        Some(self.row(place).view(0, nowhere))
     }
 
     /// The owned state that an owner is in, if it is in one.
@@ -400,10 +392,10 @@ impl<T: Owner + Clone> Clone for Store<T> {
         clone_extras_from(&mut self.extras, &mut self.spare_extras, &source.extras, &mut panic);
         panic.catch(|| {
             self.places.clone_from(&source.places);
-            self.states.clone_from(&source.states);
+            self.states.copy_from(&source.states);
             self.buckets.clone_from(&source.buckets);
             self.arrivals.clone_from(&source.arrivals);
-            self.timers.clone_from(&source.timers);
+            self.timers.copy_from(&source.timers);
             self.global.clone_from(&source.global);
             self.has_clock = source.has_clock;
         });

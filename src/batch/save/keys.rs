@@ -3,22 +3,12 @@
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer, UnitDeserializer};
 use serde::de::{IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
-use slotmap::{Key as _, KeyData, SlotMap};
+use slotmap::SlotMap;
 
 use super::data::SavedKey;
 use crate::batch::known::key::Key;
 use crate::batch::rows::store::{Place, SharedPlace};
 use crate::save::LoadError;
-
-impl Key {
-    pub(super) fn new(index: u32, version: u32) -> Self {
-        KeyData::from_ffi(u64::from(version) << 32 | u64::from(index)).into()
-    }
-
-    pub(super) fn version(self) -> u32 {
-        (self.data().as_ffi() >> 32) as u32
-    }
-}
 
 /// The keys that the next owners would get, up to the first whose place has never been used.
 ///

@@ -374,14 +374,11 @@ impl<T: Owner> Loading<'_, T> {
     }
 
     /// Inserts an owner under its key.
-    fn insert(&mut self, owner: T, key: Key, mut seat: Seat<T>) {
+    fn insert(&mut self, owner: T, key: Key, seat: Seat<T>) {
         let Self { store, panic, .. } = self;
         let bucket = store.bucket_for(&seat, panic);
         let slot = store.buckets[bucket as usize].len();
         store.places[key].set(Place::new(bucket, slot));
-        let is_asleep = seat.is_asleep();
-        store.push_row(owner, key, bucket, &mut seat, panic);
-        store.discarded.empty(&mut seat);
-        store.set_asleep(key, is_asleep);
+        store.push_row(owner, key, bucket, seat, panic);
     }
 }

@@ -4,7 +4,6 @@
 //! into the 32 bits that the wheel keeps for the caller. An owner in an owned state has its timers in its seat, and one with many
 //! timers has them beside its row; the wheel then says only when to look.
 
-use slotmap::{Key as _, KeyData};
 use smallvec::SmallVec;
 
 use super::waiter::{Until, Waiter};
@@ -118,8 +117,7 @@ impl<T: Owner> Timers<T> {
         self.due.sort_unstable();
         self.due.dedup();
         for &index in &self.due {
-            let version = u64::from(self.wheel.version(index));
-            report(KeyData::from_ffi(version << 32 | u64::from(index)).into());
+            report(Key::new(index, self.wheel.version(index)));
         }
     }
 
@@ -224,13 +222,12 @@ impl<T: Owner> Timers<T> {
         nodes.all(|node| matches!(node, WheelEntry::Wake | WheelEntry::Look) || !node.ends_with(depth))
     }
 
-    /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. `number_of`
-    /// gives the number of a state, if it has one for good. Returns whether it waits for anything that comes by itself.
+    /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. Returns whether it waits for anything that comes by itself.
     pub(crate) fn file(
         &mut self,
         key: Key,
         waiting: &mut Waiting<T>,
-        mut number_of: impl FnMut(&Then<T>) -> Option<u32>,
+        states: &mut States<T>,
         discarded: &mut Discarded<T>,
     ) -> bool {
         if waiting.timers.is_many() {
@@ -244,7 +241,11 @@ impl<T: Owner> Timers<T> {
             return false;
         }
         for Timer { due, scope, then } in waiting.timers.drain() {
-            let node = match number_of(&then).filter(|&number| number < MOST_NUMBERS) {
+            let number = match &then {
+                Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
+                _ => None,
+            };
+            let node = match number.filter(|&number| number < MOST_NUMBERS) {
                 Some(number) => WheelEntry::Change(scope, number),
                 None => WheelEntry::Kept(scope, self.kept.add(then)),
             };
@@ -298,8 +299,7 @@ impl<T: Owner> Timers<T> {
     }
 
     fn set(&mut self, key: Key, due: f64, node: WheelEntry) {
-        let version = (key.data().as_ffi() >> 32) as u32;
-        self.wheel.set((key.index(), version), due, node.bits());
+        self.wheel.set((key.index(), key.version()), due, node.bits());
     }
 
     fn remove_if(&mut self, key: Key, is_removed: impl Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) -> bool {
@@ -347,14 +347,9 @@ impl<T: Owner> KeptTimers<T> {
     }
 }
 
-impl<T: Owner> Clone for Timers<T> {
-    fn clone(&self) -> Self {
-        let mut clone = Self::new();
-        clone.clone_from(self);
-        clone
-    }
-
-    fn clone_from(&mut self, source: &Self) {
+impl<T: Owner> Timers<T> {
+    /// Copies `source` into the room that there is.
+    pub(crate) fn copy_from(&mut self, source: &Self) {
         self.wheel.clone_from(&source.wheel);
         self.kept.list.clone_from(&source.kept.list);
         self.kept.free.clone_from(&source.kept.free);

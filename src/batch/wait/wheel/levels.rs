@@ -98,21 +98,16 @@ impl Levels {
         Some(self.lists[level as usize * SLOTS + slot])
     }
 
-    pub(super) fn clear(&mut self) {
-        self.occupied = [0; LEVELS as usize];
-    }
-}
-
-impl Clone for Levels {
-    fn clone(&self) -> Self {
-        Self { lists: self.lists.clone(), occupied: self.occupied }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
+    /// Copies `source` into the room that there is.
+    pub(super) fn copy_from(&mut self, source: &Self) {
         // A source that has never had a timer has no lists. The lists here are kept then.
         if !source.lists.is_empty() {
             self.lists.clone_from(&source.lists);
         }
         self.occupied = source.occupied;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.occupied = [0; LEVELS as usize];
     }
 }
