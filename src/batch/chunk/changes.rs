@@ -90,9 +90,8 @@ impl Grouping {
         groups.clear();
         *most_kept = 0;
         let mut end = 0;
-        for group in movers.chunk_by(|one, other| one.target() == other.target()) {
-            end += group.len();
-            let target = group[0].target();
+        while let Some(target) = movers.get(end).map(|mover| mover.target()) {
+            end += movers[end..].partition_point(|mover| mover.target() == target);
             let kept = states.kept(bucket, target);
             groups.push(MoverGroup { target, end, kept });
             *most_kept = kept.max(*most_kept);
@@ -163,6 +162,7 @@ impl<T: Owner> Callees<'_, '_, T> {
 
     /// Calls `act` with some owners, and with their handles. If it panics, the requests of the owner whose callback panicked are
     /// dropped, and its slot is returned.
+    #[inline]
     pub(super) fn call(
         &mut self,
         (phase, scope): (&Phase<'_, T>, Scope),

@@ -130,6 +130,10 @@ impl<T: Owner> Individuals<T> {
         Self { list: Vec::new(), in_use: 0, finished: 0, places: Vec::new() }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.in_use == 0
+    }
+
     /// Whether any has not finished its tick.
     pub(crate) fn has_unfinished(&self) -> bool {
         self.finished < self.in_use

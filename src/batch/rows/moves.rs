@@ -76,6 +76,11 @@ impl<T: Owner> Store<T> {
 impl<T: Owner> Store<T> {
     /// Takes up the outcome of a chunk that begins at `start`. The rows that leave the bucket are marked.
     pub(crate) fn take_up(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
+        let ChunkOutcome { movers, individuals, changed, unmet, waiters, notes, .. } = &*outcome;
+        let is_rest_empty = changed.is_empty() && unmet.is_empty() && waiters.is_empty() && notes.is_empty();
+        if movers.is_empty() && individuals.is_empty() && is_rest_empty {
+            return;
+        }
         self.take_up_beside_movers(bucket, start, outcome);
         self.mark(bucket, start, &outcome.movers, outcome.moved_at);
         outcome.movers.clear();

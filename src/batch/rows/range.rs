@@ -133,6 +133,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
+    #[inline]
     pub(crate) fn known(&self) -> &'a KnownState<T> {
         self.states().get(self.bucket)
     }
@@ -202,6 +203,7 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// What can be asked of an owner.
+    #[inline]
     pub(crate) fn view(&self, slot: usize, target: &'a StateRef<T>) -> View<'a, T> {
         View {
             current: self.known().state(),

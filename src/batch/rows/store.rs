@@ -125,7 +125,7 @@ impl<T: Owner> Store<T> {
         if let Some(seat) = self.buckets[place.bucket as usize].seats.get(place.slot()) {
             return Some(seat.view(nowhere));
         }
-        Some(self.row(place).view(0, nowhere))
+        Some(self.rows(place.bucket).view(place.slot(), nowhere))
     }
 
     /// The owned state that an owner is in, if it is in one.
@@ -174,12 +174,14 @@ impl<T: Owner> Store<T> {
     }
 
     /// What is kept for all rows together.
+    #[inline]
     pub(crate) fn shared(&self) -> SharedByRows<'_, T> {
         let Self { states, extras, timers, .. } = self;
         SharedByRows { states, extras, timers, has_journal: self.journaling.is_some() }
     }
 
     /// All rows of a bucket.
+    #[inline]
     pub(crate) fn rows(&self, bucket: u32) -> Rows<'_, T> {
         Rows { bucket, shared: self.shared(), noted: self.buckets[bucket as usize].noted() }
     }
