@@ -271,9 +271,10 @@ impl fmt::Debug for Keys<'_> {
 /// The owners of a batch with their keys, by [`Batch::iter`].
 pub struct Iter<'a, T: Owner> {
     len: usize,
-    rows: FlatMap<Zip<slice::Iter<'a, u32>, Repeat<&'a [Columns<T>]>>, Rows<'a, T>, RowsOf<'a, T>>,
+    rows: FlatMap<Buckets<'a, T>, Rows<'a, T>, RowsOf<'a, T>>,
 }
 
+type Buckets<'a, T> = Zip<slice::Iter<'a, u32>, Repeat<&'a [Columns<T>]>>;
 type Rows<'a, T> = Zip<slice::Iter<'a, Tag>, slice::Iter<'a, T>>;
 type RowsOf<'a, T> = fn((&u32, &'a [Columns<T>])) -> Rows<'a, T>;
 

@@ -353,7 +353,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         if are_individuals || !dropped.is_empty() {
             let is_elsewhere = |slot| individuals.get(slot).is_some_and(|individual| individual.made > 0);
             entered = select(movers, some, |mover| {
-                !dropped.contains(mover.slot()) && !(are_individuals && is_elsewhere(mover.slot()))
+                !(dropped.contains(mover.slot()) || are_individuals && is_elsewhere(mover.slot()))
             });
         }
         if are_individuals {
@@ -364,7 +364,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             }
         }
         callees.go_through(entered, (Phase::Enter(&entering), Scope::state(depth)), dropped, |owners, rest, fsm| {
-            entering.state().enter_each(owners, rest, fsm, cx)
+            entering.state().enter_each(owners, rest, fsm, cx);
         });
         if !entering.is_innermost() && !dropped.is_empty() {
             // Also owners whose `on_change` has panicked: they stay where the change has come to. An owner that has stopped

@@ -148,7 +148,7 @@ impl<T: Owner> Pass<T> {
         let Some(now) = now.filter(|now| !now.is_nan()) else { return waits.clear() };
         for &Wait { slot, mut seconds, until, scope, .. } in waits.iter() {
             let owner = &owners[slot];
-            if !(seconds >= 0.0) {
+            if seconds.is_nan() || seconds < 0.0 {
                 let then = until.then(rows.states());
                 let what = then.as_ref().map_or(&"sleep" as &dyn fmt::Display, |then| then);
                 let asked_in = rows.known().state().as_option();

@@ -331,7 +331,7 @@ pub(crate) struct RowsMut<'a, T: Owner> {
     pub(crate) seats: &'a mut [Seat<T>],
 }
 
-impl<'a, T: Owner> RowsMut<'a, T> {
+impl<T: Owner> RowsMut<'_, T> {
     /// Splits the rows before a slot.
     pub(crate) fn split_at(self, slot: usize) -> (Self, Self) {
         let Self { first, owners, tags, current, ancestors, depth, seats } = self;

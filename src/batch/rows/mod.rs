@@ -1,6 +1,6 @@
 //! Where a row lies, and how it gets elsewhere. Rows are moved here, and on all cores in `parallel`.
 //!
-//! The layer above `known` and `wait`, and below `chunk`: it gets what a tick has led to as an `Outcome`, and runs no callback.
+//! The layer above `known` and `wait`, and below `chunk`: it gets what a tick has led to as a `ChunkOutcome`, and runs no callback.
 
 pub(crate) mod chunk;
 pub(crate) mod columns;
