@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::rows::chunk::PassPart;
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
+use crate::machine::seat::Seat;
 #[cfg(doc)]
 use crate::machine::state_machine::StateMachine;
 use crate::machine::waiting::{Scope, Then};
@@ -397,11 +398,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.awake(), 2);
     /// ```
     pub fn sleep(&mut self, key: Key) -> bool {
-        let slept = self.store.with_single(key, |_, single| {
-            single.is_touched = true;
-            single.seat.sleep_until(f64::INFINITY);
-        });
-        slept.is_some()
+        self.touch(key, |seat| seat.sleep_until(f64::INFINITY))
     }
 
     /// Puts an owner to sleep for a number of seconds. Returns `false` for a stale key. See [`Fsm::sleep_for`].
@@ -463,12 +460,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn set_current(&mut self, key: Key, current: impl IntoState<T>) -> bool {
         let current = current.into_state();
-        self.store
-            .with_single(key, |_, single| {
-                single.is_touched = true;
-                single.seat.place(current);
-            })
-            .is_some()
+        self.touch(key, |seat| seat.place(current))
     }
 
     /// Sets an owner's previous state without calling any callback. Returns whether there is such an owner.
@@ -484,12 +476,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn set_previous(&mut self, key: Key, previous: impl IntoState<T>) -> bool {
         let previous = previous.into_state();
-        self.store
-            .with_single(key, |_, single| {
-                single.is_touched = true;
-                single.seat.previous = previous;
-            })
-            .is_some()
+        self.touch(key, |seat| seat.previous = previous)
     }
 
     /// Returns an owner's current state for editing, if it is an owned one of type `S`. See
@@ -511,6 +498,15 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn current_mut<S: State<T>>(&mut self, key: Key) -> Option<&mut S> {
         self.store.own_state_mut(key)?.owned_mut()
+    }
+
+    /// Changes an owner's seat, without any callback.
+    fn touch(&mut self, key: Key, act: impl FnOnce(&mut Seat<T>)) -> bool {
+        let touched = self.store.with_single(key, |_, single| {
+            single.is_touched = true;
+            act(single.seat);
+        });
+        touched.is_some()
     }
 
     fn execute(&mut self, key: Key, request: &Request<T>, cx: &mut T::Context<'_>) -> bool {

@@ -1,14 +1,14 @@
 //! A batch as a container: std's vocabulary, for owners and their keys.
 
-use std::fmt;
-use std::iter::FusedIterator;
+use std::iter::{self, FlatMap, Flatten, FusedIterator, Repeat, Zip};
 use std::ops::{Index, IndexMut};
+use std::{fmt, slice, vec};
 
 use super::Batch;
 use super::known::key::Key;
 use super::known::panics::FirstPanic;
-use super::rows::columns::{Columns, Tag};
-use super::rows::store::Store;
+use super::rows::columns::{Columns, Tag, in_order};
+use super::rows::store::{SharedPlace, Store};
 use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::IntoState;
@@ -226,8 +226,7 @@ impl<'a, T: Owner> IntoIterator for &'a Batch<T> {
     type IntoIter = Iter<'a, T>;
 
     fn into_iter(self) -> Iter<'a, T> {
-        let store = &self.store;
-        Iter { len: store.len(), order: store.states.order().iter(), buckets: &store.buckets, rows: None }
+        Iter::new(&self.store)
     }
 }
 
@@ -238,15 +237,15 @@ impl<'a, T: Owner> IntoIterator for &'a mut Batch<T> {
     fn into_iter(self) -> IterMut<'a, T> {
         let store = &mut self.store;
         let len = store.len();
-        let mut columns: Vec<Option<&mut Columns<T>>> = store.buckets.iter_mut().map(Some).collect();
-        let order = store.states.order();
-        let by_state: Vec<_> = order.iter().filter_map(|&index| columns[index as usize].take()).collect();
-        IterMut { len, buckets: by_state.into_iter(), rows: None }
+        let buckets = in_order(&mut store.buckets, store.states.order()).into_iter();
+        let rows = buckets.map(|Columns { tags, owners, .. }| tags.iter().zip(owners)).collect::<Vec<_>>();
+        IterMut { len, rows: rows.into_iter().flatten() }
     }
 }
 
 /// The keys of a batch, by [`Batch::keys`].
-pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, super::rows::place::SharedPlace>);
+#[derive(Clone)]
+pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, SharedPlace>);
 
 impl Iterator for Keys<'_> {
     type Item = Key;
@@ -263,12 +262,6 @@ impl Iterator for Keys<'_> {
 impl ExactSizeIterator for Keys<'_> {}
 impl FusedIterator for Keys<'_> {}
 
-impl Clone for Keys<'_> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
 impl fmt::Debug for Keys<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
@@ -278,25 +271,31 @@ impl fmt::Debug for Keys<'_> {
 /// The owners of a batch with their keys, by [`Batch::iter`].
 pub struct Iter<'a, T: Owner> {
     len: usize,
-    order: std::slice::Iter<'a, u32>,
-    buckets: &'a [Columns<T>],
-    rows: Option<Rows<'a, T>>,
+    rows: FlatMap<Buckets<'a, T>, Rows<'a, T>, RowsOf<'a, T>>,
 }
 
-type Rows<'a, T> = std::iter::Zip<std::slice::Iter<'a, Tag>, std::slice::Iter<'a, T>>;
+type Buckets<'a, T> = Zip<slice::Iter<'a, u32>, Repeat<&'a [Columns<T>]>>;
+type Rows<'a, T> = Zip<slice::Iter<'a, Tag>, slice::Iter<'a, T>>;
+type RowsOf<'a, T> = fn((&u32, &'a [Columns<T>])) -> Rows<'a, T>;
+
+impl<'a, T: Owner> Iter<'a, T> {
+    fn new(store: &'a Store<T>) -> Self {
+        let rows_of: RowsOf<'a, T> = |(&bucket, buckets)| {
+            let Columns { tags, owners, .. } = &buckets[bucket as usize];
+            tags.iter().zip(owners)
+        };
+        let buckets = store.states.order().iter().zip(iter::repeat(&store.buckets[..]));
+        Self { len: store.len(), rows: buckets.flat_map(rows_of) }
+    }
+}
 
 impl<'a, T: Owner> Iterator for Iter<'a, T> {
     type Item = (Key, &'a T);
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some((tag, owner)) = self.rows.as_mut().and_then(Iterator::next) {
-                self.len -= 1;
-                return Some((tag.key, owner));
-            }
-            let columns = &self.buckets[*self.order.next()? as usize];
-            self.rows = Some(columns.tags.iter().zip(&columns.owners));
-        }
+        let (tag, owner) = self.rows.next()?;
+        self.len -= 1;
+        Some((tag.key, owner))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -306,11 +305,7 @@ impl<'a, T: Owner> Iterator for Iter<'a, T> {
     /// One loop for each bucket, without asking after each row whether the bucket is at its end. A key that the closure does not use
     /// is not read either.
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut visit: F) -> B {
-        let mut visit_rows =
-            |so_far, rows: Rows<'a, T>| rows.fold(so_far, |so_far, (tag, owner)| visit(so_far, (tag.key, owner)));
-        let begun = self.rows.into_iter().fold(init, &mut visit_rows);
-        let buckets = self.order.map(|&bucket| &self.buckets[bucket as usize]);
-        buckets.fold(begun, |so_far, columns| visit_rows(so_far, columns.tags.iter().zip(&columns.owners)))
+        self.rows.fold(init, |so_far, (tag, owner)| visit(so_far, (tag.key, owner)))
     }
 }
 
@@ -319,7 +314,7 @@ impl<T: Owner> FusedIterator for Iter<'_, T> {}
 
 impl<T: Owner> Clone for Iter<'_, T> {
     fn clone(&self) -> Self {
-        Self { len: self.len, order: self.order.clone(), buckets: self.buckets, rows: self.rows.clone() }
+        Self { len: self.len, rows: self.rows.clone() }
     }
 }
 
@@ -332,24 +327,16 @@ impl<T: Owner + fmt::Debug> fmt::Debug for Iter<'_, T> {
 /// The owners of a batch with their keys, by [`Batch::iter_mut`].
 pub struct IterMut<'a, T: Owner> {
     len: usize,
-    buckets: std::vec::IntoIter<&'a mut Columns<T>>,
-    rows: Option<RowsMut<'a, T>>,
+    rows: Flatten<vec::IntoIter<Zip<slice::Iter<'a, Tag>, slice::IterMut<'a, T>>>>,
 }
-
-type RowsMut<'a, T> = std::iter::Zip<std::slice::Iter<'a, Tag>, std::slice::IterMut<'a, T>>;
 
 impl<'a, T: Owner> Iterator for IterMut<'a, T> {
     type Item = (Key, &'a mut T);
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some((tag, owner)) = self.rows.as_mut().and_then(Iterator::next) {
-                self.len -= 1;
-                return Some((tag.key, owner));
-            }
-            let Columns { owners, tags, .. } = self.buckets.next()?;
-            self.rows = Some(tags.iter().zip(owners));
-        }
+        let (tag, owner) = self.rows.next()?;
+        self.len -= 1;
+        Some((tag.key, owner))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -368,7 +355,7 @@ impl<T: Owner> fmt::Debug for IterMut<'_, T> {
 
 /// The owners that are removed from a batch, by [`Batch::drain`].
 pub struct Drain<'a, T: Owner> {
-    keys: std::vec::IntoIter<Key>,
+    keys: vec::IntoIter<Key>,
     batch: &'a mut Batch<T>,
 }
 

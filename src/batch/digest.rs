@@ -4,7 +4,6 @@ use std::hash::Hasher;
 
 use slotmap::Key as _;
 
-use super::rows::range::Rows;
 use super::{Batch, Key};
 use crate::digest::{DigestHasher, name_digest, path_digest};
 use crate::machine::seat::Seat;
@@ -100,8 +99,7 @@ impl<T: Owner> Batch<T> {
         let mut sum = store.len() as u64;
         for &bucket in store.states.order() {
             let columns = &store.buckets[bucket as usize];
-            let known = store.states.get(bucket);
-            let rows = Rows::new(columns.noted(), 0..columns.len(), bucket, store.shared());
+            let rows = store.rows(bucket);
             for (slot, one) in columns.owners.iter().enumerate() {
                 let mut hasher = DigestHasher::new();
                 identify(rows.key(slot), &mut hasher);
@@ -109,14 +107,11 @@ impl<T: Owner> Batch<T> {
                     hasher.write_seat(seat);
                 } else {
                     hasher.write_u64(names.paths[bucket as usize]);
-                    let previous = rows.previous_number(slot);
-                    hasher.write_u64(
-                        previous.map_or_else(
-                            || name_digest(rows.previous(slot)),
-                            |previous| names.states[previous as usize],
-                        ),
-                    );
-                    hasher.write_view(&rows.view(slot, known.state(), nowhere));
+                    hasher.write_u64(match rows.previous_number(slot) {
+                        Some(previous) => names.states[previous as usize],
+                        None => name_digest(rows.previous(slot)),
+                    });
+                    hasher.write_view(&rows.view(slot, nowhere));
                     rows.with_rare(slot, |rare| hasher.write_rare(rare));
                     rows.load_waiting(slot, columns.is_asleep(slot), &mut loaded);
                     hasher.write_waiting(loaded.rare.as_ref().map_or(&nothing, |rare| &rare.waiting));

@@ -12,14 +12,10 @@ use super::known::key::Key;
 use super::known::panics::FirstPanic;
 use super::known::slots::CHUNK;
 use super::rows::chunk::PassPart;
-use super::rows::columns::DueChange;
-use super::rows::movers::Kind;
-use super::rows::place::SharedPlace;
-use super::rows::store::{Sleeper, Store};
-use super::wait::timers::PlainDue;
-use super::wait::waiter::{Until, Waiter};
+use super::rows::store::{SharedPlace, Store};
+use super::wait::waiter::Until;
 use crate::owner::{Owner, now};
-use crate::state::Mover;
+use crate::state::{Kind, Mover};
 
 /// How many owners are looked at together, so that the processor waits for all of them at once. The data of more would have left
 /// the cache before they are used.
@@ -95,8 +91,8 @@ impl<T: Owner> Store<T> {
             return false;
         }
         let target = match self.timers.plain(key, now) {
-            Some(PlainDue::Wake) => None,
-            Some(PlainDue::Change(number)) if self.states.get(number).is_bulk => Some(number),
+            Some(Until::Awake) => None,
+            Some(Until::Change(number)) if self.states.get(number).is_bulk => Some(number),
             _ => return false,
         };
         let waits = self.timers.take_plain(key, now);
@@ -111,10 +107,9 @@ impl<T: Owner> Store<T> {
         let plain = std::mem::take(&mut self.plain);
         for &(key, target) in &plain {
             let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
-            let is_asleep = self.buckets[place.bucket as usize].is_asleep(place.slot());
-            let slot = if is_asleep { self.wake(place) } else { place.slot };
+            let slot = self.set_row_asleep(place, false);
             if let Some(target) = target {
-                self.buckets[place.bucket as usize].changes_due.push(DueChange { slot, target });
+                self.buckets[place.bucket as usize].changes_due.push((slot, target));
             }
         }
         self.plain = plain;
@@ -123,15 +118,12 @@ impl<T: Owner> Store<T> {
     /// Makes the changes that are due for the owners of a bucket, for many at a time.
     fn change_due(&mut self, bucket: u32, pass: &mut Pass<T>, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
         let mut changes = std::mem::take(&mut self.buckets[bucket as usize].changes_due);
-        DueChange::sort(&mut changes);
+        changes.sort_unstable();
         let mut rest = &changes[..];
-        while let Some(first) = rest.first() {
-            let first = first.slot as usize;
-            let (together, behind) =
-                rest.split_at(rest.partition_point(|change| (change.slot as usize) < first + CHUNK));
-            let movers = together
-                .iter()
-                .map(|&DueChange { slot, target }| Mover::new(slot as usize - first, Kind::Change, target));
+        while let Some(&(first, _)) = rest.first() {
+            let first = first as usize;
+            let (together, behind) = rest.split_at(rest.partition_point(|(slot, _)| (*slot as usize) < first + CHUNK));
+            let movers = together.iter().map(|&(slot, target)| Mover::new(slot as usize - first, Kind::Change, target));
             pass.change_all(movers, &mut self.chunk(bucket, first, CHUNK, PassPart::ALL), cx);
             let outcome = &mut pass.outcome;
             self.take_up(bucket, first, outcome);
@@ -156,32 +148,5 @@ impl<T: Owner> Store<T> {
         for columns in buckets {
             columns.due.sort_unstable();
         }
-    }
-
-    /// Forgets for whom something was due.
-    pub(crate) fn forget_due(&mut self) {
-        if self.due.is_empty() {
-            return;
-        }
-        self.due.clear();
-        self.buckets.iter_mut().for_each(|columns| columns.due.clear());
-    }
-
-    /// Lets owners wait for what they have asked for in bulk.
-    pub(crate) fn settle_waiters(&mut self) {
-        let mut waiters = std::mem::take(&mut self.waiters);
-        for waiter in waiters.drain(..) {
-            let Waiter { key, at, until, .. } = waiter;
-            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
-            let columns = &mut self.buckets[place.bucket as usize];
-            if at < f64::INFINITY || until.is_note() {
-                columns.tags[place.slot()].set_has_timers(true);
-                self.wait(waiter);
-            }
-            if until == Until::Awake {
-                self.sleepers.push(Sleeper::new(key, true));
-            }
-        }
-        self.waiters = waiters;
     }
 }

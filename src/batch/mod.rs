@@ -508,7 +508,7 @@ impl<T: Owner> Batch<T> {
         }
         self.store.forget_due();
         self.store.settle_all();
-        self.store.unused.pay(self.len());
+        self.store.states.pay(self.len());
         self.store.tidy(&mut panic);
         panic.resume();
     }
@@ -530,10 +530,8 @@ impl<T: Owner> Batch<T> {
             }
             act(&mut self.pass, &mut self.store.chunk(bucket, start, len, part));
             let outcome = &mut self.pass.outcome;
-            if !outcome.is_empty() {
-                self.store.take_up(bucket, start, outcome);
-                self.store.discarded.drop_many(&mut outcome.panic);
-            }
+            self.store.take_up(bucket, start, outcome);
+            self.store.discarded.drop_many(&mut outcome.panic);
             if !outcome.panic.is_none() {
                 panic.keep_other(&mut outcome.panic);
                 break;

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::rows::range::Rows;
 use super::{Batch, Key};
 use crate::fsm::{View, time_since};
 use crate::machine::report::MachineReport;
@@ -410,7 +409,7 @@ impl<T: Owner> Batch<T> {
             let columns = &self.store.buckets[bucket as usize];
             let slots = places.start.saturating_sub(before)..places.end.saturating_sub(before).min(columns.len());
             before += columns.len();
-            let rows = Rows::new(columns.noted(), 0..columns.len(), bucket, self.store.shared());
+            let rows = self.store.rows(bucket);
             slots.map(move |slot| {
                 let entered_at = columns.seats.get(slot).map_or_else(|| rows.entered_at(slot), |seat| seat.entered_at);
                 (columns.tags[slot].key, &columns.owners[slot], time_since(entered_at, now))
@@ -438,10 +437,8 @@ impl<T: Owner> Batch<T> {
         if let Some(seat) = columns.seats.get(place.slot()) {
             return Some(MachineReport::new(owner, seat, self.global(), now));
         }
-        let range = place.slot()..place.slot() + 1;
-        let rows = Rows::new(columns.noted(), range, place.bucket, self.store.shared());
         let mut seat = Seat::empty();
-        rows.copy(0, self.store.states.get(place.bucket).state(), &mut seat);
+        self.store.row(place).copy(0, &mut seat);
         Some(MachineReport::new(owner, &seat, self.global(), now))
     }
 }

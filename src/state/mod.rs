@@ -3,6 +3,7 @@
 // Of the layer `machine`: states, the handle `Fsm` and the machine name each other in their signatures. None of them knows files,
 // batches, casts or saved data.
 
+mod mover;
 mod name;
 mod reference;
 
@@ -11,6 +12,9 @@ use core::any::type_name;
 
 use downcast_rs::{DowncastSync, impl_downcast};
 
+#[cfg(feature = "std")]
+pub(crate) use self::mover::Kind;
+pub(crate) use self::mover::Mover;
 pub(crate) use self::name::short_name;
 #[cfg(any(feature = "std", feature = "serde"))]
 pub(crate) use self::reference::Identity;
@@ -288,23 +292,6 @@ pub trait State<T: Owner>:
 }
 
 impl_downcast!(sync State<T> where T: Owner);
-
-/// An owner of a chunk that asks for one change: its slot, and what else the batch notes of it.
-///
-/// One word, so that it is copied as one.
-#[derive(Clone, Copy, Debug)]
-pub struct Mover(pub(crate) u64);
-
-impl Mover {
-    /// How many of the lowest bits hold the slot.
-    pub(crate) const SLOT_BITS: u32 = 16;
-
-    /// The owner's place in the chunk.
-    #[inline]
-    pub(crate) fn slot(self) -> usize {
-        (self.0 & ((1 << Self::SLOT_BITS) - 1)) as usize
-    }
-}
 
 /// The sealed part of [`State`], the same for every state: one virtual call for several answers, or for many owners, inside which
 /// the state's own methods are inlined.

@@ -230,7 +230,7 @@ fn a_guard_of_a_mock_that_is_asked_too_often_panics() {
     gate.expect_can_exit().times(1).return_const(false);
     let mut machine = StateMachine::new(Box::new(gate));
     assert!(!machine.change_state(&mut guard, &Patrol, &mut level));
-    let message = panic_of(|| {
+    let message = panic_of(move || {
         machine.change_state(&mut guard, &Patrol, &mut level);
     });
     assert!(message.contains("MockState::can_exit"), "{message}");

@@ -4,22 +4,22 @@ use std::ops::Range;
 
 use log::error;
 
-use super::entering::Entering;
 use super::ledger::{Entry, Ledger};
 use super::waits::Wait;
-use crate::batch::known::states::NOWHERE;
+use crate::batch::known::states::{KnownState, NOWHERE};
+use crate::batch::rows::columns::append_kept;
 use crate::batch::rows::individuals::Individual;
-use crate::batch::rows::movers::{self, Kind};
-use crate::batch::rows::notes::AsObserver;
+use crate::batch::rows::notes::as_observer;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
 use crate::fsm::{Entries, Machines, Order, Request, View};
+use crate::machine::seat::{DEEPEST, Seat};
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
 use crate::machine::waiting::{Awaited, Scope};
 use crate::owner::Owner;
-use crate::state::{Mover, State, StateRef};
+use crate::state::{Kind, Mover, State, StateRef};
 
 /// The step of a tick that the callbacks belong to.
 pub(crate) enum Phase<'a, T: Owner> {
@@ -32,16 +32,8 @@ pub(crate) enum Phase<'a, T: Owner> {
     /// The exits of the movers, by slot.
     Exit(&'a [Mover]),
     /// Entering a state.
-    Enter(Entering<'a, T>),
+    Enter(&'a Entering<'a, T>),
 }
-
-impl<T: Owner> Clone for Phase<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Owner> Copy for Phase<'_, T> {}
 
 /// Some consecutive owners of one bucket.
 pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
@@ -51,7 +43,7 @@ pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
     pub(crate) ledger: &'a mut Ledger<'l, T>,
     /// The slots of the owners that the handles are for.
     pub(crate) slots: Range<usize>,
-    pub(crate) phase: Phase<'a, T>,
+    pub(crate) phase: &'a Phase<'a, T>,
     /// The scope of the state whose callbacks they are.
     pub(crate) scope: Scope,
 }
@@ -89,7 +81,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.innermost_of(to)?),
             Request::ChangeSingleton(to) => (Kind::Change, self.innermost_of(&StateRef::from(*to))?),
             Request::Force(to) => (Kind::Force, self.innermost_of(to)?),
-            Request::Revert => (Kind::Revert, self.rows.previous_index(slot)?),
+            Request::Revert => (Kind::Revert, self.rows.previous_number(slot).filter(|&previous| previous != NOWHERE)?),
             Request::Push(_)
             | Request::Pop
             | Request::Resume(_)
@@ -98,20 +90,20 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::Due(_)
             | Request::Sleep(_) => return None,
         };
-        (kind == Kind::Nothing || self.rows.states.get(target).is_bulk).then(|| Mover::new(slot, kind, target))
+        (kind == Kind::Nothing || self.rows.states().get(target).is_bulk).then(|| Mover::new(slot, kind, target))
     }
 
     /// The number of the state that a change to `to` ends in, if it can be made in bulk.
     fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
         // Even if it is known where the change leads: that depends on which owners have been updated before.
         self.number_of(to);
-        self.rows.states.innermost_of(self.rows.known(), to)
+        self.rows.states().innermost_of(self.rows.known(), to)
     }
 
     /// The number of a state that is asked for. A state that the batch does not know yet is noted, so that it is known the next
     /// time.
     fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
-        let number = self.rows.states.bucket_of(state);
+        let number = self.rows.states().bucket_of(state);
         if let (None, Some(state)) = (number, state.as_singleton()) {
             let is_last = self.ledger.unmet.last().is_some_and(|last| std::ptr::eq(*last, state));
             if !is_last {
@@ -125,7 +117,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
     /// may be left of the tick.
     fn may_wait(&self, slot: usize, may_end_tick: bool) -> bool {
         let is_in_time = match self.phase {
-            Phase::Update { is_last } => (is_last || !may_end_tick) && self.rows.known().is_bulk,
+            Phase::Update { is_last } => (*is_last || !may_end_tick) && self.rows.known().is_bulk,
             Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
             Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
         };
@@ -142,7 +134,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// The number of a singleton that an owner waits for.
     fn number_of_singleton(&mut self, state: &'static dyn State<T>) -> Option<u32> {
-        let known = self.ledger.asked.number_of(state);
+        let known = self.ledger.asked.numbers.get(state);
         known.or_else(|| self.number_of(&state.into())).filter(|&number| number < MOST_NUMBERS)
     }
 
@@ -168,14 +160,14 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// Remembers the number of a singleton, if a change to it ends in no other state.
     fn remember(&mut self, state: &'static dyn State<T>, number: u32) {
-        if *self.rows.states.get(number).state() == StateRef::from(state) {
-            self.ledger.asked.remember(state, number);
+        if *self.rows.states().get(number).state() == StateRef::from(state) {
+            self.ledger.asked.numbers.set(state, number);
         }
     }
 
     /// The owner at a slot as an individual.
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
-        let entering = if let Phase::Enter(entering) = self.phase { Some(entering) } else { None };
+        let entering = if let Phase::Enter(entering) = self.phase { Some(*entering) } else { None };
         self.ledger.individual(slot, self.rows, entering)
     }
 
@@ -186,7 +178,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         let Ledger { individuals, notes, .. } = &mut *self.ledger;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
-        individual.run(global, notes.of(rows, slot).as_observer(), act)
+        individual.run(global, as_observer(&mut notes.of(rows, slot)), act)
     }
 
     /// Whether the state of a scope, for which a row keeps something, has been left.
@@ -196,7 +188,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// The state that a mover of a list asks for.
     fn target(&self, movers: &[Mover], slot: usize) -> &StateRef<T> {
-        self.rows.states.get(movers::find(movers, slot).map_or(NOWHERE, Mover::target)).state()
+        self.rows.states().get(Mover::find(movers, slot).map_or(NOWHERE, Mover::target)).state()
     }
 
     /// Refuses what is asked for within a call in `exit`.
@@ -285,7 +277,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     }
 
     fn view(&self, nth: usize) -> View<'_, T> {
-        let nowhere = self.rows.states.get(NOWHERE).state();
+        let nowhere = self.rows.states().get(NOWHERE).state();
         let from = self.from();
         let Some(slot) = self.slot(nth) else {
             return View {
@@ -300,11 +292,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         match self.phase {
             Phase::Update { .. } => match self.ledger.entry(slot) {
                 Entry::Individual(individual) if individual.is_loaded => individual.seat.view(nowhere),
-                _ => self.rows.view(slot, from, nowhere),
+                _ => self.rows.view(slot, nowhere),
             },
-            Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
-            Phase::CanEnter(target) => self.rows.view(slot, from, target),
-            Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
+            Phase::CanExit(movers) => self.rows.view(slot, self.target(movers, slot)),
+            Phase::CanEnter(target) => self.rows.view(slot, target),
+            Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, self.target(movers, slot)) },
             Phase::Enter(entering) => match self.ledger.entry(slot) {
                 // A change made at once has cut the one under way short.
                 Entry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
@@ -371,10 +363,101 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
     fn number_of(&mut self, to: &StateRef<T>) -> Option<u32> {
         let is_mover = matches!(self.phase, Phase::Update { .. }) && self.rows.known().is_bulk;
-        if is_mover { self.rows.states.innermost_of(self.rows.known(), to) } else { None }
+        if is_mover { self.rows.states().innermost_of(self.rows.known(), to) } else { None }
     }
 
     fn ask_number(&mut self, nth: usize, to: u32) -> bool {
         self.slot(nth).is_some_and(|slot| self.ledger.asked.change_to(slot, to))
+    }
+}
+
+/// One step of the enters of some movers with one target.
+pub(crate) struct Entering<'a, T: Owner> {
+    /// The target, with the states around it.
+    pub(crate) known: &'a KnownState<T>,
+    /// How many active states, from the outermost, the change leaves alone.
+    pub(crate) kept: usize,
+    /// The depth of the state that is being entered.
+    pub(crate) depth: usize,
+    /// When the change was made, in seconds.
+    pub(crate) at: f64,
+    pub(crate) times: AncestorTimes<'a>,
+}
+
+impl<'a, T: Owner> Entering<'a, T> {
+    /// The state that is being entered.
+    pub(crate) fn state(&self) -> &'a StateRef<T> {
+        self.known.at(self.depth)
+    }
+
+    /// Whether it is the last.
+    pub(crate) fn is_innermost(&self) -> bool {
+        self.depth == self.known.ancestors.len()
+    }
+
+    /// What can be asked of an owner that leaves `from`.
+    pub(crate) fn view(&self, slot: usize, from: &'a StateRef<T>) -> View<'a, T> {
+        View {
+            current: self.state(),
+            previous: from,
+            target: self.known.state(),
+            ancestors: &self.known.ancestors[..self.depth],
+            entered_at: self.at,
+            ancestors_entered_at: self.times.of(slot).get(..self.depth).unwrap_or_default(),
+        }
+    }
+
+    /// Brings a seat from the state that the change leaves to the state that is being entered.
+    pub(crate) fn enter_on(&self, seat: &mut Seat<T>) {
+        seat.previous = seat.replace(self.kept, self.known.at(self.kept).clone(), self.at);
+        for depth in self.kept + 1..=self.depth {
+            seat.descend(self.known.at(depth).clone(), self.at);
+        }
+    }
+}
+
+/// When the states around the target of some movers count as entered.
+#[derive(Clone, Copy)]
+pub(crate) struct AncestorTimes<'a> {
+    /// By slot.
+    movers: &'a [Mover],
+    /// For each mover, outermost first; or the same for all.
+    list: &'a [f64],
+    width: usize,
+}
+
+impl<'a> AncestorTimes<'a> {
+    /// Of movers that change at a time to a state with `width` states around it, of which they stay in the outermost `kept`.
+    /// `room` is where the times are written.
+    pub(crate) fn new<T: Owner>(
+        rows: &Rows<'_, T>,
+        movers: &'a [Mover],
+        (kept, width): (usize, usize),
+        at: f64,
+        room: &'a mut Vec<f64>,
+    ) -> Self {
+        room.clear();
+        if kept == 0 || width == 0 {
+            room.resize(width, at);
+        } else {
+            let depth = rows.known().ancestors.len();
+            for (nth, mover) in (1..).zip(movers) {
+                let slot = mover.slot();
+                let before = rows.ancestors_entered_at(slot);
+                // Where no times are kept, all count from 0.
+                let before = if before.is_empty() { &[0.0; DEEPEST][..depth] } else { before };
+                append_kept(before, rows.entered_at(slot), kept, room);
+                room.resize(nth * width, at);
+            }
+        }
+        Self { movers, list: room, width }
+    }
+
+    fn of(&self, slot: usize) -> &'a [f64] {
+        if self.list.len() == self.width {
+            return self.list;
+        }
+        let nth = Mover::count_before(self.movers, slot);
+        self.list.get(nth * self.width..(nth + 1) * self.width).unwrap_or_default()
     }
 }

@@ -3,9 +3,7 @@
 //! The layer above `rows`, and the only one of a batch that runs callbacks of a tick. It knows the rows that it is given, and not
 //! the batch to which they belong.
 
-pub(crate) mod asked;
 pub(crate) mod changes;
-pub(crate) mod entering;
 pub(crate) mod ledger;
 pub(crate) mod machines;
 pub(crate) mod pass;

@@ -40,6 +40,7 @@ impl Wait {
 }
 
 /// What the owners of a chunk ask for.
+#[derive(Default)]
 pub(crate) struct Waits {
     /// In the order of asking, each with the place of the one before it of the same owner, from 1 on, or 0.
     list: Vec<(Wait, usize)>,
@@ -52,10 +53,6 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    pub(crate) const fn new() -> Self {
-        Self { list: Vec::new(), last: Vec::new(), open_from: 0, highest: 0 }
-    }
-
     /// Begins with callbacks whose requests are not here yet.
     pub(crate) fn open(&mut self) {
         self.open_from = self.list.len();

@@ -1,6 +1,6 @@
 //! The keys of a batch.
 
-use slotmap::Key as _;
+use slotmap::{Key as _, KeyData};
 
 slotmap::new_key_type! {
     /// The key of an owner in a [`Batch`](crate::Batch). It stays the same when the owner changes state.
@@ -37,9 +37,17 @@ slotmap::new_key_type! {
 }
 
 impl Key {
+    pub(crate) fn new(index: u32, version: u32) -> Self {
+        KeyData::from_ffi(u64::from(version) << 32 | u64::from(index)).into()
+    }
+
     /// The number of its place among all keys, which no two owners have at a time.
     #[expect(clippy::cast_possible_truncation, reason = "the lower half of a key is its index")]
     pub(crate) fn index(self) -> u32 {
         self.data().as_ffi() as u32
+    }
+    /// What tells it from the other keys that have had its place.
+    pub(crate) fn version(self) -> u32 {
+        (self.data().as_ffi() >> 32) as u32
     }
 }

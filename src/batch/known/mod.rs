@@ -3,7 +3,6 @@
 //! The lowest layer of a batch, on which even the journal stands: it knows states and seats, and neither rows nor ticks.
 
 pub(crate) mod key;
-pub(crate) mod numbers;
 pub(crate) mod panics;
 pub(crate) mod slots;
 pub(crate) mod states;

@@ -1,37 +1,39 @@
 //! The slots of a chunk, and a set of them.
 
+use crate::state::Mover;
+
 /// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
 /// is still in the cache when it changes.
 pub(crate) const CHUNK: usize = 2048;
 
-#[derive(Clone)]
+#[derive(Default)]
 pub(crate) struct Slots {
     words: [u64; CHUNK / 64],
-    is_empty: bool,
+    has_any: bool,
 }
 
 impl Slots {
-    pub(crate) const fn new() -> Self {
-        Self { words: [0; CHUNK / 64], is_empty: true }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
-        self.is_empty
+        !self.has_any
     }
 
     pub(crate) fn clear(&mut self) {
-        if !self.is_empty {
-            *self = Self::new();
+        if self.has_any {
+            *self = Self::default();
         }
     }
 
     pub(crate) fn insert(&mut self, slot: usize) {
         self.words[slot / 64] |= 1 << (slot % 64);
-        self.is_empty = false;
+        self.has_any = true;
     }
 
     #[inline]
     pub(crate) fn contains(&self, slot: usize) -> bool {
         self.words.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 != 0)
+    }
+    /// Removes the movers of its slots from a list.
+    pub(crate) fn remove_from(&self, movers: &mut Vec<Mover>) {
+        movers.retain(|mover| !self.contains(mover.slot()));
     }
 }

@@ -1,14 +1,15 @@
-//! The states that a batch knows, each by a number: that of its bucket.
+//! The states that a batch knows, each by a number: that of its bucket; and when shared ones are forgotten.
 
 #[cfg(feature = "serde")]
 mod restore;
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::{mem, ptr};
 
 use rustc_hash::FxBuildHasher;
 
-use super::numbers::Numbers;
 use super::panics::{Discarded, FirstPanic};
 use crate::owner::Owner;
 use crate::state::{Identity, State, StateRef};
@@ -33,7 +34,25 @@ pub(crate) struct States<T: Owner> {
     order: Vec<u32>,
     /// The numbers of states that are no longer known.
     free: Vec<u32>,
+    pub(crate) unused: UnusedStates,
 }
+
+/// Shared states in which no owner is any more, until they are forgotten.
+///
+/// A state whose bucket is empty may still be the previous state of some owner. To find out, all rows are looked through; so
+/// this waits until enough has happened for it to cost next to nothing.
+#[derive(Default)]
+pub(crate) struct UnusedStates {
+    /// The numbers of states that may be unused, some of them more than once.
+    pub(crate) candidates: Vec<u32>,
+    /// By number, whether a state is unused; only while that is found out.
+    marks: Vec<bool>,
+    /// How many rows may be looked through for what has happened since the last time.
+    pub(crate) credit: usize,
+}
+
+/// How many rows may be looked through for each state whose bucket has become empty.
+const ROWS_PER_STATE: usize = 16;
 
 /// A state, or a type of owned states, that owners have been in.
 pub(crate) struct KnownState<T: Owner> {
@@ -87,7 +106,7 @@ impl<T: Owner> KnownState<T> {
 
     /// Forgets its state, but keeps its room.
     fn forget(&mut self, discarded: &mut Discarded<T>) {
-        discarded.add(std::mem::replace(&mut self.current, StateRef::NONE));
+        discarded.add(mem::replace(&mut self.current, StateRef::NONE));
         discarded.extend(self.ancestors.drain(..));
         self.identities.clear();
         self.updating.clear();
@@ -126,6 +145,7 @@ impl<T: Owner> States<T> {
             has_nested: false,
             order: vec![NOWHERE],
             free: Vec::new(),
+            unused: UnusedStates::default(),
         }
     }
 
@@ -194,24 +214,27 @@ impl<T: Owner> States<T> {
         if let Some(index) = singleton.and_then(|state| self.singletons.get(state)) {
             return index;
         }
-        if let Some(index) = self.bucket_of(state) {
-            if let Some(state) = singleton {
-                self.singletons.set(state, index);
-            }
-            return index;
+        let known = self.bucket_of(state);
+        let index = known.unwrap_or_else(|| self.add());
+        if let (Some(state), Some(_)) = (singleton, known) {
+            self.singletons.set(state, index);
         }
+        if known.is_none() {
+            self.give(index, state, ancestors, panic);
+        }
+        index
+    }
+
+    /// Gives a number to a state that has none: to an owned state as to its type.
+    fn give(&mut self, index: u32, state: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         let identity = Identity::of(&**state);
         if state.is_owned() {
-            let index = self.add();
             self.list[index as usize].is_owned = true;
             self.by_owned_type.insert(identity.type_id, index);
-            index
         } else {
-            let index = self.add();
             self.list[index as usize].learn(state, ancestors, panic);
             self.note_innermost(index, panic);
             self.by_identity.insert(identity, index);
-            index
         }
     }
 
@@ -273,6 +296,63 @@ impl<T: Owner> States<T> {
         index
     }
 
+    /// Notes that no owner is in the state of a number.
+    #[inline]
+    pub(crate) fn note_empty(&mut self, index: u32) {
+        if self.get(index).is_transient {
+            self.unused.candidates.push(index);
+            self.unused.credit += ROWS_PER_STATE;
+        }
+    }
+
+    /// Notes that a tick has gone over some rows anyway.
+    pub(crate) fn pay(&mut self, rows: usize) {
+        if !self.unused.candidates.is_empty() {
+            self.unused.credit += rows / 64;
+        }
+    }
+
+    /// Whether all rows may be looked through now for unused states. Each tick, and each call for one owner, pays for a part of
+    /// them.
+    pub(crate) fn may_look_through(&mut self, rows: usize) -> bool {
+        let UnusedStates { candidates, credit, .. } = &mut self.unused;
+        if candidates.is_empty() {
+            return false;
+        }
+        *credit += ROWS_PER_STATE;
+        let is_time = *credit >= rows;
+        if is_time {
+            *credit = 0;
+        }
+        is_time
+    }
+
+    /// Forgets the shared states whose buckets are empty, and which are not among the `previous` states of owners.
+    /// Returns their numbers.
+    pub(crate) fn forget_unused(
+        &mut self,
+        is_empty: impl Fn(u32) -> bool,
+        previous: impl Iterator<Item = u32>,
+        discarded: &mut Discarded<T>,
+    ) -> Vec<u32> {
+        let mut marks = mem::take(&mut self.unused.marks);
+        marks.clear();
+        marks.resize(self.len(), false);
+        for index in self.unused.candidates.drain(..) {
+            marks[index as usize] = self.list[index as usize].is_transient && is_empty(index);
+        }
+        for previous in previous {
+            // It is still an owner's previous state.
+            if mem::replace(&mut marks[previous as usize], false) {
+                self.unused.candidates.push(previous);
+            }
+        }
+        self.forget(|index| marks[index as usize], discarded);
+        let forgotten = (0..).zip(&marks).filter(|(_, is_unused)| **is_unused).map(|(index, _)| index).collect();
+        self.unused.marks = marks;
+        forgotten
+    }
+
     /// Forgets states.
     pub(crate) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool, discarded: &mut Discarded<T>) {
         let Self { list, by_identity, innermost, order, free, .. } = self;
@@ -294,21 +374,9 @@ impl<T: Owner> States<T> {
     }
 }
 
-impl<T: Owner> Clone for States<T> {
-    fn clone(&self) -> Self {
-        Self {
-            list: self.list.clone(),
-            by_identity: self.by_identity.clone(),
-            singletons: Numbers::new(),
-            by_owned_type: self.by_owned_type.clone(),
-            innermost: self.innermost.clone(),
-            has_nested: self.has_nested,
-            order: self.order.clone(),
-            free: self.free.clone(),
-        }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
+impl<T: Owner> States<T> {
+    /// Copies `source` into the room that there is.
+    pub(crate) fn copy_from(&mut self, source: &Self) {
         self.list.clone_from(&source.list);
         self.by_identity.clone_from(&source.by_identity);
         self.singletons.clear();
@@ -317,20 +385,16 @@ impl<T: Owner> Clone for States<T> {
         self.has_nested = source.has_nested;
         self.order.clone_from(&source.order);
         self.free.clone_from(&source.free);
+        self.unused.candidates.clone_from(&source.unused.candidates);
+        self.unused.credit = source.unused.credit;
     }
 }
 
 impl<T: Owner> Clone for KnownState<T> {
     fn clone(&self) -> Self {
-        Self {
-            current: self.current.clone(),
-            ancestors: self.ancestors.clone(),
-            identities: self.identities.clone(),
-            is_owned: self.is_owned,
-            is_transient: self.is_transient,
-            is_bulk: self.is_bulk,
-            updating: self.updating.clone(),
-        }
+        let mut clone = Self::nowhere();
+        clone.clone_from(self);
+        clone
     }
 
     fn clone_from(&mut self, source: &Self) {
@@ -341,5 +405,70 @@ impl<T: Owner> Clone for KnownState<T> {
         self.is_transient = source.is_transient;
         self.is_bulk = source.is_bulk;
         self.updating.clone_from(&source.updating);
+    }
+}
+
+/// The numbers of singletons, found by their references: quicker than by what they are.
+///
+/// A cache. A type's vtable has several addresses, so that there may be several entries for one state; a wrong number there
+/// cannot be, since singletons keep theirs.
+pub(crate) struct Numbers<T: Owner>(Box<[NumberedState<T>; SIZE]>);
+
+struct NumberedState<T: Owner> {
+    state: Option<&'static dyn State<T>>,
+    index: u32,
+}
+
+const SIZE: usize = 256;
+
+impl<T: Owner> Numbers<T> {
+    pub(crate) fn new() -> Self {
+        Self(Box::new([const { NumberedState { state: None, index: 0 } }; SIZE]))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, state: &'static dyn State<T>) -> Option<u32> {
+        let number = &self.0[CacheEntry::of(state)];
+        number.state.is_some_and(|known| ptr::eq(known, state)).then_some(number.index)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.iter_mut().for_each(|number| number.state = None);
+    }
+
+    pub(crate) fn set(&mut self, state: &'static dyn State<T>, index: u32) {
+        self.0[CacheEntry::of(state)] = NumberedState { state: Some(state), index };
+    }
+}
+
+/// Finds the entry of a reference in the cache. Both words of it count, since all singletons without a size may share an
+/// address.
+struct CacheEntry(u64);
+
+impl CacheEntry {
+    #[inline]
+    fn of<T: Owner>(state: &'static dyn State<T>) -> usize {
+        let mut entry = Self(0);
+        ptr::from_ref(state).hash(&mut entry);
+        // Knuth's multiplicative hash: every bit of the words counts in the highest eight.
+        let [.., highest] = entry.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
+        highest.into()
+    }
+}
+
+impl Hasher for CacheEntry {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_usize(usize::from(*byte));
+        }
+    }
+
+    #[inline]
+    fn write_usize(&mut self, word: usize) {
+        self.0 = self.0.rotate_left(32) ^ word as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

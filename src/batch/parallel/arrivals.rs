@@ -2,18 +2,16 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rayon::iter::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
+use rayon::iter::plumbing::{Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelRefMutIterator, ParallelDrainRange, ParallelExtend, ParallelIterator,
 };
 use rayon::slice::ParallelSlice;
-use slotmap::SlotMap;
 
-use crate::batch::known::key::Key;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::columns::{Columns, Tag};
 use crate::batch::rows::gaps::{Arrivals, LastRows};
-use crate::batch::rows::place::{Place, SharedPlace};
+use crate::batch::rows::store::{Place, Places};
 use crate::owner::Owner;
 
 /// Up to how many owners are taken up by one thread.
@@ -94,71 +92,42 @@ pub(super) fn take_up_all<T: Owner + Send>(
     buckets: &mut [Columns<T>],
     groups: &[Group<T>],
     has_clock: bool,
-    places: &SlotMap<Key, SharedPlace>,
+    places: &Places,
 ) {
     buckets.par_iter_mut().enumerate().for_each(|(bucket, columns)| {
-        let count = count(groups, bucket);
-        if count > 0 {
-            take_up(columns, bucket, groups, has_clock, count > FEW_ARRIVALS);
-            let first = columns.len() - count;
+        let (first, len) = (columns.len(), parts(groups, bucket).map(|part| part.len()).sum());
+        if len > 0 {
+            take_up(columns, bucket, groups, len, has_clock);
             note_places(&columns.tags[first..], bucket, first, places);
         }
     });
 }
 
-fn count<T: Owner>(groups: &[Group<T>], bucket: usize) -> usize {
-    groups.iter().filter_map(|group| group.part(bucket)).map(|part| part.len()).sum()
+/// The parts that go to a bucket, one after the other.
+fn parts<T: Owner>(groups: &[Group<T>], bucket: usize) -> impl Iterator<Item = MutexGuard<'_, Columns<T>>> {
+    groups.iter().filter_map(move |group| group.part(bucket)).filter(|part| !part.is_empty())
 }
 
-fn take_up<T: Owner + Send>(
-    columns: &mut Columns<T>,
-    bucket: usize,
-    groups: &[Group<T>],
-    has_clock: bool,
-    are_many: bool,
-) {
-    if columns.is_empty() && swap_only_part(columns, bucket, groups) {
-        return;
+fn take_up<T: Owner + Send>(columns: &mut Columns<T>, bucket: usize, groups: &[Group<T>], len: usize, has_clock: bool) {
+    let mut only = parts(groups, bucket).next().filter(|part| part.len() == len && columns.is_empty());
+    if let Some(part) = only.as_mut().filter(|part| part.owners.capacity() >= columns.owners.capacity()) {
+        // As they are: the bucket loses no room.
+        return columns.swap_rows(part);
     }
-    if are_many {
-        columns.owners.par_extend(ColumnParts { groups, bucket, column: Columns::owners_mut });
-        columns.tags.par_extend(ColumnParts { groups, bucket, column: Columns::tags_mut });
+    drop(only);
+    if len > FEW_ARRIVALS {
+        columns.owners.par_extend(ColumnParts { groups, bucket, len, column: |part| &mut part.owners });
+        columns.tags.par_extend(ColumnParts { groups, bucket, len, column: |part| &mut part.tags });
         if has_clock {
-            columns.times.current.par_extend(ColumnParts { groups, bucket, column: Columns::times_mut });
+            let times = &mut columns.times.current;
+            times.par_extend(ColumnParts { groups, bucket, len, column: |part| &mut part.times.current });
         }
     }
     // The rest, which for flat states is nothing.
     groups.iter().filter_map(|group| group.part(bucket)).for_each(|mut part| columns.append_kept(&mut part));
 }
 
-/// Takes the rows of the only part that goes to an empty bucket as they are, unless the bucket would lose room.
-fn swap_only_part<T: Owner>(columns: &mut Columns<T>, bucket: usize, groups: &[Group<T>]) -> bool {
-    let mut parts = groups.iter().filter_map(|group| group.part(bucket)).filter(|part| !part.is_empty());
-    match (parts.next(), parts.next()) {
-        (Some(mut part), None) if part.owners.capacity() >= columns.owners.capacity() => {
-            columns.swap_rows(&mut part);
-            true
-        }
-        _ => false,
-    }
-}
-
-/// The columns of a part.
-impl<T: Owner> Columns<T> {
-    fn owners_mut(&mut self) -> &mut Vec<T> {
-        &mut self.owners
-    }
-
-    fn tags_mut(&mut self) -> &mut Vec<Tag> {
-        &mut self.tags
-    }
-
-    fn times_mut(&mut self) -> &mut Vec<f64> {
-        &mut self.times.current
-    }
-}
-
-fn note_places(tags: &[Tag], bucket: usize, first: usize, places: &SlotMap<Key, SharedPlace>) {
+fn note_places(tags: &[Tag], bucket: usize, first: usize, places: &Places) {
     let bucket = Place::new(0, bucket).slot;
     let note = |(first, tags): (usize, &[Tag])| {
         for (slot, tag) in (first..).zip(tags) {
@@ -173,54 +142,37 @@ fn note_places(tags: &[Tag], bucket: usize, first: usize, places: &SlotMap<Key, 
 }
 
 /// One column of all the parts that go to a bucket, group by group.
-struct ColumnParts<'a, T: Owner, C> {
+struct ColumnParts<'a, T: Owner, X> {
     groups: &'a [Group<T>],
     bucket: usize,
-    column: C,
+    /// Of all parts together.
+    len: usize,
+    column: fn(&mut Columns<T>) -> &mut Vec<X>,
 }
 
-impl<T, X, C> ParallelIterator for ColumnParts<'_, T, C>
-where
-    T: Owner + Send,
-    X: Send,
-    C: Fn(&mut Columns<T>) -> &mut Vec<X> + Send + Sync,
-{
+impl<T: Owner + Send, X: Send> ParallelIterator for ColumnParts<'_, T, X> {
     type Item = X;
 
     fn opt_len(&self) -> Option<usize> {
-        Some(len_of(self.groups, self.bucket, &self.column))
+        Some(self.len)
     }
 
     fn drive_unindexed<D: UnindexedConsumer<X>>(self, consumer: D) -> D::Result {
-        let Self { groups, bucket, column } = self;
-        drain(groups, bucket, &column, consumer)
+        let Self { groups, bucket, len, column } = self;
+        if let [group] = groups {
+            let folder = consumer.into_folder();
+            return match group.part(bucket) {
+                Some(mut part) => folder.consume_iter(column(&mut part).drain(..)).complete(),
+                None => folder.complete(),
+            };
+        }
+        let (first, last) = groups.split_at(groups.len() / 2);
+        let half = first.iter().filter_map(|group| group.part(bucket)).map(|mut part| column(&mut part).len()).sum();
+        let (left, right, reducer) = consumer.split_at(half);
+        let (left, right) = rayon::join(
+            || Self { groups: first, bucket, len: half, column }.drive_unindexed(left),
+            || Self { groups: last, bucket, len: len - half, column }.drive_unindexed(right),
+        );
+        reducer.reduce(left, right)
     }
-}
-
-fn len_of<T: Owner, X>(groups: &[Group<T>], bucket: usize, column: &impl Fn(&mut Columns<T>) -> &mut Vec<X>) -> usize {
-    groups.iter().filter_map(|group| group.part(bucket)).map(|mut part| column(&mut part).len()).sum()
-}
-
-fn drain<T, X, D>(
-    groups: &[Group<T>],
-    bucket: usize,
-    column: &(impl Fn(&mut Columns<T>) -> &mut Vec<X> + Sync),
-    consumer: D,
-) -> D::Result
-where
-    T: Owner + Send,
-    X: Send,
-    D: Consumer<X>,
-{
-    if let [group] = groups {
-        let folder = consumer.into_folder();
-        return match group.part(bucket) {
-            Some(mut part) => folder.consume_iter(column(&mut part).drain(..)).complete(),
-            None => folder.complete(),
-        };
-    }
-    let (first, last) = groups.split_at(groups.len() / 2);
-    let (left, right, reducer) = consumer.split_at(len_of(first, bucket, column));
-    let (left, right) = rayon::join(|| drain(first, bucket, column, left), || drain(last, bucket, column, right));
-    reducer.reduce(left, right)
 }

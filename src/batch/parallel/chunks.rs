@@ -1,17 +1,17 @@
 //! The chunks of a parallel tick, each updated with its changes by some thread; or offered a message.
 
+use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::slots::CHUNK;
-use crate::batch::rows::chunk::{Chunk, Global, PassPart};
-use crate::batch::rows::columns::{Columns, NotedColumns, Tag};
-use crate::batch::rows::gaps::{RowsMut, mark_rows};
-use crate::batch::rows::outcome::ChunkOutcome;
+use crate::batch::rows::chunk::{Chunk, ChunkOutcome, Global, PassPart};
+use crate::batch::rows::columns::{Columns, NotedColumns, RowsMut, Tag};
+use crate::batch::rows::gaps::mark_rows;
 use crate::batch::rows::range::{Rows, SharedByRows};
 use crate::owner::Owner;
 
-/// Up to how many owners one thread updates without asking others to help, if they are in several buckets.
+/// Up to how many owners one thread updates without asking others to help.
 const FEW_ROWS: usize = CHUNK / 2;
 
 /// The outcome of a chunk's part in a tick, and what follows for the threads that move its owners.
@@ -31,9 +31,11 @@ impl<T: Owner> Ticked<T> {
     }
 
     fn look_at_movers(&mut self, rows: &Rows<'_, T>) {
+        let Rows { bucket, shared: SharedByRows { states, extras, timers, .. }, noted } = rows;
         let movers = &self.outcome.movers;
-        self.have_more = rows.have_more() && movers.iter().any(|mover| rows.tags()[mover.slot()].has_more());
-        self.are_nested = movers.iter().any(|mover| rows.is_nested(*mover));
+        self.have_more =
+            !(extras.is_empty() && timers.is_empty()) && movers.iter().any(|mover| noted.tags[mover.slot()].has_more());
+        self.are_nested = movers.iter().any(|mover| states.is_nested(*bucket) || states.is_nested(mover.target()));
         self.are_marked = false;
     }
 
@@ -112,12 +114,10 @@ struct Chunks<'a, T: Owner> {
 impl<T: Owner> Chunks<'_, T> {
     /// Splits them before a chunk, which begins at a slot.
     fn split_at(self, chunk: usize, slot: usize) -> (Self, Self) {
-        let Self { bucket, number, rows, asleep, revision, due, ticked } = self;
-        let (ticked, other_ticked) = ticked.split_at_mut(chunk);
-        let (rows, other_rows) = rows.split_at(slot);
-        let other =
-            Self { bucket, number: number + chunk, rows: other_rows, asleep, revision, due, ticked: other_ticked };
-        (Self { bucket, number, rows, asleep, revision, due, ticked }, other)
+        let (ticked, other_ticked) = self.ticked.split_at_mut(chunk);
+        let (rows, other_rows) = self.rows.split_at(slot);
+        let number = self.number + chunk;
+        (Self { rows, ticked, ..self }, Self { number, rows: other_rows, ticked: other_ticked, ..self })
     }
 }
 
@@ -135,53 +135,35 @@ where
         buckets: &mut [Columns<T>],
         ticked: &mut [Ticked<T>],
     ) -> Vec<T::Context<'c>> {
-        let extents = &self.extents[first..=first + buckets.len()];
-        let rows = extents[buckets.len()].rows - extents[0].rows;
-        if rows == 0 {
-            return Vec::new();
-        }
-        if buckets.len() == 1 {
-            return self.run_bucket(first, &mut buckets[0], ticked);
-        }
-        if rows <= FEW_ROWS {
-            let mut contexts = Vec::new();
-            let mut rest = ticked;
-            for (nth, columns) in (first..).zip(buckets) {
-                let (ticked, behind) = rest.split_at_mut(self.chunks(nth));
-                rest = behind;
-                contexts.append(&mut self.run_bucket(nth, columns, ticked));
+        let (extent, end) = (self.extents[first], self.extents[first + buckets.len()]);
+        let rows = end.rows - extent.rows;
+        match buckets {
+            _ if rows == 0 => Vec::new(),
+            [columns] => self.run_bucket(first, columns, ticked),
+            _ => {
+                let half = extent.rows + rows / 2;
+                let extents = &self.extents[first + 1..first + buckets.len()];
+                let middle = extents.partition_point(|extent| extent.rows <= half).max(1);
+                let (left, right) = buckets.split_at_mut(middle);
+                let (of_left, of_right) = ticked.split_at_mut(extents[middle - 1].chunks - extent.chunks);
+                let mut run_left = || self.run(first, left, of_left);
+                let mut run_right = || self.run(first + middle, right, of_right);
+                append(if rows <= FEW_ROWS { (run_left(), run_right()) } else { rayon::join(run_left, run_right) })
             }
-            return contexts;
         }
-        let half = extents[0].rows + rows / 2;
-        let middle = extents[1..buckets.len()].partition_point(|extent| extent.rows <= half).max(1);
-        let (left, right) = buckets.split_at_mut(middle);
-        let (left_ticked, right_ticked) = ticked.split_at_mut(extents[middle].chunks - extents[0].chunks);
-        let (mut contexts, mut others) =
-            rayon::join(|| self.run(first, left, left_ticked), || self.run(first + middle, right, right_ticked));
-        contexts.append(&mut others);
-        contexts
-    }
-
-    fn chunks(&self, nth: usize) -> usize {
-        self.extents[nth + 1].chunks - self.extents[nth].chunks
     }
 
     fn run_bucket(&self, nth: usize, columns: &mut Columns<T>, ticked: &mut [Ticked<T>]) -> Vec<T::Context<'c>> {
-        let bucket = self.shared.states.order()[nth];
-        if ticked.is_empty() {
-            return Vec::new();
-        }
-        let number = self.extents[nth].chunks;
+        let (bucket, number) = (self.shared.states.order()[nth], self.extents[nth].chunks);
         let (asleep, revision) = (columns.asleep, columns.revision);
-        let (rows, due) = columns.rows_mut();
+        let awake = (columns.len() - asleep).div_ceil(CHUNK);
+        let (rows, due, _) = columns.rows_mut();
+        // Those that are awake come first.
         let (sleepers, rows) = rows.split_at(asleep);
-        let (ticked, ticked_asleep) = ticked.split_at_mut(rows.owners.len().div_ceil(CHUNK));
-        let number_asleep = number + ticked.len();
+        let (ticked, of_sleepers) = ticked.split_at_mut(awake);
         let awake = Chunks { bucket, number, rows, asleep, revision, due, ticked };
-        let sleepers =
-            Chunks { bucket, number: number_asleep, rows: sleepers, asleep, revision, due, ticked: ticked_asleep };
-        self.join(awake, sleepers)
+        let number = number + awake.ticked.len();
+        self.join(awake, Chunks { bucket, number, rows: sleepers, asleep, revision, due, ticked: of_sleepers })
     }
 
     /// Runs some chunks, and the ones that come after them.
@@ -189,9 +171,7 @@ where
         if first.ticked.is_empty() || last.ticked.is_empty() {
             return self.run_chunks(if first.ticked.is_empty() { last } else { first });
         }
-        let (mut contexts, mut others) = rayon::join(|| self.run_chunks(first), || self.run_chunks(last));
-        contexts.append(&mut others);
-        contexts
+        append(rayon::join(|| self.run_chunks(first), || self.run_chunks(last)))
     }
 
     fn run_chunks(&self, chunks: Chunks<'_, T>) -> Vec<T::Context<'c>> {
@@ -201,37 +181,41 @@ where
             let (first, last) = chunks.split_at(middle, slot);
             return self.join(first, last);
         }
-        let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
-        let Some(ticked) = ticked.first_mut() else { return Vec::new() };
-        let RowsMut { first, owners, tags, current, ancestors, depth, seats } = rows;
-        let noted = NotedColumns { first, tags, current, ancestors, depth, asleep, revision, due };
-        let range = first..first + owners.len();
-        let rows = Rows::new(noted, range.clone(), bucket, self.shared);
-        let due = noted.due_in(&range);
-        if rows.is_asleep && due.is_empty() && self.sleepers == Sleepers::TakePartIfDue {
-            ticked.look_at_movers(&rows);
-            return Vec::new();
-        }
-        let chunk = Chunk { owners, seats, rows, due, start: first, global: self.global, part: PassPart::ALL };
-        let contexts = self.run_chunk(number, chunk, ticked);
-        ticked.mark(bucket, tags, current);
-        contexts
+        Vec::from_iter(self.run_chunk(chunks))
     }
 
-    fn run_chunk(&self, number: usize, mut chunk: Chunk<'_, T>, ticked: &mut Ticked<T>) -> Vec<T::Context<'c>> {
+    /// Runs the only chunk of some.
+    fn run_chunk(&self, chunks: Chunks<'_, T>) -> Option<T::Context<'c>> {
+        let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
+        let ticked = ticked.first_mut()?;
+        let RowsMut { first, owners, tags, current, ancestors, depth, seats } = rows;
+        let noted = NotedColumns { first, tags, current, ancestors, depth, asleep, revision, due };
+        let noted = noted.narrow(&(first..first + owners.len()));
+        let rows = Rows { bucket, shared: self.shared, noted };
+        if rows.are_asleep() && noted.due.is_empty() && self.sleepers == Sleepers::TakePartIfDue {
+            ticked.look_at_movers(&rows);
+            return None;
+        }
+        let mut chunk = Chunk { owners, seats, rows, global: self.global, part: PassPart::ALL };
         let outcome = &mut ticked.outcome;
         let made = if number == 0 { self.first.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
-        let context = made.or_else(|| outcome.panic.catch(|| (self.make)(number))).map(|mut cx| {
+        let mut context = made.or_else(|| outcome.panic.catch(|| (self.make)(number)));
+        if let Some(cx) = &mut context {
             with_idle(self.idle, |pass| {
-                std::mem::swap(&mut pass.outcome, outcome);
-                (self.act)(pass, &mut chunk, &mut cx);
-                std::mem::swap(&mut pass.outcome, outcome);
+                mem::swap(&mut pass.outcome, outcome);
+                (self.act)(pass, &mut chunk, cx);
+                mem::swap(&mut pass.outcome, outcome);
             });
-            cx
-        });
+        }
         ticked.look_at_movers(&chunk.rows);
-        Vec::from_iter(context)
+        ticked.mark(bucket, tags, current);
+        context
     }
+}
+
+fn append<C>((mut contexts, mut others): (Vec<C>, Vec<C>)) -> Vec<C> {
+    contexts.append(&mut others);
+    contexts
 }
 
 /// Lends `act` a pass. Not one for each thread: a callback may itself wait for rayon, and another chunk run meanwhile.

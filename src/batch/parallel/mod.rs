@@ -16,21 +16,17 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use slotmap::SlotMap;
-
 use self::arrivals::{Group, hand_out_together, take_up_all};
 use self::chunks::{Extent, Sleepers, Ticked, Ticks, start_of};
 use self::plan::{Job, Jobs};
 use super::Batch;
 use super::chunk::pass::Pass;
-use super::known::key::Key;
 use super::known::panics::FirstPanic;
 use super::known::states::States;
 use super::rows::chunk::{Chunk, PassPart};
 use super::rows::columns::Columns;
 use super::rows::gaps::{Gaps, close};
-use super::rows::place::SharedPlace;
-use super::rows::store::Store;
+use super::rows::store::{Places, Store};
 use crate::owner::Owner;
 
 /// Up to how many rows of a tail one thread closes the gaps with.
@@ -51,13 +47,13 @@ pub(super) struct Workers<T: Owner> {
 }
 
 impl<T: Owner> Workers<T> {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             idle: Mutex::new(Vec::new()),
             ticked: Vec::new(),
             extents: Vec::new(),
             line: Vec::new(),
-            jobs: Jobs::new(),
+            jobs: Jobs::default(),
             groups: Vec::new(),
         }
     }
@@ -133,14 +129,11 @@ impl<T: Owner> Batch<T> {
     {
         self.store.wake_outdated();
         let first = self.carry_out_due_first(&make);
+        let has_due_sleepers =
+            |columns: &Columns<T>| columns.due.first().is_some_and(|&slot| columns.is_asleep(slot as usize));
         let sleepers = if self.store.global.is_updating {
             Sleepers::TakePart
-        } else if self
-            .store
-            .buckets
-            .iter()
-            .any(|columns| columns.due.first().is_some_and(|&slot| columns.is_asleep(slot as usize)))
-        {
+        } else if self.store.buckets.iter().any(has_due_sleepers) {
             Sleepers::TakePartIfDue
         } else {
             Sleepers::AreLeftOut
@@ -232,28 +225,25 @@ impl<T: Owner> Batch<T> {
         let Self { store, workers, .. } = self;
         let mut panic = FirstPanic::new();
         workers.measure(store, sleepers);
+        let chunks = workers.extents.last().map_or(0, |all| all.chunks);
         let contexts = in_line(store, &mut workers.line, &mut panic, |store, line| {
             let (shared, global) = (store.shared(), &store.global);
             let (idle, extents, first) = (&workers.idle, &workers.extents, Mutex::new(first));
             let ticks = Ticks { act: &act, make: &make, idle, shared, global, extents, sleepers, first };
-            let chunks = workers.extents.last().map_or(0, |all| all.chunks);
             ticks.run(0, line, &mut workers.ticked[..chunks])
         });
         store.forget_due();
         move_all(store, workers, &mut panic);
         store.settle_sleepers();
         let mut handled = 0;
-        for nth in 0..workers.extents.len() - 1 {
-            for ticked in &mut workers.ticked[chunks_of(&workers.extents, nth)] {
-                let outcome = &mut ticked.outcome;
-                outcome.movers.clear();
-                handled += mem::take(&mut outcome.handled);
-                panic.keep_other(&mut outcome.panic);
-                // As many as there are owners, they would be too much to keep.
-                outcome.give_back();
-            }
+        for Ticked { outcome, .. } in &mut workers.ticked[..chunks] {
+            outcome.movers.clear();
+            handled += mem::take(&mut outcome.handled);
+            panic.keep_other(&mut outcome.panic);
+            // As many as there are owners, they would be too much to keep.
+            outcome.give_back();
         }
-        store.unused.pay(store.places.len());
+        store.states.pay(store.places.len());
         store.tidy(&mut panic);
         panic.resume();
         (contexts.unwrap_or_default(), handled)
@@ -352,7 +342,7 @@ fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>
 
 /// The moves that threads make together.
 struct Moves<'a, T: Owner> {
-    places: &'a SlotMap<Key, SharedPlace>,
+    places: &'a Places,
     states: &'a States<T>,
     has_clock: bool,
     extents: &'a [Extent],

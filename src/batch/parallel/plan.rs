@@ -23,16 +23,13 @@ pub(super) struct Job {
     movers: usize,
 }
 
+#[derive(Default)]
 pub(super) struct Jobs {
     /// In the order of the states.
     pub(super) list: Vec<Job>,
 }
 
 impl Jobs {
-    pub(super) const fn new() -> Self {
-        Self { list: Vec::new() }
-    }
-
     /// How many groups there are.
     pub(super) fn groups(&self) -> usize {
         self.list.last().map_or(0, |job| job.groups.end)

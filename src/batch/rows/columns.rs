@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::{iter, mem};
 
-use super::leavers::Leavers;
+use super::gaps::Leavers;
 use crate::batch::known::key::Key;
 use crate::batch::known::states::MOST_STATES;
 use crate::fsm::time_or_zero;
@@ -26,8 +26,9 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) revision: usize,
     /// The slots of the owners for which something is due in the tick under way, ascending.
     pub(crate) due: Vec<u32>,
-    /// The changes that are due in the tick under way. Empty in between.
-    pub(crate) changes_due: Vec<DueChange>,
+    /// The changes that are due in the tick under way: the owner's slot, and the number of the state that it changes to. Empty in
+    /// between.
+    pub(crate) changes_due: Vec<(u32, u32)>,
     /// The rows that leave in the tick under way.
     pub(crate) leavers: Leavers<T>,
 }
@@ -43,20 +44,27 @@ pub(crate) struct NotedColumns<'a> {
     pub(crate) ancestors: &'a [f64],
     pub(crate) depth: usize,
     pub(crate) asleep: usize,
+    /// The earliest revision of the state in which the sleepers may have fallen asleep.
     pub(crate) revision: usize,
+    /// The slots of the owners for which something is due, ascending.
     pub(crate) due: &'a [u32],
 }
 
-impl<'a> NotedColumns<'a> {
-    fn new(tags: &'a [Tag], times: &'a Times, asleep: usize, revision: usize, due: &'a [u32]) -> Self {
-        let Times { current, ancestors, depth } = times;
-        Self { first: 0, tags, current, ancestors, depth: *depth, asleep, revision, due }
-    }
-
-    /// The slots in a range of the owners for which something is due.
-    pub(crate) fn due_in(self, range: &Range<usize>) -> &'a [u32] {
-        let before = |end: usize| self.due.partition_point(|&slot| (slot as usize) < end);
-        &self.due[before(range.start)..before(range.end)]
+impl NotedColumns<'_> {
+    /// A part of them, by the slots in the bucket.
+    #[inline]
+    pub(crate) fn narrow(self, range: &Range<usize>) -> Self {
+        let Self { first, tags, current, ancestors, depth, due, .. } = self;
+        let (start, end) = (range.start - first, range.end - first);
+        let due_before = |slot: usize| due.partition_point(|&due| (due as usize) < slot);
+        Self {
+            first: range.start,
+            tags: &tags[start..end],
+            current: current.get(start..end).unwrap_or_default(),
+            ancestors: ancestors.get(start * depth..end * depth).unwrap_or_default(),
+            due: if due.is_empty() { due } else { &due[due_before(range.start)..due_before(range.end)] },
+            ..self
+        }
     }
 }
 
@@ -149,16 +157,6 @@ impl Times {
         at.copied().unwrap_or(0.0)
     }
 
-    fn exchange(&mut self, slot: usize, other: usize) {
-        if self.current.is_empty() {
-            return;
-        }
-        self.current.swap(slot, other);
-        for depth in 0..self.depth {
-            self.ancestors.swap(slot * self.depth + depth, other * self.depth + depth);
-        }
-    }
-
     fn append(&mut self, other: &mut Self) {
         self.current.append(&mut other.current);
         self.ancestors.append(&mut other.ancestors);
@@ -196,13 +194,21 @@ impl<T: Owner> Columns<T> {
 
     /// Its columns: the owners, their seats, and all that is noted beside them.
     pub(crate) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], NotedColumns<'_>) {
-        let Self { owners, tags, times, seats, asleep, revision, due, .. } = self;
-        (owners, seats, NotedColumns::new(tags, times, *asleep, *revision, due))
+        let Self { owners, tags, times: Times { current, ancestors, depth }, seats, asleep, revision, due, .. } = self;
+        let (depth, asleep, revision) = (*depth, *asleep, *revision);
+        (owners, seats, NotedColumns { first: 0, tags, current, ancestors, depth, asleep, revision, due })
     }
 
     pub(crate) fn noted(&self) -> NotedColumns<'_> {
-        let Self { tags, times, asleep, revision, due, .. } = self;
-        NotedColumns::new(tags, times, *asleep, *revision, due)
+        let Self { tags, times: Times { current, ancestors, depth }, asleep, revision, due, .. } = self;
+        let (depth, asleep, revision) = (*depth, *asleep, *revision);
+        NotedColumns { first: 0, tags, current, ancestors, depth, asleep, revision, due }
+    }
+
+    /// All rows, the slots of the owners for which something is due, and the rows that leave.
+    pub(crate) fn rows_mut(&mut self) -> (RowsMut<'_, T>, &[u32], &mut Leavers<T>) {
+        let Self { owners, tags, times: Times { current, ancestors, depth }, seats, due, leavers, .. } = self;
+        (RowsMut { first: 0, owners, tags, current, ancestors, depth: *depth, seats }, due, leavers)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -264,31 +270,23 @@ impl<T: Owner> Columns<T> {
         slot < self.asleep
     }
 
-    /// Moves the row at `slot` to the sleeping rows. The first row that is awake takes its place. Returns its new slot.
-    pub(crate) fn sleep(&mut self, slot: usize) -> usize {
-        let last = self.asleep;
-        self.asleep += 1;
-        self.exchange(slot, last);
-        last
-    }
-
-    /// Moves the row at `slot` to the rows that are awake. The last sleeping row takes its place. Returns its new slot.
-    pub(crate) fn wake(&mut self, slot: usize) -> usize {
-        self.asleep -= 1;
-        let first = self.asleep;
-        self.exchange(slot, first);
-        first
+    /// Moves the row at `slot` to the sleeping rows, or to those that are awake. The row at their boundary takes its place. Returns
+    /// its new slot.
+    pub(crate) fn set_asleep(&mut self, slot: usize, is_asleep: bool) -> usize {
+        if self.is_asleep(slot) == is_asleep {
+            return slot;
+        }
+        self.asleep -= usize::from(!is_asleep);
+        let other = self.asleep;
+        self.asleep += usize::from(is_asleep);
+        self.exchange(slot, other);
+        other
     }
 
     fn exchange(&mut self, slot: usize, other: usize) {
-        if slot == other {
-            return;
-        }
-        self.owners.swap(slot, other);
-        self.tags.swap(slot, other);
-        self.times.exchange(slot, other);
-        if !self.seats.is_empty() {
-            self.seats.swap(slot, other);
+        if slot != other {
+            let (mut rows, mut others) = self.rows_mut().0.split_at(slot.max(other));
+            rows.exchange(slot.min(other), &mut others, slot.max(other));
         }
     }
 
@@ -319,20 +317,70 @@ impl<T: Owner> Columns<T> {
     }
 }
 
+/// Some consecutive rows.
+pub(crate) struct RowsMut<'a, T: Owner> {
+    /// The slot of the first.
+    pub(crate) first: usize,
+    pub(crate) owners: &'a mut [T],
+    pub(crate) tags: &'a mut [Tag],
+    /// Empty where no times are kept. So are the ancestors' times.
+    pub(crate) current: &'a mut [f64],
+    pub(crate) ancestors: &'a mut [f64],
+    pub(crate) depth: usize,
+    /// Empty where states are not owned.
+    pub(crate) seats: &'a mut [Seat<T>],
+}
+
+impl<T: Owner> RowsMut<'_, T> {
+    /// Splits the rows before a slot.
+    pub(crate) fn split_at(self, slot: usize) -> (Self, Self) {
+        let Self { first, owners, tags, current, ancestors, depth, seats } = self;
+        let at = slot - first;
+        let (owners, other_owners) = owners.split_at_mut(at);
+        let (tags, other_tags) = tags.split_at_mut(at);
+        let (current, other_current) = current.split_at_mut(at.min(current.len()));
+        let (ancestors, other_ancestors) = ancestors.split_at_mut((at * depth).min(ancestors.len()));
+        let (seats, other_seats) = seats.split_at_mut(at.min(seats.len()));
+        (
+            Self { first, owners, tags, current, ancestors, depth, seats },
+            Self {
+                first: slot,
+                owners: other_owners,
+                tags: other_tags,
+                current: other_current,
+                ancestors: other_ancestors,
+                depth,
+                seats: other_seats,
+            },
+        )
+    }
+
+    /// Exchanges the row at a slot with one of `tail`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a fourth of what closing a gap takes")]
+    pub(crate) fn exchange(&mut self, slot: usize, tail: &mut Self, slot_in_tail: usize) {
+        let (at, other) = (slot - self.first, slot_in_tail - tail.first);
+        mem::swap(&mut self.owners[at], &mut tail.owners[other]);
+        mem::swap(&mut self.tags[at], &mut tail.tags[other]);
+        if let (Some(current), Some(other)) = (self.current.get_mut(at), tail.current.get_mut(other)) {
+            mem::swap(current, other);
+        }
+        if let (Some(seat), Some(other)) = (self.seats.get_mut(at), tail.seats.get_mut(other)) {
+            mem::swap(seat, other);
+        }
+        if !self.ancestors.is_empty() {
+            let depth = self.depth;
+            let ancestors = &mut self.ancestors[at * depth..(at + 1) * depth];
+            ancestors.swap_with_slice(&mut tail.ancestors[other * depth..(other + 1) * depth]);
+        }
+    }
+}
+
 impl<T: Owner + Clone> Clone for Columns<T> {
     fn clone(&self) -> Self {
-        Self {
-            owners: self.owners.clone(),
-            tags: self.tags.clone(),
-            times: self.times.clone(),
-            seats: self.seats.clone(),
-            spare_seats: Vec::with_capacity(self.seats.len()),
-            asleep: self.asleep,
-            revision: self.revision,
-            due: Vec::new(),
-            changes_due: Vec::new(),
-            leavers: Leavers::new(),
-        }
+        let mut clone = Self::new(0);
+        clone.clone_from(self);
+        clone
     }
 
     fn clone_from(&mut self, source: &Self) {
@@ -347,16 +395,8 @@ impl<T: Owner + Clone> Clone for Columns<T> {
     }
 }
 
-/// An owner for whom a change is due.
-#[derive(Clone, Copy)]
-pub(crate) struct DueChange {
-    pub(crate) slot: u32,
-    pub(crate) target: u32,
-}
-
-impl DueChange {
-    /// Sorts by slot.
-    pub(crate) fn sort(changes: &mut [Self]) {
-        changes.sort_unstable_by_key(|change| change.slot);
-    }
+/// The buckets in the order of the states, whose numbers are given.
+pub(crate) fn in_order<'a, T: Owner>(buckets: &'a mut [Columns<T>], order: &[u32]) -> Vec<&'a mut Columns<T>> {
+    let mut buckets: Vec<_> = buckets.iter_mut().map(Some).collect();
+    order.iter().filter_map(|&bucket| buckets[bucket as usize].take()).collect()
 }

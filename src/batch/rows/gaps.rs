@@ -7,17 +7,79 @@
 
 use std::mem;
 
-use slotmap::SlotMap;
-
-use super::columns::{Columns, Tag, Times, append_kept};
-use super::leavers::{Leaver, Leavers, NOTHING};
-use super::place::{Place, SharedPlace};
-use crate::batch::known::key::Key;
+use super::columns::{Columns, RowsMut, Tag, append_kept};
+use super::store::{Place, Places};
+use crate::batch::known::slots::CHUNK;
 use crate::batch::known::states::States;
 use crate::fsm::time_or_zero;
 use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::Mover;
+
+/// For how many leavers a bucket keeps room from one tick to the next.
+const MOST_ROOM: usize = 16 * CHUNK;
+
+/// A row that leaves.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaver {
+    pub(crate) slot: u32,
+    pub(crate) target: u32,
+    /// The place of its data in `times` or `seats` of the list; `NOTHING` if its row has everything.
+    pub(crate) beside: u32,
+}
+
+pub(crate) const NOTHING: u32 = u32::MAX;
+
+/// The rows of a bucket that leave it. Empty between two ticks.
+pub(crate) struct Leavers<T: Owner> {
+    /// By slot, once they are sorted.
+    pub(crate) list: Vec<Leaver>,
+    /// Room for the list in another order.
+    pub(crate) order: Vec<Leaver>,
+    /// For each leaver from or to a nested state, or from an owned one: when its new state was entered, then its ancestors.
+    pub(crate) times: Vec<f64>,
+    /// The seat of each leaver that goes from a state with columns to an owned one.
+    pub(crate) seats: Vec<Seat<T>>,
+    /// Whether some leavers leave a nested or an owned state, or come to one.
+    pub(crate) are_mixed: bool,
+}
+
+impl<T: Owner> Leavers<T> {
+    pub(crate) const fn new() -> Self {
+        Self { list: Vec::new(), order: Vec::new(), times: Vec::new(), seats: Vec::new(), are_mixed: false }
+    }
+
+    /// Adds a leaver whose row has everything.
+    #[inline]
+    pub(crate) fn add(&mut self, slot: usize, target: u32) {
+        self.list.push(Leaver { slot: Place::new(target, slot).slot, target, beside: NOTHING });
+    }
+
+    /// Notes when the last leaver's states were entered: current, its outermost ancestors in `kept`, and the others at `rest`.
+    pub(crate) fn add_times(&mut self, current: f64, kept: impl FnOnce(&mut Vec<f64>), (depth, rest): (usize, f64)) {
+        let at = self.times.len();
+        self.times.push(time_or_zero(current));
+        kept(&mut self.times);
+        self.times.resize(at + 1 + depth, rest);
+        self.note_beside(at);
+    }
+
+    pub(crate) fn note_beside(&mut self, at: usize) {
+        if let Some(last) = self.list.last_mut() {
+            last.beside = Place::new(0, at).slot;
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.times.clear();
+        self.seats.clear();
+        self.are_mixed = false;
+        self.list.shrink_to(MOST_ROOM);
+        self.order.shrink_to(MOST_ROOM);
+        self.times.shrink_to(MOST_ROOM);
+    }
+}
 
 /// The rows that have come to each bucket, by its number.
 pub(crate) trait Arrivals<T: Owner> {
@@ -113,15 +175,8 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 
 /// Leaving.
 impl<T: Owner> Columns<T> {
-    /// All rows, and the slots of the owners for which something is due.
-    #[cfg(feature = "parallel")]
-    pub(crate) fn rows_mut(&mut self) -> (RowsMut<'_, T>, &[u32]) {
-        let Self { owners, tags, times, seats, due, .. } = self;
-        (RowsMut::new(owners, tags, times, seats), due)
-    }
-
     /// Brings the leavers to the end of the rows, in the order of their list.
-    pub(crate) fn close_gaps(&mut self, bucket: u32, places: &SlotMap<Key, SharedPlace>, close: impl Fn(Gaps<'_, T>)) {
+    pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: impl Fn(Gaps<'_, T>)) {
         let list = &mut self.leavers.list;
         if !list.is_sorted_by_key(|leaver| leaver.slot) {
             list.sort_unstable_by_key(|leaver| leaver.slot);
@@ -139,10 +194,10 @@ impl<T: Owner> Columns<T> {
         &mut self,
         end: usize,
         count: usize,
-        (bucket, places): (u32, &SlotMap<Key, SharedPlace>),
+        (bucket, places): (u32, &Places),
         close: impl Fn(Gaps<'_, T>),
     ) {
-        let Self { owners, tags, times, seats, leavers: Leavers { list, order, .. }, .. } = self;
+        let (rows, _, Leavers { list, order, .. }) = self.rows_mut();
         let (list, stay) = (&mut list[..count], end - count);
         let (before, in_tail) = list.split_at(list.partition_point(|leaver| (leaver.slot as usize) < stay));
         if before.is_empty() {
@@ -150,7 +205,6 @@ impl<T: Owner> Columns<T> {
         }
         order.clear();
         order.resize(list.len(), before[0]);
-        let rows = RowsMut::new(owners, tags, times, seats);
         let (rows, tail) = rows.split_at(stay);
         let (tail, _) = tail.split_at(end);
         close(Gaps { bucket, places, rows, before, tail, in_tail, order });
@@ -210,7 +264,7 @@ impl<T: Owner> Columns<T> {
     }
 
     /// Takes out the row at a slot, whose seat, if it has one, has been emptied.
-    pub(crate) fn take_out(&mut self, place: Place, places: &SlotMap<Key, SharedPlace>) -> Option<T> {
+    pub(crate) fn take_out(&mut self, place: Place, places: &Places) -> Option<T> {
         self.leavers.add(place.slot(), place.bucket);
         self.close_gaps(place.bucket, places, close);
         let owner = self.owners.pop();
@@ -248,75 +302,11 @@ impl LastRows<'_> {
     }
 }
 
-/// Some consecutive rows.
-pub(crate) struct RowsMut<'a, T: Owner> {
-    /// The slot of the first.
-    pub(crate) first: usize,
-    pub(crate) owners: &'a mut [T],
-    pub(crate) tags: &'a mut [Tag],
-    /// Empty where no times are kept. So are the ancestors' times.
-    pub(crate) current: &'a mut [f64],
-    pub(crate) ancestors: &'a mut [f64],
-    pub(crate) depth: usize,
-    /// Empty where states are not owned.
-    pub(crate) seats: &'a mut [Seat<T>],
-}
-
-impl<'a, T: Owner> RowsMut<'a, T> {
-    /// All rows of a bucket.
-    fn new(owners: &'a mut [T], tags: &'a mut [Tag], times: &'a mut Times, seats: &'a mut [Seat<T>]) -> Self {
-        let Times { current, ancestors, depth } = times;
-        Self { first: 0, owners, tags, current, ancestors, depth: *depth, seats }
-    }
-
-    /// Splits the rows before a slot.
-    pub(crate) fn split_at(self, slot: usize) -> (Self, Self) {
-        let Self { first, owners, tags, current, ancestors, depth, seats } = self;
-        let at = slot - first;
-        let (owners, other_owners) = owners.split_at_mut(at);
-        let (tags, other_tags) = tags.split_at_mut(at);
-        let (current, other_current) = current.split_at_mut(at.min(current.len()));
-        let (ancestors, other_ancestors) = ancestors.split_at_mut((at * depth).min(ancestors.len()));
-        let (seats, other_seats) = seats.split_at_mut(at.min(seats.len()));
-        (
-            Self { first, owners, tags, current, ancestors, depth, seats },
-            Self {
-                first: slot,
-                owners: other_owners,
-                tags: other_tags,
-                current: other_current,
-                ancestors: other_ancestors,
-                depth,
-                seats: other_seats,
-            },
-        )
-    }
-
-    /// Exchanges the row at a slot, which leaves, with one of `tail`, which stays.
-    #[inline]
-    fn exchange(&mut self, slot: usize, tail: &mut Self, slot_in_tail: usize) {
-        let (at, other) = (slot - self.first, slot_in_tail - tail.first);
-        mem::swap(&mut self.owners[at], &mut tail.owners[other]);
-        mem::swap(&mut self.tags[at], &mut tail.tags[other]);
-        if let (Some(current), Some(other)) = (self.current.get_mut(at), tail.current.get_mut(other)) {
-            mem::swap(current, other);
-        }
-        if let (Some(seat), Some(other)) = (self.seats.get_mut(at), tail.seats.get_mut(other)) {
-            mem::swap(seat, other);
-        }
-        if !self.ancestors.is_empty() {
-            let depth = self.depth;
-            let stays = &tail.ancestors[other * depth..(other + 1) * depth];
-            self.ancestors[at * depth..(at + 1) * depth].copy_from_slice(stays);
-        }
-    }
-}
-
 /// Rows with leavers among them, and the tail: as many rows behind them as there are leavers in both. Exactly as many rows of the
 /// tail stay as there are leavers before it.
 pub(crate) struct Gaps<'a, T: Owner> {
     bucket: u32,
-    places: &'a SlotMap<Key, SharedPlace>,
+    places: &'a Places,
     rows: RowsMut<'a, T>,
     /// The leavers among the rows.
     before: &'a [Leaver],

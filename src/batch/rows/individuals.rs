@@ -12,7 +12,7 @@ use crate::machine::seat::Seat;
 use crate::machine::single::{ASKED_TO_SLEEP, Requests, Single};
 use crate::machine::waiting::Scope;
 use crate::owner::Owner;
-use crate::state::{Mover, StateRef};
+use crate::state::{Kind, Mover, StateRef};
 
 pub(crate) struct Individual<T: Owner> {
     pub(crate) slot: usize,
@@ -36,7 +36,7 @@ impl<T: Owner> Individual<T> {
     pub(crate) fn load(&mut self, rows: &Rows<'_, T>) {
         if !self.is_loaded {
             self.is_loaded = true;
-            rows.load(self.slot, rows.known().state(), &mut self.seat);
+            rows.load(self.slot, &mut self.seat);
         }
     }
 
@@ -53,10 +53,14 @@ impl<T: Owner> Individual<T> {
     }
 
     /// Asks for the change that was written down for its owner as a mover.
-    pub(crate) fn ask_as(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
-        if let Some(request) = mover.and_then(|mover| mover.request(rows.states)) {
-            self.requests.push(request);
-        }
+    pub(crate) fn ask_as(&mut self, mover: Mover, rows: &Rows<'_, T>) {
+        let target = || rows.states().get(mover.target()).state().clone();
+        self.requests.push(match mover.kind() {
+            Kind::Change => Request::change(target()),
+            Kind::Force => Request::Force(target()),
+            Kind::Revert => Request::Revert,
+            Kind::Nothing => return,
+        });
     }
 
     /// Whether its seat has to be stored. If the seat has not changed, the data that loading took from beside the row is put
@@ -242,4 +246,27 @@ impl<T: Owner> Individuals<T> {
         self.list.shrink_to(1);
         self.places = Vec::new();
     }
+}
+
+/// Runs an owner on a seat. Returns what `act` has returned, unless it panicked, and whether the seat may have changed.
+#[inline]
+pub(crate) fn run_on_seat<'s, T: Owner, R>(
+    seat: &'s mut Seat<T>,
+    global: &'s StateRef<T>,
+    observer: Option<&'s mut dyn Observer<T>>,
+    panic: &mut FirstPanic,
+    act: impl FnOnce(&mut Single<'_, T>) -> R,
+) -> (Option<R>, bool) {
+    let mut single = Single::new(seat, global);
+    single.observer = observer;
+    let result = panic.catch(|| act(&mut single));
+    let is_touched = single.is_touched;
+    if result.is_none() {
+        // What it has asked for is dropped with it.
+        panic.catch(|| drop(single));
+    } else {
+        // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+        mem::forget(single);
+    }
+    (result, is_touched)
 }

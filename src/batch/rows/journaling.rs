@@ -1,7 +1,5 @@
 //! How the notes about a chunk's owners get into the batch's journal (rule 29).
 
-use std::iter;
-
 use super::notes::{ChangeRun, From, NotedChange, Notes};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
@@ -84,8 +82,9 @@ impl Journaling {
             Some(state) => self.symbol_by_name(state, panic),
             None => Symbol::NONE,
         };
-        let missing = (place + 1).saturating_sub(self.symbols.len());
-        self.symbols.extend(iter::repeat_n(None, missing));
+        if self.symbols.len() <= place {
+            self.symbols.resize(place + 1, None);
+        }
         self.symbols[place] = Some(symbol);
         symbol
     }

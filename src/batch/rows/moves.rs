@@ -2,18 +2,14 @@
 
 use std::mem;
 
-use super::chunk::{Chunk, PassPart};
+use super::chunk::{Chunk, ChunkOutcome, PassPart};
 use super::columns::{Columns, Tag};
 use super::gaps;
-use super::outcome::ChunkOutcome;
-use super::place::{Place, SharedPlace};
 use super::range::{Extra, Extras};
-use super::store::{Sleeper, Store};
-use super::unused::Unused;
+use super::store::{Place, SharedPlace, Sleeper, Store};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
-use crate::batch::known::states::States;
-use crate::batch::wait::waiter::Waiter;
+use crate::batch::wait::waiter::{Until, Waiter};
 use crate::machine::seat::Seat;
 use crate::machine::waiting::{Then, Timer, Waiting};
 use crate::owner::Owner;
@@ -30,10 +26,7 @@ impl<T: Owner> Store<T> {
         if seat.is_outdated() {
             seat.wake();
         }
-        let is_asleep = seat.is_asleep();
-        self.push_row(owner, key, bucket, &mut seat, &mut panic);
-        self.discarded.empty(&mut seat);
-        self.set_asleep(key, is_asleep);
+        self.push_row(owner, key, bucket, seat, &mut panic);
         self.discarded.drop_all(&mut panic);
         if !panic.is_none() {
             drop(self.remove(key));
@@ -57,7 +50,7 @@ impl<T: Owner> Store<T> {
         let mut seat = Seat::empty();
         let Chunk { seats, rows, .. } = self.chunk(place.bucket, place.slot(), 1, PassPart::ALL);
         if seats.is_empty() {
-            rows.load(0, rows.known().state(), &mut seat);
+            rows.load(0, &mut seat);
         }
         self.take_seat(place, &mut seat);
         let owner = self.buckets[place.bucket as usize].take_out(place, &self.places)?;
@@ -72,9 +65,9 @@ impl<T: Owner> Store<T> {
     }
 
     fn forget_extra(&mut self, key: Key) {
-        let extra = if self.extras.is_empty() { None } else { self.extras.remove(key) };
-        if let Some(extra) = extra {
-            discard(extra, &mut self.discarded);
+        if !self.extras.is_empty() {
+            empty_extra(key, &mut self.extras, &mut self.discarded);
+            self.extras.remove(key);
         }
     }
 }
@@ -83,6 +76,11 @@ impl<T: Owner> Store<T> {
 impl<T: Owner> Store<T> {
     /// Takes up the outcome of a chunk that begins at `start`. The rows that leave the bucket are marked.
     pub(crate) fn take_up(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
+        let ChunkOutcome { movers, individuals, changed, unmet, waiters, notes, .. } = &*outcome;
+        let is_rest_empty = changed.is_empty() && unmet.is_empty() && waiters.is_empty() && notes.is_empty();
+        if movers.is_empty() && individuals.is_empty() && is_rest_empty {
+            return;
+        }
         self.take_up_beside_movers(bucket, start, outcome);
         self.mark(bucket, start, &outcome.movers, outcome.moved_at);
         outcome.movers.clear();
@@ -175,8 +173,26 @@ impl<T: Owner> Store<T> {
         }
     }
 
+    /// Lets owners wait for what they have asked for in bulk.
+    fn settle_waiters(&mut self) {
+        let mut waiters = mem::take(&mut self.waiters);
+        for waiter in waiters.drain(..) {
+            let Waiter { key, at, until, .. } = waiter;
+            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
+            let columns = &mut self.buckets[place.bucket as usize];
+            if at < f64::INFINITY || until.is_note() {
+                columns.tags[place.slot()].set_has_timers(true);
+                self.wait(waiter);
+            }
+            if until == Until::Awake {
+                self.sleepers.push(Sleeper::new(key, true));
+            }
+        }
+        self.waiters = waiters;
+    }
+
     /// Lets an owner wait for what it has asked for in bulk.
-    pub(crate) fn wait(&mut self, waiter: Waiter) {
+    fn wait(&mut self, waiter: Waiter) {
         let Waiter { key, at, until, scope } = waiter;
         if !self.timers.are_beside(key) && self.timers.has_room(key) {
             return self.timers.wait(waiter);
@@ -199,7 +215,7 @@ impl<T: Owner> Store<T> {
             timers.load(key, states, waiting);
         }
         change(waiting);
-        timers.file(key, waiting, |then| number_of(states, then), discarded);
+        timers.file(key, waiting, states, discarded);
     }
 
     /// Takes all buckets' arrivals up into their rows, and moves the owners that have fallen asleep to the sleeping parts.
@@ -230,28 +246,21 @@ impl<T: Owner> Store<T> {
 
     /// Moves an owner's row to the sleeping part of its bucket, or to the part that is awake.
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
-        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return };
-        let columns = &mut self.buckets[place.bucket as usize];
-        if columns.is_asleep(place.slot()) == is_asleep {
-            return;
+        if let Some(place) = self.places.get(key).map(SharedPlace::get) {
+            self.set_row_asleep(place, is_asleep);
         }
-        let slot = if is_asleep { columns.sleep(place.slot()) } else { columns.wake(place.slot()) };
-        self.note_exchange(place, slot);
     }
 
-    /// Moves the sleeping row at a place to the part that is awake. Returns its new slot.
-    pub(crate) fn wake(&mut self, place: Place) -> u32 {
-        let slot = self.buckets[place.bucket as usize].wake(place.slot());
-        self.note_exchange(place, slot).slot
-    }
-
-    /// Notes that two rows of a bucket have been exchanged. Returns the place of the second.
-    fn note_exchange(&mut self, one: Place, other: usize) -> Place {
-        let tags = &self.buckets[one.bucket as usize].tags;
-        let other = Place::new(one.bucket, other);
-        self.places[tags[one.slot()].key].set(one);
-        self.places[tags[other.slot()].key].set(other);
-        other
+    /// As [`set_asleep`](Self::set_asleep), for the row at a place. Returns its new slot.
+    pub(crate) fn set_row_asleep(&mut self, place: Place, is_asleep: bool) -> u32 {
+        let columns = &mut self.buckets[place.bucket as usize];
+        let other = Place::new(place.bucket, columns.set_asleep(place.slot(), is_asleep));
+        if other != place {
+            // The two rows have been exchanged.
+            self.places[columns.tags[place.slot()].key].set(place);
+            self.places[columns.tags[other.slot()].key].set(other);
+        }
+        other.slot
     }
 
     pub(crate) fn settle(&mut self, bucket: u32) {
@@ -282,7 +291,7 @@ impl<T: Owner> Store<T> {
         let bucket = self.bucket_for(seat, panic);
         let is_asleep = seat.is_asleep();
         let is_owned = self.states.get(bucket).is_owned;
-        let tag = if is_owned { self.owned_tag(key, seat) } else { self.tag(key, seat, panic) };
+        let tag = self.tag(key, is_owned, seat, panic);
         let Self { states, buckets, has_clock, .. } = self;
         let columns = &mut buckets[from.bucket as usize];
         if bucket == from.bucket {
@@ -336,9 +345,12 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// The tag of an owner in a bucket that is not of owned states. A previous state that has a number is taken off the seat.
+    /// The tag of an owner. Unless it is in a bucket of owned states, a previous state that has a number is taken off the seat.
     #[inline]
-    fn tag(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
+    fn tag(&mut self, key: Key, is_owned: bool, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
+        if is_owned {
+            return self.owned_tag(key, seat);
+        }
         let is_timed = |at: f64| at != 0.0 && !at.is_nan();
         if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
             self.start_clock();
@@ -376,7 +388,7 @@ impl<T: Owner> Store<T> {
             self.meet(&mut unmet, panic);
         }
         let Self { timers, states, discarded, .. } = self;
-        timers.file(key, &mut rare.waiting, |then| number_of(states, then), discarded)
+        timers.file(key, &mut rare.waiting, states, discarded)
     }
 
     /// Keeps the data of a seat that has no column.
@@ -399,22 +411,24 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Adds a row to a bucket, and takes all that it needs off the seat.
-    pub(crate) fn push_row(&mut self, owner: T, key: Key, bucket: u32, seat: &mut Seat<T>, panic: &mut FirstPanic) {
-        let is_owned = self.states.get(bucket).is_owned;
-        let tag = if is_owned { self.owned_tag(key, seat) } else { self.tag(key, seat, panic) };
+    /// Adds a row to a bucket.
+    pub(crate) fn push_row(&mut self, owner: T, key: Key, bucket: u32, mut seat: Seat<T>, panic: &mut FirstPanic) {
+        let (is_owned, is_asleep) = (self.states.get(bucket).is_owned, seat.is_asleep());
+        let tag = self.tag(key, is_owned, &mut seat, panic);
         let columns = &mut self.buckets[bucket as usize];
         columns.owners.push(owner);
         columns.tags.push(tag);
         if is_owned {
-            columns.seats.push(mem::replace(seat, Seat::empty()));
+            columns.seats.push(mem::replace(&mut seat, Seat::empty()));
             self.forget_extra(key);
         } else {
             if self.has_clock {
-                columns.times.push(seat.entered_at, ancestors_entered_at(seat));
+                columns.times.push(seat.entered_at, ancestors_entered_at(&seat));
             }
-            self.keep_extra(key, seat);
+            self.keep_extra(key, &mut seat);
         }
+        self.discarded.empty(&mut seat);
+        self.set_asleep(key, is_asleep);
     }
 
     /// Notes that rows have left a bucket.
@@ -446,59 +460,34 @@ impl<T: Owner> Store<T> {
 impl<T: Owner> Store<T> {
     #[inline]
     pub(crate) fn note_if_unused(&mut self, bucket: u32) {
-        if self.buckets[bucket as usize].is_empty() && self.states.get(bucket).is_transient {
-            self.unused.add(bucket);
+        if self.buckets[bucket as usize].is_empty() {
+            self.states.note_empty(bucket);
         }
     }
 
     /// Forgets the shared states in which no owner is, and which are no owner's previous state.
     pub(crate) fn forget_unused(&mut self) {
-        if !self.unused.is_time(self.places.len()) {
+        if !self.states.may_look_through(self.places.len()) {
             return;
         }
-        let Self { states, buckets, arrivals, unused, journaling, discarded, .. } = self;
-        let Unused { candidates, marks, .. } = unused;
-        marks.clear();
-        marks.resize(states.len(), false);
-        for &bucket in &*candidates {
-            let index = bucket as usize;
-            marks[index] = states.get(bucket).is_transient && buckets[index].is_empty() && arrivals[index].is_empty();
-        }
-        candidates.clear();
-        for previous in buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()) {
-            // It is still an owner's previous state.
-            if mem::replace(&mut marks[previous as usize], false) {
-                candidates.push(previous);
-            }
-        }
-        states.forget(|index| marks[index as usize], discarded);
+        let Self { states, buckets, arrivals, journaling, discarded, .. } = self;
         if let Some(journaling) = journaling {
             journaling.forget_numbers();
         }
-        for (index, _) in marks.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
-            buckets[index].give_back();
-            arrivals[index].give_back();
+        let forgotten = states.forget_unused(
+            |number| buckets[number as usize].is_empty() && arrivals[number as usize].is_empty(),
+            buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()),
+            discarded,
+        );
+        for number in forgotten {
+            buckets[number as usize].give_back();
+            arrivals[number as usize].give_back();
         }
     }
 }
 
 fn ancestors_entered_at<T: Owner>(seat: &Seat<T>) -> &[f64] {
     seat.rare.as_ref().map_or(&[], |rare| &rare.ancestors_entered_at)
-}
-
-/// The number of the singleton that a timer changes to.
-fn number_of<T: Owner>(states: &mut States<T>, then: &Then<T>) -> Option<u32> {
-    match then {
-        Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
-        _ => None,
-    }
-}
-
-fn discard<T: Owner>(mut extra: Extra<T>, discarded: &mut Discarded<T>) {
-    if let Some(rare) = extra.rare_mut() {
-        discarded.empty_rare(rare);
-    }
-    discarded.add(extra.previous);
 }
 
 /// Forgets the previous state that is kept for an owner beside its row.

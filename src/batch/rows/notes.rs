@@ -55,10 +55,9 @@ impl<T: Owner> Notes<T> {
         self.runs.shrink_to(64);
     }
 
-    /// Notes that movers have changed.
-    #[inline]
+    /// Notes that movers have changed. To be called only if there is a journal.
     pub(crate) fn note_all(&mut self, rows: &Rows<'_, T>, movers: &[Mover], at: f64) {
-        if rows.has_journal && !movers.is_empty() {
+        if !movers.is_empty() {
             self.list.extend(movers.iter().map(|mover| NotedChange::of(rows, *mover, at)));
             self.end_run(rows, None, at);
         }
@@ -67,7 +66,7 @@ impl<T: Owner> Notes<T> {
     /// Notes that a mover has been refused. [`end_refused`](Self::end_refused) says by whom.
     #[inline]
     pub(crate) fn note(&mut self, rows: &Rows<'_, T>, mover: Mover, at: f64) {
-        if rows.has_journal {
+        if rows.shared.has_journal {
             self.list.push(NotedChange::of(rows, mover, at));
         }
     }
@@ -87,7 +86,7 @@ impl<T: Owner> Notes<T> {
     /// The observer of the owner at a slot, if there is a journal.
     #[inline]
     pub(crate) fn of(&mut self, rows: &Rows<'_, T>, slot: usize) -> Option<Noting<'_, T>> {
-        if rows.has_journal { Some(self.of_key(rows.key(slot))) } else { None }
+        if rows.shared.has_journal { Some(self.of_key(rows.key(slot))) } else { None }
     }
 
     pub(crate) fn of_key(&mut self, key: Key) -> Noting<'_, T> {
@@ -136,14 +135,8 @@ impl<T: Owner> Observer<T> for Noting<'_, T> {
     }
 }
 
-/// `Option<Noting>` as what a machine takes.
-pub(crate) trait AsObserver<T: Owner> {
-    fn as_observer(&mut self) -> Option<&mut dyn Observer<T>>;
-}
-
-impl<T: Owner> AsObserver<T> for Option<Noting<'_, T>> {
-    #[inline]
-    fn as_observer(&mut self) -> Option<&mut dyn Observer<T>> {
-        self.as_mut().map(|noting| noting as _)
-    }
+/// An observer as a machine takes it.
+#[inline]
+pub(crate) fn as_observer<'o, T: Owner>(noting: &'o mut Option<Noting<'_, T>>) -> Option<&'o mut dyn Observer<T>> {
+    noting.as_mut().map(|noting| noting as _)
 }

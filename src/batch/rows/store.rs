@@ -2,16 +2,16 @@
 
 use std::mem;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use slotmap::SlotMap;
 
 use super::chunk::{Chunk, Global, PassPart};
 use super::columns::Columns;
+use super::individuals::run_on_seat;
 use super::journaling::Journaling;
-use super::notes::{AsObserver, Notes};
-use super::place::{Place, SharedPlace};
+use super::notes::{Notes, as_observer};
 use super::range::{Extra, Extras, Rows, SharedByRows, clone_extras_from};
-use super::unused::Unused;
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
 use crate::batch::known::states::{NOWHERE, States};
@@ -23,9 +23,11 @@ use crate::machine::single::Single;
 use crate::owner::Owner;
 use crate::state::{Identity, Mover, State, StateRef};
 
+/// Where each key's owner is.
+pub(crate) type Places = SlotMap<Key, SharedPlace>;
+
 pub(crate) struct Store<T: Owner> {
-    /// Where each key's owner is.
-    pub(crate) places: SlotMap<Key, SharedPlace>,
+    pub(crate) places: Places,
     pub(crate) states: States<T>,
     /// The owners of each state, by the state's number; owners in owned states of one type are together.
     pub(crate) buckets: Vec<Columns<T>>,
@@ -47,7 +49,6 @@ pub(crate) struct Store<T: Owner> {
     pub(crate) global: Global<T>,
     /// Whether times are kept: since a state was entered at another time than 0.
     pub(crate) has_clock: bool,
-    pub(crate) unused: Unused,
     pub(crate) discarded: Discarded<T>,
     /// An empty seat, for an owner that is reached by key.
     pub(crate) spare: Seat<T>,
@@ -91,7 +92,6 @@ impl<T: Owner> Store<T> {
             due: Vec::new(),
             global: Global { state: StateRef::NONE, is_updating: false },
             has_clock: false,
-            unused: Unused::new(),
             discarded: Discarded::new(),
             spare: Seat::empty(),
             notes: Notes::new(),
@@ -101,6 +101,11 @@ impl<T: Owner> Store<T> {
 
     pub(crate) fn len(&self) -> usize {
         self.places.len()
+    }
+
+    /// The numbers of all buckets.
+    pub(crate) fn numbers(&self) -> Range<u32> {
+        NOWHERE..Place::new(NOWHERE, self.buckets.len()).slot
     }
 
     pub(crate) fn owner(&self, key: Key) -> Option<&T> {
@@ -116,22 +121,11 @@ impl<T: Owner> Store<T> {
     /// What can be asked of an owner.
     pub(crate) fn view(&self, key: Key) -> Option<View<'_, T>> {
         let place = self.places.get(key)?.get();
-        let columns = &self.buckets[place.bucket as usize];
         let nowhere = self.states.get(NOWHERE).state();
-        if let Some(seat) = columns.seats.get(place.slot()) {
+        if let Some(seat) = self.buckets[place.bucket as usize].seats.get(place.slot()) {
             return Some(seat.view(nowhere));
         }
-        let known = self.states.get(place.bucket);
-        let range = place.slot()..place.slot() + 1;
-        let rows = Rows::new(columns.noted(), range, place.bucket, self.shared());
-        Some(View {
-            current: known.state(),
-            previous: rows.previous(0),
-            target: nowhere,
-            ancestors: &known.ancestors,
-            entered_at: rows.entered_at(0),
-            ancestors_entered_at: rows.ancestors_entered_at(0),
-        })
+        Some(self.rows(place.bucket).view(place.slot(), nowhere))
     }
 
     /// The owned state that an owner is in, if it is in one.
@@ -174,22 +168,28 @@ impl<T: Owner> Store<T> {
         let (owners, seats, noted) = self.buckets[bucket as usize].split();
         let range = start..owners.len().min(start + len);
         let shared = SharedByRows { states, extras, timers, has_journal: self.journaling.is_some() };
-        let rows = Rows::new(noted, range.clone(), bucket, shared);
-        Chunk {
-            due: noted.due_in(&range),
-            start,
-            owners: &mut owners[range.clone()],
-            seats: seats.get_mut(range).unwrap_or_default(),
-            rows,
-            global: &self.global,
-            part,
-        }
+        let rows = Rows { bucket, shared, noted: noted.narrow(&range) };
+        let owners = &mut owners[range.clone()];
+        Chunk { owners, seats: seats.get_mut(range).unwrap_or_default(), rows, global: &self.global, part }
     }
 
     /// What is kept for all rows together.
+    #[inline]
     pub(crate) fn shared(&self) -> SharedByRows<'_, T> {
-        let has_journal = self.journaling.is_some();
-        SharedByRows { states: &self.states, extras: &self.extras, timers: &self.timers, has_journal }
+        let Self { states, extras, timers, .. } = self;
+        SharedByRows { states, extras, timers, has_journal: self.journaling.is_some() }
+    }
+
+    /// All rows of a bucket.
+    #[inline]
+    pub(crate) fn rows(&self, bucket: u32) -> Rows<'_, T> {
+        Rows { bucket, shared: self.shared(), noted: self.buckets[bucket as usize].noted() }
+    }
+
+    /// The row at a place.
+    pub(crate) fn row(&self, place: Place) -> Rows<'_, T> {
+        let rows = self.rows(place.bucket);
+        Rows { noted: rows.noted.narrow(&(place.slot()..place.slot() + 1)), ..rows }
     }
 
     /// Lends an owner with its machine, and moves it to where it then belongs, even if `act` panics (rule 22).
@@ -214,7 +214,7 @@ impl<T: Owner> Store<T> {
             self.discarded.drop_many(&mut panic);
         }
         self.settle_all();
-        self.unused.pay(keys.len());
+        self.states.pay(keys.len());
         self.tidy(&mut panic);
         panic.resume();
     }
@@ -231,29 +231,19 @@ impl<T: Owner> Store<T> {
         let (bucket, slot) = (place.bucket, place.slot());
         let Self { states, buckets, extras, timers, global, spare, notes, journaling, discarded, .. } = self;
         let (owners, seats, noted) = buckets[bucket as usize].split();
-        let seat = seats.get_mut(slot).unwrap_or_else(|| {
-            let has_journal = journaling.is_some();
-            let shared = SharedByRows { states, extras, timers, has_journal };
-            let rows = Rows::new(noted, slot..slot + 1, bucket, shared);
-            rows.load(0, rows.known().state(), spare);
-            spare
-        });
-        let mut single = Single::new(seat, &global.state);
-        let mut observer = journaling.as_ref().map(|_| notes.of_key(key));
-        single.observer = observer.as_observer();
-        let result = panic.catch(|| act(&mut owners[slot], &mut single));
-        let is_touched = single.is_touched;
-        if result.is_none() {
-            // What it has asked for is dropped with it.
-            panic.catch(|| drop(single));
-        } else {
-            // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
-            mem::forget(single);
+        let shared = SharedByRows { states, extras, timers, has_journal: journaling.is_some() };
+        let rows = Rows { bucket, shared, noted: noted.narrow(&(slot..slot + 1)) };
+        let is_in_row = seats.is_empty();
+        if is_in_row {
+            rows.load(0, spare);
         }
+        let seat = seats.get_mut(slot).unwrap_or(spare);
+        let mut observer = journaling.as_ref().map(|_| notes.of_key(key));
+        let owner = &mut owners[slot];
+        let (result, is_touched) =
+            run_on_seat(seat, &global.state, as_observer(&mut observer), panic, |single| act(owner, single));
         if !is_touched {
-            if let Some(columns) = buckets.get(bucket as usize).filter(|columns| columns.seats.is_empty()) {
-                let shared = SharedByRows { states, extras, timers, has_journal: journaling.is_some() };
-                let rows = Rows::new(columns.noted(), slot..slot + 1, bucket, shared);
+            if is_in_row {
                 rows.put_back(0, spare);
             }
             discarded.empty(spare);
@@ -338,7 +328,15 @@ impl<T: Owner> Store<T> {
 
     /// Whether something is due for any of some owners.
     pub(crate) fn has_due(&self, bucket: u32, rows: Range<usize>) -> bool {
-        !self.buckets[bucket as usize].noted().due_in(&rows).is_empty()
+        !self.buckets[bucket as usize].noted().narrow(&rows).due.is_empty()
+    }
+
+    /// Forgets for whom something was due.
+    pub(crate) fn forget_due(&mut self) {
+        if !self.due.is_empty() {
+            self.due.clear();
+            self.buckets.iter_mut().for_each(|columns| columns.due.clear());
+        }
     }
 
     /// Tidies up after owners have moved: forgets states without owners, and drops what is no longer needed.
@@ -386,26 +384,9 @@ impl<T: Owner> Store<T> {
 
 impl<T: Owner + Clone> Clone for Store<T> {
     fn clone(&self) -> Self {
-        Self {
-            places: self.places.clone(),
-            states: self.states.clone(),
-            buckets: self.buckets.clone(),
-            arrivals: self.arrivals.clone(),
-            extras: self.extras.clone(),
-            spare_extras: Vec::with_capacity(self.extras.len()),
-            timers: self.timers.clone(),
-            sleepers: Vec::new(),
-            waiters: Vec::new(),
-            plain: Vec::new(),
-            due: Vec::new(),
-            global: self.global.clone(),
-            has_clock: self.has_clock,
-            unused: self.unused.clone(),
-            discarded: Discarded::new(),
-            spare: Seat::empty(),
-            notes: Notes::new(),
-            journaling: None,
-        }
+        let mut clone = Self::with_capacity(0);
+        clone.clone_from(self);
+        clone
     }
 
     fn clone_from(&mut self, source: &Self) {
@@ -413,13 +394,12 @@ impl<T: Owner + Clone> Clone for Store<T> {
         clone_extras_from(&mut self.extras, &mut self.spare_extras, &source.extras, &mut panic);
         panic.catch(|| {
             self.places.clone_from(&source.places);
-            self.states.clone_from(&source.states);
+            self.states.copy_from(&source.states);
             self.buckets.clone_from(&source.buckets);
             self.arrivals.clone_from(&source.arrivals);
-            self.timers.clone_from(&source.timers);
+            self.timers.copy_from(&source.timers);
             self.global.clone_from(&source.global);
             self.has_clock = source.has_clock;
-            self.unused.clone_from(&source.unused);
         });
         if let Some(journaling) = &mut self.journaling {
             journaling.forget_numbers();
@@ -433,9 +413,70 @@ impl<T: Owner + Clone> Clone for Store<T> {
     }
 }
 
-/// The numbers of all buckets.
-impl<T: Owner> Store<T> {
-    pub(crate) fn numbers(&self) -> std::ops::Range<u32> {
-        NOWHERE..Place::new(NOWHERE, self.buckets.len()).slot
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) bucket: u32,
+    pub(crate) slot: u32,
+}
+
+impl Place {
+    /// # Panics
+    ///
+    /// From 2^32 rows on; a batch has no room for so many keys.
+    #[inline]
+    pub(crate) fn new(bucket: u32, slot: usize) -> Self {
+        Self { bucket, slot: u32::try_from(slot).expect("a batch has fewer than 2^32 owners") }
+    }
+
+    pub(crate) fn slot(self) -> usize {
+        self.slot as usize
+    }
+}
+
+/// A place that threads can write through a shared reference: each thread writes the places of the owners that it moves.
+///
+/// A relaxed load or store is an ordinary one on the usual processors. A reader has waited for the threads, which orders
+/// the two.
+pub(crate) struct SharedPlace {
+    bucket: AtomicU32,
+    slot: AtomicU32,
+}
+
+impl SharedPlace {
+    #[inline]
+    pub(crate) fn new(place: Place) -> Self {
+        Self { bucket: AtomicU32::new(place.bucket), slot: AtomicU32::new(place.slot) }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Place {
+        Place { bucket: self.bucket.load(Ordering::Relaxed), slot: self.slot.load(Ordering::Relaxed) }
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, place: Place) {
+        self.bucket.store(place.bucket, Ordering::Relaxed);
+        self.slot.store(place.slot, Ordering::Relaxed);
+    }
+}
+
+impl Clone for SharedPlace {
+    // Called by slotmap for each owner: a call each took a third of the time of copying the places.
+    #[inline]
+    fn clone(&self) -> Self {
+        Self::new(self.get())
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        *self = source.clone();
+    }
+}
+
+/// What a key map needs to be made of versions alone: the places are set afterwards.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for SharedPlace {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <()>::deserialize(deserializer).map(|()| Self::new(Place { bucket: 0, slot: 0 }))
     }
 }

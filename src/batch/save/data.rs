@@ -108,17 +108,17 @@ impl<O> Default for BatchContent<O> {
 }
 
 impl<O> SavedBucket<O> {
-    fn map<P>(self, map: impl FnMut(O) -> P) -> SavedBucket<P> {
+    /// Takes the owners out.
+    pub(super) fn take_owners<P>(self) -> (Vec<O>, SavedBucket<P>) {
         let Self { state, is_of_owned, ancestors, asleep, is_outdated, owners, indices, versions, .. } = self;
         let Self { previous, is_entered, entered_at, ancestors_entered_at, seats, rows, .. } = self;
-        let owners = owners.into_iter().map(map).collect();
-        SavedBucket {
+        let columns = SavedBucket {
             state,
             is_of_owned,
             ancestors,
             asleep,
             is_outdated,
-            owners,
+            owners: Vec::new(),
             indices,
             versions,
             previous,
@@ -127,6 +127,26 @@ impl<O> SavedBucket<O> {
             ancestors_entered_at,
             seats,
             rows,
+        };
+        (owners, columns)
+    }
+
+    /// The seat of an owner that has none in its row. `of_row` is what only some rows have.
+    pub(super) fn seat(&self, row: usize, of_row: Option<&SavedRow>) -> SavedSeat {
+        // If no times were kept, all were 0.
+        let entered = |times: &[Seconds], nth: usize| {
+            self.is_entered[row].then(|| times.get(nth).copied().unwrap_or(Seconds(0.0)))
+        };
+        let first = row * self.ancestors.len();
+        let ancestors = (first..).zip(&self.ancestors);
+        SavedSeat {
+            current: self.state,
+            previous: of_row.map_or(0, |of_row| of_row.previous),
+            entered_at: entered(&self.entered_at, row),
+            ancestors: ancestors.map(|(nth, state)| (*state, entered(&self.ancestors_entered_at, nth))).collect(),
+            is_asleep: row < self.asleep as usize,
+            is_outdated: self.is_outdated,
+            more: of_row.map(|of_row| of_row.more.clone()).unwrap_or_default(),
         }
     }
 }
@@ -156,7 +176,11 @@ impl<O> SavedBatch<O> {
     pub fn map_owners<P>(self, mut map: impl FnMut(O) -> P) -> SavedBatch<P> {
         let BatchContent { clock, definitions, states, has_clock, buckets, .. } = self.content;
         let BatchContent { order, free, next_keys, unused, unused_credit, .. } = self.content;
-        let buckets = buckets.into_iter().map(|bucket| bucket.map(&mut map)).collect();
+        let buckets = buckets.into_iter().map(|bucket| {
+            let (owners, columns) = bucket.take_owners();
+            SavedBucket { owners: owners.into_iter().map(&mut map).collect(), ..columns }
+        });
+        let buckets = buckets.collect();
         let content = BatchContent {
             clock,
             definitions,

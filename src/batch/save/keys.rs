@@ -3,22 +3,12 @@
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer, UnitDeserializer};
 use serde::de::{IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
-use slotmap::{Key as _, KeyData, SlotMap};
+use slotmap::SlotMap;
 
 use super::data::SavedKey;
 use crate::batch::known::key::Key;
-use crate::batch::rows::place::{Place, SharedPlace};
+use crate::batch::rows::store::{Place, SharedPlace};
 use crate::save::LoadError;
-
-impl Key {
-    pub(super) fn new(index: u32, version: u32) -> Self {
-        KeyData::from_ffi(u64::from(version) << 32 | u64::from(index)).into()
-    }
-
-    pub(super) fn version(self) -> u32 {
-        (self.data().as_ffi() >> 32) as u32
-    }
-}
 
 /// The keys that the next owners would get, up to the first whose place has never been used.
 ///
@@ -77,7 +67,7 @@ impl Versions {
             *version = version.wrapping_sub(2);
         }
         let slots =
-            SeqDeserializer::<_, Error>::new(self.versions.iter().map(|version| SavedSlot { version: *version }));
+            SeqDeserializer::<_, Error>::new(self.versions.iter().map(|version| SavedSlot::Slot { version: *version }));
         let places = SlotMap::<Key, SharedPlace>::deserialize(slots);
         let mut places = places.map_err(|error| LoadError::damaged("keys", error))?;
         for key in next_keys.iter().rev() {
@@ -87,10 +77,17 @@ impl Versions {
     }
 }
 
-/// A place of a key map, as the map reads it: `{ value, version }`. It is in use if its version is odd.
+/// A place of a key map, as the map reads it, `{ value, version }`, and what is in it.
 #[derive(Clone, Copy)]
-struct SavedSlot {
-    version: u32,
+enum SavedSlot {
+    /// It is in use if its version is odd.
+    Slot {
+        version: u32,
+    },
+    Value {
+        is_used: bool,
+    },
+    Version(u32),
 }
 
 impl IntoDeserializer<'_, Error> for SavedSlot {
@@ -105,36 +102,12 @@ impl<'de> Deserializer<'de> for SavedSlot {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let is_used = self.version % 2 == 1;
-        let fields = [("value", SlotField::Value { is_used }), ("version", SlotField::Version(self.version))];
-        visitor.visit_map(MapDeserializer::new(fields.into_iter()))
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
-    }
-}
-
-#[derive(Clone, Copy)]
-enum SlotField {
-    Value { is_used: bool },
-    Version(u32),
-}
-
-impl IntoDeserializer<'_, Error> for SlotField {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
-
-impl<'de> Deserializer<'de> for SlotField {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
+            Self::Slot { version } => {
+                let value = Self::Value { is_used: version % 2 == 1 };
+                let fields = [("value", value), ("version", Self::Version(version))];
+                visitor.visit_map(MapDeserializer::new(fields.into_iter()))
+            }
             Self::Value { is_used: true } => visitor.visit_some(UnitDeserializer::new()),
             Self::Value { is_used: false } => visitor.visit_none(),
             Self::Version(version) => visitor.visit_u32(version),

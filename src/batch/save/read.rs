@@ -11,16 +11,15 @@ use super::keys::Versions;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::states::{MOST_STATES, NOWHERE, States};
 use crate::batch::rows::columns::{Columns, Tag};
-use crate::batch::rows::place::Place;
 use crate::batch::rows::range::Extra;
+use crate::batch::rows::store::Place;
 use crate::batch::rows::store::Store;
-use crate::batch::rows::unused::Unused;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::{Batch, Key};
 use crate::machine::seat::Seat;
 use crate::machine::waiting::Then;
 use crate::owner::Owner;
-use crate::save::{Depths, How, LoadError, Reader, SavedMore, SavedSeat, Seconds, StateBook};
+use crate::save::{Depths, How, LoadError, Reader, SavedMore, Seconds, StateBook};
 use crate::state::{Identity, StateRef};
 
 impl<T: Owner> Batch<T> {
@@ -102,7 +101,8 @@ impl<'b, T: Owner> Loading<'b, T> {
         self.load_states(&content)?;
         // More than there are owners is as good as any number.
         let unused_credit = u32::try_from(content.unused_credit).unwrap_or(u32::MAX) as usize;
-        self.store.unused = Unused::restored(content.unused, unused_credit);
+        self.store.states.unused.candidates = content.unused;
+        self.store.states.unused.credit = unused_credit;
         self.store.has_clock = self.has_clock;
         let mut rows = Vec::new();
         for (number, mut bucket) in (0..).zip(content.buckets) {
@@ -112,8 +112,7 @@ impl<'b, T: Owner> Loading<'b, T> {
                     let state = state.clone();
                     self.load_same(number, &state, bucket)
                 }
-                Role::Type => self.load_type(number, bucket),
-                Role::Other(_) | Role::Free => self.load_others(bucket, &rows[number as usize]),
+                Role::Type | Role::Other(_) | Role::Free => self.load_seats(number, bucket, &rows[number as usize]),
             };
             loaded.map_err(|error| error.within(format_args!("bucket {number}")))?;
         }
@@ -255,78 +254,48 @@ impl<T: Owner> Loading<'_, T> {
         }
     }
 
-    /// Takes over the owners in owned states of one type.
-    fn load_type(&mut self, number: u32, bucket: SavedBucket<T>) -> Result<(), LoadError> {
+    /// Reads the seat of each owner of a bucket. Owners in owned states of the bucket's type stay in it; the others are inserted
+    /// one by one.
+    fn load_seats(&mut self, number: u32, bucket: SavedBucket<T>, rows: &[SavedRow]) -> Result<(), LoadError> {
         let of = self.store.states.owned_type(number);
-        let keys = bucket.indices.iter().zip(&bucket.versions);
-        for (row, ((key, mut seat), owner)) in keys.zip(bucket.seats).zip(bucket.owners).enumerate() {
-            let key = self.versions.take(*key.0, *key.1)?;
-            let is_asleep = row < bucket.asleep as usize;
-            seat.is_asleep = is_asleep;
-            let seat = self.seat(&seat, row)?;
-            // Sleeping owners come first.
-            let is_here = seat.current.is_owned()
-                && Some(Identity::of(&*seat.current).type_id) == of
-                && seat.is_asleep() == is_asleep;
-            if !is_here {
-                self.others.push((owner, key, seat));
-                continue;
-            }
-            let tag = self.store.owned_tag(key, &seat);
-            let columns = &mut self.store.buckets[number as usize];
-            columns.asleep += usize::from(seat.is_asleep());
-            columns.owners.push(owner);
-            columns.tags.push(tag);
-            columns.seats.push(seat);
+        if of.is_none() {
+            check_rows(rows, bucket.owners.len())?;
         }
-        Ok(())
-    }
-
-    /// Reads owners that are inserted one by one.
-    fn load_others(&mut self, bucket: SavedBucket<T>, rows: &[SavedRow]) -> Result<(), LoadError> {
-        check_rows(rows, bucket.owners.len())?;
-        let depth = bucket.ancestors.len();
         let mut rows = rows.iter().peekable();
-        for (row, owner) in bucket.owners.into_iter().enumerate() {
-            let key = self.versions.take(bucket.indices[row], bucket.versions[row])?;
-            if let Some(seat) = bucket.seats.get(row) {
-                let seat = self.seat(seat, row)?;
-                self.others.push((owner, key, seat));
-                continue;
-            }
-            let of_row = rows.next_if(|of_row| of_row.row as usize == row);
-            // If no times were kept, all were 0.
-            let time = |times: &[Seconds], nth: usize| times.get(nth).copied().unwrap_or(Seconds(0.0));
-            let is_entered = bucket.is_entered[row];
-            let entered = |at: Seconds| is_entered.then_some(at);
-            let around = bucket.ancestors.iter().enumerate();
-            let saved = SavedSeat {
-                current: bucket.state,
-                previous: of_row.map_or(0, |of_row| of_row.previous),
-                entered_at: entered(time(&bucket.entered_at, row)),
-                ancestors: around
-                    .map(|(nth, state)| (*state, entered(time(&bucket.ancestors_entered_at, row * depth + nth))))
-                    .collect(),
-                is_asleep: row < bucket.asleep as usize,
-                is_outdated: bucket.is_outdated,
-                more: of_row.map(|of_row| of_row.more.clone()).unwrap_or_default(),
+        let (owners, mut columns) = bucket.take_owners::<T>();
+        let mut seats = mem::take(&mut columns.seats).into_iter();
+        for (row, owner) in owners.into_iter().enumerate() {
+            let key = self.versions.take(columns.indices[row], columns.versions[row])?;
+            let is_asleep = row < columns.asleep as usize;
+            let mut saved = match seats.next() {
+                Some(seat) => seat,
+                None => columns.seat(row, rows.next_if(|of_row| of_row.row as usize == row)),
             };
-            let mut seat = self.seat(&saved, row)?;
-            if let Some(number) = bucket.previous[row].checked_sub(1) {
+            if of.is_some() {
+                saved.is_asleep = is_asleep;
+            }
+            let mut seat = self.reader.seat(&saved).map_err(|error| error.within(format_args!("row {row}")))?;
+            self.count_kept(&seat)?;
+            if let Some(number) = columns.previous.get(row).and_then(|number| number.checked_sub(1)) {
                 seat.previous = match &self.roles[number as usize] {
                     Role::Same(state) | Role::Other(state) => state.clone(),
                     Role::Type | Role::Free => return Err(no_bucket(number)),
                 };
             }
-            self.others.push((owner, key, seat));
+            let own_type = seat.current.is_owned().then(|| Identity::of(&*seat.current).type_id);
+            // Sleeping owners come first.
+            if of.is_none() || own_type != of || seat.is_asleep() != is_asleep {
+                self.others.push((owner, key, seat));
+                continue;
+            }
+            let tag = self.store.owned_tag(key, &seat);
+            let columns = &mut self.store.buckets[number as usize];
+            columns.asleep += usize::from(is_asleep);
+            columns.owners.push(owner);
+            columns.tags.push(tag);
+            columns.seats.push(seat);
         }
         Ok(())
-    }
-
-    fn seat(&mut self, saved: &SavedSeat, row: usize) -> Result<Seat<T>, LoadError> {
-        let seat = self.reader.seat(saved).map_err(|error| error.within(format_args!("row {row}")))?;
-        self.count_kept(&seat)?;
-        Ok(seat)
     }
 
     /// A batch keeps only so many timers for what has no number.
@@ -405,14 +374,11 @@ impl<T: Owner> Loading<'_, T> {
     }
 
     /// Inserts an owner under its key.
-    fn insert(&mut self, owner: T, key: Key, mut seat: Seat<T>) {
+    fn insert(&mut self, owner: T, key: Key, seat: Seat<T>) {
         let Self { store, panic, .. } = self;
         let bucket = store.bucket_for(&seat, panic);
         let slot = store.buckets[bucket as usize].len();
         store.places[key].set(Place::new(bucket, slot));
-        let is_asleep = seat.is_asleep();
-        store.push_row(owner, key, bucket, &mut seat, panic);
-        store.discarded.empty(&mut seat);
-        store.set_asleep(key, is_asleep);
+        store.push_row(owner, key, bucket, seat, panic);
     }
 }

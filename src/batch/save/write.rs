@@ -5,8 +5,7 @@ use std::mem;
 use super::data::{BatchContent, SavedBatch, SavedBucket, SavedRow};
 use super::keys::next_keys;
 use crate::batch::known::states::NOWHERE;
-use crate::batch::rows::range::Rows;
-use crate::batch::rows::store::Store;
+use crate::batch::rows::store::{Place, Store};
 use crate::batch::{Batch, Key};
 use crate::machine::seat::Seat;
 use crate::owner::{Owner, clock_time};
@@ -83,8 +82,8 @@ impl<T: Owner> Batch<T> {
             order,
             free: forgotten,
             next_keys: next_keys(&store.places),
-            unused: store.unused.candidates.clone(),
-            unused_credit: store.unused.credit() as u64,
+            unused: store.states.unused.candidates.clone(),
+            unused_credit: store.states.unused.credit as u64,
         }))
     }
 }
@@ -139,15 +138,14 @@ impl<T: Owner> Store<T> {
 
     /// What only some rows of a bucket have.
     fn saved_rows(&self, number: u32, writer: &mut Writer<'_, T>) -> Vec<SavedRow> {
-        let (known, columns) = (self.states.get(number), &self.buckets[number as usize]);
+        let columns = &self.buckets[number as usize];
         let mut seat = Seat::empty();
         let mut saved = Vec::new();
         for (slot, tag) in columns.tags.iter().enumerate() {
             if !tag.has_more() && !self.extras.contains_key(tag.key) {
                 continue;
             }
-            let rows = Rows::new(columns.noted(), slot..slot + 1, number, self.shared());
-            rows.copy(0, known.state(), &mut seat);
+            self.row(Place::new(number, slot)).copy(0, &mut seat);
             let previous = if tag.previous().is_some() { 0 } else { writer.state(&seat.previous) };
             let more = seat.rare.as_ref().map_or_else(SavedMore::default, |rare| writer.more(rare));
             drop(mem::replace(&mut seat, Seat::empty()));

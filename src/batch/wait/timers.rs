@@ -4,7 +4,6 @@
 //! into the 32 bits that the wheel keeps for the caller. An owner in an owned state has its timers in its seat, and one with many
 //! timers has them beside its row; the wheel then says only when to look.
 
-use slotmap::{Key as _, KeyData};
 use smallvec::SmallVec;
 
 use super::waiter::{Until, Waiter};
@@ -27,13 +26,6 @@ pub(crate) struct Timers<T: Owner> {
 struct KeptTimers<T: Owner> {
     list: Vec<Option<Then<T>>>,
     free: Vec<u32>,
-}
-
-/// What is due for an owner of whom a batch takes care together with others.
-pub(crate) enum PlainDue {
-    Wake,
-    /// A change to the state of a number.
-    Change(u32),
 }
 
 /// What a node of the wheel stands for.
@@ -125,8 +117,7 @@ impl<T: Owner> Timers<T> {
         self.due.sort_unstable();
         self.due.dedup();
         for &index in &self.due {
-            let version = u64::from(self.wheel.version(index));
-            report(KeyData::from_ffi(version << 32 | u64::from(index)).into());
+            report(Key::new(index, self.wheel.version(index)));
         }
     }
 
@@ -152,12 +143,12 @@ impl<T: Owner> Timers<T> {
     }
 
     /// What is due for an owner at a time, if that is no more than to wake, or one change.
-    pub(crate) fn plain(&self, key: Key, now: f64) -> Option<PlainDue> {
-        let mut plain = PlainDue::Wake;
+    pub(crate) fn plain(&self, key: Key, now: f64) -> Option<Until> {
+        let mut plain = Until::Awake;
         for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
             match WheelEntry::of(bits) {
                 WheelEntry::Wake => {}
-                WheelEntry::Change(_, number) if matches!(plain, PlainDue::Wake) => plain = PlainDue::Change(number),
+                WheelEntry::Change(_, number) if plain == Until::Awake => plain = Until::Change(number),
                 _ => return None,
             }
         }
@@ -231,13 +222,12 @@ impl<T: Owner> Timers<T> {
         nodes.all(|node| matches!(node, WheelEntry::Wake | WheelEntry::Look) || !node.ends_with(depth))
     }
 
-    /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. `number_of`
-    /// gives the number of a state, if it has one for good. Returns whether it waits for anything that comes by itself.
+    /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. Returns whether it waits for anything that comes by itself.
     pub(crate) fn file(
         &mut self,
         key: Key,
         waiting: &mut Waiting<T>,
-        mut number_of: impl FnMut(&Then<T>) -> Option<u32>,
+        states: &mut States<T>,
         discarded: &mut Discarded<T>,
     ) -> bool {
         if waiting.timers.is_many() {
@@ -251,7 +241,11 @@ impl<T: Owner> Timers<T> {
             return false;
         }
         for Timer { due, scope, then } in waiting.timers.drain() {
-            let node = match number_of(&then).filter(|&number| number < MOST_NUMBERS) {
+            let number = match &then {
+                Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
+                _ => None,
+            };
+            let node = match number.filter(|&number| number < MOST_NUMBERS) {
                 Some(number) => WheelEntry::Change(scope, number),
                 None => WheelEntry::Kept(scope, self.kept.add(then)),
             };
@@ -305,8 +299,7 @@ impl<T: Owner> Timers<T> {
     }
 
     fn set(&mut self, key: Key, due: f64, node: WheelEntry) {
-        let version = (key.data().as_ffi() >> 32) as u32;
-        self.wheel.set((key.index(), version), due, node.bits());
+        self.wheel.set((key.index(), key.version()), due, node.bits());
     }
 
     fn remove_if(&mut self, key: Key, is_removed: impl Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) -> bool {
@@ -354,17 +347,9 @@ impl<T: Owner> KeptTimers<T> {
     }
 }
 
-impl<T: Owner> Clone for Timers<T> {
-    fn clone(&self) -> Self {
-        Self {
-            wheel: self.wheel.clone(),
-            kept: KeptTimers { list: self.kept.list.clone(), free: self.kept.free.clone() },
-            clock: self.clock,
-            due: Vec::new(),
-        }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
+impl<T: Owner> Timers<T> {
+    /// Copies `source` into the room that there is.
+    pub(crate) fn copy_from(&mut self, source: &Self) {
         self.wheel.clone_from(&source.wheel);
         self.kept.list.clone_from(&source.kept.list);
         self.kept.free.clone_from(&source.kept.free);

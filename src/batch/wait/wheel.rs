@@ -100,7 +100,7 @@ impl Wheel {
             if link >= NONE {
                 return None;
             }
-            let node = &self.nodes[link];
+            let node = &self.nodes.pages[link];
             link = node.next;
             Some((node.due, node.what))
         })
@@ -118,7 +118,7 @@ impl Wheel {
         let mut link = self.heads.get(owner).node;
         while link < NONE {
             let at = link;
-            let node = &self.nodes[at];
+            let node = &self.nodes.pages[at];
             link = node.next;
             if !is_removed(node.due, node.what) {
                 kept = at;
@@ -126,7 +126,7 @@ impl Wheel {
             }
             self.nodes.kill(at);
             if kept != NONE {
-                self.nodes[kept].next = link;
+                self.nodes.pages[kept].next = link;
             } else if link < NONE {
                 self.heads.entry(owner).node = link;
             } else {
@@ -204,7 +204,7 @@ impl Wheel {
             // All of them first, so that they are fetched side by side.
             let mut dues = [0.0; BLOCK];
             for (due, &at) in dues.iter_mut().zip(&nodes[..len]) {
-                *due = self.nodes[at].due;
+                *due = self.nodes.pages[at].due;
             }
             for (&at, due) in nodes[..len].iter().zip(dues) {
                 if due.is_nan() {
@@ -223,7 +223,7 @@ impl Wheel {
     fn report(&self, at: u32, owners: &mut Vec<u32>) {
         let mut link = at;
         while link < NONE {
-            link = self.nodes[link].next;
+            link = self.nodes.pages[link].next;
         }
         owners.push(link & !END);
     }
@@ -234,7 +234,7 @@ impl Wheel {
         self.forget_lists();
         self.nodes.free_dead();
         for at in 0..self.nodes.len() {
-            let node = &self.nodes[at];
+            let node = &self.nodes.pages[at];
             if !node.is_dead() {
                 let due = node.due;
                 self.file(at, due);
@@ -269,10 +269,10 @@ impl Clone for Wheel {
 
     /// Allocates nothing if there is room.
     fn clone_from(&mut self, source: &Self) {
-        self.nodes.clone_from(&source.nodes);
-        self.heads.clone_from(&source.heads);
-        self.levels.clone_from(&source.levels);
-        self.blocks.clone_from(&source.blocks);
+        self.nodes.copy_from(&source.nodes);
+        self.heads.copy_from(&source.heads);
+        self.levels.copy_from(&source.levels);
+        self.blocks.copy_from(&source.blocks);
         self.near = source.near;
         self.tick = source.tick;
     }

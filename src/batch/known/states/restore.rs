@@ -5,7 +5,7 @@ use std::any::TypeId;
 use super::{KnownState, States};
 use crate::batch::known::panics::FirstPanic;
 use crate::owner::Owner;
-use crate::state::{Identity, StateRef};
+use crate::state::StateRef;
 
 impl<T: Owner> States<T> {
     /// As many numbers, none of which is known yet but that of "no state".
@@ -21,12 +21,9 @@ impl<T: Owner> States<T> {
         ancestors: &[StateRef<T>],
         panic: &mut FirstPanic,
     ) -> bool {
-        let identity = Identity::of(&**state);
-        let is_new = !self.by_identity.contains_key(&identity);
+        let is_new = self.bucket_of(state).is_none();
         if is_new {
-            self.list[number as usize].learn(state, ancestors, panic);
-            self.by_identity.insert(identity, number);
-            self.note_innermost(number, panic);
+            self.give(number, state, ancestors, panic);
         }
         is_new
     }

@@ -72,6 +72,12 @@ impl Blocks {
         self.free = NONE;
     }
 
+    /// Copies `source` into the room that there is.
+    pub(super) fn copy_from(&mut self, source: &Self) {
+        self.pages.copy_from(&source.pages);
+        self.free = source.free;
+    }
+
     pub(super) fn shrink_to_fit(&mut self) {
         self.pages.shrink_to_fit();
     }
@@ -83,18 +89,5 @@ impl Blocks {
             return at;
         }
         self.pages.push(WheelBlock { nodes: [NONE; BLOCK], next })
-    }
-}
-
-impl Clone for Blocks {
-    fn clone(&self) -> Self {
-        let mut clone = Self::new();
-        clone.clone_from(self);
-        clone
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.pages.clone_from(&source.pages);
-        self.free = source.free;
     }
 }

@@ -97,6 +97,13 @@ impl Heads {
         self.free = NONE;
     }
 
+    /// Copies `source` into the room that there is.
+    pub(super) fn copy_from(&mut self, source: &Self) {
+        self.directory.clone_from(&source.directory);
+        self.pages.copy_from(&source.pages);
+        self.free = source.free;
+    }
+
     pub(super) fn shrink_to_fit(&mut self) {
         self.directory.shrink_to_fit();
         self.pages.shrink_to_fit();
@@ -113,18 +120,4 @@ fn add_page(pages: &mut Pages<[Head; PAGE], PAGES>, free: &mut u32) -> u32 {
     *free = page[0].node;
     page[0] = EMPTY;
     number
-}
-
-impl Clone for Heads {
-    fn clone(&self) -> Self {
-        let mut clone = Self::new();
-        clone.clone_from(self);
-        clone
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.directory.clone_from(&source.directory);
-        self.pages.clone_from(&source.pages);
-        self.free = source.free;
-    }
 }

@@ -11,19 +11,17 @@ use super::blocks::List;
 
 /// How many ticks there are in a second. With 64, more timers are near and come to be sorted in one call.
 const TICKS_PER_SECOND: f64 = 256.0;
-/// How many bits of a tick tell the slot of a level.
+/// How many bits of a tick tell the slot of a level: as many slots as a word has bits.
 const BITS: u32 = 6;
 /// How many slots a level has.
 const SLOTS: usize = 1 << BITS;
 pub(super) const LEVELS: u32 = u64::BITS.div_ceil(BITS);
-/// How many words it takes to have a bit for each slot.
-const WORDS: usize = SLOTS.div_ceil(64);
 
 pub(super) struct Levels {
     /// By level and slot, its list if the slot is occupied. Empty until the first timer.
     lists: Vec<List>,
     /// By level, one bit for each slot, set if it has a list.
-    occupied: [[u64; WORDS]; LEVELS as usize],
+    occupied: [u64; LEVELS as usize],
 }
 
 /// The tick of a time in seconds.
@@ -55,7 +53,7 @@ fn place(tick: u64, current: u64) -> (u32, usize) {
 
 impl Levels {
     pub(super) const fn new() -> Self {
-        Self { lists: Vec::new(), occupied: [[0; WORDS]; LEVELS as usize] }
+        Self { lists: Vec::new(), occupied: [0; LEVELS as usize] }
     }
 
     /// The list for a tick after the current one.
@@ -65,10 +63,9 @@ impl Levels {
         }
         let (level, slot) = place(tick, current);
         let list = &mut self.lists[level as usize * SLOTS + slot];
-        let word = &mut self.occupied[level as usize][slot / 64];
-        let bit = 1 << (slot % 64);
-        if *word & bit == 0 {
-            *word |= bit;
+        let occupied = &mut self.occupied[level as usize];
+        if *occupied >> slot & 1 == 0 {
+            *occupied |= 1 << slot;
             *list = List::EMPTY;
         }
         list
@@ -92,34 +89,25 @@ impl Levels {
 
     /// Takes the first list among some slots of a level.
     fn take(&mut self, level: u32, slots: Range<usize>) -> Option<List> {
-        for word in slots.start / 64..slots.end.div_ceil(64) {
-            let bits = &mut self.occupied[level as usize][word];
-            let before = u32::try_from(slots.start.saturating_sub(word * 64)).ok()?;
-            let first = (*bits >> before << before).trailing_zeros();
-            let slot = word * 64 + first as usize;
-            if first < u64::BITS && slot < slots.end {
-                *bits &= !(1 << first);
-                return Some(self.lists[level as usize * SLOTS + slot]);
-            }
+        let occupied = &mut self.occupied[level as usize];
+        let slot = slots.start + (*occupied >> slots.start).trailing_zeros() as usize;
+        if slot >= slots.end {
+            return None;
         }
-        None
+        *occupied &= !(1 << slot);
+        Some(self.lists[level as usize * SLOTS + slot])
     }
 
-    pub(super) fn clear(&mut self) {
-        self.occupied = [[0; WORDS]; LEVELS as usize];
-    }
-}
-
-impl Clone for Levels {
-    fn clone(&self) -> Self {
-        Self { lists: self.lists.clone(), occupied: self.occupied }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
+    /// Copies `source` into the room that there is.
+    pub(super) fn copy_from(&mut self, source: &Self) {
         // A source that has never had a timer has no lists. The lists here are kept then.
         if !source.lists.is_empty() {
             self.lists.clone_from(&source.lists);
         }
         self.occupied = source.occupied;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.occupied = [0; LEVELS as usize];
     }
 }

@@ -1,7 +1,5 @@
 //! The nodes of the wheel, one for each timer. A node never moves.
 
-use std::ops::{Index, IndexMut};
-
 use super::pages::{NONE, Pages};
 
 /// Marks the end of an owner's list. The other bits are the owner.
@@ -27,7 +25,7 @@ impl WheelNode {
 
 pub(super) struct Nodes {
     /// The running ones, the dead ones and the free ones.
-    pages: Pages<WheelNode, PAGE>,
+    pub(super) pages: Pages<WheelNode, PAGE>,
     running: u32,
     dead: u32,
     /// The first of the free ones, which are a list.
@@ -59,21 +57,21 @@ impl Nodes {
             return self.pages.push(node);
         }
         let at = self.free;
-        self.free = self[at].next;
-        self[at] = node;
+        self.free = self.pages[at].next;
+        self.pages[at] = node;
         at
     }
 
     /// Ends a timer. Its node stays in the list of its slot.
     pub(super) fn kill(&mut self, at: u32) {
-        self[at].due = f64::NAN;
+        self.pages[at].due = f64::NAN;
         self.running -= 1;
         self.dead += 1;
     }
 
     /// Frees a dead node that is in no list any more.
     pub(super) fn free(&mut self, at: u32) {
-        self[at].next = self.free;
+        self.pages[at].next = self.free;
         self.free = at;
         self.dead -= 1;
     }
@@ -84,13 +82,13 @@ impl Nodes {
         self.dead = 0;
         self.free = NONE;
         for at in (0..self.len()).rev() {
-            if !self[at].is_dead() {
+            if !self.pages[at].is_dead() {
                 continue;
             }
             if at == self.len() - 1 {
                 self.pages.truncate(at);
             } else {
-                self[at].next = self.free;
+                self.pages[at].next = self.free;
                 self.free = at;
             }
         }
@@ -102,34 +100,13 @@ impl Nodes {
         (self.running, self.dead, self.free) = (0, 0, NONE);
     }
 
+    /// Copies `source` into the room that there is.
+    pub(super) fn copy_from(&mut self, source: &Self) {
+        self.pages.copy_from(&source.pages);
+        (self.running, self.dead, self.free) = (source.running, source.dead, source.free);
+    }
+
     pub(super) fn shrink_to_fit(&mut self) {
         self.pages.shrink_to_fit();
-    }
-}
-
-impl Index<u32> for Nodes {
-    type Output = WheelNode;
-
-    fn index(&self, at: u32) -> &WheelNode {
-        &self.pages[at]
-    }
-}
-
-impl IndexMut<u32> for Nodes {
-    fn index_mut(&mut self, at: u32) -> &mut WheelNode {
-        &mut self.pages[at]
-    }
-}
-
-impl Clone for Nodes {
-    fn clone(&self) -> Self {
-        let mut clone = Self::new();
-        clone.clone_from(self);
-        clone
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.pages.clone_from(&source.pages);
-        (self.running, self.dead, self.free) = (source.running, source.dead, source.free);
     }
 }

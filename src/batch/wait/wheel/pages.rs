@@ -39,6 +39,16 @@ impl<E: Copy, const PAGE: usize> Pages<E, PAGE> {
         self.len = self.len.min(len);
     }
 
+    /// Copies `source` into the room that there is, and keeps the pages that it does not use.
+    pub(super) fn copy_from(&mut self, source: &Self) {
+        let used = &source.pages[..source.used()];
+        for (page, from) in self.pages.iter_mut().zip(used) {
+            page.copy_from_slice(&**from);
+        }
+        self.pages.extend(used.iter().skip(self.pages.len()).cloned());
+        self.len = source.len;
+    }
+
     pub(super) fn shrink_to_fit(&mut self) {
         self.pages.truncate(self.used());
         self.pages.shrink_to_fit();
@@ -61,23 +71,5 @@ impl<E, const PAGE: usize> Index<u32> for Pages<E, PAGE> {
 impl<E, const PAGE: usize> IndexMut<u32> for Pages<E, PAGE> {
     fn index_mut(&mut self, at: u32) -> &mut E {
         &mut self.pages[at as usize / PAGE][at as usize % PAGE]
-    }
-}
-
-impl<E: Copy, const PAGE: usize> Clone for Pages<E, PAGE> {
-    fn clone(&self) -> Self {
-        let mut clone = Self::new();
-        clone.clone_from(self);
-        clone
-    }
-
-    /// Keeps the pages that the source does not use.
-    fn clone_from(&mut self, source: &Self) {
-        let used = &source.pages[..source.used()];
-        for (page, from) in self.pages.iter_mut().zip(used) {
-            page.copy_from_slice(&**from);
-        }
-        self.pages.extend(used.iter().skip(self.pages.len()).cloned());
-        self.len = source.len;
     }
 }

@@ -1,16 +1,29 @@
-//! What a mover holds, and lists of movers by ascending slot.
+//! An owner of a batch that asks for one change, and lists of such owners.
 //!
-//! The functions on lists depend on no type of owner. They are here, and not where they are used, so that they are compiled
-//! once, and not for each type of owner.
+//! Nothing here depends on the type of the owner, so it is compiled once for all of them.
 
-use crate::batch::known::slots::Slots;
-use crate::batch::known::states::States;
+#![cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch makes movers"))]
+
 use crate::change::Cause;
-use crate::fsm::Request;
-use crate::owner::Owner;
-use crate::state::Mover;
 
-/// What a mover asks for, in few bits.
+/// An owner of a chunk that asks for one change: its slot, and what else the batch notes of it.
+///
+/// One word, so that it is copied as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Mover(pub(crate) u64);
+
+/// How many of the lowest bits hold the slot.
+const SLOT_BITS: u32 = 16;
+
+impl Mover {
+    /// The owner's place in the chunk.
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        (self.0 & ((1 << SLOT_BITS) - 1)) as usize
+    }
+}
+
+/// What a mover asks for, in two bits.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -22,14 +35,14 @@ pub(crate) enum Kind {
 }
 
 /// Between kind and target lies the number of the previous state.
-const PREVIOUS_SHIFT: u32 = Mover::SLOT_BITS + 2;
+const PREVIOUS_SHIFT: u32 = SLOT_BITS + 2;
 
 const PREVIOUS_MASK: u32 = (1 << (32 - PREVIOUS_SHIFT)) - 1;
 
 impl Mover {
     #[inline]
     pub(crate) fn new(slot: usize, kind: Kind, target: u32) -> Self {
-        Self(u64::from(target) << 32 | (kind as u64) << Self::SLOT_BITS | slot as u64)
+        Self(u64::from(target) << 32 | (kind as u64) << SLOT_BITS | slot as u64)
     }
 
     /// The number of the state that the owner asks for.
@@ -40,7 +53,7 @@ impl Mover {
 
     #[inline]
     pub(crate) fn kind(self) -> Kind {
-        match self.0 >> Self::SLOT_BITS & 3 {
+        match self.0 >> SLOT_BITS & 3 {
             0 => Kind::Change,
             1 => Kind::Force,
             2 => Kind::Revert,
@@ -73,34 +86,20 @@ impl Mover {
         }
     }
 
-    /// The request as a machine would have it.
-    pub(crate) fn request<T: Owner>(self, states: &States<T>) -> Option<Request<T>> {
-        match self.kind() {
-            Kind::Change => Some(Request::change(states.get(self.target()).state().clone())),
-            Kind::Force => Some(Request::Force(states.get(self.target()).state().clone())),
-            Kind::Revert => Some(Request::Revert),
-            Kind::Nothing => None,
-        }
+    /// The place of a slot's mover in a list, which is by ascending slot, as all lists of movers are.
+    #[inline]
+    pub(crate) fn position(movers: &[Self], slot: usize) -> Option<usize> {
+        movers.binary_search_by_key(&slot, |mover| mover.slot()).ok()
     }
-}
 
-/// The place of a slot's mover in a list.
-#[inline]
-pub(crate) fn position(movers: &[Mover], slot: usize) -> Option<usize> {
-    movers.binary_search_by_key(&slot, |mover| mover.slot()).ok()
-}
+    /// A slot's mover in a list.
+    #[inline]
+    pub(crate) fn find(movers: &[Self], slot: usize) -> Option<Self> {
+        Self::position(movers, slot).map(|at| movers[at])
+    }
 
-/// A slot's mover.
-#[inline]
-pub(crate) fn find(movers: &[Mover], slot: usize) -> Option<Mover> {
-    position(movers, slot).map(|at| movers[at])
-}
-
-/// How many movers of a list come before a slot.
-pub(crate) fn count_before(movers: &[Mover], slot: usize) -> usize {
-    movers.partition_point(|mover| mover.slot() < slot)
-}
-
-pub(crate) fn remove(movers: &mut Vec<Mover>, slots: &Slots) {
-    movers.retain(|mover| !slots.contains(mover.slot()));
+    /// How many movers of a list come before a slot.
+    pub(crate) fn count_before(movers: &[Self], slot: usize) -> usize {
+        movers.partition_point(|mover| mover.slot() < slot)
+    }
 }
