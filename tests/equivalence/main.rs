@@ -176,7 +176,7 @@ fn the_scripts_reach_every_corner_of_a_batch() {
         [&panicked[..], &among_many, &panicked_among_many, &refused_by, &others].concat().into_iter()
     };
     let mut missing: BTreeSet<_> = missing.collect();
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[15; 32]);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[1; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
     let (intricate, plain) = (intricate(), plain());
     for _ in 0..1000 {
