@@ -348,8 +348,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// When a callback panics. The panic reaches the caller when the batch is in order again. The owner of that
     /// callback is in the state it was in, or in the one it has just entered, and its requests are dropped. The
-    /// requests of the owners before it are carried out, and the owners after it are not updated in this tick
-    /// ([rule 22](crate::docs::semantics#rule-22)).
+    /// requests of all other owners are carried out, and owners that have not been updated by then are not updated in
+    /// this tick ([rule 22](crate::docs::semantics#rule-22)).
     ///
     /// # Examples
     ///

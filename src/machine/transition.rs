@@ -370,7 +370,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         }
         single.exiting = false;
         self.is_displaced = single.made != made;
-        single.refuse_all(owner);
+        single.refuse_requests(owner);
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
             if self.is_displaced {
@@ -465,7 +465,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         left.exit(owner, &mut single.fsm(), cx);
         single.exiting = false;
         if !single.requests.is_empty() {
-            single.refuse_all(owner);
+            single.refuse_requests(owner);
         }
     }
 
@@ -532,7 +532,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Refuses the requests of an `exit` (rule 12).
-    fn refuse_all(&mut self, owner: &T) {
+    fn refuse_requests(&mut self, owner: &T) {
         while let Some(request) = self.requests.pop() {
             self.refused(&request, owner, BEING_LEFT);
         }

@@ -220,7 +220,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             callees.go_through(to_ask, at, dropped, |owners, rest, fsm| {
                 state.guard_each(Guard::CanExit, owners, rest, fsm, cx, &mut |slot| refused.push(slot));
             });
-            self.refuse_all(None, Refusal::Exit(state));
+            self.refuse_movers(None, Refusal::Exit(state));
         }
     }
 
@@ -247,13 +247,13 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 callees.go_through(to_ask, at, dropped, |owners, rest, fsm| {
                     state.guard_each(Guard::CanEnter, owners, rest, fsm, cx, &mut |slot| refused.push(slot));
                 });
-                self.refuse_all(Some(range.clone()), Refusal::Enter(state));
+                self.refuse_movers(Some(range.clone()), Refusal::Enter(state));
             }
         }
     }
 
     /// Tells owners that a guard has refused their changes, which are dropped: some of a group, or of all.
-    fn refuse_all(&mut self, group: Option<Range<usize>>, refusal: Refusal<'_, T>) {
+    fn refuse_movers(&mut self, group: Option<Range<usize>>, refusal: Refusal<'_, T>) {
         let (from, states) = (self.from(), self.states());
         let Self { callees: Callees { owners, rows, ledger, panic, .. }, movers, workspace, cx, .. } = self;
         let Workspace { grouping, refused, dropped, .. } = &mut **workspace;

@@ -221,7 +221,7 @@ impl<T: Owner> Store<T> {
     /// Takes all buckets' arrivals up into their rows, and moves the owners that have fallen asleep to the sleeping parts.
     pub(crate) fn settle_all(&mut self) {
         for bucket in self.numbers() {
-            self.settle(bucket);
+            self.append_arrivals(bucket);
         }
         self.settle_sleepers();
     }
@@ -263,7 +263,7 @@ impl<T: Owner> Store<T> {
         other.slot
     }
 
-    pub(crate) fn settle(&mut self, bucket: u32) {
+    pub(crate) fn append_arrivals(&mut self, bucket: u32) {
         let arrivals = &mut self.arrivals[bucket as usize];
         if arrivals.is_empty() {
             return;

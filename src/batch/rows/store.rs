@@ -196,7 +196,7 @@ impl<T: Owner> Store<T> {
     pub(crate) fn with_single<R>(&mut self, key: Key, act: impl FnOnce(&mut T, &mut Single<'_, T>) -> R) -> Option<R> {
         let mut panic = FirstPanic::new();
         let (bucket, result) = self.lend(key, act, &mut panic)?;
-        self.settle(bucket);
+        self.append_arrivals(bucket);
         self.settle_sleepers();
         self.tidy(&mut panic);
         panic.resume();
