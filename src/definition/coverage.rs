@@ -1,4 +1,4 @@
-//! Which exits of a file were taken, by what was seen: for tests that are to take them all.
+//! Which exits of a file were taken, for tests that should take all of them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Coverage {
         self.exits.iter().filter(|exit| exit.seen.at_most == 0).collect()
     }
 
-    /// Returns the exits of which it is not known whether they or other exits between the same states were taken.
+    /// Returns the exits for which it is not known whether they or other exits between the same states were taken.
     #[must_use]
     pub fn in_doubt(&self) -> Vec<&ExitSeen> {
         self.exits.iter().filter(|exit| exit.seen.at_least == 0 && exit.seen.at_most > 0).collect()
@@ -131,7 +131,7 @@ impl Outline {
                 from: state.id().index(),
                 to: exit.target().index(),
                 label: exit.label(),
-                // The end of a machine leads out of the state in which it ends.
+                // An exit for the end of a machine leads out of the state in which the machine ends, and this state is final.
                 rules: ExitRules {
                     restarts: exit.restarts(),
                     is_always: exit.is_always(),
@@ -148,7 +148,7 @@ impl Outline {
         )
     }
 
-    /// Returns which exits were taken, by what was seen.
+    /// Returns which exits were taken, according to a flow.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Outline {
 }
 
 impl<T: Owner> Definition<T> {
-    /// Returns which exits were taken, by what was seen: so that a test can say which ones no test has taken.
+    /// Returns which exits were taken, according to a flow. A test can use this to report exits that no test has taken.
     ///
     /// # Errors
     ///
