@@ -52,28 +52,28 @@ pub struct Words {
     pub script_files: BTreeSet<String>,
 }
 
-/// What a value of the vocabulary is.
+/// The type of a value in the vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValueKind {
-    /// A number, to be compared.
+    /// A number, which conditions can compare.
     Number,
     /// True or false.
     Flag,
 }
 
-/// What a word of the game stands for.
+/// What a word of the game refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WordKind {
     Behaviour,
     Value,
     Message,
-    /// Of a message.
+    /// A field of a message.
     Field,
 }
 
 impl WordKind {
-    /// The code of the mistake of using one that is not offered.
+    /// Returns the code of the problem for an unknown word of this kind.
     pub(crate) fn unknown(self) -> &'static str {
         match self {
             Self::Behaviour => "unknown-behaviour",

@@ -1,4 +1,4 @@
-//! From durations as they are written to seconds: ticks have a rate, and values are words of the game.
+//! Converts durations from their written form to seconds. This needs the tick rate, and checks values of the game.
 
 use std::ops::Range;
 
@@ -43,7 +43,8 @@ impl Resolver<'_> {
         Some(Duration { text, length, span })
     }
 
-    /// The seconds of a time. Ticks of unknown length are no number, and are an error where the game's words are known.
+    /// Returns a time in seconds. For ticks of unknown length it returns NaN, or reports an error if the game's words are
+    /// known.
     fn seconds(&mut self, time: Time, at: &Range<usize>) -> Option<f64> {
         if !time.is_ticks {
             return Some(time.number);
