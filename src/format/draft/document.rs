@@ -9,7 +9,7 @@ use super::tree::{Key, RefusedKey, Table, TableOrigin};
 #[derive(Default)]
 pub(crate) struct Document<'i> {
     pub(crate) table: Table<'i>,
-    /// The first thing that is no TOML: why, and where.
+    /// The first part that is not valid TOML: the reason and the place.
     pub(super) error: Option<(String, Range<usize>)>,
     /// The keys and headers that occur a second time, in the order of the file.
     pub(super) repeated: Vec<RepeatedKey>,

@@ -39,7 +39,7 @@ struct Resolved<'i> {
 }
 
 impl<'i> Common<'i> {
-    /// Returns a state and its parameters. Machines in which they are the same share them.
+    /// Returns a state and its parameters. Machines in which they are equal share them.
     fn share(
         &mut self,
         draft: Option<Rc<DraftState<'i>>>,
