@@ -94,8 +94,7 @@ fn without_slips(ast: &AST, text: &str, shift: usize, names: &ScriptNames<'_>) -
     Ok(())
 }
 
-/// Returns the error for a function that a state would probably be expected to call, but does not call: it has parameters, or its
-/// name is misspelled.
+/// Returns the error for a function that was probably meant for a state to call, but has parameters or a misspelled name.
 fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
     ast.iter_functions().find_map(|function| {
         let name = function.name;

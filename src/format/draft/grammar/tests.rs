@@ -1,4 +1,4 @@
-//! What is printed is what is read, and what cannot be read is refused at its place.
+//! Printed conditions parse to the same conditions, and mistakes are reported at a place inside the condition.
 
 use proptest::prelude::*;
 
@@ -82,7 +82,7 @@ fn expr() -> impl Strategy<Value = Expr> {
 fn parsed(text: &str) -> Result<Expr, String> {
     let map = SourceMap::of(text, &format!("'{text}'"), 0);
     let mut expr = parse(text, &map).map_err(|mistake| format!("{text}: {mistake:?}"))?;
-    // The same expression, wherever it is written.
+    // Positions are set to 0, so that only the contents are compared.
     relocate::expr(&mut expr, &(0..0));
     Ok(expr)
 }
