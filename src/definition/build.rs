@@ -212,7 +212,7 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> V
 
 struct Builder<'a, T: Owner> {
     outline: &'a Outline,
-    /// By id.
+    /// The states, by id.
     states: &'a Arc<[Arc<Fixed<T>>]>,
     by_name: &'a HashMap<&'a str, &'a Arc<Fixed<T>>>,
     link: &'a Link<T>,

@@ -11,9 +11,9 @@ use crate::owner::Owner;
 
 /// Which exits of a machine were taken, according to a [`Flow`].
 ///
-/// A flow contains from which state to which state a change led, but not which exit caused it. So an exit counts as taken
-/// if it may have caused a change. If several exits lead from one state to the same state, one change counts for all of
-/// them, and they are [`in_doubt`](Self::in_doubt).
+/// A flow contains the two states of each change, but not the exit that caused the change. So an exit counts as taken if it may
+/// have caused a change. If several exits lead from one state to the same state, one change counts for all of them, and they
+/// are [`in_doubt`](Self::in_doubt).
 ///
 /// It is displayed as a short report: how many exits were taken, and which were not.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,13 +24,13 @@ pub struct Coverage {
 
 /// How often one exit was taken.
 ///
-/// Displayed as `aim -> shoot: after 0.5 s`.
+/// It is displayed as `aim -> shoot: after 0.5 s`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExitSeen {
-    /// The state that it is written in.
+    /// The state in which the exit is written.
     pub state: String,
-    /// The state that it leads to.
+    /// The state to which it leads.
     pub to: String,
     /// Its message, time and condition; see [`ExitOutline::label`](super::ExitOutline::label).
     pub label: String,
@@ -57,7 +57,7 @@ impl Coverage {
         self.exits.iter().filter(|exit| exit.seen.at_least == 0 && exit.seen.at_most > 0).collect()
     }
 
-    /// Returns the names of the states in which no owner was.
+    /// Returns the names of the states that no owner has entered.
     #[must_use]
     pub fn never_entered(&self) -> &[String] {
         &self.never_entered

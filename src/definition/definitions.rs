@@ -46,7 +46,7 @@ pub struct Definitions<T: Owner> {
     file: String,
     beside: Option<FilesBeside>,
     vocabulary: Vocabulary<T>,
-    /// In the order of the file.
+    /// The machines, in the order of the file.
     machines: Vec<LoadedMember<T>>,
 }
 
@@ -148,7 +148,7 @@ impl<T: Owner> Definitions<T> {
         self.machines.iter().map(|member| (member.name.as_str(), &member.definition))
     }
 
-    /// Looks at all situations in which the machines can be: see [`Proof`].
+    /// Checks all situations that the machines can get into: see [`Proof`].
     ///
     /// # Examples
     ///

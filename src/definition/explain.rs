@@ -22,7 +22,7 @@ use crate::state::StateRef;
 pub struct ExitReport {
     /// The state in which the exit is written: the owner's current state, one of its parents, or the global state.
     pub of: String,
-    /// The state that it leads to.
+    /// The state to which it leads.
     pub to: String,
     /// The message that it waits for, if it waits for one.
     pub on: Option<String>,
@@ -71,7 +71,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Question {
-    /// As it is written: `health < 20`.
+    /// The text as it is written: `health < 20`.
     pub text: String,
     /// The values that were read: `health = 35`. Empty if `text` and `answer` already say it, as for a flag.
     pub read: String,

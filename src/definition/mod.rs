@@ -109,8 +109,8 @@ use graph::{Graph, SharedGraph};
 
 /// A machine from a file: its states, what they do, and the exits between them.
 ///
-/// One definition serves any number of owners. It is a handle: a clone is the same definition. Machines that run on it
-/// go on when the handle is dropped.
+/// One definition serves any number of owners. It is a handle: a clone is the same definition. Machines that run on it continue
+/// when the handle is dropped.
 ///
 /// # Examples
 ///
@@ -358,7 +358,7 @@ impl<T: Owner> Definition<T> {
         Ok(self.reload(&read(path.as_ref())?.1)?)
     }
 
-    /// Creates a machine in the initial state, with the global state, if there is one. It calls nothing:
+    /// Creates a machine in the initial state, with the global state, if there is one. It calls no callbacks:
     /// [`start`](StateMachine::start) enters the state.
     #[must_use]
     pub fn machine(&self) -> StateMachine<T> {
@@ -517,7 +517,7 @@ fn warn_of(outline: &Outline) {
     }
 }
 
-/// A definition is equal to its clones, whatever its text says.
+/// A definition is equal to its clones, and to no other definition.
 impl<T: Owner> PartialEq for Definition<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)

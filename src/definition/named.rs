@@ -97,7 +97,7 @@ impl<T: Owner> FileState<T> {
         &self.fixed.name
     }
 
-    /// Returns the state, to change to it. `None` while the file is being loaded, and when the definition and all
+    /// Returns the state as a target for a change. `None` while the file is being loaded, and after the definition and all
     /// references to its states have been dropped. In a callback of a state of the same file, it is never `None`.
     #[must_use]
     pub fn state(&self) -> Option<StateRef<T>> {

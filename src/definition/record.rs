@@ -45,7 +45,7 @@ pub(crate) enum Trial {
     Superseded,
 }
 
-/// What a test has read.
+/// The values that a test has read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Answered {
     Flag(bool),
@@ -60,10 +60,10 @@ pub(crate) enum Answered {
     Script,
 }
 
-/// How a test is written.
+/// The written form of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WrittenTest {
-    /// As in the file: `health < 20`.
+    /// The text from the file: `health < 20`.
     pub(crate) text: String,
     /// The names of the sides that are read. A name is empty if the text says enough.
     reads: [String; 2],

@@ -158,10 +158,11 @@ impl Stage for MachineReplay {
 }
 
 impl Proof {
-    /// Looks at the machines of a file, read by [`Outline::parse_all`] or [`Outline::load_all`]. Pass all of them: a state
-    /// that one machine has copied from another may be used in only one of the two.
+    /// Proves the machines of a file, read by [`Outline::parse_all`] or [`Outline::load_all`]. Pass all of them: a state that
+    /// one machine has copied from another may be used in only one of the two.
     ///
-    /// The work is bounded. If there is too much of it, the [`notes`](Self::notes) say what was not looked at.
+    /// The amount of work is limited. If the limit is reached, the [`notes`](Self::notes) list the parts that were not
+    /// examined.
     #[must_use]
     pub fn of(outlines: &[Outline]) -> Self {
         Self::with_stages(outlines, |outline| Some(Box::new(MachineReplay::of(outline)?)))

@@ -61,8 +61,8 @@ struct Concerned {
 }
 
 impl<T: Owner> Watch<T> {
-    /// Begins to watch a file, the scripts in its folder, and the scripts and other files that it names, also in folders below.
-    /// If the file or a folder on the way to it is a symbolic link, both the link and its target are watched.
+    /// Starts to watch a file, the scripts in its folder, and the scripts and other files that it names, including those in
+    /// subfolders. If the file or a folder on the way to it is a symbolic link, both the link and its target are watched.
     ///
     /// # Errors
     ///
@@ -315,7 +315,7 @@ mod tests {
 
     impl Drop for Stage {
         fn drop(&mut self) {
-            // It may be gone already.
+            // The folder may already be gone.
             let _ = fs::remove_dir_all(self.path.parent().unwrap());
         }
     }

@@ -7,7 +7,7 @@ use super::name::Name;
 
 /// How long an exit waits, or how often a state has its turn.
 ///
-/// Displayed as it is written, a plain number with its unit: `2.5 s`, `10 ticks`, `2 s .. 4 s`, `patience`.
+/// It is displayed as it is written. A plain number gets its unit: `2.5 s`, `10 ticks`, `2 s .. 4 s`, `patience`.
 ///
 /// # Examples
 ///

@@ -65,7 +65,7 @@ impl Files {
         Self { name: name.into(), bytes: bytes.into(), named: BTreeMap::new() }
     }
 
-    /// Returns the definition's own path.
+    /// Returns the path of the definition's own file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

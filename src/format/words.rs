@@ -96,7 +96,7 @@ impl fmt::Display for WordKind {
 }
 
 impl Words {
-    /// Writes them as JSON.
+    /// Returns the words as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -104,7 +104,7 @@ impl Words {
         json
     }
 
-    /// Reads them from JSON.
+    /// Reads words from JSON.
     ///
     /// # Errors
     ///

@@ -56,7 +56,7 @@ impl Resolver<'_> {
             self.unchecked.ticks = true;
             return Some(f64::NAN);
         }
-        // Once for each duration.
+        // The caller stops at `None`, so this is reported only once for each duration.
         Mistake::error("no-rate", at.clone(), "nobody says how long a tick is")
             .label("in ticks")
             .help("write `ticks_per_second = 60` at the top of the file, or a time in seconds")

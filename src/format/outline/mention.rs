@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::StateId;
 
-/// One place of a file that names a state, or a word of the game.
+/// A place in a file that names a state, or a word of the game.
 ///
 /// # Examples
 ///
@@ -26,7 +26,7 @@ pub struct Mention {
     pub(crate) condition: Option<Range<usize>>,
 }
 
-/// What a [`Mention`] names.
+/// The meaning of a [`Mention`]: what it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Meaning {

@@ -203,7 +203,7 @@ impl Outline {
         &self.source.name
     }
 
-    /// Returns the machine's name, if it is written in a table of its own, `[machines.imp]`.
+    /// Returns the machine's name, if the machine has a table of its own: `[machines.imp]`.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
@@ -250,7 +250,7 @@ impl Outline {
         &self.states[id.0]
     }
 
-    /// Returns the states nested directly in `parent`, in the order of the file; for `None`, the states without a parent.
+    /// Returns the children of `parent`, in the order of the file. For `None`, returns the states without a parent.
     ///
     /// # Examples
     ///

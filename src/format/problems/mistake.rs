@@ -17,13 +17,13 @@ pub(crate) struct Mistake {
     /// A short name for the kind of mistake, to look it up by.
     pub(crate) code: &'static str,
     pub(crate) severity: Severity,
-    /// What is wrong.
+    /// The message.
     pub(crate) message: String,
-    /// Where it is, with a label.
+    /// The place of the mistake, with its label.
     pub(crate) label: TextLabel,
     /// Another part of the text that is related to the mistake.
     pub(crate) second: Option<TextLabel>,
-    /// What to write instead, if that is known.
+    /// A suggestion what to write instead, if there is one.
     pub(crate) help: Option<String>,
     pub(crate) origin: Origin,
 }

@@ -165,7 +165,7 @@ impl<'s> FlickerSearch<'s> {
             are_all &= is_all;
             left -= most - self.left;
             if is_long {
-                // What is left without the state may be in no circle any more.
+                // Without this state, the other states may no longer be in any circle.
                 let edges: usize = self.edges.iter().map(Vec::len).sum();
                 if self.machine().work.spend(edges as u64) {
                     self.component = components(self.edges, start + 1);

@@ -56,7 +56,7 @@ pub(super) enum NeverTaken {
 pub(super) enum StateTime {
     /// Each state for any time, but no state for longer than its parent.
     Varies,
-    /// All for the same time.
+    /// All states for the same time.
     Together,
     Known(f64),
 }

@@ -40,7 +40,7 @@ pub(super) struct PossibleSteps {
     pub(super) all: Vec<TickStep>,
     /// Whether there may be more steps.
     pub(super) has_more: bool,
-    /// How many changes were looked at.
+    /// How many changes were checked.
     pub(super) tried: u32,
 }
 

@@ -45,7 +45,7 @@ pub enum WitnessValue {
 pub struct WitnessChange {
     /// In seconds.
     pub time: f64,
-    /// The state that was the innermost one.
+    /// The innermost state before the change.
     pub from: String,
     /// The innermost state after the change.
     pub to: String,
@@ -58,7 +58,7 @@ impl Witness {
         self.from.as_deref()
     }
 
-    /// Returns how long a tick is, in seconds.
+    /// Returns the length of a tick, in seconds.
     #[must_use]
     pub fn tick(&self) -> f64 {
         self.tick
@@ -88,7 +88,7 @@ impl Witness {
         self.changes.is_empty()
     }
 
-    /// Returns the state in which it ends.
+    /// Returns the state in which the machine ends.
     #[must_use]
     pub fn end(&self) -> &str {
         &self.end

@@ -18,7 +18,7 @@ pub(crate) struct ScriptNames<'a> {
     pub(crate) states: Vec<&'a str>,
 }
 
-/// What is wrong with a script, and where.
+/// The position of a slip, and its message.
 pub(crate) type Slip = (Position, String);
 
 /// A value that every script can read: the time in the state. The game does not offer it.

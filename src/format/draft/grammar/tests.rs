@@ -97,7 +97,7 @@ proptest! {
 
     #[test]
     fn a_condition_of_any_characters_is_read_or_refused_at_a_place_within_it(
-        // All that a string in single quotes can hold.
+        // Any text that a string in single quotes can contain.
         text in prop_oneof!["[^'\n]{0,60}", r#"([()<>=!&|a-c0-9.\- +*/,"]|and|or|not|true|chance|time_in_state|in|time_in|min|abs|message| ){0,40}"#]
     ) {
         let map = SourceMap::of(&text, &format!("'{text}'"), 0);
