@@ -28,7 +28,7 @@ pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) is_entry: bool,
     /// The message that was sent, if the exits wait for one.
     pub(crate) message: Option<&'g T::Message>,
-    /// What the scripts of the state have used for the owner, if this is counted.
+    /// The usage of the state's scripts for the owner, if it is counted.
     #[cfg(feature = "script")]
     pub(crate) usage: Option<&'g Usage>,
 }

@@ -25,7 +25,7 @@ use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::{State, StateRef};
 
-/// What a function of the state's script has used in a callback.
+/// The usage of a function of the state's script in a callback.
 #[derive(Clone, Copy, Default)]
 struct Used {
     is_cut_off: bool,

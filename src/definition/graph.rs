@@ -69,8 +69,8 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) told: ToldOnce,
 }
 
-/// What has been logged about owners whose state is gone. There may be many such owners, so each message is logged once for all
-/// of them.
+/// The messages that have been logged about owners whose state is gone. There may be many such owners, so each message is
+/// logged once for all of them.
 #[derive(Default)]
 pub(crate) struct ToldOnce {
     /// The message that an owner changes to another state.

@@ -22,7 +22,7 @@ pub(crate) struct Moment<'m, 'f, T: Owner> {
     pub(crate) message: Option<&'m T::Message>,
     /// How many seconds after its state's entry the exit opened.
     pub(crate) opened: f64,
-    /// What the scripts of the state have used for the owner, if this is counted.
+    /// The usage of the state's scripts for the owner, if it is counted.
     #[cfg(feature = "script")]
     pub(crate) usage: Option<&'m Usage>,
 }

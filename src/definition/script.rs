@@ -30,7 +30,7 @@ pub(crate) const MOST_CUT_OFFS: u32 = 3;
 /// The maximum number of lines that a script may print until the file is reloaded.
 const MOST_PRINTED: u64 = 100;
 
-/// What the scripts of a definition can use.
+/// The names, texts and limits for compiling the scripts of a definition.
 pub(crate) struct Offered<'a, T: Owner> {
     pub(crate) beside: Option<&'a FilesBeside>,
     pub(crate) vocabulary: &'a Vocabulary<T>,

@@ -100,8 +100,8 @@ impl<T: Owner> Watch<T> {
         }
     }
 
-    /// Reloads the definition if its file, a script or a file that it links to was saved since the last call, or if a symbolic
-    /// link on the way to it has a new target. Returns whether the definition was reloaded.
+    /// Reloads the definition if its file, a script or a linked file has been saved since the last call, or if a symbolic link
+    /// on the way to it has a new target. Returns whether the definition was reloaded.
     ///
     /// # Errors
     ///

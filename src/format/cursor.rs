@@ -1,4 +1,4 @@
-//! What is at a position in a text that may be incomplete: in which table, at which key, in which string.
+//! Finds the position of an editor's cursor in a text that may be incomplete: in which table, at which key, in which string.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::draft::statements::{Statement, Statements};
 use super::draft::tree::{Key, SpannedValue, Table, TreeValue};
 
-/// What is at a position in a file that may be incomplete. It is for editors.
+/// The position of an editor's cursor in a file that may be incomplete: its table, its key and its string.
 ///
 /// # Examples
 ///

@@ -62,7 +62,7 @@ pub enum ValueKind {
     Flag,
 }
 
-/// What a word of the game refers to.
+/// The kind of a word of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WordKind {
     Behaviour,

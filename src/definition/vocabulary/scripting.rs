@@ -9,7 +9,7 @@ use crate::format::beside::FilesBeside;
 use crate::format::script::budget::ScriptBudget;
 use crate::owner::Owner;
 
-/// What a game offers only to scripts.
+/// The part of a vocabulary that only scripts can use.
 #[derive(Clone)]
 pub(crate) struct Scripts<S> {
     pub(crate) fields: BTreeMap<String, S>,

@@ -313,7 +313,7 @@ impl ConditionReader<'_> {
     }
 }
 
-/// What people write in other languages, and what to write instead. Longer signs come before shorter ones.
+/// Signs of other languages, each with the advice for it. Longer signs come before shorter ones.
 const MEANT: [(&[&str], &str); 17] = [
     (&["`"], "remove the backticks: names of values stand alone"),
     (&["\u{a0}"], "this is a non-breaking space: write a plain space"),

@@ -143,8 +143,8 @@ fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
     machines[by].states = states;
 }
 
-/// Returns, for each of a machine's own states, the state of the base that it replaces: the state at the same place, no matter
-/// whether this place is written with the parent's name as a prefix or with the key `parent`.
+/// Returns, for each of a machine's own states, the state of the base that it replaces: the state at the same place. The place
+/// may be written with the parent's name as a prefix, or with the key `parent`.
 fn takes<'i>(base: &[Rc<SharedState<'i>>], own: &[Rc<SharedState<'i>>]) -> Vec<Option<usize>> {
     if own.is_empty() {
         return Vec::new();

@@ -76,12 +76,12 @@ impl Claim {
         Self::Answer((quantity, ClaimTest::Compared(op, with)), true)
     }
 
-    /// Claims that all parts hold.
+    /// Returns the claim that all parts hold.
     pub(super) fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         Self::joined(false, parts)
     }
 
-    /// Claims that at least one part holds.
+    /// Returns the claim that at least one part holds.
     pub(super) fn any(parts: impl IntoIterator<Item = Self>) -> Self {
         Self::joined(true, parts)
     }
@@ -99,7 +99,7 @@ impl Claim {
         if joined.len() == 1 { joined.remove(0) } else { Self::Joined(one, joined) }
     }
 
-    /// Claims that it does not hold.
+    /// Returns the claim that it does not hold.
     pub(super) fn negated(self) -> Self {
         match self {
             Self::Answer(test, is) => Self::Answer(test, !is),
@@ -107,7 +107,7 @@ impl Claim {
         }
     }
 
-    /// Claims that it holds for all values of the open quantities.
+    /// Returns the claim that it holds for all values of the open quantities.
     pub(super) fn certain(self) -> Self {
         match self {
             Self::Answer((quantity, _), _) if quantity.is_open() => Self::NEVER,

@@ -213,36 +213,36 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// Claims that an exit is taken when it is tried.
+    /// Returns the claim that an exit is taken when it is tried.
     pub(super) fn taken(&self, id: ExitId) -> Claim {
         let Ok(change) = self.machine.change(self.path, id) else { return Claim::NEVER };
         let claim = self.asked(id);
         if claim == Claim::NEVER { claim } else { Claim::all([claim, self.admitted(&change)]) }
     }
 
-    /// Claims that an exit is taken in a tick. An exit of a state with `every` is not tried in each tick.
+    /// Returns the claim that an exit is taken in a tick. An exit of a state with `every` is not tried in each tick.
     pub(super) fn tried(&self, id: ExitId) -> Claim {
         let waits = self.machine.state(id.of).every.is_some();
         let turn = waits.then(|| Claim::is(Quantity::Open(format!("turn of {}", id.of))));
         Claim::all(turn.into_iter().chain([self.taken(id)]))
     }
 
-    /// Claims that none of these exits is taken when it is tried.
+    /// Returns the claim that none of these exits is taken when it is tried.
     pub(super) fn none_taken(&self, ids: impl IntoIterator<Item = ExitId>) -> Claim {
         Claim::all(ids.into_iter().map(|id| self.taken(id).negated()))
     }
 
-    /// Claims that none of these exits is taken in a tick.
+    /// Returns the claim that none of these exits is taken in a tick.
     pub(super) fn none_tried(&self, ids: impl IntoIterator<Item = ExitId>) -> Claim {
         Claim::all(ids.into_iter().map(|id| self.tried(id).negated()))
     }
 
-    /// Claims that no exit is taken in a tick in which each state has its turn.
+    /// Returns the claim that no exit is taken in a tick in which each state has its turn.
     pub(super) fn quiet(&self) -> Claim {
         self.none_taken(self.machine.in_tick(self.path))
     }
 
-    /// Claims that an exit is open and its condition holds.
+    /// Returns the claim that an exit is open and its condition holds.
     pub(super) fn asked(&self, id: ExitId) -> Claim {
         let exit = self.machine.exit(id);
         let is_global = self.machine.outline.global() == Some(id.of);
@@ -252,7 +252,7 @@ impl<'a> Standing<'a> {
         Claim::all([after, exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when))])
     }
 
-    /// Claims that every state that a change leaves or enters allows the change.
+    /// Returns the claim that every state that a change leaves or enters allows the change.
     pub(super) fn admitted(&self, change: &PathChange) -> Claim {
         let machine = self.machine;
         let asking = self.asking(None, None);

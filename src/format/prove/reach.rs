@@ -327,7 +327,7 @@ impl Reaching<'_> {
         false
     }
 
-    /// Claims that an exit is taken on a path, and no earlier exit of the same state is taken.
+    /// Returns the claim that an exit is taken on a path, and no earlier exit of the same state is taken.
     fn led(&self, way: ExitId, from: &[StateId]) -> Claim {
         let machine = self.machine;
         let at = machine.at(from, StateTime::Varies);
@@ -406,7 +406,7 @@ impl Reaching<'_> {
     }
 }
 
-/// Claims that no exit with `always` leads on after the new states of a path have been entered.
+/// Returns the claim that no exit with `always` leads on after the new states of a path have been entered.
 fn stays(whole: Standing<'_>) -> Claim {
     let machine = whole.machine;
     let mut stays = Vec::new();

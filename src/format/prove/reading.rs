@@ -46,7 +46,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Claims that an exit with this waiting time is open.
+    /// Returns the claim that an exit with this waiting time is open.
     pub(super) fn after(&self, after: &Duration) -> Claim {
         let passed = |seconds: f64| self.time_compared(self.asker, Comparison::GreaterOrEqual, seconds);
         let either = || self.undecided(|undecided| undecided.has_durations = true);
@@ -99,8 +99,8 @@ impl Asking<'_> {
         Claim::all([are_there, compared])
     }
 
-    /// Claims a comparison of two sides that both vary. Their difference may be any number, but it is the same number in all
-    /// comparisons of these sides.
+    /// Returns the claim of a comparison of two sides that both vary. Their difference may be any number, but it is the same
+    /// number in all comparisons of these sides.
     fn either(&self, left: &Operand, op: Comparison, right: &Operand) -> Claim {
         let (mut first, mut second) = (left.to_string(), right.to_string());
         self.machine.undecided.borrow_mut().comparisons.insert(format!("{left} {op} {right}"));
@@ -133,7 +133,8 @@ impl Asking<'_> {
         Claim::is(Quantity::Open(undecided.count.to_string()))
     }
 
-    /// Claims a comparison of the time in a state. An entry condition has no such state, so there the comparison never holds.
+    /// Returns the claim of a comparison of the time in a state. An entry condition has no such state, so there the comparison
+    /// never holds.
     fn time_compared(&self, state: Option<StateId>, op: Comparison, with: f64) -> Claim {
         let Some(state) = state else { return Claim::NEVER };
         match self.at.map_or(Err(Quantity::Clock(state)), |at| at.time_in(state)) {
@@ -145,8 +146,8 @@ impl Asking<'_> {
         }
     }
 
-    /// Claims a comparison of a calculation with one quantity that varies. The calculation is monotonic in this quantity. But
-    /// the number at which the answer changes is known only up to the rounding of floats.
+    /// Returns the claim of a comparison of a calculation with one quantity that varies. The calculation is monotonic in this
+    /// quantity. But the number at which the answer changes is known only up to the rounding of floats.
     fn steps_compared(&self, steps: &LinearSteps, written: &Operand, op: Comparison, with: f64) -> Claim {
         let x = |op, with| Claim::compared(steps.quantity.clone(), op, with);
         if with.is_nan() {
@@ -199,7 +200,8 @@ impl Asking<'_> {
         }
     }
 
-    /// Claims that all states are active whose times the calculation uses. The time in a state that is not active is NaN.
+    /// Returns the claim that all states are active whose times the calculation uses. The time in a state that is not active is
+    /// NaN.
     fn are_there(&self, side: &Operand) -> Claim {
         let mut are_there = Vec::new();
         side.visit(&mut |part| {
