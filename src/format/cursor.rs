@@ -220,8 +220,8 @@ impl TreePlace<'_> {
                     _ if !self.is_in(&at, is_closed) => nothing,
                     "" => (at, quote),
                     _ if is_closed => (start..(at.end - quote.len()).max(start), quote),
-                    // The parser reads a string without a closing quote up to the end of the line. Only the text before the
-                    // position belongs to it.
+                    // The parser may read a string without a closing quote too far. Only the text before the position belongs
+                    // to it.
                     _ => (start..self.byte, quote),
                 }
             }

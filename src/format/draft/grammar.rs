@@ -50,7 +50,7 @@ struct ConditionReader<'i> {
     tests: usize,
 }
 
-/// A part of a condition: a condition or an operand. It may become a part of a comparison.
+/// A part that has been read: a condition, or a side of a comparison.
 enum Term {
     Condition(Expr),
     Operand(Operand),

@@ -59,8 +59,8 @@ impl Outline {
         Ok(check(file, text, &library, words)?.into_iter().map(|checked| checked.outline).collect())
     }
 
-    /// Like [`parse_all`](Self::parse_all), from a file. The files that it links to are looked for in its folder.
-    /// [`parse_all`](Self::parse_all) does not look for them.
+    /// Like [`parse_all`](Self::parse_all), from a file. Unlike `parse_all`, this function also reads the files that the file
+    /// links to, from its folder.
     ///
     /// # Errors
     ///

@@ -161,7 +161,7 @@ pub struct ExitOutline {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unchecked {
-    /// The values in conditions, with the kind as which they are used first.
+    /// The values in conditions. If a value is used both as a number and as a flag, its first use determines the kind.
     pub values: BTreeMap<String, ValueKind>,
     /// The behaviors.
     pub behaviors: BTreeSet<String>,
@@ -578,7 +578,7 @@ impl ExitOutline {
         label
     }
 
-    /// Returns the latest time, in seconds after the entry into its state, from which on it is taken in any tick in which its
+    /// Returns the time, in seconds after the entry into its state, from which on it is certainly taken in any tick in which its
     /// target can be entered. `None` if there is no such time.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
         let is_always = self.on.is_none() && self.when.as_deref().is_none_or(When::is_always);

@@ -96,7 +96,7 @@ fn comes_first(before: &ExitOutline, exit: &ExitOutline) -> bool {
     (before.is_always || !exit.is_always) && from.is_some_and(|from| from <= exit.opens_at())
 }
 
-/// Finds exits tried after each update that open only when an earlier exit is always taken.
+/// Finds exits that are tried after each update, but open only after the time from which an earlier exit is always taken.
 fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
     // The exit that is taken first, and when it is taken, in seconds.
     let mut taken: Option<(&ExitOutline, f64)> = None;

@@ -39,8 +39,8 @@ impl ScriptBudget {
         Self { call: operations, ..self }
     }
 
-    /// Sets the maximum number of operations of all scripts that one callback of a state calls for one owner. The default is 1
-    /// 000 000.
+    /// Sets the maximum number of operations of all scripts that one callback of a state calls for one owner. The default is
+    /// 1 000 000.
     ///
     /// For example, an update of a state calls the script's function `update`, and the scripts in the conditions of the state's
     /// exits. Because the number of callbacks in a tick has a limit of its own, this also limits what an owner's scripts do in a
