@@ -1,4 +1,4 @@
-//! Finds conditions that hold in no situation, at any place.
+//! Finds conditions that hold in no situation, independent of the states that are active.
 
 use std::collections::HashSet;
 use std::ops::Range;
