@@ -1,4 +1,4 @@
-//! Up to 64 owners that stand side by side in a slice, and are asked together.
+//! Up to 64 owners that are adjacent in a slice and whose conditions are evaluated together.
 
 use std::ops::Range;
 
@@ -15,14 +15,14 @@ use crate::state::{Mover, State, StateRef};
 
 /// The handles of up to 64 owners.
 pub(crate) struct Block<'s, 'a, T: Owner> {
-    /// The state whose conditions are asked.
+    /// The state whose conditions are evaluated.
     pub(crate) state: &'s dyn State<T>,
     fsm: &'s mut FsmSlice<'a, T>,
-    /// Where in the slice the first of them is.
+    /// The index of the first owner in the slice.
     base: usize,
-    /// How many they are.
+    /// The number of owners.
     length: usize,
-    /// The one that is being asked.
+    /// The owner whose condition is being evaluated.
     lane: usize,
 }
 
@@ -31,43 +31,43 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         Self { state, fsm, base, length, lane: 0 }
     }
 
-    /// The handle of one of them.
+    /// Returns the handle of one owner.
     pub(crate) fn at(&mut self, lane: usize) -> &mut Fsm<'a, T> {
         self.lane = lane;
         self.fsm.at(self.base + lane)
     }
 
-    /// The lanes of the owners that have asked for something, or been changed, in this callback.
+    /// Returns the lanes of the owners that have requested a change, or have been changed, in this callback.
     pub(crate) fn acted(&mut self) -> Lanes {
         self.fsm.machines().0.have_acted(self.base, self.length)
     }
 
-    /// All of them.
+    /// Returns the lanes of all owners.
     pub(crate) fn all(&self) -> Lanes {
         Lanes::MAX >> (LANES - self.length)
     }
 
-    /// The depth of the state in the paths of all of them, if they stand on one path.
+    /// Returns the depth of the state in the paths of all owners, if they all have the same path.
     pub(crate) fn shared_depth(&mut self) -> Option<usize> {
         let state = self.state;
         self.fsm.machines().0.entries(self.base, self.length, state)?;
         self.depth(0)
     }
 
-    /// The depth of the state in the path of one of them.
+    /// Returns the depth of the state in the path of one owner.
     pub(crate) fn depth(&mut self, lane: usize) -> Option<usize> {
         let state = self.state;
         self.at(lane).view().depth_of_defined(state)
     }
 
-    /// Whether the state is the innermost one of one of them.
+    /// Whether the state is the innermost active state of one owner.
     pub(crate) fn is_innermost(&mut self, lane: usize) -> bool {
         let state = self.state;
         let view = self.at(lane).view();
         view.depth_of_defined(state) == Some(view.ancestors.len())
     }
 
-    /// Asks each of `asked`, in order.
+    /// Calls `holds` for each lane of `asked`, in order, and returns the lanes for which it is true.
     #[inline]
     pub(crate) fn ask_each(&mut self, asked: Lanes, mut holds: impl FnMut(usize, &Fsm<'a, T>) -> bool) -> Lanes {
         let mut lanes = 0;
@@ -77,7 +77,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         lanes
     }
 
-    /// Asks `asked`, all at once that stand side by side.
+    /// Calls `ask` once for each run of adjacent lanes of `asked`.
     #[inline]
     pub(crate) fn ask_runs(&mut self, asked: Lanes, mut ask: impl FnMut(Range<usize>, &mut usize) -> Lanes) -> Lanes {
         let mut left = asked;
@@ -92,7 +92,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         lanes
     }
 
-    /// When each of some entered the state.
+    /// Returns when each owner of `asked` entered the state.
     pub(crate) fn entries(&mut self, asked: Lanes) -> [f64; LANES] {
         let state = self.state;
         let mut column = [0.0; LANES];
@@ -104,11 +104,11 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         column
     }
 
-    /// The lanes of `asked` for which `holds` returns true, given when the owner entered the state.
+    /// Returns the lanes of `asked` for which `holds` is true. `holds` gets the time at which the owner entered the state.
     #[inline]
     pub(crate) fn ask_entries(&mut self, asked: Lanes, holds: impl Fn(f64) -> bool) -> Lanes {
         let state = self.state;
-        // Side by side in a batch, which saves a call for each.
+        // In a batch, the entry times are adjacent, so one loop replaces a call for each owner.
         match self.fsm.machines().0.entries(self.base, self.length, state) {
             Some(Entries { times, width: 1, .. }) => lanes(times, &mut 0, |at| holds(*at)) & asked,
             Some(_) => lanes(&self.entries(asked)[..self.length], &mut 0, |at| holds(*at)) & asked,
@@ -116,9 +116,9 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         }
     }
 
-    /// The lanes of `asked` whose time in the state compares so with a span.
+    /// Returns the lanes of `asked` for which the comparison of the time in the state with `span` holds.
     pub(crate) fn compare_times(&mut self, asked: Lanes, op: Comparison, span: Span) -> Lanes {
-        // The comparison is chosen outside the loop.
+        // The match is outside the loop, so that each loop has only one comparison.
         match op {
             Comparison::Less => self.ask_entries(asked, |at| span.is_less(at)),
             Comparison::GreaterOrEqual => self.ask_entries(asked, |at| span.has_passed(at)),
@@ -126,8 +126,8 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         }
     }
 
-    /// Asks the guards of some of them for a change to `target`: `ask` calls its last argument with the lane of each that is
-    /// refused. Returns the lanes that are not.
+    /// Calls the guards of the owners in `asked` for a change to `target`. `ask` calls its last argument with the lane of each
+    /// owner whose guard refuses. Returns the lanes of the other owners.
     #[inline]
     pub(crate) fn ask_guards(
         &mut self,
@@ -143,12 +143,12 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         asked & !refused
     }
 
-    /// The number of a state in the machines, with which to ask for changes to it.
+    /// Returns the number of a state in the machines. [`change`](Self::change) takes this number.
     pub(crate) fn number_of(&mut self, to: &StateRef<T>) -> Option<u32> {
         self.fsm.machines().0.number_of(to)
     }
 
-    /// Asks for a change of one of them, which has asked for nothing yet; `number` is that of the state in the machines.
+    /// Requests a change for one owner that has no request yet. `number` is the number of `to` in the machines.
     #[inline]
     pub(crate) fn change(&mut self, lane: usize, number: Option<u32>, to: &StateRef<T>) {
         let nth = self.base + lane;
@@ -158,7 +158,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
     }
 }
 
-/// The lanes in a set, in order.
+/// Returns the lanes in a set, in order.
 pub(crate) fn each(mut lanes: Lanes) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = (lanes != 0).then(|| lanes.trailing_zeros() as usize);
@@ -167,8 +167,8 @@ pub(crate) fn each(mut lanes: Lanes) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The game's own code may panic where it is asked. A batch holds the owner responsible whose handle was taken last
-/// ([rule 22](crate::docs::semantics#rule-22)): that is the one that was being asked.
+/// Code of the game may panic while a condition is evaluated. A batch holds the owner responsible whose handle was taken last
+/// ([rule 22](crate::docs::semantics#rule-22)), so this takes the handle of the owner whose condition was being evaluated.
 impl<T: Owner> Drop for Block<'_, '_, T> {
     fn drop(&mut self) {
         self.fsm.at(self.base + self.lane);

@@ -1,4 +1,4 @@
-//! The last stage of reading a definition: from an outline and a vocabulary to a graph that runs.
+//! The last stage of loading a definition: builds a graph that runs from an outline and a vocabulary.
 
 use std::collections::HashMap;
 use std::iter;
@@ -26,24 +26,24 @@ use crate::format::words::WordKind;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// What has been built beside a graph.
+/// The results of a build besides the graph.
 pub(crate) struct Built<T: Owner> {
     pub(crate) outline: Outline,
-    /// What is constant for each state of the outline, by id.
+    /// The constant part of each state of the outline, by id.
     pub(crate) states: Arc<[Arc<Fixed<T>>]>,
-    /// To be set to what the states share.
+    /// The link from the states to their shared data. It is still to be set.
     link: Link<T>,
 }
 
 impl<T: Owner> Built<T> {
     pub(crate) fn set_link(&self, shared: &Arc<SharedGraph<T>>) {
-        // No other graph can be set: the cell was made for these states.
+        // Setting it cannot fail: the cell was created for these states only.
         let _ = self.link.set(Arc::downgrade(shared));
     }
 }
 
-/// Builds the graph. States that `before` has, nested as they are now, stay the same; states that are gone stay, too, with
-/// where their owners go.
+/// Builds the graph. A state of `before` stays the same state if it is nested as before. A state that is gone from the file
+/// stays as long as it is in use, and gets an exit for its owners.
 pub(crate) fn build<T: Owner>(
     checked: Checked<'_>,
     vocabulary: &Vocabulary<T>,
@@ -83,7 +83,7 @@ pub(crate) fn build<T: Owner>(
     let leave_to = |to: StateId| Arc::new(exit_to(to, &outline, &states));
     let to_initial = leave_to(outline.initial);
     let id_of: HashMap<_, _> = outline.states.iter().map(|state| (state.name(), state.id)).collect();
-    // The owners of a state that is gone go to the state of its name.
+    // The owners of a state that is gone go to the state with the same name if there is one, or else to the initial state.
     let lead = |name: &str| id_of.get(name).map_or_else(|| Arc::clone(&to_initial), |id| leave_to(*id));
     let nodes = nodes(&states, contents, nodes_before, &is_kept, lead);
     let version = before.map_or(0, |before| before.version.wrapping_add(1));
@@ -92,8 +92,8 @@ pub(crate) fn build<T: Owner>(
     Ok((graph, Built { outline, states, link }))
 }
 
-/// Which of the former states stay: the states of the file, and the states in use, with their parents and initial children. If
-/// all stayed, a game would need more memory for each state that is renamed while it runs.
+/// Returns which states of the old graph stay: the states of the file, and the states in use with their parents and initial
+/// children. If all of them stayed, a game would need more memory for each state that is renamed while it runs.
 fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     let mut kept: Vec<bool> = before.iter().map(|node| node.gone.is_none() || node.fixed.is_held()).collect();
     let mut waiting: Vec<usize> = (0..before.len()).filter(|index| kept[*index]).collect();
@@ -109,7 +109,7 @@ fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     kept
 }
 
-/// An exit that is always open, which the owner of a state takes that is gone.
+/// Returns an exit that is always open, for the owners of a state that is gone.
 fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> Exit<T> {
     let index = |id: StateId| states[id.index()].index;
     let path = outline.path(to);
@@ -127,7 +127,7 @@ fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -
     }
 }
 
-/// The nodes of the states that there are, and of states that are gone and stay.
+/// Returns the nodes of the current states, and of the states that are gone and still in use.
 fn nodes<T: Owner>(
     states: &[Arc<Fixed<T>>],
     contents: Vec<Content<T>>,
@@ -140,7 +140,7 @@ fn nodes<T: Owner>(
             let gone = Some(lead(&node.fixed.name));
             Node { fixed: Arc::clone(&node.fixed), content: Arc::clone(&node.content), gone, can_rest: false }
         } else {
-            // A place for a state to come.
+            // A free place for a later state.
             Node::without(Arc::new(Fixed::new(index, "")), lead(""))
         }
     });
@@ -149,7 +149,7 @@ fn nodes<T: Owner>(
         let node = Node { fixed: Arc::clone(fixed), content: Arc::new(content), gone: None, can_rest: false };
         match nodes.get_mut(fixed.index) {
             Some(place) => *place = node,
-            // The new ones follow the old ones without a gap.
+            // The new states follow the old ones without a gap.
             None => nodes.push(node),
         }
     }
@@ -160,9 +160,9 @@ fn nodes<T: Owner>(
     nodes
 }
 
-/// What is constant for each state of the outline: as it was before, where nothing of that is another now.
+/// Returns the constant part of each state of the outline: the old one if nothing in it has changed.
 fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> Vec<Arc<Fixed<T>>> {
-    // The latest state of a name is the one in use.
+    // If several states have the same name, only the latest one is not gone.
     let known: HashMap<&str, &Arc<Fixed<T>>> =
         before.iter().filter(|node| node.gone.is_none()).map(|node| (node.fixed.name.as_str(), &node.fixed)).collect();
     let name = |id: StateId| outline.state(id).name();
@@ -178,7 +178,7 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> V
             is_as_before.then_some(fixed)
         })
         .collect();
-    // A state whose parent or initial child is a new one is new itself.
+    // A state whose parent or initial child is new is itself new.
     loop {
         let is_new = |id: StateId| kept[id.index()].is_none();
         let is_moved = |state: &&Arc<StateOutline>| {
@@ -212,7 +212,7 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> V
 
 struct Builder<'a, T: Owner> {
     outline: &'a Outline,
-    /// By id.
+    /// The states, by id.
     states: &'a Arc<[Arc<Fixed<T>>]>,
     by_name: &'a HashMap<&'a str, &'a Arc<Fixed<T>>>,
     link: &'a Link<T>,
@@ -223,7 +223,7 @@ struct Builder<'a, T: Owner> {
 }
 
 impl<T: Owner> Builder<'_, T> {
-    /// Which of two words of one name the file means cannot be known.
+    /// Reports words that the game registered twice: it is unknown which of the two the file means.
     fn repeated_words(&mut self) {
         for repeated in &self.vocabulary.repeated {
             let at = first_use(self.outline, repeated).unwrap_or(0..0);
@@ -301,7 +301,7 @@ impl<T: Owner> Builder<'_, T> {
         Exit {
             is_always: exit.is_always,
             restarts: exit.restarts,
-            // The machine that has ended is in a final state.
+            // When a linked machine has ended, it is in a final state.
             even_final: exit.even_final || exit.is_done,
             opens: Opening::new(exit.after(), nth, self.vocabulary),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
@@ -310,7 +310,7 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    /// `message` is the one that the exit waits for.
+    /// Compiles a condition. `message` is the message that the exit waits for.
     fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
         match when {
             When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary, self.by_name, message)),
@@ -344,7 +344,7 @@ fn never<T: Owner>() -> MessageKind<T> {
     Arc::new(|_| false)
 }
 
-/// Where the file first uses what the game offers twice.
+/// Returns where the file first uses a word that the game registered twice.
 fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
     let span = |name: &Name| name.span.clone();
     let uses = outline.states.iter().flat_map(|state| -> Vec<Range<usize>> {

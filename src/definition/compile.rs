@@ -1,4 +1,4 @@
-//! From a condition as it is written to the tests that are run.
+//! Compiles a condition from its written form to tests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::format::operand::Operand;
 use crate::owner::Owner;
 
 impl<T: Owner> Condition<T> {
-    /// Compiles what has been checked. A word that the vocabulary does not have is never true. `states` are by name, and
-    /// `message` is what the exit waits for.
+    /// Compiles a condition that has been checked. A word that the vocabulary does not have is never true. `states` has the
+    /// states by name. `message` is the message that the exit waits for.
     pub(crate) fn compile(
         expr: &Expr,
         vocabulary: &Vocabulary<T>,
@@ -38,7 +38,7 @@ struct Compiler<'v, T: Owner> {
 }
 
 impl<T: Owner> Compiler<'_, T> {
-    /// Adds the tests of `expr`, the last one first, and returns where it begins.
+    /// Adds the tests of `expr`, the last one first. Returns the index of the test at which `expr` begins.
     fn emit(&mut self, expr: &Expr, yes: Target, no: Target) -> Target {
         let probe = match expr {
             Expr::Bool(is) => return if *is { yes } else { no },
@@ -65,7 +65,7 @@ impl<T: Owner> Compiler<'_, T> {
                     let (holds, fails) = if is { (yes, no) } else { (no, yes) };
                     return self.test(probe, written, holds, fails);
                 }
-                // A time is on the left, so that what is compared with it is on the right; and a number is on the right.
+                // Probes expect a time on the left and a plain number on the right, so the sides are swapped if necessary.
                 let is_mirrored = matches!(left, Operand::Number(_)) || right.has_time() && !left.has_time();
                 let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
                 let is_simple = left.is_simple() && right.is_simple();
@@ -76,7 +76,7 @@ impl<T: Owner> Compiler<'_, T> {
         self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
     }
 
-    /// Adds a test. Without a probe it never holds.
+    /// Adds a test. Without a probe, the test never holds.
     fn test(&mut self, probe: Option<Probe<T>>, written: WrittenTest, yes: Target, no: Target) -> Target {
         let (Some(probe), Ok(at)) = (probe, Target::try_from(self.tests.len())) else { return no };
         self.tests.push(Test { probe, yes, no });
@@ -88,7 +88,8 @@ impl<T: Owner> Compiler<'_, T> {
         self.vocabulary.value_of(&name.text)?.flag().map(Probe::Flag)
     }
 
-    /// Of two sides, the right one alone may be a number as it is written, and the left one alone `time_in_state`.
+    /// Returns the probe for a simple comparison. Only the right side may be a literal number, and only the left side may be
+    /// `time_in_state`.
     fn comparison(&self, left: &Operand, op: Comparison, right: &Operand) -> Option<Probe<T>> {
         let number = |name| self.number(name);
         Some(match (left, right) {

@@ -1,7 +1,7 @@
-//! A condition as it is run: a list of tests, each with the test to go on with when it holds and when it does not.
+//! A compiled condition: a list of tests. Each test names the test that follows if it holds, and the test that follows if not.
 //!
-//! `and`, `or` and `not` are in the jumps alone. The tests are run for one owner, or for a block of up to 64 at once, in which
-//! case each test is asked only of the owners that arrive at it: so the answer for each owner is the same as for it alone.
+//! `and`, `or` and `not` exist only as jumps. The tests run for one owner, or for a block of up to 64 owners at once. In a
+//! block, a test is evaluated only for the owners that reach it. So each owner gets the same answer as if it were alone.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::fsm::Fsm;
 use crate::owner::{Owner, now};
 use crate::span::Span;
 
-/// A condition with more tests than this is run for one owner at a time.
+/// A condition with more tests than this is evaluated for one owner at a time.
 const MOST_IN_BULK: usize = 64;
 
-/// Where a test leads: another test, or one of the two ends.
+/// The target of a jump: another test, or one of the two ends.
 pub(super) type Target = u16;
 pub(super) const HOLDS: Target = Target::MAX;
 pub(super) const FAILS: Target = Target::MAX - 1;
@@ -33,7 +33,7 @@ pub(crate) struct Condition<T: Owner> {
     /// Jumps lead to lower indices.
     pub(super) tests: Box<[Test<T>]>,
     pub(super) first: Target,
-    /// How each test is written. Beside the tests, for only the explanation of a decision reads it.
+    /// How each test is written in the file. It is separate from the tests because only explanations of decisions read it.
     pub(super) written: Box<[WrittenTest]>,
 }
 
@@ -50,12 +50,12 @@ pub(super) enum Probe<T: Owner> {
     Time(Comparison, f64),
     TimeAndNumber(Comparison, Arc<dyn Number<T>>),
     Chance(Random<T>, f64),
-    /// The chance that it holds within a second.
+    /// Holds with this chance per second.
     Rate(Random<T>, f64),
-    /// Whether the state is active.
+    /// Whether a state is active.
     In(Arc<Fixed<T>>),
     FieldFlag(FlagField<T>),
-    /// What is calculated, or looked up elsewhere.
+    /// A calculation, or a value that must be looked up elsewhere.
     Formula(Box<Formulas<T>>),
     #[cfg(feature = "script")]
     Script(Arc<Script<T>>),
@@ -66,9 +66,9 @@ pub(super) struct Formulas<T: Owner> {
     pub(super) left: Formula<T>,
     pub(super) op: Comparison,
     pub(super) right: Formula<T>,
-    /// Whether the left side has a time in it: then it is compared as times are.
+    /// Whether the left side contains a time. Then the sides are compared like times.
     pub(super) is_time: bool,
-    /// Whether it asks what a message says.
+    /// Whether a side reads a field of a message.
     pub(super) asks_message: bool,
 }
 
@@ -80,12 +80,13 @@ impl<T: Owner> Condition<T> {
         Self { tests: Box::new([Test { probe, yes: HOLDS, no: FAILS }]), first: 0, written: Box::new([written]) }
     }
 
-    /// Whether it asks for the chance of a second.
+    /// Whether a test has a chance per second.
     pub(crate) fn has_rate(&self) -> bool {
         self.tests.iter().any(|test| matches!(test.probe, Probe::Rate(..)))
     }
 
-    /// For how many seconds after the state's entry it fails at its first test, which asks for the time.
+    /// Returns for how many seconds after the entry into the state the condition certainly fails, because its first test
+    /// compares the time in the state.
     pub(crate) fn fails_for(&self) -> f64 {
         match self.tests.get(usize::from(self.first)) {
             Some(Test {
@@ -97,7 +98,7 @@ impl<T: Owner> Condition<T> {
         }
     }
 
-    /// Whether it holds for one owner.
+    /// Whether the condition holds for one owner.
     #[inline]
     pub(crate) fn holds(
         &self,
@@ -120,14 +121,15 @@ impl<T: Owner> Condition<T> {
         })
     }
 
-    /// Whether it holds for an owner that can only be looked at: an entry condition, which asks for neither time nor chance.
+    /// Whether an entry condition holds for one owner. Entry conditions cannot change the owner: they use neither time nor
+    /// chance.
     #[inline]
     pub(crate) fn admits(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
         let moment = Moment::before_entry(fsm);
         self.run(record, |probe| probe.holds(owner, cx, moment))
     }
 
-    /// Runs the tests, each of which `ask` answers.
+    /// Runs the tests. `ask` answers each of them.
     #[inline]
     fn run(&self, record: &mut impl Record, mut ask: impl FnMut(&Probe<T>) -> (Answered, bool)) -> bool {
         let mut at = self.first;
@@ -140,11 +142,11 @@ impl<T: Owner> Condition<T> {
         at == HOLDS
     }
 
-    /// The lanes of `asked` for which it holds.
+    /// Returns the lanes of `asked` for which the condition holds.
     ///
-    /// The same as [`holds`](Self::holds) on each of them, in another order: each test is asked of many before the next one
-    /// is, with one virtual call for all of them. `tests/definition/conditions.rs` and `tests/definition/decisions.rs` compare
-    /// the two.
+    /// It gives the same answers as [`holds`](Self::holds) for each owner, in another order: each test is evaluated for all
+    /// owners that reach it before the next test, with one virtual call. `tests/definition/conditions.rs` and
+    /// `tests/definition/decisions.rs` compare the two.
     pub(crate) fn holding(
         &self,
         asked: Lanes,
@@ -159,7 +161,7 @@ impl<T: Owner> Condition<T> {
                 self.holds(&mut owners[lane], cx, Moment::of(state, fsm), &mut Unrecorded)
             });
         }
-        // Most conditions have few tests, and need little to be cleared.
+        // Most conditions have few tests. For these, a small array is faster to clear.
         if self.tests.len() <= 4 {
             self.holding_of::<4>(asked, owners, cx, block)
         } else {
@@ -196,7 +198,8 @@ impl<T: Owner> Condition<T> {
 }
 
 impl<T: Owner> Probe<T> {
-    /// The lanes of `asked` for which it holds. No other lane is asked: a value may exist only for owners that come this far.
+    /// Returns the lanes of `asked` for which the test holds. It reads no value of any other owner, because a value may be
+    /// valid only for owners that reach this test.
     fn ask(&self, asked: Lanes, owners: &mut [T], cx: &mut T::Context<'_>, block: &mut Block<'_, '_, T>) -> Lanes {
         match self {
             Self::Flag(flag) => block.ask_runs(asked, |run, lane| flag.ask(&owners[run], cx, lane)),
@@ -222,7 +225,7 @@ impl<T: Owner> Probe<T> {
             Self::TimeAndNumber(op, right) => {
                 compared_since(moment.entered_at(), now::<T>(cx), *op, right.read(owner, cx))
             }
-            // Drawing changes the owner: the loop over the tests does it.
+            // A draw changes the owner, so `Condition::holds` answers these two.
             Self::Chance(..) | Self::Rate(..) => (Answered::Script, false),
             Self::In(state) => flag(moment.is_in(state)),
             Self::FieldFlag(read) => moment.message.map_or((Answered::NoMessage, false), |message| flag(read(message))),
@@ -242,7 +245,7 @@ impl<T: Owner> Formulas<T> {
         if self.asks_message && moment.message.is_none() {
             return (Answered::NoMessage, false);
         }
-        // As if the left side were a time since an entry, up to 0 by the clock.
+        // The left side is treated like a time that began at `-left`, on a clock that shows 0.
         let holds =
             if self.is_time { self.op.holds_since(Span::of(right, 0.0), -left) } else { self.op.holds(left, right) };
         (Answered::Numbers(left, right), holds)

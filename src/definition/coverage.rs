@@ -1,4 +1,4 @@
-//! Which exits of a file were taken, by what was seen: for tests that are to take them all.
+//! Which exits of a file were taken, for tests that should take all of them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::owner::Owner;
 
 /// Which exits of a machine were taken, according to a [`Flow`].
 ///
-/// A flow contains from which state to which state a change led, but not which exit caused it. So an exit counts as taken
-/// if it may have caused a change. If several exits lead from one state to the same state, one change counts for all of
-/// them, and they are [`in_doubt`](Self::in_doubt).
+/// A flow contains the two states of each change, but not the exit that caused the change. So an exit counts as taken if it may
+/// have caused a change. If several exits lead from one state to the same state, one change counts for all of them, and they
+/// are [`in_doubt`](Self::in_doubt).
 ///
 /// It is displayed as a short report: how many exits were taken, and which were not.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,13 +24,13 @@ pub struct Coverage {
 
 /// How often one exit was taken.
 ///
-/// Displayed as `aim -> shoot: after 0.5 s`.
+/// It is displayed as `aim -> shoot: after 0.5 s`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExitSeen {
-    /// The state that it is written in.
+    /// The state in which the exit is written.
     pub state: String,
-    /// The state that it leads to.
+    /// The state to which it leads.
     pub to: String,
     /// Its message, time and condition; see [`ExitOutline::label`](super::ExitOutline::label).
     pub label: String,
@@ -51,13 +51,13 @@ impl Coverage {
         self.exits.iter().filter(|exit| exit.seen.at_most == 0).collect()
     }
 
-    /// Returns the exits of which it is not known whether they or other exits between the same states were taken.
+    /// Returns the exits for which it is not known whether they or other exits between the same states were taken.
     #[must_use]
     pub fn in_doubt(&self) -> Vec<&ExitSeen> {
         self.exits.iter().filter(|exit| exit.seen.at_least == 0 && exit.seen.at_most > 0).collect()
     }
 
-    /// Returns the names of the states in which no owner was.
+    /// Returns the names of the states that no owner has entered.
     #[must_use]
     pub fn never_entered(&self) -> &[String] {
         &self.never_entered
@@ -131,7 +131,7 @@ impl Outline {
                 from: state.id().index(),
                 to: exit.target().index(),
                 label: exit.label(),
-                // The end of a machine leads out of the state in which it ends.
+                // An exit for the end of a machine leads out of the state in which the machine ends, and this state is final.
                 rules: ExitRules {
                     restarts: exit.restarts(),
                     is_always: exit.is_always(),
@@ -148,7 +148,7 @@ impl Outline {
         )
     }
 
-    /// Returns which exits were taken, by what was seen.
+    /// Returns which exits were taken, according to a flow.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Outline {
 }
 
 impl<T: Owner> Definition<T> {
-    /// Returns which exits were taken, by what was seen: so that a test can say which ones no test has taken.
+    /// Returns which exits were taken, according to a flow. A test can use this to report exits that no test has taken.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Which exit is taken: the one place where that is decided, for a tick, for a message, and to explain it.
+//! Decides which exit is taken. This is the only place for the decision: a tick, a message and an explanation all use it.
 
 use smallvec::SmallVec;
 
@@ -20,15 +20,15 @@ use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::StateRef;
 
-/// Decides for a state, on the graph as it is now.
+/// Decides for one state, on the current graph.
 pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) state: &'g DefinedState<T>,
     pub(crate) graph: &'g Graph<T>,
-    /// Whether the state is being entered. Then timers wait to be set, which are no changes.
+    /// Whether the state is being entered. Then pending requests to set timers do not count, because they are not changes.
     pub(crate) is_entry: bool,
-    /// What has been sent, where exits are tried that wait for it.
+    /// The message that was sent, if the exits wait for one.
     pub(crate) message: Option<&'g T::Message>,
-    /// What the scripts of the state have used for the owner, where that is counted.
+    /// The usage of the state's scripts for the owner, if it is counted.
     #[cfg(feature = "script")]
     pub(crate) usage: Option<&'g Usage>,
 }
@@ -45,8 +45,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         }
     }
 
-    /// Tries exits in order. Returns where the one leads that is taken: the first whose condition holds and whose change every
-    /// guard allows. The exits after it are not tried.
+    /// Tries exits in order. Returns the target of the first exit whose condition holds and whose change every guard allows.
+    /// The exits after it are not tried.
     #[inline]
     pub(crate) fn decide<'e>(
         &self,
@@ -87,7 +87,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         None
     }
 
-    /// How many seconds after the state's entry an exit opened, if the owner has been in the state for so long.
+    /// Returns how many seconds after the entry into the state an exit opened. `None` if the exit is not open yet.
     #[inline]
     fn open(
         &self,
@@ -105,7 +105,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         Self::open_since(exit, (depth, entered_at_depth(&view, depth)), owner, fsm, cx, record)
     }
 
-    /// As [`open`](Self::open), where the state is at a depth and was entered at a time.
+    /// Like [`open`](Self::open), with the depth of the state and the time of its entry already known.
     #[inline]
     fn open_since(
         exit: &Exit<T>,
@@ -129,7 +129,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         is_open.then_some(after)
     }
 
-    /// The result of trying an exit whose condition holds.
+    /// Returns the result of trying an exit whose condition holds.
     fn pass(
         &self,
         change: &AskedChange<'_, T>,
@@ -164,13 +164,13 @@ impl<'g, T: Owner> Decider<'g, T> {
         if let Some(refused) = refused {
             return refused;
         }
-        // Where the behavior has asked for a change, or made one, the machine is no longer the exits' business.
+        // If the behavior has requested or made a change, this change takes precedence over the exits.
         let is_left = !change.is_own && self.state.is_left(fsm);
         let is_asked = if self.is_entry { fsm.asks_for_change() } else { fsm.has_requests() };
         if is_left || is_asked { Trial::Superseded } else { Trial::Taken }
     }
 
-    /// Whether a state that a change leaves is an end, from which no exit but its own leads out.
+    /// Whether a state that the change leaves is final, and the exit is not its own. Then the change is refused.
     fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &AskedChange<'_, T>) -> bool {
         content.is_final && !change.exit.even_final && !self.state.is(state)
     }
@@ -180,15 +180,14 @@ impl<'g, T: Owner> Decider<'g, T> {
     }
 }
 
-/// The same for many owners.
+/// The same decision for many owners.
 impl<'g, T: Owner> Decider<'g, T> {
-    /// Decides for each owner of a slice, and asks for the changes of the owners that take an exit, in the order of the owners.
+    /// Decides for each owner of a slice, and requests the changes of the owners that take an exit, in the order of the owners.
     ///
-    /// It is [`decide`](Self::decide) on each of them, compiled for a special case: each condition and each guard is put to
-    /// all of up to 64 that are still asked, before the next. A decision reads nothing that another owner's decision writes,
-    /// so that the order among owners does not matter. A table of 200 timed states takes 15 ns per owner and tick so, and 40 ns
-    /// on one machine per owner.
-    /// `tests/definition/decisions.rs` compares the two.
+    /// It is [`decide`](Self::decide) for each owner, compiled for a special case: each condition and each guard is evaluated
+    /// for up to 64 owners before the next one. No decision reads anything that the decision of another owner writes, so the
+    /// order of the owners does not matter. A table of 200 timed states takes 15 ns per owner and tick this way, and 40 ns with
+    /// one machine per owner. `tests/definition/decisions.rs` compares the two.
     pub(crate) fn decide_each(
         &self,
         exits: &'g [Exit<T>],
@@ -211,7 +210,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         planned: &mut Plans<'g, T>,
         cx: &mut T::Context<'_>,
     ) {
-        // All others stand where they were, on one path.
+        // The owners that have not acted all have the path that they had before the callback, and it is the same path.
         let acted = block.acted();
         let mut staying = block.all();
         let mut leaving: Lanes = 0;
@@ -280,7 +279,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         }
     }
 
-    /// As [`pass`](Self::pass), for the lanes of a block that have asked for nothing: whether it comes to `Taken`.
+    /// Like [`pass`](Self::pass), for the lanes of a block whose owners have no request. Returns the lanes for which the result
+    /// is `Taken`.
     fn passing(
         &self,
         Planned { change, exited, .. }: &Planned<'_, T>,
@@ -322,19 +322,19 @@ impl<'g, T: Owner> Decider<'g, T> {
     }
 }
 
-/// The change that an exit asks for.
+/// The change that an exit requests.
 struct AskedChange<'e, T: Owner> {
     exit: &'e Exit<T>,
     to: StateRef<T>,
-    /// Where it ends, if that is an initial descendant.
+    /// The initial descendant in which the change ends, if there is one.
     innermost: Option<StateRef<T>>,
     /// Whether the deciding state is the innermost one.
     is_own: bool,
-    /// Whether it leads to a state, not the deciding one, that is active already.
+    /// Whether it leads to a state other than the deciding one that is already active.
     is_already_there: bool,
-    /// How many of the innermost states it leaves.
+    /// How many states it leaves, counted from the innermost one.
     left: usize,
-    /// How many states of its route are active and stay so.
+    /// How many states of the exit's route stay active.
     kept: usize,
 }
 
@@ -343,7 +343,8 @@ impl<'e, T: Owner> AskedChange<'e, T> {
         let Decider { state, graph, .. } = decider;
         if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, fsm.view()) {
             if state.is(current) {
-                // From the only active state to one with neither a parent nor an initial child, as in most tables: what is found below.
+                // The most frequent case in tables: from the only active state to a state without parent and initial child. The
+                // result is the same as below.
                 let to = graph.state(*to, &state.shared);
                 return Self { exit, to, innermost: None, is_own: true, is_already_there: false, left: 1, kept: 0 };
             }
@@ -352,8 +353,8 @@ impl<'e, T: Owner> AskedChange<'e, T> {
         let is_own = path.clone().next_back().is_some_and(|current| state.is(current));
         let is_active = |index| path.clone().any(|active| graph.index_of(active) == Some(index));
         let is_already_there = !is_own && !exit.restarts && exit.to != state.fixed.index && is_active(exit.to);
-        // What a change leaves and enters: all below the states that the old path and the new one share (rule 6). The target
-        // itself is always entered.
+        // A change leaves and enters all states below those that the old and the new path share (rule 6). The target itself is
+        // always entered.
         let around = &exit.route[..exit.above];
         let kept =
             path.clone().zip(around).take_while(|(active, index)| graph.index_of(active) == Some(**index)).count();
@@ -370,31 +371,32 @@ impl<'e, T: Owner> AskedChange<'e, T> {
         }
     }
 
-    /// The innermost state that it leads to.
+    /// Returns the innermost state that the change leads to.
     fn target(&self) -> &StateRef<T> {
         self.innermost.as_ref().unwrap_or(&self.to)
     }
 
-    /// The states that it enters, outermost first.
+    /// Returns the states that the change enters, outermost first.
     fn entered(&self) -> &'e [usize] {
         &self.exit.route[self.kept..]
     }
 }
 
-/// The plans of some exits of a state, each with the exit's number: as many as fit, because no tick allocates.
+/// The plans for some exits of a state, each with the index of the exit. The number is limited because a tick must not
+/// allocate.
 type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
 
-/// A change that many owners can make.
+/// The change of an exit, computed once for many owners with the same path.
 struct Planned<'e, T: Owner> {
     change: AskedChange<'e, T>,
-    /// The states that it leaves, innermost first.
+    /// The states that the change leaves, innermost first.
     exited: Path<T>,
     /// The number of its target in a batch.
     number: Option<u32>,
 }
 
 impl<'e, T: Owner> Planned<'e, T> {
-    /// As the owner of a lane finds it.
+    /// Computes the change for the owner of a lane.
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, lane: usize, block: &mut Block<'_, '_, T>) -> Self {
         let fsm = block.at(lane);
         let change = AskedChange::of(exit, decider, fsm);

@@ -1,4 +1,4 @@
-//! What a state from a file does: what its behavior does, then what its script does; then it tries its exits.
+//! The callbacks of a state from a file: first its behavior runs, then its script, and then its exits are tried.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::{State, StateRef};
 
-/// What a function of the state's script has used in a callback.
+/// The usage of a function of the state's script in a callback.
 #[derive(Clone, Copy, Default)]
 struct Used {
     is_cut_off: bool,
@@ -34,7 +34,7 @@ struct Used {
 }
 
 impl<T: Owner> DefinedState<T> {
-    /// Runs a function of the state's script, if it has one. Returns what that has used.
+    /// Runs a function of the state's script, if it has one. Returns what the function has used.
     #[inline]
     fn run(&self, at: Here<'_, T>, hook: Hook, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> Used {
         #[cfg(feature = "script")]
@@ -51,14 +51,16 @@ impl<T: Owner> DefinedState<T> {
         Used::default()
     }
 
-    /// Whether a script may ask for a change: where the behavior has asked for one, or made one, that counts, as for the exits.
+    /// Whether a script may request a change. If the behavior has requested or made a change, this change takes precedence, as
+    /// it does over exits.
     #[cfg(feature = "script")]
     fn may_ask(&self, at: Here<'_, T>, hook: Hook, fsm: &Fsm<'_, T>) -> bool {
-        // A state that a reload has removed can still be left. It only knows where the states of the file were.
+        // The script of a state that a reload has removed still runs, for example when an owner leaves the state. But the
+        // script's state indices are those of an older graph.
         at.node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && self.is_left(fsm))
     }
 
-    /// How often scripts of the state have been cut off for the owner.
+    /// Returns how often the scripts of the state have been cut off for the owner.
     #[cfg(feature = "script")]
     fn cut_offs(&self, fsm: &Fsm<'_, T>) -> u32 {
         let by = fsm.view().depth_of_defined(self).map_or(NotedBy::Machine, NotedBy::state);
@@ -66,8 +68,8 @@ impl<T: Owner> DefinedState<T> {
         fsm.noted(by, SavedNote::CutOffs.key()).map_or(0, |cut_offs| cut_offs as u32)
     }
 
-    /// Asks for the change of the exit that is taken; returns whether one is. Notes how often scripts have been cut off, with the
-    /// function that ran before.
+    /// Requests the change of the exit that is taken, and returns whether one is taken. Notes how often scripts have been cut
+    /// off, including the function that ran before.
     #[inline]
     fn decide<'e>(
         &self,
@@ -95,8 +97,7 @@ impl<T: Owner> DefinedState<T> {
         decider.decide(exits, owner, fsm, cx, &mut Unrecorded).map(|to| fsm.change_state(to)).is_some()
     }
 
-    /// Tries the exits that wait for the end of a machine, of the state that runs it, when the state has been entered in
-    /// which it ends.
+    /// When an owner has entered a final state of a linked machine, tries the exits for the end of this machine.
     fn end(graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let runs = fsm.path().find(|active| graph.index_of(active) == Some(of)).cloned();
         let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<Self>()) else { return };
@@ -108,7 +109,7 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// Tries the exits of a tick.
-    // Apart from where it is seen that they are closed, which needs fewer registers.
+    // It is separate from `is_closed`, which then needs fewer registers.
     #[inline(never)]
     fn try_exits(&self, at: Here<'_, T>, used: Used, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let content = &at.node.content;
@@ -118,14 +119,14 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Whether no exit can have opened yet. As a rule that is so, and a decision costs several times as much as to see it.
+    /// Whether no exit can be open yet. This is the usual case, and checking it costs several times less than a decision.
     #[inline]
     fn is_closed(&self, at: Here<'_, T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
         let closed_for = at.node.content.closed_for;
         closed_for > f64::NEG_INFINITY && !Span::of(closed_for, now::<T>(cx)).has_passed(entered_at(self, fsm))
     }
 
-    /// Updates an owner. A state with `every` does so when it has its turn.
+    /// Updates an owner. A state with `every` does so only at its turn.
     fn update_one(&self, at: Here<'_, T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let content = &at.node.content;
         let turn = if content.every.is_some() { self.turn(fsm) } else { None };
@@ -146,7 +147,7 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Updates the owners of a slice that have their turn, in a state with `every`: few. The others only fall asleep.
+    /// Updates the owners of a slice whose turn it is, in a state with `every`. Usually these are few.
     fn update_turns(&self, at: Here<'_, T>, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
             let mut block = Block::new(self, fsm, nth * LANES, owners.len());
@@ -157,7 +158,7 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Asks for the change that an owner makes whose state is no longer in the file. While a guard refuses it, the owner stays.
+    /// Requests the change of an owner whose state is no longer in the file. While a guard refuses it, the owner stays.
     #[cold]
     fn leave(&self, at: Here<'_, T>, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let graph = at.graph;
@@ -169,7 +170,7 @@ impl<T: Owner> DefinedState<T> {
         let to = Decider::new(self, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
         let owner = Label(owner);
         let Some(state) = to else {
-            // Each would say so in each tick.
+            // Otherwise each owner would log this in each tick.
             if is_first(&graph.told.is_refused) {
                 let to = &graph.nodes[exit.to].fixed.name;
                 warn!(
@@ -205,13 +206,13 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             let used = self.run(at, Hook::Enter, owner, fsm, cx);
             if at.node.gone.is_some() {
-                // Its exits lead to where the file's states were.
+                // Its indices are those of an older graph, so its exits cannot be used.
                 return;
             }
             if content.has_always {
                 let decider = Decider { is_entry: true, ..Decider::new(self, at.graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
-                // The change is carried out when all have been entered.
+                // The change is carried out when all states have been entered.
                 self.decide(&decider, always, used, owner, fsm, cx);
             } else if used.is_cut_off {
                 #[cfg(feature = "script")]
@@ -251,7 +252,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
-    /// Offers the message to the behavior; where that asks for no change, tries the exits that wait for such a message.
+    /// Offers the message to the behavior. Then tries the exits that wait for this message, unless the behavior has requested a
+    /// change.
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         self.with(|at| {
             let Node { content, gone, .. } = at.node;
@@ -320,10 +322,9 @@ impl<T: Owner> State<T> for DefinedState<T> {
         self.shared.version()
     }
 
-    // `is_passive` stays false, whatever the file says now: it is constant for a state, and a reload may give this one
-    // something to do.
+    // `is_passive` stays false for all states: it is constant for a state, and a reload may give this state something to do.
 
-    /// Updates the behavior's owners in bulk, and puts each condition to 64 owners at a time.
+    /// Updates the behavior's owners in bulk, and evaluates each condition for 64 owners at a time.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|at| {
             let Node { content, gone, can_rest, .. } = at.node;

@@ -46,14 +46,14 @@ pub struct Definitions<T: Owner> {
     file: String,
     beside: Option<FilesBeside>,
     vocabulary: Vocabulary<T>,
-    /// In the order of the file.
+    /// The machines, in the order of the file.
     machines: Vec<LoadedMember<T>>,
 }
 
 struct LoadedMember<T: Owner> {
     name: String,
     definition: Definition<T>,
-    /// Whether it is no longer in the file, and still in use.
+    /// Whether the machine is no longer in the file, but still in use.
     is_gone: bool,
 }
 
@@ -113,7 +113,7 @@ impl<T: Owner> Definitions<T> {
             let definition = Definition::of(checked, beside.clone(), vocabulary)?;
             machines.push(LoadedMember { name, definition, is_gone: false });
         }
-        // Each has the warnings of the whole file.
+        // Each outline has the warnings of the whole file, so one is enough.
         if let Some(first) = machines.first() {
             warn_of(&first.definition.outline());
         }
@@ -148,7 +148,7 @@ impl<T: Owner> Definitions<T> {
         self.machines.iter().map(|member| (member.name.as_str(), &member.definition))
     }
 
-    /// Looks at all situations in which the machines can be: see [`Proof`].
+    /// Checks all situations that the machines can get into: see [`Proof`].
     ///
     /// # Examples
     ///
@@ -220,7 +220,7 @@ impl<T: Owner> Definitions<T> {
         let library = Library::of(text, beside.as_ref());
         let mut all = check(&self.file, text, &library, Some(&self.vocabulary.export()))?;
         let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
-        // All are built before any takes its place.
+        // All machines are built before any is replaced, so that a mistake in one changes none.
         let mut kept = Vec::new();
         let mut gone = Vec::new();
         for (i, LoadedMember { name, definition, .. }) in self.machines.iter().enumerate() {
@@ -239,14 +239,14 @@ impl<T: Owner> Definitions<T> {
             self.machines[i].is_gone = false;
             let definition = &self.machines[i].definition;
             if !definition.replace(rebuilt) {
-                // It was reloaded by itself meanwhile: the new graph is built upon that one.
+                // This definition was reloaded on its own in the meantime, so the new graph is built from the current one.
                 definition.reload_silently(text, beside.as_ref())?;
             }
         }
         self.forget(&gone);
         self.machines.extend(added);
         self.beside = beside;
-        // Each has the warnings of the whole file, but for one that is gone.
+        // Each outline has the warnings of the whole file, except that of a machine that is gone.
         if let Some(first) = self.machines.iter().find(|member| !member.is_gone) {
             warn_of(&first.definition.outline());
         }
@@ -254,8 +254,8 @@ impl<T: Owner> Definitions<T> {
         Ok(())
     }
 
-    /// Drops machines that are no longer in the file, but for those in use. If all stayed, a game would grow with each
-    /// one that is renamed while it runs.
+    /// Drops machines that are no longer in the file and not in use. If all of them stayed, a game would grow with each machine
+    /// that is renamed while it runs.
     fn forget(&mut self, gone: &[usize]) {
         let mut dropped = Vec::new();
         for i in gone.iter().rev() {

@@ -1,4 +1,4 @@
-//! Why an owner leaves its state, or why it stays: the decision itself, made for the record.
+//! Explains why an owner leaves its state or stays in it, by making the real decision with a record.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::state::StateRef;
 pub struct ExitReport {
     /// The state in which the exit is written: the owner's current state, one of its parents, or the global state.
     pub of: String,
-    /// The state that it leads to.
+    /// The state to which it leads.
     pub to: String,
     /// The message that it waits for, if it waits for one.
     pub on: Option<String>,
@@ -71,7 +71,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Question {
-    /// As it is written: `health < 20`.
+    /// The text as it is written: `health < 20`.
     pub text: String,
     /// The values that were read: `health = 35`. Empty if `text` and `answer` already say it, as for a flag.
     pub read: String,
@@ -261,7 +261,7 @@ impl<T: Owner> Definition<T> {
         path.extend(iter::successors(state.initial(), |state| state.initial()));
         let (mut is_taken, mut reports) = (false, Vec::new());
         for state in &path {
-            // While a state is being entered, it is the innermost one.
+            // While a state is being entered, it is the innermost active state.
             let mut machine = machine_in(state, self.global(), 0.0, cx);
             (is_taken, reports) = machine.with(owner, cx, |owner, fsm, cx| {
                 let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports };
@@ -325,7 +325,7 @@ struct Explainer<'e, 'f, 'c, T: Owner> {
 }
 
 impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
-    /// The exits that are tried in each update. Returns whether one is taken.
+    /// Reports the exits that are tried in each update. Returns whether one is taken.
     fn update(&mut self, state: &StateRef<T>, is_taken: bool) -> bool {
         let Some((decider, Content { exits, every_written, .. })) = self.decider(state) else { return is_taken };
         let now = now::<T>(self.cx);
@@ -341,7 +341,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         self.exits(&decider, exits, None, is_taken)
     }
 
-    /// The exits that are tried as a state is entered. Returns whether one is taken.
+    /// Reports the exits that are tried when a state is entered. Returns whether one is taken.
     fn entry(&mut self, state: &StateRef<T>, is_taken: bool) -> bool {
         let Some((decider, content)) = self.decider(state) else { return is_taken };
         let decider = Decider { is_entry: true, ..decider };
@@ -349,7 +349,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         self.exits(&decider, exits, None, is_taken)
     }
 
-    /// The exits that wait for a message; for this one, if it is given.
+    /// Reports the exits that wait for a message, or only the exits that wait for `message` if it is given.
     fn messages(&mut self, message: Option<&T::Message>) {
         let mut taken = HashSet::new();
         let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
@@ -372,7 +372,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         Some((Decider::new(state.downcast_ref()?, self.graph), &self.graph.nodes[index].content))
     }
 
-    /// Reports exits, which are tried unless one is taken already. Returns whether one is taken now.
+    /// Reports exits. They are tried unless an exit is already taken. Returns whether an exit is taken now or was before.
     fn exits<'x, I>(&mut self, decider: &Decider<'_, T>, exits: I, on: Option<&str>, is_taken: bool) -> bool
     where
         I: IntoIterator<Item = &'x Exit<T>> + Clone,
@@ -393,7 +393,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
             Some(Trial::NotItsTurn) => (Verdict::NotItsTurn, None, None),
             Some(Trial::NoCondition) => (Verdict::ConditionFails, Some(false), None),
             Some(Trial::AlreadyThere) => (Verdict::AlreadyThere, Some(true), None),
-            // Nothing has been asked for here.
+            // Explaining requests no change, so `Superseded` means the same as `Taken` here.
             Some(Trial::Taken | Trial::Superseded) => (Verdict::Taken, Some(true), Some(true)),
             Some(Trial::Final(depth)) => (Verdict::Final(active(depth)), Some(true), Some(false)),
             Some(Trial::CannotExit(depth)) => (Verdict::CannotExit(active(depth)), Some(true), Some(false)),
@@ -411,15 +411,15 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     }
 }
 
-/// A record of what is asked, exit by exit.
+/// Collects the questions and the result of each exit.
 #[derive(Default)]
 struct Minutes {
-    /// Of the exit that is being tried.
+    /// The questions of the exit that is being tried.
     questions: Vec<Question>,
     trials: Vec<(Trial, Vec<Question>)>,
 }
 
-/// Rounded to a hundredth, which is exact enough for a waiting time.
+/// Rounds to a hundredth, which is exact enough for a waiting time.
 fn seconds(left: f64) -> f64 {
     (left * 100.0).round() / 100.0
 }

@@ -1,4 +1,4 @@
-//! A calculation as it is run.
+//! A compiled calculation.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::vocabulary::messages::NumberField;
 use crate::format::operand::{Arithmetic, Function};
 use crate::owner::{Owner, now};
 
-/// A calculation with what is read for one owner.
+/// A calculation, with the code that reads its values from an owner.
 pub(crate) enum Formula<T: Owner> {
     Number(f64),
     Value(Arc<dyn Number<T>>),
@@ -22,7 +22,7 @@ pub(crate) enum Formula<T: Owner> {
 }
 
 impl<T: Owner> Formula<T> {
-    /// The result. A value that is missing is not a number, and neither is anything calculated from it.
+    /// Returns the result. A missing value is NaN, and so is each calculation with it.
     pub(crate) fn result(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> f64 {
         let inner = |formula: &Self| formula.result(owner, cx, moment);
         match self {

@@ -1,8 +1,8 @@
-//! A definition as it runs: its states by index, exchanged as a whole when the file is reloaded.
+//! The states of a running definition, by index. A reload replaces the whole graph.
 //!
-//! States lead to each other in circles, so a state keeps the graph, and the graph keeps no state: it refers to states
-//! weakly. The [`Definition`](super::Definition) keeps its states, and so does every machine that is in one. A state that
-//! is not in use is made again when something leads to it; since it was not in use, there is no difference.
+//! States refer to each other in cycles. So a state owns the graph, and the graph refers to its states weakly. The
+//! [`Definition`](super::Definition) owns its states, and so does every machine that is in one. A state that is not in use is
+//! created again when an exit leads to it. It was not in use, so the new one does not differ from it.
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,37 +20,38 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::{StateRef, WeakStateRef};
 
-/// An owner that has less than this to wait for an exit, in seconds, stays awake. In the slow table of the bench, a question costs
-/// 2 ns in each tick; to be put to sleep, woken and changed costs about 900 ns, by a division of the whole.
+/// An owner that has less than this to wait for an exit, in seconds, stays awake. In the slow table of the benchmark,
+/// evaluating an exit costs 2 ns in each tick. Putting an owner to sleep, waking it and changing its state costs about 900 ns,
+/// estimated from the total.
 pub(crate) const SHORTEST_REST: f64 = 2.0;
 
-/// An owner whose state has its turns more often than this, in seconds, stays awake. An owner awake costs more here: in each tick
-/// it is looked up when its turn comes.
+/// An owner whose state has more frequent turns than this, in seconds, stays awake. An awake owner costs more here than one
+/// that waits for an exit: each tick looks up when its turn comes.
 const SHORTEST_TURN: f64 = 0.25;
 
 /// A state of a [`Definition`](super::Definition).
 ///
-/// In each tick (with `every`, at each of its turns) it runs its behavior's `update` and then tries its exits in order. The first one is taken whose condition
-/// holds and whose change every guard allows: all that is left can be left, and all that is entered can be entered. Where the
-/// behavior has itself asked for a change, no exit is taken.
+/// In each tick (with `every`, at each of its turns) it runs its behavior's `update` and then tries its exits in order. It
+/// takes the first exit whose condition holds and whose change every guard allows: each state that the change leaves can be
+/// left, and each state that it enters can be entered. If the behavior itself has requested a change, no exit is taken.
 ///
 /// An owner that has nothing to do until an exit opens or a turn comes [sleeps](Fsm::sleep_for) until then. Behaviors whose
 /// [`is_passive`](crate::State::is_passive) is true do nothing in a tick.
 ///
-/// An exit of an ancestor or of the global state is not taken while its target is active already: it would be left and
-/// entered again in every tick.
+/// An exit of an ancestor or of the global state is not taken while its target is already active. Otherwise, the target would
+/// be left and entered again in every tick.
 pub struct DefinedState<T: Owner> {
     pub(crate) fixed: Arc<Fixed<T>>,
     pub(crate) shared: Arc<SharedGraph<T>>,
-    /// The graph when this state was made. Until the file is reloaded it is the one to use, and costs a comparison; to load
-    /// the shared one takes 10 ns, several times in each change.
+    /// The graph at the time when this state was created. It stays the current one until a reload, and checking this costs only
+    /// a comparison. Loading the shared graph takes 10 ns, several times in each change.
     first: Arc<Graph<T>>,
 }
 
-/// What the states of one definition share: the graph as it is now.
+/// The data that the states of one definition share: the current graph.
 pub(crate) struct SharedGraph<T: Owner> {
     graph: ArcSwap<Graph<T>>,
-    /// That of the graph. It is set after the graph, so that a reader of the new version finds the new graph.
+    /// The version of the graph. It is set after the graph, so that a reader of the new version finds the new graph.
     version: AtomicUsize,
 }
 
@@ -63,19 +64,20 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) global: Option<usize>,
     /// A state has the same index from one reload to the next.
     pub(crate) nodes: Vec<Node<T>>,
-    /// Where owners of an unknown state go.
+    /// The exit for owners of an unknown state. It leads to the initial state.
     pub(crate) to_initial: Arc<Exit<T>>,
     pub(crate) told: ToldOnce,
 }
 
-/// What has been logged of one of the owners whose state is gone. There may be many, and it is logged once for all of them.
+/// The messages that have been logged about owners whose state is gone. There may be many such owners, so each message is
+/// logged once for all of them.
 #[derive(Default)]
 pub(crate) struct ToldOnce {
-    /// That it changes to another state.
+    /// The message that an owner changes to another state.
     pub(crate) goes: AtomicBool,
-    /// That it enters its state again.
+    /// The message that an owner enters its state again.
     pub(crate) enters_again: AtomicBool,
-    /// That it cannot go where it is to.
+    /// The message that a guard refuses the change of an owner.
     pub(crate) is_refused: AtomicBool,
 }
 
@@ -83,53 +85,53 @@ pub(crate) struct ToldOnce {
 pub(crate) struct Node<T: Owner> {
     pub(crate) fixed: Arc<Fixed<T>>,
     pub(crate) content: Arc<Content<T>>,
-    /// Where owners go whose state is no longer in the file. What its content leads to is not there any more, either.
+    /// The exit for the owners of a state that is no longer in the file. The indices in its content are those of an older
+    /// graph.
     pub(crate) gone: Option<Arc<Exit<T>>>,
-    /// Whether there are times at which neither this state nor one around it has anything to ask.
+    /// Whether there are times at which neither this state nor any of its ancestors has anything to do.
     pub(crate) can_rest: bool,
 }
 
-/// What is constant for a state.
+/// The constant part of a state.
 pub(crate) struct Fixed<T: Owner> {
     pub(crate) index: usize,
     pub(crate) name: String,
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
     pub(crate) keeps_history: bool,
-    /// The state as it was first made.
+    /// The state that was created first.
     pub(super) first: OnceLock<WeakStateRef<T>>,
-    /// The state as it was made again, after it had not been in use.
+    /// The state that was created later, after the first one was no longer in use.
     pub(super) again: Mutex<Option<WeakStateRef<T>>>,
 }
 
-/// What a reload can change.
+/// The part of a state that a reload can change.
 #[expect(clippy::struct_excessive_bools, reason = "each saves a look at all exits in a tick")]
 pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
-    /// Whether the behavior's update is worth calling.
+    /// Whether calling the behavior's update has an effect.
     pub(crate) has_update: bool,
-    /// How often it has its turn; `None` if that is in each tick.
+    /// The time between two turns. `None` if the state is updated in each tick.
     pub(crate) every: Option<Interval<T>>,
-    /// The same as it is written.
+    /// `every` as it is written.
     pub(crate) every_written: Option<Box<str>>,
     pub(crate) enter_when: Option<Condition<T>>,
-    /// Tried after each update.
+    /// The exits that are tried after each update.
     pub(crate) exits: Vec<Exit<T>>,
-    /// For how many seconds after the state's entry none of them opens, whatever the game would say.
+    /// For how many seconds after the entry into the state all exits are certainly closed, whatever the values of the game are.
     pub(crate) closed_for: f64,
-    /// Whether some of them are also tried as soon as the state is entered.
+    /// Whether some exits are also tried when the state is entered.
     pub(crate) has_always: bool,
-    /// Whether some of them ask for the chance of a second.
+    /// Whether some exits have a chance per second.
     pub(crate) has_rates: bool,
-    /// Whether it is an end.
     pub(crate) is_final: bool,
-    /// The state whose machine ends in this one.
+    /// The state whose linked machine ends in this state.
     pub(crate) ends: Option<usize>,
-    /// Whether there are times to be found when an owner enters the state.
+    /// Whether some exits have a waiting time that is determined when an owner enters the state.
     pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
     pub(crate) has_script: bool,
-    /// Whether scripts answer whether its exits are taken.
+    /// Whether some exits have a script as their condition.
     pub(crate) asks_scripts: bool,
     #[cfg(feature = "script")]
     pub(crate) script: Option<Script<T>>,
@@ -137,19 +139,19 @@ pub(crate) struct Content<T: Owner> {
 
 pub(crate) struct Exit<T: Owner> {
     pub(crate) to: usize,
-    /// The path to the target, itself included, and then its initial descendants.
+    /// The path to the target, including the target, followed by its initial descendants.
     pub(crate) route: Box<[usize]>,
-    /// How many of these are around the target.
+    /// How many states of the route are above the target.
     pub(crate) above: usize,
     pub(crate) opens: Opening<T>,
-    /// Whether it is also tried as soon as the state is entered.
+    /// Whether it is also tried when the state is entered.
     pub(crate) is_always: bool,
-    /// Whether it is also taken while its target is active already.
+    /// Whether it is also taken if its target is already active.
     pub(crate) restarts: bool,
-    /// Whether it also leads out of a final state that is not its own.
+    /// Whether it also leads out of final states other than its own.
     pub(crate) even_final: bool,
     pub(crate) when: Option<Condition<T>>,
-    /// How long it waits, as it is written.
+    /// The waiting time as it is written.
     pub(crate) after: Box<str>,
 }
 
@@ -158,40 +160,40 @@ pub(crate) struct MessageExit<T: Owner> {
     /// The message's name in the file.
     pub(crate) on: String,
     pub(crate) is: MessageKind<T>,
-    /// Whether it waits for the end of the machine that its state runs, and for no message of the game.
+    /// Whether it waits for the end of the machine that its state runs, instead of a message of the game.
     pub(crate) is_done: bool,
     pub(crate) exit: Exit<T>,
 }
 
 impl<T: Owner> Exit<T> {
-    /// For how many seconds after its state's entry it is closed at least, without anything having been asked of the game.
+    /// Returns for how many seconds after the entry into the state the exit is certainly closed. It calls no code of the game.
     pub(crate) fn closed_for(&self) -> f64 {
         let asked = self.when.as_ref().map_or(f64::NEG_INFINITY, Condition::fails_for);
         match &self.opens {
             Opening::AtOnce => asked,
             Opening::After(seconds) => seconds.max(asked),
-            // The game may be asked for it.
+            // The time may be a value of the game.
             Opening::Kept(_) => f64::NEG_INFINITY,
         }
     }
 }
 
 impl<T: Owner> Node<T> {
-    /// That of a state of which nothing is known but where its owners go.
+    /// Creates the node of a state about which only the exit of its owners is known.
     #[cold]
     pub(crate) fn without(fixed: Arc<Fixed<T>>, to: Arc<Exit<T>>) -> Self {
         Self { fixed, content: Arc::new(Content::of(Vec::new(), Vec::new())), gone: Some(to), can_rest: false }
     }
 
-    /// Whether the state waits now and then: for its turn, or asleep.
+    /// Whether owners in the state sometimes wait for a turn, or sleep.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         self.can_rest || self.content.every.is_some()
     }
 }
 
-/// A state's node, with the graph that it is in. Two references are passed in registers: with the state as a third, a tick of nested
-/// machines takes 7 % longer.
+/// A state's node, with its graph. Two references are passed in registers. With the state as a third, a tick of nested machines
+/// takes 7 % longer.
 pub(crate) struct Here<'g, T: Owner> {
     pub(crate) graph: &'g Graph<T>,
     pub(crate) node: &'g Node<T>,
@@ -206,7 +208,7 @@ impl<T: Owner> Clone for Here<'_, T> {
 impl<T: Owner> Copy for Here<'_, T> {}
 
 impl<T: Owner> DefinedState<T> {
-    /// Lends the graph as it is now, with this state's node.
+    /// Lends the current graph, with this state's node.
     #[inline]
     pub(crate) fn with<R>(&self, act: impl FnOnce(Here<'_, T>) -> R) -> R {
         let reloaded;
@@ -228,7 +230,7 @@ impl<T: Owner> DefinedState<T> {
         !fsm.global().is_some_and(|global| self.is(global)) && !fsm.is_in_state(self)
     }
 
-    /// Whether a reference leads to this state.
+    /// Whether a reference refers to this state.
     #[inline]
     pub(crate) fn is(&self, state: &StateRef<T>) -> bool {
         ptr::addr_eq(&raw const **state, self)
@@ -246,13 +248,13 @@ impl<T: Owner> SharedGraph<T> {
         self.version.load(Ordering::Acquire)
     }
 
-    /// The graph as it is now.
+    /// Returns the current graph.
     #[cold]
     pub(crate) fn load(&self) -> Arc<Graph<T>> {
         self.graph.load_full()
     }
 
-    /// Exchanges the graph. Returns the old one: the game's own code may run when it is dropped.
+    /// Replaces the graph. Returns the old one, because code of the game may run when it is dropped.
     pub(crate) fn swap(&self, graph: Graph<T>) -> Arc<Graph<T>> {
         let version = graph.version;
         let old = self.graph.swap(Arc::new(graph));
@@ -262,11 +264,11 @@ impl<T: Owner> SharedGraph<T> {
 }
 
 impl<T: Owner> Content<T> {
-    /// That of a state that does nothing but try exits.
+    /// Creates the content of a state that only tries exits.
     pub(crate) fn of(exits: Vec<Exit<T>>, message_exits: Vec<MessageExit<T>>) -> Self {
         let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
         let has_rates = exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate);
-        // When exits with the chance of a second were tried last is noted each time.
+        // With a chance per second, each try must be noted, so the exits cannot be skipped while they are closed.
         let closed_for = if has_rates {
             f64::NEG_INFINITY
         } else {
@@ -293,8 +295,8 @@ impl<T: Owner> Content<T> {
         }
     }
 
-    /// Whether there are times at which the state has nothing to ask: it does nothing in a tick, and its exits open later; or
-    /// it has its turn only now and then.
+    /// Whether there are times at which the state has nothing to do. Either it only tries exits, and all of them open later; or
+    /// it has turns that are not too frequent.
     pub(crate) fn can_rest(&self) -> bool {
         if let Some(every) = &self.every {
             return every.least().is_none_or(|least| least >= SHORTEST_TURN);
@@ -303,20 +305,20 @@ impl<T: Owner> Content<T> {
         self.only_tries_exits() && self.exits.iter().all(opens_later)
     }
 
-    /// Whether the state does nothing in a tick but try its exits, which it does in each tick.
+    /// Whether the state only tries its exits in each tick. A state with `every` does not try them in each tick.
     #[inline]
     pub(crate) fn only_tries_exits(&self) -> bool {
         !self.has_update && !self.has_script && self.every.is_none()
     }
 
-    /// The times that are found for an owner when it enters the state, in the order of the exits that are tried, then of those
-    /// that wait for a message.
+    /// Returns the times that are determined when an owner enters the state. The exits that are tried in ticks come first, then
+    /// the exits that wait for a message.
     pub(crate) fn kept(&self) -> impl Iterator<Item = &KeptTime<T>> {
         let waiting = self.message_exits.iter().map(|waiting| &waiting.exit);
         self.exits.iter().chain(waiting).filter_map(|exit| exit.opens.kept())
     }
 
-    /// Whether the owner may come to be in the state.
+    /// Whether the owner may enter the state.
     #[inline]
     pub(crate) fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
         self.enter_when.as_ref().is_none_or(|when| when.admits(owner, fsm, cx, record))
@@ -331,7 +333,7 @@ impl<T: Owner> Content<T> {
 }
 
 impl<T: Owner> Fixed<T> {
-    /// That of a state by itself.
+    /// Creates the constant part of a state without parent and initial child.
     pub(crate) fn new(index: usize, name: &str) -> Self {
         Self {
             index,
@@ -346,12 +348,12 @@ impl<T: Owner> Fixed<T> {
 
     /// Whether the state is in use.
     pub(crate) fn is_held(&self) -> bool {
-        // It is dropped when the lock is free again: with the state, what the game has put into it may go.
+        // The upgraded reference is dropped after the lock is released: dropping the state may run code of the game.
         let again = self.again.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(WeakStateRef::upgrade);
         again.is_some() || self.first.get().and_then(WeakStateRef::upgrade).is_some()
     }
 
-    /// The state: the same one for as long as it is in use.
+    /// Returns the state. It is the same one for as long as it is in use.
     pub(crate) fn state(self: &Arc<Self>, shared: &Arc<SharedGraph<T>>) -> StateRef<T> {
         let first = self.first.get().and_then(WeakStateRef::upgrade);
         first.unwrap_or_else(|| self.make(shared))
@@ -363,7 +365,7 @@ impl<T: Owner> Fixed<T> {
         if let Some(state) = again.as_ref().and_then(WeakStateRef::upgrade) {
             return state;
         }
-        // Another thread may have made the first one since.
+        // Another thread may have created the first one in the meantime.
         if let Some(state) = self.first.get().and_then(WeakStateRef::upgrade) {
             return state;
         }
@@ -381,7 +383,7 @@ impl<T: Owner> Fixed<T> {
 }
 
 impl<T: Owner> Graph<T> {
-    /// A graph that is never the one to use, for a state that is made when it is no longer in the file's.
+    /// Returns a graph that is never current, for a state that is created after it was removed from the file.
     #[cold]
     fn nowhere(&self) -> Self {
         Self {
@@ -395,7 +397,7 @@ impl<T: Owner> Graph<T> {
         }
     }
 
-    /// Whether a state is one of the graph, and not one that was replaced after it was no longer in use.
+    /// Whether the graph has this state, and not another one that took its index when it was no longer in use.
     pub(crate) fn has(&self, state: &Arc<Fixed<T>>) -> bool {
         self.nodes.get(state.index).is_some_and(|node| Arc::ptr_eq(&node.fixed, state))
     }
@@ -404,7 +406,7 @@ impl<T: Owner> Graph<T> {
         self.nodes[index].fixed.state(shared)
     }
 
-    /// The index of a state. `None` if it is no state of this definition.
+    /// Returns the index of a state. `None` if it is not a state of this definition.
     pub(crate) fn index_of(&self, state: &StateRef<T>) -> Option<usize> {
         let state = state.downcast_ref::<DefinedState<T>>()?;
         let node = self.nodes.get(state.fixed.index)?;

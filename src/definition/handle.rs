@@ -1,4 +1,4 @@
-//! What definitions ask of the machine's handle, beyond what a state may ask of it.
+//! Queries on a machine's handle that only definitions use.
 
 use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::machine::seat::Seat;
@@ -7,28 +7,29 @@ use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 
-/// When the owner entered `state`, which is from a file; if that is the global state, which is never entered, the innermost one.
+/// Returns when the owner entered `state`, a state from a file. The global state is never entered; for it, returns when the
+/// owner entered its innermost state.
 #[inline]
 pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f64 {
     let view = fsm.view();
     entered_at_depth(&view, view.depth_of_defined(state))
 }
 
-/// When the owner entered the state at a depth, or the innermost one.
+/// Returns when the owner entered the state at a depth, or the innermost state if `depth` is `None`.
 #[inline]
 pub(crate) fn entered_at_depth<T: Owner>(view: &View<'_, T>, depth: Option<usize>) -> f64 {
     time_or_zero(view.entered_at(depth.unwrap_or(view.ancestors.len())))
 }
 
-/// Lends a handle that answers as it will in the guards of a change to `target` ([rule 8](crate::docs::semantics#rule-8)).
+/// Lends a handle with the answers that guards get during a change to `target` ([rule 8](crate::docs::semantics#rule-8)).
 #[inline]
 pub(crate) fn toward<T: Owner, R>(target: &StateRef<T>, fsm: &Fsm<'_, T>, act: impl FnOnce(&Fsm<'_, T>) -> R) -> R {
     let mut toward = Toward { target, machines: fsm.shared_machines(), first: fsm.nth() };
     act(&Fsm::new(&mut toward, 0))
 }
 
-/// As [`toward`], lends the handles of the owners from the `first` on. Whose is taken last is written down, from 0 on, if
-/// `act` panics.
+/// Like [`toward`], for the owners from index `first` on. When `act` returns or panics, sets `last` to the index, counted from
+/// `first`, of the owner whose handle was taken last.
 pub(crate) fn toward_each<T: Owner, R>(
     target: &StateRef<T>,
     machines: &dyn Machines<T>,
@@ -58,7 +59,7 @@ struct Toward<'m, T: Owner> {
     first: usize,
 }
 
-/// The handle is lent to be read only: nothing can be asked for.
+/// The handle is read-only: requests are ignored.
 impl<T: Owner> Machines<T> for Toward<'_, T> {
     fn ask_singleton(&mut self, _: usize, _: &'static dyn State<T>) {}
 
@@ -89,7 +90,7 @@ impl<T: Owner> Machines<T> for Toward<'_, T> {
     }
 }
 
-/// A machine that is in `state`, and has been in it and in the states around it for the given seconds.
+/// Returns a machine that is in `state`, and has been in it and its parents for the given seconds.
 pub(crate) fn machine_in<T: Owner>(
     state: &StateRef<T>,
     global: Option<StateRef<T>>,

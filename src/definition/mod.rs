@@ -30,8 +30,8 @@
 //! [A page of these docs](crate::docs::definitions) describes the format for designers; [`schema`] is its JSON Schema
 //! for editors.
 
-// The layer above `format`, `machine` and `batch`: it runs for owners what `format` reads. What a file says, and what is wrong with
-// it, is found there.
+// This layer is above `format`, `machine` and `batch`. `format` reads files and finds mistakes in them. This layer runs the
+// result for owners.
 
 mod block;
 mod build;
@@ -107,10 +107,10 @@ use crate::state::StateRef;
 use build::Built;
 use graph::{Graph, SharedGraph};
 
-/// A machine from a file: its states, what they do, and what leads from one to another.
+/// A machine from a file: its states, what they do, and the exits between them.
 ///
-/// One definition serves any number of owners. It is a handle: a clone is the same definition. Machines that run on it
-/// go on when the handle is dropped.
+/// One definition serves any number of owners. It is a handle: a clone is the same definition. Machines that run on it continue
+/// when the handle is dropped.
 ///
 /// # Examples
 ///
@@ -169,16 +169,16 @@ struct Inner<T: Owner> {
 /// The file as it was last loaded without an error.
 struct Loaded<T: Owner> {
     outline: Outline,
-    /// Where its scripts and linked files are.
+    /// The folder or the files in which its scripts and linked files are.
     beside: Option<FilesBeside>,
-    /// By id. Keeps the states, to which the graph refers weakly.
+    /// The states, by id. The graph refers to its states weakly, so they are kept here.
     states: Vec<StateRef<T>>,
     by_name: HashMap<String, StateId>,
 }
 
-/// The parts of a definition that a reload puts in the place of the loaded ones.
+/// The parts of a definition that replace the loaded ones on a reload.
 struct Rebuilt<T: Owner> {
-    /// What it was built upon.
+    /// The graph from which the new one was built.
     before: Arc<Graph<T>>,
     beside: Option<FilesBeside>,
     graph: Graph<T>,
@@ -237,7 +237,7 @@ impl<T: Owner> Definition<T> {
         Ok(definition)
     }
 
-    /// The definition of a machine that has been checked.
+    /// Creates the definition of a machine that has been checked.
     fn of(checked: Checked<'_>, beside: Option<FilesBeside>, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let (graph, built) = build::build(checked, vocabulary, beside.as_ref(), None)?;
         let shared = Arc::new(SharedGraph::new(graph));
@@ -291,7 +291,7 @@ impl<T: Owner> Definition<T> {
         Ok(())
     }
 
-    /// Reloads it. The outline that it returns has the warnings, which are still to be logged.
+    /// Reloads the definition. The outline that it returns contains the warnings, which the caller must log.
     fn reload_silently(&self, text: &str, beside: Option<&FilesBeside>) -> Result<Outline, Problems> {
         let (file, machine) = {
             let loaded = self.loaded();
@@ -307,7 +307,7 @@ impl<T: Owner> Definition<T> {
             };
             let rebuilt = self.rebuild(checked, beside.cloned())?;
             let outline = rebuilt.built.outline.clone();
-            // If another thread has reloaded it meanwhile, the new graph is built upon that one.
+            // If another thread has reloaded the definition in the meantime, the next pass builds from that graph.
             if self.replace(rebuilt) {
                 return Ok(outline);
             }
@@ -321,8 +321,8 @@ impl<T: Owner> Definition<T> {
         Arc::strong_count(&self.inner) > 1 || has_states() || has_gone()
     }
 
-    /// Builds the replacement for the loaded definition. No lock is held: code that the game has registered is called, may ask
-    /// the definition.
+    /// Builds the replacement for the loaded definition. It holds no lock, because it calls code of the game, which may use the
+    /// definition.
     fn rebuild(&self, checked: Checked<'_>, beside: Option<FilesBeside>) -> Result<Rebuilt<T>, Problems> {
         let inner = &*self.inner;
         let before = inner.shared.load();
@@ -330,7 +330,8 @@ impl<T: Owner> Definition<T> {
         Ok(Rebuilt { before, beside, graph, built })
     }
 
-    /// Puts the replacement in place. Returns whether it was built for the definition that is loaded now.
+    /// Puts the replacement in place. Returns false, and changes nothing, if the graph from which it was built has been
+    /// replaced.
     fn replace(&self, rebuilt: Rebuilt<T>) -> bool {
         let inner = &*self.inner;
         let Rebuilt { before, beside, graph, built } = rebuilt;
@@ -343,7 +344,7 @@ impl<T: Owner> Definition<T> {
         let old = mem::replace(&mut *loaded, Loaded::new(built, beside, &inner.shared));
         drop(loaded);
         NextWake::note_exchange();
-        // With the lock free, for what the game has put into the states is dropped.
+        // The old parts contain values of the game, whose `drop` may use the definition. So they are dropped without the lock.
         drop((old, old_graph, before));
         true
     }
@@ -357,7 +358,7 @@ impl<T: Owner> Definition<T> {
         Ok(self.reload(&read(path.as_ref())?.1)?)
     }
 
-    /// Creates a machine in the initial state, with the global state, if there is one. It calls nothing:
+    /// Creates a machine in the initial state, with the global state, if there is one. It calls no callbacks:
     /// [`start`](StateMachine::start) enters the state.
     #[must_use]
     pub fn machine(&self) -> StateMachine<T> {
@@ -487,7 +488,7 @@ impl<T: Owner> Definition<T> {
     }
 }
 
-/// The name of a file in reports, and its text.
+/// Returns the name of a file for reports, and its text.
 fn read(path: &Path) -> Result<(String, String), LoadError> {
     let file = path.display().to_string();
     let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
@@ -495,12 +496,12 @@ fn read(path: &Path) -> Result<(String, String), LoadError> {
     Ok((file, text))
 }
 
-/// The first machine of a file.
+/// Returns the first machine of a file.
 fn first(checked: Vec<Checked<'_>>) -> Checked<'_> {
     checked.into_iter().next().expect("a file without a mistake has a machine")
 }
 
-/// The machine of a name.
+/// Returns the machine with a name.
 fn named<'i>(checked: Vec<Checked<'i>>, name: &str, file: &str, text: &str) -> Result<Checked<'i>, Problems> {
     { checked }.into_iter().find(|checked| checked.outline.machine() == Some(name)).ok_or_else(|| {
         let mut findings = Findings::new(Arc::new(Source::new(file, text)));
@@ -516,7 +517,7 @@ fn warn_of(outline: &Outline) {
     }
 }
 
-/// A definition is equal to its clones, whatever its text says.
+/// A definition is equal to its clones, and to no other definition.
 impl<T: Owner> PartialEq for Definition<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)

@@ -1,4 +1,4 @@
-//! What a condition may ask besides the owner: where the machine is, for how long, and what the message says.
+//! The inputs of a condition besides the owner: the states of the machine, the times in them, and the message.
 
 use std::ptr;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::owner::Owner;
 use crate::save::SavedNote;
 use crate::state::{State, StateRef};
 
-/// The moment at which a condition is asked.
+/// The moment at which a condition is evaluated.
 pub(crate) struct Moment<'m, 'f, T: Owner> {
-    /// The state whose exit asks. `None` where a state asks whether it can be entered.
+    /// The state whose exit has the condition. `None` for an `enter_when`.
     pub(crate) state: Option<&'m dyn State<T>>,
     pub(crate) fsm: &'m Fsm<'f, T>,
-    /// What has been sent, where the exit waits for that.
+    /// The message that was sent, if the exit waits for one.
     pub(crate) message: Option<&'m T::Message>,
     /// How many seconds after its state's entry the exit opened.
     pub(crate) opened: f64,
-    /// What the scripts of the state have used for the owner, where that is counted.
+    /// The usage of the state's scripts for the owner, if it is counted.
     #[cfg(feature = "script")]
     pub(crate) usage: Option<&'m Usage>,
 }
@@ -41,7 +41,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
         Self { state: Some(state), ..Self::before_entry(fsm) }
     }
 
-    /// At which a state is asked whether it can be entered.
+    /// Creates the moment at which an `enter_when` is evaluated.
     #[inline]
     pub(crate) fn before_entry(fsm: &'m Fsm<'f, T>) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
         }
     }
 
-    /// When the owner entered the state whose exit asks.
+    /// Returns when the owner entered the state whose exit has the condition.
     #[inline]
     pub(crate) fn entered_at(&self) -> f64 {
         self.state.map_or(0.0, |state| entered_at(state, self.fsm))
@@ -65,14 +65,14 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
         self.fsm.path().any(|active| is(active, state))
     }
 
-    /// For how many seconds a state has been active. No number if it is not.
+    /// Returns for how many seconds a state has been active. NaN if it is not active.
     pub(crate) fn time_in(&self, state: &Fixed<T>, now: f64) -> f64 {
         let view = self.fsm.view();
         let Some(depth) = self.fsm.path().position(|active| is(active, state)) else { return f64::NAN };
         time_since(view.entered_at(depth), now)
     }
 
-    /// How many seconds have passed since the exits of the state were last tried, in which this one was open.
+    /// Returns the seconds since the exits of the state were last tried while this one was open.
     pub(crate) fn since_tried(&self, now: f64) -> f64 {
         let Some(state) = self.state else { return 0.0 };
         let seconds = match self.fsm.view().depth_of_defined(state) {
@@ -80,14 +80,14 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
                 let tried = self.fsm.noted(Scope::state(depth), SavedNote::Tried.key()).unwrap_or(0.0);
                 now - self.entered_at() - tried.max(self.opened)
             }
-            // The global state, which is never entered, counts by the clock.
+            // The global state is never entered, so its notes are times of the clock.
             None => self.fsm.noted(Scope::Machine, SavedNote::Tried.key()).map_or(0.0, |tried| now - tried),
         };
         seconds.max(0.0)
     }
 }
 
-/// What is noted of a state whose exits have just been tried: see [`Moment::since_tried`].
+/// Returns the number to note for a state whose exits have just been tried: see [`Moment::since_tried`].
 pub(crate) fn tried_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, now: f64) -> f64 {
     if fsm.view().depth_of_defined(state).is_some() { now - entered_at(state, fsm) } else { now }
 }

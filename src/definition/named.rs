@@ -1,4 +1,4 @@
-//! States that a behavior's parameters name.
+//! States whose names are parameters of a behavior.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -52,13 +52,13 @@ impl JsonSchema for StateName {
 /// This function runs while the file is being loaded, before the states exist. So [`get`](Self::get) returns a
 /// [`FileState`], which finds the state later.
 pub struct FileStates<T: Owner> {
-    /// By the names that are written in this state's parameters.
+    /// The indices of the states that are named in the parameters, by the text of the name.
     pub(crate) named: HashMap<String, usize>,
     pub(crate) states: Arc<[Arc<Fixed<T>>]>,
     pub(crate) link: Link<T>,
 }
 
-/// From the states of a graph to what they share, once that is there.
+/// A link from the states of a graph to their shared data. It is set after the graph has been built.
 pub(crate) type Link<T> = Arc<OnceLock<Weak<SharedGraph<T>>>>;
 
 impl<T: Owner> FileStates<T> {
@@ -84,7 +84,7 @@ impl<T: Owner> fmt::Debug for FileStates<T> {
     }
 }
 
-/// A state of a file, for a behavior to keep. It does not keep the state or its definition in memory.
+/// A state of a file that a behavior can keep. It does not keep the state or its definition in memory.
 pub struct FileState<T: Owner> {
     fixed: Arc<Fixed<T>>,
     link: Link<T>,
@@ -97,7 +97,7 @@ impl<T: Owner> FileState<T> {
         &self.fixed.name
     }
 
-    /// Returns the state, to change to it. `None` while the file is being loaded, and when the definition and all
+    /// Returns the state as a target for a change. `None` while the file is being loaded, and after the definition and all
     /// references to its states have been dropped. In a callback of a state of the same file, it is never `None`.
     #[must_use]
     pub fn state(&self) -> Option<StateRef<T>> {

@@ -1,4 +1,4 @@
-//! How long an exit waits and how often a state has its turn, as it runs.
+//! At run time: how long an exit waits, and how often a state with `every` has its turn.
 
 use std::sync::Arc;
 
@@ -10,34 +10,34 @@ use crate::machine::waiting::Scope;
 use crate::owner::Owner;
 use crate::save::SavedNote;
 
-/// When an exit is open.
+/// When an exit opens.
 pub(crate) enum Opening<T: Owner> {
     AtOnce,
-    /// So many seconds after its state's entry.
+    /// This number of seconds after the owner enters the state.
     After(f64),
-    /// After a time that is found at its state's entry.
+    /// After a time that is determined when the owner enters the state.
     Kept(Box<KeptTime<T>>),
 }
 
-/// The time that an exit waits, found for an owner at its state's entry and kept until it leaves.
+/// The time that an exit waits. It is determined when an owner enters the state, and kept until the owner leaves the state.
 pub(crate) struct KeptTime<T: Owner> {
-    /// Which of the state's exits it is.
+    /// The index of the exit in its state.
     nth: u16,
     time: Interval<T>,
 }
 
-/// How long a duration is, or how often a state has its turn.
+/// The length of a duration, or the time between two turns of a state.
 pub(crate) enum Interval<T: Owner> {
-    /// In seconds. A state's turns are counted from its entry.
+    /// In seconds. For `every`, the turns are counted from the entry into the state.
     Fixed(f64),
-    /// Drawn each time.
+    /// A random length, drawn each time.
     Drawn(Drawn, Random<T>),
-    /// A value of the game, each time.
+    /// The current value of a number of the game, read each time.
     Value(Arc<dyn Number<T>>),
 }
 
 impl<T: Owner> Opening<T> {
-    /// That of a state's `nth` exit.
+    /// Creates the opening of the `nth` exit of a state.
     pub(crate) fn new(after: Option<&Duration>, nth: usize, vocabulary: &Vocabulary<T>) -> Self {
         match after.map(|after| Interval::new(after, vocabulary)) {
             None => Self::AtOnce,
@@ -53,7 +53,7 @@ impl<T: Owner> Opening<T> {
         }
     }
 
-    /// How many seconds it is closed at most. `None` if it is not known yet.
+    /// Returns the number of seconds after which the exit is certainly open. `None` if this is not known yet.
     pub(crate) fn most(&self) -> Option<f64> {
         match self {
             Self::AtOnce => Some(0.0),
@@ -74,17 +74,17 @@ impl<T: Owner> KeptTime<T> {
         }
     }
 
-    /// Keeps what the time of an owner depends on that enters the state.
+    /// Notes the number that determines the time, for an owner that enters the state.
     pub(crate) fn note(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let number = match &self.time {
-            // The random number itself: if the file is reloaded, it says how long the new duration is.
+            // The random number itself is noted. After a reload, it still determines the length in the new range.
             Interval::Drawn(_, draw) => draw(owner, cx),
             time => time.seconds(owner, cx),
         };
         fsm.note(self.noted().key(), number);
     }
 
-    /// How many seconds it is, if that has been kept of an owner in a state at a depth.
+    /// Returns the time in seconds, if a number was noted for the owner in the state at `depth`.
     pub(crate) fn seconds(&self, depth: usize, fsm: &Fsm<'_, T>) -> Option<f64> {
         let number = fsm.noted(Scope::state(depth), self.noted().key())?;
         Some(match &self.time {
@@ -93,8 +93,8 @@ impl<T: Owner> KeptTime<T> {
         })
     }
 
-    /// How many seconds it is for an owner of whom nothing has been kept: it was put into the state, or the file has been
-    /// reloaded.
+    /// Returns the time in seconds for an owner for which no number was noted: the owner was placed in the state without
+    /// entering it, or the file has been reloaded.
     pub(crate) fn otherwise(&self, owner: &T, cx: &T::Context<'_>) -> f64 {
         match &self.time {
             Interval::Fixed(seconds) => *seconds,
@@ -118,7 +118,7 @@ impl<T: Owner> Interval<T> {
         }
     }
 
-    /// How many seconds it is this time.
+    /// Returns the length in seconds. Draws or reads it again on each call.
     pub(crate) fn seconds(&self, owner: &mut T, cx: &mut T::Context<'_>) -> f64 {
         match self {
             Self::Fixed(seconds) => *seconds,
@@ -127,7 +127,7 @@ impl<T: Owner> Interval<T> {
         }
     }
 
-    /// How many seconds it is at least. `None` if that is not known.
+    /// Returns the minimum length in seconds. `None` if it is not known.
     pub(crate) fn least(&self) -> Option<f64> {
         match self {
             Self::Fixed(seconds) => Some(*seconds),

@@ -1,20 +1,21 @@
-//! What is written down of a decision: each test and its answer, each exit and what came of it.
+//! The record of a decision: each test with its answer, and each exit with its result.
 //!
-//! A decision is made in the same way whether it is recorded or not. In a tick it is not, and costs nothing for it.
+//! A decision runs the same code whether it is recorded or not. Ticks use [`Unrecorded`], which costs nothing.
 
 use crate::format::operand::Operand;
 
-/// Takes down what a decision asks, while it is made.
+/// Receives each step of a decision while it is made.
 pub(crate) trait Record {
-    /// The test at `at` has been answered.
+    /// Called when the test at `at` has been answered.
     #[inline]
     fn answered(&mut self, _tests: &[WrittenTest], _at: usize, _answered: Answered, _holds: bool) {}
 
-    /// An exit that opens a number of seconds after the entry into its state is asked, after some time in that state.
+    /// Called when an exit with a waiting time is tried. It opens `_after` seconds after the entry into its state, and the
+    /// owner has been there for `_time` seconds.
     #[inline]
     fn waited(&mut self, _written: &str, _after: f64, _time: f64, _is_open: bool) {}
 
-    /// An exit has been tried.
+    /// Called when an exit has been tried.
     #[inline]
     fn tried(&mut self, _trial: Trial) {}
 }
@@ -24,15 +25,15 @@ pub(crate) struct Unrecorded;
 
 impl Record for Unrecorded {}
 
-/// What came of trying one exit.
+/// The result of trying one exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
     Taken,
-    /// It is not its state's turn.
+    /// The state has an `every`, and it is not its turn.
     NotItsTurn,
     /// Its condition does not hold.
     NoCondition,
-    /// It leads to a state, not the deciding one, that is active already.
+    /// The exit leads to a state other than the deciding one that is already active.
     AlreadyThere,
     /// The active state at this depth is final, and the exit is not its own.
     Final(usize),
@@ -40,11 +41,11 @@ pub(crate) enum Trial {
     CannotExit(usize),
     /// The state at this index of the graph cannot be entered.
     CannotEnter(usize),
-    /// The owner is on its way already: something else has asked for a change, or made one.
+    /// The owner is already changing: something else has requested a change, or made one.
     Superseded,
 }
 
-/// What a test has read.
+/// The values that a test has read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Answered {
     Flag(bool),
@@ -53,20 +54,20 @@ pub(crate) enum Answered {
     Drawn(f64),
     /// A random number, and the chance that it was compared with.
     DrawnFor(f64, f64),
-    /// Of a message, where none has been sent.
+    /// The test reads a field of a message, but no message has been sent.
     NoMessage,
-    /// A script has been asked. What it has read is its own affair.
+    /// A script has answered. The record does not know what the script has read.
     Script,
 }
 
-/// How a test is written.
+/// The written form of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WrittenTest {
-    /// As in the file: `health < 20`.
+    /// The text from the file: `health < 20`.
     pub(crate) text: String,
-    /// What the sides that are read are called. Empty where the text says it all.
+    /// The names of the sides that are read. A name is empty if the text says enough.
     reads: [String; 2],
-    /// Whether what is written holds when the test does not.
+    /// Whether the written condition holds when the test does not.
     pub(crate) is_inverted: bool,
 }
 
@@ -75,7 +76,7 @@ impl WrittenTest {
         Self { text, reads: Default::default(), is_inverted: false }
     }
 
-    /// One side is read, or two that are compared. A number needs no name.
+    /// Adds the names of the sides that are read: one side, or two sides of a comparison. A literal number needs no name.
     pub(crate) fn reading(mut self, sides: &[&Operand]) -> Self {
         for (read, side) in self.reads.iter_mut().zip(sides) {
             if !matches!(side, Operand::Number(_)) {
@@ -85,12 +86,12 @@ impl WrittenTest {
         self
     }
 
-    /// Whether what is written holds.
+    /// Whether the written condition holds.
     pub(crate) fn holds(&self, test_holds: bool) -> bool {
         test_holds != self.is_inverted
     }
 
-    /// What has been read: `health = 35`.
+    /// Returns the values that have been read, such as `health = 35`.
     pub(crate) fn read(&self, answered: Answered) -> String {
         let named = |values: &[String]| {
             let sides = self.reads.iter().zip(values).filter(|(name, _)| !name.is_empty());
@@ -107,7 +108,7 @@ impl WrittenTest {
     }
 }
 
-/// To six places, without the zeros at the end.
+/// Rounds to six decimal places.
 pub(crate) fn rounded(number: f64) -> f64 {
     let rounded = (number * 1e6).round() / 1e6;
     if rounded.is_finite() { rounded } else { number }

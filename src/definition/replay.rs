@@ -1,4 +1,4 @@
-//! A machine as the game would run it, with values in place of a game: what a finding says must be seen on it.
+//! Runs the machine of a file with given values instead of a game, to show that a finding of the proof really happens.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -18,13 +18,13 @@ use crate::format::words::{ValueKind, Words};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// The most ticks that are played.
+/// The maximum number of ticks that are played.
 const MOST_TICKS: u32 = 10_000;
 
-/// A machine of a file, without what behaviors and scripts do.
+/// The machine of a file, without its behaviors and scripts.
 struct MachineReplay {
     definition: Definition<Actor>,
-    /// Each value's place.
+    /// The index of each value in [`Actor::values`].
     values: BTreeMap<String, usize>,
     /// The names of the states, by id.
     names: Vec<String>,
@@ -37,7 +37,7 @@ struct Actor {
     changes: Vec<WitnessChange>,
 }
 
-/// A name and the fields.
+/// A message: its name and its fields.
 type Message = (String, Vec<(String, WitnessValue)>);
 
 impl Owner for Actor {
@@ -57,7 +57,7 @@ impl Owner for Actor {
 }
 
 impl MachineReplay {
-    /// `None` if the outline cannot be run: it has a word twice, once as a number and once as a flag.
+    /// Creates the replay. `None` if the outline cannot be run because it uses a word both as a number and as a flag.
     fn of(outline: &Outline) -> Option<Self> {
         let mut outline = outline.clone();
         let mut words = Words::default();
@@ -69,7 +69,7 @@ impl MachineReplay {
             let whens = exits.map(|exit| (exit.on.as_ref().map(|on| on.text.clone()), &mut exit.when));
             for (message, when) in whens.chain([(None, &mut state.enter_when)]) {
                 if let Some(When::Script(script)) = when.as_deref() {
-                    // Nothing is shown by what a script may say.
+                    // The answer of a script is unknown, so the script never holds.
                     let span = script.span.clone();
                     let never = When::Expr { expr: Expr::Bool(false), text: "false".into(), span };
                     *when = Some(Box::new(never));
@@ -158,17 +158,18 @@ impl Stage for MachineReplay {
 }
 
 impl Proof {
-    /// Looks at the machines of a file, read by [`Outline::parse_all`] or [`Outline::load_all`]. Pass all of them: a state
-    /// that one machine has copied from another may be used in only one of the two.
+    /// Proves the machines of a file, read by [`Outline::parse_all`] or [`Outline::load_all`]. Pass all of them: a state that
+    /// one machine has copied from another may be used in only one of the two.
     ///
-    /// The work is bounded. If there is too much of it, the [`notes`](Self::notes) say what was not looked at.
+    /// The amount of work is limited. If the limit is reached, the [`notes`](Self::notes) list the parts that were not
+    /// examined.
     #[must_use]
     pub fn of(outlines: &[Outline]) -> Self {
         Self::with_stages(outlines, |outline| Some(Box::new(MachineReplay::of(outline)?)))
     }
 }
 
-/// Adds the words of a condition, in an exit that waits for a message or in none.
+/// Adds the words of a condition. `message` is the message that its exit waits for.
 fn read(words: &mut Words, expr: &mut Expr, message: Option<&str>) {
     expr.visit_mut(&mut |part| {
         let mut see = |operand: &Operand, kind| match (operand, message) {

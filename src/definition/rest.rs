@@ -1,9 +1,9 @@
-//! When an owner has nothing to do until a time: until its state's turn comes (`every`), or until an exit opens (`after`).
+//! Until when an owner has nothing to do: until the next turn of its state (`every`), or until an exit opens (`after`).
 //!
-//! A state notes of an owner after how many seconds in the state its next turn comes. An owner sleeps (rule 26) where no state on
-//! its path does anything in a tick, and each exit opens later or is tried at its state's turns only. An exit that was open and has
-//! not been taken is asked in each tick from then on: its owner stays awake. To wake too early does no harm, for then everything
-//! is asked as in a tick in which no owner sleeps. So sleep makes a difference only in the time that a tick takes.
+//! A state notes for each owner when its next turn comes, in seconds since the entry into the state. An owner sleeps (rule 26)
+//! if no state on its path does anything in a tick, and if each exit opens later or is tried only at turns. An exit that is
+//! open and not taken is tried in each tick, so its owner stays awake. An owner that wakes too early does no harm, because
+//! everything is evaluated as if it had not slept. So sleep changes only how long a tick takes.
 
 use super::block::{Block, each};
 use super::graph::{DefinedState, Here, SHORTEST_REST};
@@ -22,7 +22,7 @@ use crate::span::{Span, next_multiple, opens_at};
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
     entered_at: f64,
-    /// After how many seconds in the state it comes.
+    /// When the turn comes, in seconds since the entry into the state.
     after: f64,
 }
 
@@ -32,14 +32,14 @@ impl Turn {
         Span::of(self.after, now).has_passed(self.entered_at)
     }
 
-    /// In how many seconds it comes.
+    /// Returns the number of seconds until the turn comes.
     pub(crate) fn comes_in(self, now: f64) -> f64 {
         self.after - (now - self.entered_at)
     }
 }
 
 impl<T: Owner> DefinedState<T> {
-    /// The state's next turn, if it is noted of the owner.
+    /// Returns the next turn of the state, if one is noted for the owner.
     #[inline]
     pub(crate) fn turn(&self, fsm: &Fsm<'_, T>) -> Option<Turn> {
         let view = fsm.view();
@@ -48,7 +48,7 @@ impl<T: Owner> DefinedState<T> {
         Some(Turn { entered_at: entered_at_depth(&view, Some(depth)), after })
     }
 
-    /// The owners of a block whose turn it is, or of which no turn is noted.
+    /// Returns the owners of a block that have their turn now, or have no noted turn.
     pub(crate) fn turns(&self, block: &mut Block<'_, '_, T>, now: f64) -> Lanes {
         let all = block.all();
         let Some(depth) = block.shared_depth() else {
@@ -64,7 +64,8 @@ impl<T: Owner> DefinedState<T> {
 
 /// At the end of an update.
 impl<T: Owner> DefinedState<T> {
-    /// Notes when the state's next turn comes, if `turn` does not say so. Puts the owner to sleep if nothing is to be asked.
+    /// Notes when the next turn of the state comes, unless `turn` contains it already. Puts the owner to sleep if nothing must
+    /// be evaluated until later.
     pub(crate) fn wait(
         &self,
         at: Here<'_, T>,
@@ -94,26 +95,26 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// The seconds from one turn to the next.
+    /// Returns the seconds from one turn to the next.
     fn varying_turn(varying: &Interval<T>, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> f64 {
         let seconds = varying.seconds(owner, cx);
         Single::seconds(seconds, &"turn", owner, fsm.view().current.as_option())
     }
 
-    /// Puts each owner of a slice to sleep that has asked for nothing, if nothing is to be asked.
+    /// Puts to sleep each owner of a slice that has no request and for which nothing must be evaluated until later.
     pub(crate) fn rest_each(&self, at: Here<'_, T>, count: usize, fsm: &mut FsmSlice<'_, T>, cx: &T::Context<'_>) {
         let now = now::<T>(cx);
-        // The exits of a state with `every` are tried at its turns only.
+        // The exits of a state with `every` are tried only at its turns.
         let exits = if at.node.content.every.is_some() { &[] } else { &*at.node.content.exits };
         for base in (0..count).step_by(LANES) {
             let length = LANES.min(count - base);
             let mut block = Block::new(self, fsm, base, length);
             let mut resting = block.all() & !block.acted();
-            // They all stand on one path.
+            // The owners that have not acted all have the same path.
             if resting == 0 || !block.is_innermost(resting.trailing_zeros() as usize) {
                 continue;
             }
-            // Nearly all owners that are awake have little to wait.
+            // Nearly all owners that are awake have only a short time to wait.
             for exit in exits {
                 if let (Opening::After(after), true) = (&exit.opens, resting != 0) {
                     resting =
@@ -129,7 +130,7 @@ impl<T: Owner> DefinedState<T> {
 
 /// At the end of `enter` and `resume`.
 impl<T: Owner> DefinedState<T> {
-    /// As [`wait`](Self::wait).
+    /// Does the same as [`wait`](Self::wait) after an entry.
     pub(crate) fn wait_once_entered(
         &self,
         at: Here<'_, T>,
@@ -140,7 +141,7 @@ impl<T: Owner> DefinedState<T> {
         if fsm.target().is_some_and(|target| self.is(target)) {
             self.wait(at, None, owner, fsm, cx);
         } else if let Some(every) = &at.node.content.every {
-            // Where others are entered after this one, they or the first update put the owner to sleep.
+            // If other states are entered after this one, they or the first update put the owner to sleep.
             let number = match every {
                 Interval::Fixed(every) => *every,
                 varying => Self::varying_turn(varying, owner, fsm, cx),
@@ -149,7 +150,7 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Puts the owner to sleep if nothing is to be asked.
+    /// Puts the owner to sleep if nothing must be evaluated until later.
     pub(crate) fn rest(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
         let turn = self.turn(fsm).map(|turn| turn.after);
         if let Some(seconds) = self.rest_for(at, turn, fsm, cx) {
@@ -157,23 +158,25 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// For how many seconds nothing is to be asked of an owner in this state, whose next turn comes after `turn` seconds in it.
-    /// `None` if something is to be asked now, or soon.
+    /// Returns for how many seconds nothing must be evaluated for an owner in this state. The state's next turn comes after
+    /// `turn` seconds in the state. `None` if something must be evaluated now or soon.
     fn rest_for(&self, at: Here<'_, T>, turn: Option<f64>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
         let view = fsm.view();
         if !self.is(view.current) || fsm.has_requests() {
             return None;
         }
-        // The first exit that is tried in each tick, and the first turn of a state with `every`, in seconds by the clock.
+        // When the first exit that is tried in each tick opens, and when the first turn comes, as times of the clock in
+        // seconds.
         let (mut next_exit, mut next_turn) = (f64::INFINITY, f64::INFINITY);
         let mut index = Some(self.fixed.index);
-        // From this state outward, as `can_rest` has looked at them.
+        // From this state outward: `can_rest` is true only if all of these states can rest.
         for depth in (0..=view.ancestors.len()).rev() {
             let Some(node) = index.map(|index| &at.graph.nodes[index]) else { break };
             index = node.fixed.parent;
             let entered_at = time_or_zero(view.entered_at(depth));
             if node.content.every.is_some() {
-                // A state may have become such a state by a reload, and not have been updated since.
+                // A reload may have given the state an `every`, and the state has not been updated since. Then no turn is
+                // noted.
                 let is_own = depth == view.ancestors.len();
                 let turn = if is_own { turn } else { fsm.noted(Scope::state(depth), SavedNote::Turn.key()) };
                 next_turn = next_turn.min(opens_at(turn?, entered_at));
@@ -182,7 +185,7 @@ impl<T: Owner> DefinedState<T> {
             let dues = node.content.exits.iter().map(|exit| match &exit.opens {
                 Opening::AtOnce => entered_at,
                 Opening::After(after) => opens_at(*after, entered_at),
-                // Where it is not known, the exit is asked in each tick.
+                // If the time is not known, the exit is tried in each tick.
                 Opening::Kept(kept) => {
                     kept.seconds(depth, fsm).map_or(f64::NEG_INFINITY, |after| opens_at(after, entered_at))
                 }

@@ -1,4 +1,4 @@
-//! What saving asks of a definition: the names of its states, and whether it says the same as it did.
+//! A definition's part in saving: the names of its states, and a hash that shows whether it has changed.
 
 use std::fmt::Write as _;
 use std::hash::Hasher;
@@ -11,15 +11,15 @@ use crate::owner::Owner;
 use crate::save::{NamedStates, StateBook};
 use crate::state::StateRef;
 
-/// A definition in a book.
+/// A definition in a [`StateBook`].
 struct Defined<T: Owner> {
-    /// What stands before the names of the states.
+    /// The text before the names of the states.
     prefix: String,
     definition: Definition<T>,
 }
 
 impl<T: Owner> NamedStates<T> for Defined<T> {
-    // A state has a name even if a reload has removed it from the file.
+    // The name is found even if a reload has removed the state from the file.
     fn name_of(&self, state: &StateRef<T>) -> Option<String> {
         let state = state.downcast_ref::<DefinedState<T>>()?;
         let is_own = Arc::ptr_eq(&state.shared, &self.definition.inner.shared);
@@ -34,7 +34,7 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
         self.definition.states().into_iter().map(|state| (format!("{}{state}", self.prefix), state)).collect()
     }
 
-    /// Hashes when the states of the file are left and have their turns, which decides which owners may sleep.
+    /// Hashes everything that decides when owners leave a state or have a turn, and so which owners may sleep.
     fn hash(&self, hasher: &mut dyn Hasher) {
         hasher.write(self.prefix.as_bytes());
         let mut text = String::new();

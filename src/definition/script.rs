@@ -1,8 +1,8 @@
 //! Conditions and behaviors written in Rhai.
 //!
 //! A script reads the vocabulary's values as `this.health`, writes the fields that the vocabulary exposes in the same way,
-//! and asks for `change_state("flee")`. It works on a copy, which is written back when the script has returned: a script that
-//! fails changes nothing.
+//! and requests a change with `change_state("flee")`. It works on a copy, which is written back when the script has returned.
+//! So a script that fails changes nothing.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,30 +23,31 @@ use crate::format::script::{Constants, HOOKS, Told, compiled, engine, lint, sour
 use crate::format::source::Source;
 use crate::owner::{Label, Owner};
 
-/// How often the scripts of a state are cut off for one owner before they are stopped for it, until it leaves the state.
+/// How often a state's scripts may be cut off for an owner. After that, they are stopped for this owner until it leaves the
+/// state.
 pub(crate) const MOST_CUT_OFFS: u32 = 3;
 
-/// How many lines a script prints until the file is reloaded.
+/// The maximum number of lines that a script may print until the file is reloaded.
 const MOST_PRINTED: u64 = 100;
 
-/// What scripts are compiled for.
+/// The names, texts and limits for compiling the scripts of a definition.
 pub(crate) struct Offered<'a, T: Owner> {
     pub(crate) beside: Option<&'a FilesBeside>,
     pub(crate) vocabulary: &'a Vocabulary<T>,
-    /// The states by name, to change to.
+    /// The indices of the states, by name.
     pub(crate) states: Arc<HashMap<String, usize>>,
     pub(crate) budget: ScriptBudget,
 }
 
-/// Why there is no script.
+/// Why a script cannot be used.
 pub(crate) enum RefusedScript {
-    /// There is no such text.
+    /// There is no text with this name.
     Missing(String),
-    /// The text is no script.
+    /// The text has mistakes.
     Unfit(Box<(Source, Unfit)>),
 }
 
-/// A script of a state: it answers a condition, or has some of the functions `enter`, `update` and `exit`.
+/// A script of a state. It answers a condition, or it has some of the functions `enter`, `update` and `exit`.
 pub(crate) struct Script<T: Owner> {
     /// The state's name.
     state: String,
@@ -56,7 +57,7 @@ pub(crate) struct Script<T: Owner> {
     constants: Arc<Constants>,
     /// The values that the text mentions.
     reads: Vec<(String, Value<T>)>,
-    /// The fields among them.
+    /// The fields that the text mentions.
     writes: Vec<(String, Setter<T>)>,
     /// Where the text first writes each value.
     written_at: HashMap<String, Position>,
@@ -70,16 +71,16 @@ pub(crate) struct Script<T: Owner> {
     printed: AtomicU64,
 }
 
-/// What came of a function of a state's script.
+/// The result of running a function of a state's script.
 #[derive(Default)]
 pub(crate) struct Ran {
-    /// The state that it asks for.
+    /// The state that the script requests.
     pub(crate) to: Option<usize>,
     pub(crate) is_cut_off: bool,
     pub(crate) operations: u64,
 }
 
-/// What came of a run.
+/// The result of one call of the script engine.
 struct ScriptRun {
     result: Dynamic,
     before: Map,
@@ -128,8 +129,8 @@ impl<T: Owner> Script<T> {
         })
     }
 
-    /// Answers a condition. `usage` is what the scripts of the state have used for the owner. Where a state is asked whether it can be entered, nothing
-    /// is counted: a count for all owners would depend on their order.
+    /// Answers a condition. `usage` is what the scripts of the state have used for the owner. It is `None` for an `enter_when`,
+    /// where nothing is counted: a count shared by all owners would depend on their order.
     pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64, usage: Option<&Usage>) -> bool {
         let unused = Usage::default();
         let usage = usage.unwrap_or(&unused);
@@ -151,7 +152,7 @@ impl<T: Owner> Script<T> {
         })
     }
 
-    /// Runs a function for an owner for whom the state's scripts have been cut off so often.
+    /// Runs a function for an owner. The state's scripts have been cut off `cut_offs` times for this owner.
     pub(crate) fn run(
         &self,
         hook: Hook,
@@ -175,7 +176,8 @@ impl<T: Owner> Script<T> {
         done.unwrap_or_else(|why| Ran { to: None, is_cut_off: self.fail(owner, name, &why, cut_offs), operations })
     }
 
-    /// Calls a function, in a callback whose scripts have already used a number of operations. Returns how many it uses, too.
+    /// Calls a function in a callback whose scripts have already used `used` operations. Also returns the number of operations
+    /// of this call.
     fn call(
         &self,
         function: &str,
@@ -198,7 +200,7 @@ impl<T: Owner> Script<T> {
         (result.map(|result| ScriptRun { result, before, after: this, to }), effort.operations)
     }
 
-    /// The values as they are now.
+    /// Reads the current values.
     fn read(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> Map {
         let mut values = Map::new();
         for (name, value) in &self.reads {
@@ -214,7 +216,7 @@ impl<T: Owner> Script<T> {
         values
     }
 
-    /// What a run has written.
+    /// Returns the fields that a run has written, with their new values.
     fn written(&self, run: &ScriptRun) -> Result<Vec<(&Setter<T>, f64)>, String> {
         let Ok(after) = run.after.as_map_ref() else {
             return Err("`this` cannot be written: write one of its values, as in `this.speed = 2.0`".into());
@@ -260,8 +262,8 @@ impl<T: Owner> Script<T> {
         }
     }
 
-    /// Logs a failure: the first, the second, the fourth and so on, since there may be one for every owner in every tick.
-    /// Logs likewise that the script is stopped, if it has been cut off often enough. Returns whether it has been cut off now.
+    /// Logs the first, second, fourth failure and so on, because there may be one for every owner in every tick. If the script
+    /// has been cut off too often, also logs that it is stopped. Returns whether it was cut off this time.
     #[cold]
     fn fail(&self, owner: &T, function: &str, why: &Failure, cut_offs: u32) -> bool {
         let (Failure::CutOff(text) | Failure::Error(text)) = why;
@@ -283,10 +285,10 @@ impl<T: Owner> Script<T> {
     }
 }
 
-/// Where scripts log, as all of a definition does.
+/// The log target of scripts, which is the same as for the rest of a definition.
 const LOG: &str = "demeanor::definition";
 
-/// Counts, and returns what to say of how often it has been, if it is to be said this time.
+/// Counts an event. If it should be logged this time, returns a text with the count.
 fn now_and_then(counter: &AtomicU64) -> Option<String> {
     let times = counter.fetch_add(1, Ordering::Relaxed) + 1;
     let said = if times == 1 { String::new() } else { format!(" ({times} times)") };

@@ -1,11 +1,11 @@
-//! Several behaviors of one state, as one.
+//! Several behaviors of one state, combined into one.
 
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 
-/// What a state does that has more than one behavior: each of them, in the order of the file; on leaving, in reverse.
+/// A state with several behaviors. Each callback runs them in the order of the file; `exit` and `suspend` run them in reverse.
 pub(crate) struct Several<T: Owner>(pub(crate) Box<[StateRef<T>]>);
 
 impl<T: Owner> State<T> for Several<T> {
@@ -23,7 +23,7 @@ impl<T: Owner> State<T> for Several<T> {
         self.0.iter().rev().for_each(|behavior| behavior.exit(owner, fsm, cx));
     }
 
-    /// Offers it to each, until one handles it.
+    /// Offers the message to each behavior until one handles it.
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         self.0.iter().any(|behavior| behavior.on_message(owner, message, fsm, cx))
     }

@@ -1,23 +1,24 @@
-//! What conditions read, one owner at a time or many at once.
+//! The values that conditions read, for one owner or for many at once.
 //!
-//! A closure registered as a value implements [`Number`] or [`Flag`]. Each gets its own copy of the loop over many owners,
-//! with its reading inlined: one virtual call for up to 64 owners.
+//! A closure registered as a value implements [`Number`] or [`Flag`]. Each closure gets its own compiled loop over many owners,
+//! with the read inlined. So up to 64 owners cost one virtual call.
 
 use crate::format::expression::Comparison;
 use crate::owner::Owner;
 use crate::span::Span;
 
-/// Which of up to 64 owners: bit `i` is the `i`-th.
+/// A set of up to 64 owners: bit `i` stands for the owner with index `i`.
 pub(crate) type Lanes = u64;
 
-/// The most owners that are asked at once.
+/// The maximum number of owners that are tested at once.
 pub(crate) const LANES: usize = 64;
 
-/// A number that an owner has.
+/// A number that can be read from an owner.
 pub(crate) trait Number<T: Owner>: Send + Sync {
     fn read(&self, owner: &T, cx: &T::Context<'_>) -> f64;
 
-    /// The owners whose number compares so with `with`. `lane` is the first one's, and then that of the one being asked.
+    /// Returns the owners whose number compares with `with` according to `op`. On entry, `lane` is the lane of the first owner;
+    /// during the call, it is the lane of the owner that is being read.
     fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64, lane: &mut usize) -> Lanes;
 }
 
@@ -36,10 +37,10 @@ where
 }
 
 impl Comparison {
-    /// The lanes of up to 64 owners that compare so with `with`.
+    /// Returns the lanes of up to 64 items for which the comparison with `with` holds.
     #[inline]
     pub(crate) fn compare<I>(self, of: &[I], with: f64, lane: &mut usize, read: impl Fn(&I) -> f64) -> Lanes {
-        // The comparison is chosen outside the loop.
+        // The match is outside the loop, so that each loop has only one comparison.
         match self {
             Self::Less => lanes(of, lane, |of| read(of) < with),
             Self::LessOrEqual => lanes(of, lane, |of| read(of) <= with),
@@ -50,9 +51,9 @@ impl Comparison {
     }
 }
 
-/// A comparison of the time in a state with a span.
+/// Comparisons of the time in a state with a span.
 impl Comparison {
-    /// Whether it holds for an owner that has been in the state since then.
+    /// Whether the comparison holds for an owner that entered the state at `entered_at`.
     #[inline]
     pub(crate) fn holds_since(self, span: Span, entered_at: f64) -> bool {
         match self {
@@ -66,11 +67,12 @@ impl Comparison {
     }
 }
 
-/// Something that is true or false of an owner.
+/// A flag that can be read from an owner.
 pub(crate) trait Flag<T: Owner>: Send + Sync {
     fn read(&self, owner: &T, cx: &T::Context<'_>) -> bool;
 
-    /// The owners of which it is true. `lane` is the first one's, and then that of the one being asked.
+    /// Returns the owners whose flag is true. On entry, `lane` is the lane of the first owner; during the call, it is the lane
+    /// of the owner that is being read.
     fn ask(&self, owners: &[T], cx: &T::Context<'_>, lane: &mut usize) -> Lanes;
 }
 
@@ -88,8 +90,9 @@ where
     }
 }
 
-/// One byte for each owner first, which has no order to keep; then eight of them at a time into bits. Where `holds` cannot
-/// panic, no code can look at `lane` meanwhile, and it costs nothing.
+/// Returns the lanes for which `holds` is true. It first writes one byte for each owner, because these writes do not depend on
+/// each other, and then packs eight bytes at a time into bits. If `holds` cannot panic, no code can read `lane` during the
+/// loop, so the compiler removes the writes to it.
 #[inline]
 pub(crate) fn lanes<T>(owners: &[T], lane: &mut usize, holds: impl Fn(&T) -> bool) -> Lanes {
     let mut answers = [0_u8; LANES];
@@ -102,7 +105,8 @@ pub(crate) fn lanes<T>(owners: &[T], lane: &mut usize, holds: impl Fn(&T) -> boo
     eights.fold(0, |lanes, eight| (lanes << 8) | packed(eight.try_into().unwrap_or_default()))
 }
 
-/// Eight answers as eight bits, the first as the lowest: each byte is moved to its own bit of the highest byte.
+/// Packs eight answers into eight bits, the first answer into the lowest bit. The multiplication moves each byte to its own bit
+/// of the highest byte.
 #[inline]
 fn packed(answers: [u8; 8]) -> Lanes {
     u64::from_le_bytes(answers).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -43,25 +43,26 @@ pub struct Watch<T: Owner> {
     definition: Definition<T>,
     path: PathBuf,
     events: Receiver<notify::Result<Event>>,
-    /// Watches for as long as it lives.
+    /// Watches for as long as it exists. `None` in tests.
     watcher: Option<RecommendedWatcher>,
     concerned: Concerned,
 }
 
-/// What a definition is made of, as it was when that was last looked at.
+/// The files that belong to a definition, as they were found when they were last looked for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Concerned {
-    /// The files: its own, and the files that it names. For each, where it is, with all links followed, and where its path is.
+    /// The definition's own file, and the files that it names. Each file is in here twice: with all links resolved, and with
+    /// only the links of its folder resolved.
     files: BTreeSet<PathBuf>,
-    /// The folder in which other scripts are, with all links followed.
+    /// The folder of the definition, in which other scripts may be, with all links resolved.
     folder: PathBuf,
-    /// The links that lead to the file: its own, and links of folders on the way.
+    /// The links on the way to the file: the file itself if it is a link, and folders that are links.
     links: BTreeSet<PathBuf>,
 }
 
 impl<T: Owner> Watch<T> {
-    /// Begins to watch a file, the scripts in its folder, and the scripts and other files that it names, also in folders below.
-    /// If the file or a folder on the way to it is a symbolic link, both the link and its target are watched.
+    /// Starts to watch a file, the scripts in its folder, and the scripts and other files that it names, including those in
+    /// subfolders. If the file or a folder on the way to it is a symbolic link, both the link and its target are watched.
     ///
     /// # Errors
     ///
@@ -70,7 +71,7 @@ impl<T: Owner> Watch<T> {
         let path = path.as_ref();
         let (send, events) = channel();
         let mut watcher = notify::recommended_watcher(send)?;
-        // The folder, since many editors save by putting a new file in the place of the old one.
+        // It watches the folder, because many editors save by replacing the file with a new one.
         watcher.watch(folder_of(path), RecursiveMode::NonRecursive)?;
         let mut watch = Self::hearing(definition, path, events);
         watch.watcher = Some(watcher);
@@ -78,17 +79,19 @@ impl<T: Owner> Watch<T> {
         Ok(watch)
     }
 
-    /// A watch that gets its events from elsewhere.
+    /// Creates a watch that gets its events from `events`.
     fn hearing(definition: &Definition<T>, path: &Path, events: Receiver<notify::Result<Event>>) -> Self {
         let concerned = Concerned::of(path);
         Self { definition: definition.clone(), path: path.into(), events, watcher: None, concerned }
     }
 
-    /// Watches where links are, and where they lead. What cannot be watched is logged: the rest still is.
+    /// Watches the folders of the links and of their targets. If a folder cannot be watched, this is logged, and the others are
+    /// still watched.
     fn watch_links(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
         let Concerned { files, folder, links } = &self.concerned;
-        // The folder itself again, for it may be another one by now. Not all folders within it: there may be very many.
+        // The folder itself is watched again, because it may have been replaced. Folders inside it are not, because there may
+        // be very many.
         let folders = links.iter().chain(files).map(|path| folder_of(path)).chain([folder.as_path()]);
         for other in folders.filter(|other| other.is_dir()).collect::<BTreeSet<_>>() {
             if let Err(error) = watcher.watch(other, RecursiveMode::NonRecursive) {
@@ -97,8 +100,8 @@ impl<T: Owner> Watch<T> {
         }
     }
 
-    /// Reloads the definition if its file, a script or a file that it links to was saved since the last call, or if a symbolic
-    /// link on the way to it has a new target. Returns whether the definition was reloaded.
+    /// Reloads the definition if its file, a script or a linked file has been saved since the last call, or if a symbolic link
+    /// on the way to it has a new target. Returns whether the definition was reloaded.
     ///
     /// # Errors
     ///
@@ -116,9 +119,9 @@ impl<T: Owner> Watch<T> {
             }
         }
         if is_link_changed || is_saved {
-            // Before the file is read, so that a later event is reported again.
+            // The paths are resolved before the file is read, so that a later event is reported again.
             let now = Concerned::of(&self.path);
-            // Where the file is missing, the new one may still be written, perhaps in another folder.
+            // If the file is missing, the new one may not be written yet, perhaps in another folder.
             is_saved |= now.files != self.concerned.files && self.path.exists();
             self.concerned = now;
             self.watch_links();
@@ -140,29 +143,29 @@ impl Concerned {
         Self { files, folder: folder.canonicalize().unwrap_or_else(|_| folder.into()), links: links(path) }
     }
 
-    /// Whether a file has been written that concerns the definition.
+    /// Whether an event says that a file of the definition has been written.
     fn by(&self, event: &Event) -> bool {
         let is_ours =
             |path: PathBuf| self.files.contains(&path) || (is_script(&path) && path.starts_with(&self.folder));
         let is_written = match event.kind {
-            // The file was moved away; the new one is not there yet.
+            // The old file was moved away, and the new one is not there yet.
             EventKind::Modify(ModifyKind::Name(RenameMode::From)) => false,
             kind => kind.is_create() || kind.is_modify(),
         };
         is_written && event.paths.iter().flat_map(both).any(is_ours)
     }
 
-    /// Whether something has been done to a link.
+    /// Whether an event concerns a link on the way to the file.
     fn has_link(&self, event: &Event) -> bool {
         let is_link = |path: &PathBuf| self.links.contains(&placed(path));
         !event.kind.is_access() && event.paths.iter().any(is_link)
     }
 }
 
-/// The scripts and the files that a text names, and the ones that these name.
+/// Returns the scripts and the files that a text names, and those that the named files name.
 fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
     let library = Library::of(text, Some(&FilesBeside::Folder(folder.into())));
-    // Where the file has a mistake, its scripts are still to be heard of.
+    // This also finds the scripts of a file with mistakes, so that saving a script reloads the file.
     let quoted = library.texts().chain([text]).flat_map(|text| text.split(['"', '\'']));
     let scripts = quoted.map(PathBuf::from).filter(|quoted| is_script(quoted));
     library.paths().cloned().chain(scripts).collect()
@@ -176,17 +179,18 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Where a file is, and where its path is, for a link may be put in the place of a file.
+/// Returns the path with all links resolved, and the path with the links of its folder resolved. They differ if the file is a
+/// link.
 fn both(path: impl AsRef<Path>) -> [PathBuf; 2] {
     [whole(path.as_ref()), placed(path.as_ref())]
 }
 
-/// A path with all links followed; where there is no file, with the links of its folder followed.
+/// Resolves all links of a path. If there is no file, resolves the links of its folder.
 fn whole(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| placed(path))
 }
 
-/// A path with all links followed but its own.
+/// Resolves the links of a path's folder, but not the path itself.
 fn placed(path: &Path) -> PathBuf {
     match (folder_of(path).canonicalize(), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
@@ -194,10 +198,10 @@ fn placed(path: &Path) -> PathBuf {
     }
 }
 
-/// The most links that are followed, as by the operating system.
+/// The maximum number of links that are followed, the same as in the operating system.
 const MOST_LINKS: usize = 40;
 
-/// The links on the way to a file, each placed.
+/// Returns the links on the way to a file. The links in their folders are resolved.
 fn links(path: &Path) -> BTreeSet<PathBuf> {
     let mut links = BTreeSet::new();
     let mut waiting = vec![path.to_path_buf()];
@@ -240,7 +244,7 @@ mod tests {
         type Message = ();
     }
 
-    /// A file, a definition from it, and the events of the operating system.
+    /// A file, a definition from it, and a sender for the events of the operating system.
     struct Stage {
         path: PathBuf,
         definition: Definition<Guard>,
@@ -290,14 +294,14 @@ mod tests {
             assert_eq!(self.initial(), initial);
         }
 
-        /// Has the link `now` lead to a folder.
+        /// Sets the target of the link `now`.
         #[cfg(unix)]
         fn lead(&self, to: &str) {
             let _ = fs::remove_file(self.beside("now"));
             std::os::unix::fs::symlink(to, self.beside("now")).unwrap();
         }
 
-        /// Watches the definition by way of the link `now`. Returns what polls after an event of a path.
+        /// Watches the definition through the link `now`. Returns a function that sends an event for a path, and then polls.
         #[cfg(unix)]
         fn watch_link(&self) -> impl FnMut(PathBuf) -> bool + use<> {
             let (send, events) = channel();
@@ -311,7 +315,7 @@ mod tests {
 
     impl Drop for Stage {
         fn drop(&mut self) {
-            // It may be gone already.
+            // The folder may already be gone.
             let _ = fs::remove_dir_all(self.path.parent().unwrap());
         }
     }
@@ -406,7 +410,7 @@ mod tests {
         stage.watch.poll().unwrap();
     }
 
-    /// Only where the link leads to was looked for among the files that had been there.
+    /// A regression test: an event for the link was compared only with the path of its target.
     #[cfg(unix)]
     #[test]
     fn a_link_that_takes_the_place_of_a_file_has_it_reloaded() {
@@ -418,7 +422,7 @@ mod tests {
         stage.reloads("b");
     }
 
-    /// The folder to which the link led was not listened to, since there was no file in it.
+    /// A regression test: the target folder of a link was not watched if it contained no file.
     #[cfg(unix)]
     #[test]
     fn a_file_that_comes_later_to_where_a_link_leads_is_loaded() {

@@ -1,4 +1,4 @@
-//! Where the files are that a definition names: in its folder, or already read.
+//! The place of the files that a definition names: its folder, or files that the game has already read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::files::Files;
 use super::folder::read_named;
 use super::library::Library;
 
-/// Where the files are that a definition names.
+/// The place of the files that a definition names.
 #[derive(Clone, Debug)]
 pub(crate) enum FilesBeside {
     Folder(PathBuf),
@@ -15,12 +15,12 @@ pub(crate) enum FilesBeside {
 }
 
 impl FilesBeside {
-    /// The folder of a file, if it has one.
+    /// Returns the folder of a file, if it has one.
     pub(crate) fn file(path: &Path) -> Option<Self> {
         path.parent().map(|folder| Self::Folder(folder.into()))
     }
 
-    /// The text of a file, by its path from the definition's folder.
+    /// Returns the text of a file by its path relative to the definition's folder.
     pub(crate) fn read(&self, path: &Path) -> Result<String, String> {
         match self {
             Self::Folder(folder) => read_named(folder, path),
@@ -28,7 +28,7 @@ impl FilesBeside {
         }
     }
 
-    /// The folder, as it is shown.
+    /// Returns the folder, for reports.
     #[cfg(feature = "script")]
     pub(crate) fn folder(&self) -> &Path {
         match self {
@@ -39,12 +39,13 @@ impl FilesBeside {
 }
 
 impl Library {
-    /// What a text links to.
+    /// Finds the files that a text links to.
     pub(crate) fn of(text: &str, beside: Option<&FilesBeside>) -> Self {
         Self::with_open(text, beside, &|_| None)
     }
 
-    /// As [`of`](Self::of), where an editor has some of the files open: their texts by their paths from the folder.
+    /// Like [`of`](Self::of), for an editor. `open` returns the text of a file that the editor has open, by its path relative
+    /// to the folder.
     pub(crate) fn with_open(text: &str, beside: Option<&FilesBeside>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
         let Some(beside) = beside else { return Self::default() };
         Self::with(text, &|path| open(path).map_or_else(|| beside.read(path), Ok))

@@ -1,9 +1,10 @@
-//! Chains of things: states with their parents, machines with the machines that they are like. Each thing leads to at most one
-//! other thing.
+//! Chains of things, for example states with their parents, or machines with the machines that they are like. Each thing leads
+//! to at most one other thing.
 
-/// The chains of some things, which are named by their indices.
+/// The chains of some things. The things are numbered by their indices.
 pub(crate) struct Chains {
-    /// All things. Each comes after the one that it leads to, except for the last of each circle, which comes before its others.
+    /// All things. Each comes after the thing that it leads to. In a circle, this is impossible for one of them: the last one
+    /// comes first.
     pub(crate) order: Vec<usize>,
     /// The things of each circle, in the order of the chain. The last leads to the first.
     pub(crate) circles: Vec<Vec<usize>>,

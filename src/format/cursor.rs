@@ -1,4 +1,4 @@
-//! What stands at a place of a text that may be half written: in which table, under which key, in which string.
+//! Finds the position of an editor's cursor in a text that may be incomplete: in which table, at which key, in which string.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::draft::statements::{Statement, Statements};
 use super::draft::tree::{Key, SpannedValue, Table, TreeValue};
 
-/// What stands at a place of a file, which may be half written: for editors.
+/// The position of an editor's cursor in a file that may be incomplete: its table, its key and its string.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ pub struct Cursor {
     around: Entries,
 }
 
-/// Keys, and their values where these are strings.
+/// Keys, with their values if these are strings.
 type Entries = Vec<(String, Option<String>)>;
 
 /// The part of a statement in which a [`Cursor`] is.
@@ -39,24 +39,24 @@ type Entries = Vec<(String, Option<String>)>;
 pub enum CursorPart {
     /// The header of a table.
     Header,
-    /// A key, or where one may be written.
+    /// A key, or a place where a key can be written.
     Key,
     /// The value of a key, or an element of a list that is the value.
     #[non_exhaustive]
     Value {
         /// The key.
         key: String,
-        /// The quotes with which the value begins. Empty for a value without quotes, and where none is written yet.
+        /// The opening quotes of the value. Empty for a value without quotes, and if no value has been written yet.
         quote: &'static str,
     },
 }
 
 impl Cursor {
-    /// Returns what stands at a byte of a text.
+    /// Returns what is at a byte of a text.
     #[must_use]
     pub fn at(text: &str, byte: usize) -> Self {
         let byte = (0..=byte.min(text.len())).rev().find(|byte| text.is_char_boundary(*byte)).unwrap_or(0);
-        // From the header before the place up to the next one.
+        // The statements from the last header before the position up to the next header.
         let mut section: Vec<Statement<'_>> = Vec::new();
         for statement in Statements::of(text) {
             if statement.header.is_some() {
@@ -78,7 +78,7 @@ impl Cursor {
         let keys = header.map_or(&[][..], |header| &header.keys);
         if let Some(of) = header.and_then(|header| header.header.as_ref()).filter(|of| byte <= of.span.end) {
             let before = keys.iter().take_while(|key| key.span().start < byte);
-            // Of the last one, what stands before the place.
+            // The last key only up to the position.
             let written =
                 |key: &Key<'_>| text[key.span().start..byte.min(key.span().end)].trim_matches(['"', '\'']).to_owned();
             cursor.table = before.map(written).collect();
@@ -89,7 +89,7 @@ impl Cursor {
         let mut table = Table::default();
         for Statement { keys, value, .. } in section.iter().filter(|statement| statement.header.is_none()) {
             let Some(last) = keys.last() else { continue };
-            // Behind the key, if there is none yet.
+            // If there is no value yet, an empty one after the key takes its place.
             let none = || Spanned::new(last.span().end..last.span().end, TreeValue::Boolean(false));
             let value = value.clone().unwrap_or_else(none);
             if table.add(keys.clone(), value.clone()).is_err() {
@@ -99,55 +99,55 @@ impl Cursor {
         TreePlace { text, byte, cursor }.within(&table)
     }
 
-    /// Returns the keys that lead to the table, from the file's. In a header, these are those before the place.
+    /// Returns the keys that lead to the table from the top of the file. In a header, these are the keys before the position.
     #[must_use]
     pub fn table(&self) -> &[String] {
         &self.table
     }
 
-    /// Returns the part of a statement that the place is in.
+    /// Returns the part of a statement that contains the position.
     #[must_use]
     pub fn part(&self) -> &CursorPart {
         &self.part
     }
 
-    /// Returns where what is written at the place stands, without quotes. It is empty where nothing is. Of a header, and of a text
-    /// without its second quote, it is what stands before the place.
+    /// Returns the range of the text at the position, without quotes. It is empty if there is no text. For a header and for a
+    /// string without a closing quote, it ends at the position.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// Returns the keys of the table, up to the header of the next one, with their values where these are strings. Of a dotted key
-    /// it is the first part.
+    /// Returns the keys of the table up to the next header, with their values if these are strings. For a dotted key, it
+    /// returns the first part.
     #[must_use]
     pub fn beside(&self) -> &[(String, Option<String>)] {
         &self.beside
     }
 
-    /// Returns the same of the table in which the list or table between `{` and `}` is a value.
+    /// Returns the same for the table around this one, if this table is written between `{` and `}`.
     #[must_use]
     pub fn around(&self) -> &[(String, Option<String>)] {
         &self.around
     }
 
-    /// Returns the string that is the value of a key beside the place.
+    /// Returns the value of a key in the same table, if it is a string.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<&str> {
         self.beside.iter().find(|(name, _)| name == key)?.1.as_deref()
     }
 }
 
-/// A place that is looked up in a tree.
+/// A search for the position in a tree.
 struct TreePlace<'i> {
     text: &'i str,
     byte: usize,
-    /// What is known of it so far.
+    /// The result so far.
     cursor: Cursor,
 }
 
 impl TreePlace<'_> {
-    /// Whether the place is in a part of the text, or right behind a part that nothing closes.
+    /// Whether the position is in a part of the text, or directly after a part without a closing delimiter.
     fn is_in(&self, at: &Range<usize>, is_closed: bool) -> bool {
         at.start < self.byte && (self.byte < at.end || !is_closed && self.byte == at.end)
     }
@@ -158,7 +158,7 @@ impl TreePlace<'_> {
         self.cursor
     }
 
-    /// Looks into a table.
+    /// Searches in a table.
     fn within(mut self, table: &Table<'_>) -> Cursor {
         let entries =
             table.iter().map(|(key, value)| (key.get_ref().to_string(), value.get_ref().as_str().map(str::to_owned)));
@@ -166,7 +166,7 @@ impl TreePlace<'_> {
         self.among(table)
     }
 
-    /// Looks into a table, or into a part of it that dotted keys make.
+    /// Searches in a table, or in a part of a table that comes from dotted keys.
     fn among(mut self, table: &Table<'_>) -> Cursor {
         let nothing = self.byte..self.byte;
         let before = table.iter().filter(|(key, _)| {
@@ -193,7 +193,7 @@ impl TreePlace<'_> {
         self.value(key.get_ref(), value)
     }
 
-    /// Looks into the value of a key, or an element of a list that is the value.
+    /// Searches in the value of a key, or in an element of the list that is the value.
     fn value(mut self, key: &str, value: &SpannedValue<'_>) -> Cursor {
         let at = value.span();
         let written = &self.text[at.clone()];
@@ -220,7 +220,8 @@ impl TreePlace<'_> {
                     _ if !self.is_in(&at, is_closed) => nothing,
                     "" => (at, quote),
                     _ if is_closed => (start..(at.end - quote.len()).max(start), quote),
-                    // What an open string swallows is not a part of it.
+                    // The parser may read a string without a closing quote too far. Only the text before the position belongs
+                    // to it.
                     _ => (start..self.byte, quote),
                 }
             }
@@ -233,7 +234,7 @@ impl TreePlace<'_> {
 mod tests {
     use super::{Cursor, CursorPart};
 
-    /// What stands at the `|` of a text.
+    /// Returns what is at the `|` of a text.
     fn at(text: &str) -> (String, String, String) {
         let byte = text.find('|').unwrap();
         let text = text.replace('|', "");

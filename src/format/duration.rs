@@ -1,4 +1,4 @@
-//! A duration of a file, checked: fixed, drawn, or a value of the game.
+//! A checked duration of a file: fixed, drawn at random, or a value of the game.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::name::Name;
 
 /// How long an exit waits, or how often a state has its turn.
 ///
-/// Displayed as it is written, a plain number with its unit: `2.5 s`, `10 ticks`, `2 s .. 4 s`, `patience`.
+/// It is displayed as it is written. A plain number gets its unit: `2.5 s`, `10 ticks`, `2 s .. 4 s`, `patience`.
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ use super::name::Name;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Duration {
-    /// In one line.
+    /// The text on one line.
     pub(crate) text: String,
     pub(crate) length: Length,
     pub(crate) span: Range<usize>,
@@ -36,23 +36,23 @@ pub struct Duration {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Length {
-    /// In seconds. Where ticks have no rate, which is an error if the game's words are known, it is not a number.
+    /// In seconds. NaN for ticks without a rate; this is an error if the game's words are known.
     Fixed(f64),
     Drawn(Drawn),
     Value(Name),
 }
 
-/// A duration that is drawn: any time between two, in seconds, or one of some whole ticks.
+/// A random duration: any time in a range in seconds, or a whole number of ticks in this range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Drawn {
     pub(crate) least: f64,
     pub(crate) most: f64,
-    /// How long a tick is, where whole ticks are drawn.
+    /// The length of a tick in seconds, if a whole number of ticks is drawn.
     pub(crate) tick: Option<f64>,
 }
 
 impl Drawn {
-    /// The duration for a random number from 0 to below 1, in seconds.
+    /// Returns the duration in seconds for a random number from 0 to below 1.
     pub(crate) fn at(self, luck: f64) -> f64 {
         let Self { least, most, tick } = self;
         let luck = luck.clamp(0.0, 1.0);
@@ -67,7 +67,7 @@ impl Drawn {
 }
 
 impl Duration {
-    /// Returns the seconds, if the duration is fixed. For ticks without a rate they are not a number.
+    /// Returns the seconds, if the duration is fixed. NaN for ticks without a rate.
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         match self.length {
@@ -76,7 +76,7 @@ impl Duration {
         }
     }
 
-    /// Returns the shortest and the longest time in seconds, if the duration is drawn.
+    /// Returns the shortest and the longest time in seconds, if the duration is random.
     #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         match self.length {
@@ -85,7 +85,7 @@ impl Duration {
         }
     }
 
-    /// Returns the name of the value that says how long it is, in seconds.
+    /// Returns the name of the value that gives the duration in seconds, if it is a value of the game.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         match &self.length {
@@ -94,17 +94,17 @@ impl Duration {
         }
     }
 
-    /// The seconds that it lasts at least and at most; `None` for a value of the game.
+    /// Returns the minimum and the maximum in seconds. `None` for a value of the game.
     fn bounds(&self) -> Option<(f64, f64)> {
         self.seconds().map(|seconds| (seconds, seconds)).or_else(|| self.range())
     }
 
-    /// The seconds that it lasts at least. 0 for a value of the game.
+    /// Returns the minimum in seconds. 0 for a value of the game.
     pub(crate) fn least(&self) -> f64 {
         self.bounds().map_or(0.0, |(least, _)| least)
     }
 
-    /// The seconds that it lasts at most, if that is known.
+    /// Returns the maximum in seconds. `None` for a value of the game.
     pub(crate) fn most(&self) -> Option<f64> {
         self.bounds().map(|(_, most)| most)
     }

@@ -1,4 +1,4 @@
-//! A condition as it is written: comparisons and flags, joined by `and`, `or` and `not`.
+//! A condition in its written form: comparisons and flags, joined by `and`, `or` and `not`.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,16 +6,16 @@ use std::ops::Range;
 use super::name::{Name, is_word};
 use super::operand::{Operand, Quoted};
 
-/// The most comparisons, flags and chances that one condition may have.
+/// The maximum number of comparisons, flags and chances in one condition.
 pub(crate) const MOST_TESTS: usize = 1000;
 
 /// The words that cannot be names of values.
 pub(crate) const RESERVED: [&str; 7] = ["and", "or", "not", "true", "false", "time_in_state", "chance"];
 
-/// What stands before the name of a field of a message.
+/// The prefix of a field of a message.
 pub(crate) const OF_MESSAGE: &str = "message.";
 
-/// Whether a name can be written in a condition.
+/// Whether a name of a value can be written in a condition.
 pub(crate) fn is_name(text: &str) -> bool {
     is_word(text) && !RESERVED.contains(&text) && !text.starts_with(OF_MESSAGE)
 }
@@ -24,7 +24,6 @@ pub(crate) fn is_name(text: &str) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expr {
     Bool(bool),
-    /// A value that is true or false.
     Flag(Name),
     Compare {
         left: Operand,
@@ -33,23 +32,23 @@ pub(crate) enum Expr {
     },
     Chance {
         p: f64,
-        /// Whether it is the chance of a second, not of a question.
+        /// Whether `p` is the chance per second, instead of the chance per evaluation.
         per_second: bool,
         span: Range<usize>,
     },
-    /// A field of the message that is true or false, without `message.`.
+    /// A flag in a message. The name is without `message.`.
     FieldFlag(Name),
-    /// Whether the state of a name is active.
+    /// Whether the state with this name is active.
     In(Name),
     Not(Box<Expr>),
-    /// Two or more.
+    /// Two or more parts.
     And(Vec<Expr>),
-    /// Two or more.
+    /// Two or more parts.
     Or(Vec<Expr>),
 }
 
 impl Expr {
-    /// The first use of a value.
+    /// Returns the first use of a value.
     pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
         match self {
             Self::Flag(flag) => (flag.text == name).then_some(flag),
@@ -69,7 +68,7 @@ impl Expr {
         }
     }
 
-    /// Every part that is no condition of others.
+    /// Calls `see` for each flag, comparison and chance: each part that is not `not`, `and` or `or`.
     pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
         match self {
             Self::Not(inner) => inner.visit_mut(see),
@@ -78,7 +77,7 @@ impl Expr {
         }
     }
 
-    /// Where a random number is first asked for.
+    /// Returns where a chance is first used.
     pub(crate) fn first_chance(&self) -> Option<&Range<usize>> {
         match self {
             Self::Chance { span, .. } => Some(span),
@@ -99,7 +98,7 @@ pub(crate) enum Comparison {
     NotEqual,
 }
 
-/// `flag == true` and its like: the flag, and what it must be.
+/// Matches comparisons such as `flag == true`. Returns the flag, and the value that it must have.
 pub(crate) fn flag_compared<'a>(left: &'a Operand, op: Comparison, right: &'a Operand) -> Option<(&'a Operand, bool)> {
     match (left, right) {
         (flag @ (Operand::Value(_) | Operand::Field(_)), Operand::Bool(is))
@@ -113,7 +112,7 @@ pub(crate) fn flag_compared<'a>(left: &'a Operand, op: Comparison, right: &'a Op
 }
 
 impl Comparison {
-    /// All comparisons. No sign begins with that of one before it.
+    /// All comparisons. No sign begins with the sign of an earlier one, so the first match is the longest.
     pub(crate) const ALL: [Self; 6] =
         [Self::LessOrEqual, Self::GreaterOrEqual, Self::Equal, Self::NotEqual, Self::Less, Self::Greater];
 
@@ -128,7 +127,7 @@ impl Comparison {
         }
     }
 
-    /// Whether it holds. NaN compares false, whatever the comparison: `!=` too.
+    /// Whether the comparison holds. With NaN, each comparison is false, including `!=`.
     #[inline]
     #[expect(clippy::float_cmp, reason = "`==` is what the designer wrote")]
     #[expect(clippy::double_comparisons, reason = "`!=` holds for NaN")]
@@ -143,7 +142,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison that says the same with its sides exchanged.
+    /// Returns the comparison with the same meaning when the sides are swapped.
     pub(crate) fn mirrored(self) -> Self {
         match self {
             Self::Less => Self::Greater,
@@ -161,7 +160,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// As a designer would write it: what it parses to is the same expression again.
+/// The text that a designer would write. Parsing it returns the same expression.
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

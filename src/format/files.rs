@@ -1,4 +1,4 @@
-//! A definition's file and the files that it names, which the game has read itself.
+//! A definition's file and the files that it names, all of them read by the game.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,11 +12,11 @@ use super::outline::Outline;
 use super::problems::Problems;
 use super::text::text_of;
 
-/// The file of a definition, with the scripts and linked files that it names, which the game reads itself: from an archive,
-/// over the network, or from the file system of an engine.
+/// The file of a definition and the scripts and linked files that it names, read by the game itself: from an archive, over the
+/// network, or from the file system of an engine.
 ///
-/// [`missing`](Self::missing) returns the files that the game still has to read. It does not return names that lead out of
-/// the folder of the file. These are mistakes in the definition.
+/// [`missing`](Self::missing) returns the files that the game still has to read. It leaves out names that lead out of the
+/// folder of the file, because they are mistakes in the definition.
 ///
 /// # Examples
 ///
@@ -55,26 +55,26 @@ use super::text::text_of;
 pub struct Files {
     name: String,
     bytes: Vec<u8>,
-    /// By their paths from the folder of the file: the text, or why it could not be read.
+    /// The text of each file, or the reason why it could not be read, by the path relative to the folder of the definition.
     named: BTreeMap<PathBuf, Result<String, String>>,
 }
 
 impl Files {
-    /// Takes a definition's file. `name` is its path, as it is to be shown in reports.
+    /// Takes a definition's file. `name` is its path for reports.
     pub fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { name: name.into(), bytes: bytes.into(), named: BTreeMap::new() }
     }
 
-    /// Returns the definition's own path.
+    /// Returns the path of the definition's own file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the files that the game still has to [insert](Self::insert): the files that the definition and its linked
-    /// files name, by their paths from the folder of the definition. An inserted file may name more files.
+    /// Returns the files that the game still has to [insert](Self::insert): the files that the definition and its linked files
+    /// name, as paths relative to the folder of the definition. An inserted file may name more files.
     ///
-    /// Scripts whose text the game adds to the vocabulary are returned, too.
+    /// It also returns scripts whose text the game adds to the vocabulary.
     #[must_use]
     pub fn missing(&self) -> Vec<PathBuf> {
         if self.named.len() >= MOST_FILES {
@@ -90,10 +90,10 @@ impl Files {
         missing
     }
 
-    /// Adds one of the files, by its path from the folder of the definition: its bytes, or the reason why it cannot be
+    /// Adds one of the files by its path relative to the folder of the definition: its bytes, or the reason why it cannot be
     /// read.
     ///
-    /// A file that is not text, or that is longer than 10 MB, counts as one that cannot be read.
+    /// A file that is not text, or that is longer than 10 MB, is treated like a file that cannot be read.
     pub fn insert(&mut self, path: impl Into<PathBuf>, read: Result<impl Into<Vec<u8>>, impl fmt::Display>) {
         let text = match read.map(Into::into) {
             Ok(bytes) if bytes.len() as u64 > LONGEST => Err(folder::is_too_long()),
@@ -103,8 +103,8 @@ impl Files {
         self.named.insert(path.into(), text);
     }
 
-    /// Returns the names of the machines of the file, in its order. If there is a machine outside of `[machines]`, its name
-    /// is empty.
+    /// Returns the names of the machines in the order of the file. If there is a machine outside of `[machines]`, its name is
+    /// empty.
     ///
     /// # Errors
     ///
@@ -147,13 +147,13 @@ impl Files {
         text_of(&self.name, &self.bytes)
     }
 
-    /// The file's folder, as it is shown.
+    /// Returns the file's folder, for reports.
     #[cfg(feature = "script")]
     pub(crate) fn folder(&self) -> &Path {
         Path::new(&self.name).parent().unwrap_or(Path::new(""))
     }
 
-    /// The text of one of the files.
+    /// Returns the text of one of the files.
     pub(crate) fn read(&self, path: &Path) -> Result<String, String> {
         let path = within(path).ok_or_else(folder::leads_out)?;
         match self.named.get(&path) {
@@ -163,7 +163,7 @@ impl Files {
     }
 }
 
-/// A path without `.` and `..`. `None` if it leads out of the folder in which it begins.
+/// Returns the path without `.` and `..`. `None` if it leads out of the folder in which it begins.
 fn within(path: &Path) -> Option<PathBuf> {
     let mut within = PathBuf::new();
     for part in path.components() {
@@ -181,10 +181,10 @@ fn within(path: &Path) -> Option<PathBuf> {
     (!within.as_os_str().is_empty()).then_some(within)
 }
 
-/// The scripts that a text names.
+/// Returns the scripts that a text names.
 fn scripts(text: &str) -> Vec<String> {
     let mut scripts = Vec::new();
-    // Most files name none, and are not read twice for it.
+    // Most files name no script. For these, the text is not parsed a second time.
     if text.contains("script") {
         scripts_in(&TreeValue::Table(Document::read(text, true).table), &mut scripts);
     }

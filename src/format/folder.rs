@@ -1,17 +1,17 @@
-//! The files of a definition's folder, which it may name: none outside of it, and none that cannot be read to its end.
+//! Reads the files that a definition names. They must be in the definition's folder, and must not be endless.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The longest file that a definition may name, in bytes.
+/// The maximum size of a file that a definition may name, in bytes.
 pub(crate) const LONGEST: u64 = 10_000_000;
 
-/// The text of a file that a definition names.
+/// Returns the text of a file that a definition names.
 pub(crate) fn read_named(folder: &Path, path: &Path) -> Result<String, String> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let as_text = |error: io::Error| error.to_string();
-    // With all links followed, so that none leads out.
+    // All links are resolved first, so that no link can lead out of the folder.
     let whole = folder.join(path).canonicalize().map_err(as_text)?;
     if !whole.starts_with(folder.canonicalize().map_err(as_text)?) {
         return Err(leads_out());
@@ -33,13 +33,13 @@ pub(crate) fn is_too_long() -> String {
     format!("it is longer than {} MB", LONGEST / 1_000_000)
 }
 
-/// The bytes of a definition's own file, wherever it is.
+/// Returns the bytes of a definition's own file, which may be in any folder.
 pub(crate) fn read_definition(path: &Path) -> io::Result<Vec<u8>> {
     is_file(path)?;
     fs::read(path)
 }
 
-/// Fails for what is no file: from a pipe nothing may ever come, and a device may have no end.
+/// Fails if the path is not a regular file. Reading a pipe could block forever, and a device may have no end.
 fn is_file(path: &Path) -> io::Result<()> {
     if fs::metadata(path)?.is_file() {
         Ok(())

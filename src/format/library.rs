@@ -1,4 +1,4 @@
-//! The texts of the files that a file links to, found before it is read: what is read of them borrows from here.
+//! The texts of the files that a file links to. They are found before the file is read, because the drafts borrow from them.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -7,25 +7,25 @@ use std::sync::OnceLock;
 use super::draft::read::readable;
 use super::draft::tree::{Table, TreeValue};
 
-/// The most files that one file may lead to.
+/// The maximum number of files that one file may link to, directly or through other files.
 pub(crate) const MOST_FILES: usize = 1000;
 
-/// The files that a file links to, and the files that they link to, by their paths from its folder.
+/// The files that a file links to, and the files that those link to, by their paths relative to its folder.
 #[derive(Default)]
 pub(crate) struct Library {
-    /// The text, or why it could not be read.
+    /// The text of each file, or the reason why it could not be read.
     files: BTreeMap<PathBuf, Result<String, String>>,
-    /// What can be read of the file itself, and of each of these, if that is not all of it.
+    /// The readable part of the file itself, if a part of it is not readable. `rests` has the same for each linked file.
     rest: OnceLock<String>,
     rests: BTreeMap<PathBuf, OnceLock<String>>,
 }
 
-/// Whether a link names a file, and not a machine of the same file.
+/// Whether a link names a file. If not, it names a machine of the same file.
 pub(crate) fn is_file(link: &str) -> bool {
     Path::new(parts(link).0).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
-/// The file of a link, and the machine in it.
+/// Splits a link into the file and the machine in it.
 pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
     match link.split_once('#') {
         Some((file, machine)) => (file, Some(machine)),
@@ -34,7 +34,7 @@ pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
 }
 
 impl Library {
-    /// What a text links to, where the texts are read by `read`, by their paths from the folder.
+    /// Finds the files that a text links to. `read` returns the text of a path relative to the folder.
     pub(crate) fn with(text: &str, read: &dyn Fn(&Path) -> Result<String, String>) -> Self {
         let mut library = Self::default();
         let mut waiting: Vec<PathBuf> = paths(Path::new(""), text);
@@ -52,7 +52,7 @@ impl Library {
         library
     }
 
-    /// The paths of the files, from the folder, whether there is a text or not.
+    /// Returns the paths of the files relative to the folder, including files without a text.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.keys()
     }
@@ -69,7 +69,7 @@ impl Library {
         self.rests.get(path).unwrap_or(&self.rest)
     }
 
-    /// The path and the text of a file that is linked to from another one.
+    /// Returns the path and the text of a file to which the file `from` links.
     pub(crate) fn find(&self, from: &Path, file: &str) -> Result<(PathBuf, &str), String> {
         let path = path_of(from, file)?;
         match self.files.get(&path) {
@@ -80,7 +80,7 @@ impl Library {
     }
 }
 
-/// The path of a file that is named in another, from the first one's folder.
+/// Returns the path of the linked `file` relative to the folder of the definition. `from` is the file with the link.
 fn path_of(from: &Path, file: &str) -> Result<PathBuf, String> {
     let mut path = from.parent().unwrap_or(Path::new("")).to_path_buf();
     for part in Path::new(file).components() {
@@ -93,9 +93,9 @@ fn path_of(from: &Path, file: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// The files that a text links to.
+/// Returns the files that a text links to.
 fn paths(from: &Path, text: &str) -> Vec<PathBuf> {
-    // Most files link to none, and are not read twice for it.
+    // Most files link to no other file. For these, the text is not parsed a second time.
     if !text.contains("machine") {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! States that run other machines: these become states within them, so that what comes after knows one machine only.
+//! States that run other machines. The states of these machines are put inside them, so that later stages see only one machine.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,34 +17,34 @@ use super::problems::{Findings, Mistake, Origin, Problem, Problems};
 use super::source::Source;
 use super::words::Words;
 
-/// How deep machines may run each other, as states may be nested.
+/// How deep machines may run each other. It is the same limit as for nested states.
 const DEEPEST: usize = 64;
 
-/// The most states that links put into the machines of one file.
+/// The maximum number of states that links may add to the machines of one file.
 const MOST_LINKED: usize = 20_000;
 
-/// Puts linked machines into the states that run them.
+/// Puts the states of linked machines into the states that run them.
 pub(crate) struct Linker<'a, 'i> {
     library: &'i Library,
     words: Option<&'a Words>,
-    /// The machines of the files that have been read, or what is wrong with them.
+    /// The machines of the files that have been read, or the first mistake in a file.
     files: HashMap<PathBuf, Result<Rc<[Draft<'i>]>, String>>,
-    /// The machines of other files that have been checked, with the rate of the file that links to them, or what is wrong with
-    /// them.
+    /// The machines of other files that have been checked, or the first mistake in a machine. The key includes the tick rate of
+    /// the file with the link.
     linked: HashMap<(PathBuf, usize, Option<u64>), Result<Draft<'i>, String>>,
-    /// The machines that have been put together, by their files.
+    /// The machines with all their linked machines, by file and index.
     wholes: HashMap<(PathBuf, usize), Draft<'i>>,
-    /// How many states may still be put in.
+    /// How many states may still be added.
     left: usize,
 }
 
-/// A machine that is being put together: its place, and the links that lead to it.
+/// A machine whose links are being resolved: its place, and the links that lead to it.
 struct At<'t, 'i> {
     file: &'t Path,
     machines: &'t [Draft<'i>],
     which: usize,
     trail: &'t [String],
-    /// How many ticks there are in a second in the file that links to this one, or in the game.
+    /// The ticks per second of the file that links to this one, or of the game.
     rate: Option<f64>,
 }
 
@@ -60,7 +60,7 @@ impl<'a, 'i> Linker<'a, 'i> {
         }
     }
 
-    /// The machines of a file, each with its linked machines in it.
+    /// Returns the machines of a file, each with its linked machines inside.
     pub(crate) fn link(&mut self, machines: Vec<Draft<'i>>, findings: &mut Findings) -> Vec<Draft<'i>> {
         let has_links = |machine: &Draft<'_>| machine.states.iter().any(|state| state.machine.is_some());
         if !machines.iter().any(has_links) {
@@ -73,7 +73,7 @@ impl<'a, 'i> Linker<'a, 'i> {
         (0..machines.len()).map(whole).collect()
     }
 
-    /// A machine with its linked machines in it. Each is put together once.
+    /// Returns a machine with its linked machines inside. The result for each machine is cached.
     fn whole(&mut self, at: &At<'_, 'i>, findings: &mut Findings) -> Draft<'i> {
         let key = (at.file.to_path_buf(), at.which);
         if let Some(whole) = self.wholes.get(&key) {
@@ -153,7 +153,7 @@ impl<'a, 'i> Linker<'a, 'i> {
         Ok(draft)
     }
 
-    /// The machines of another file as they are written.
+    /// Reads the machines of another file, without resolving their links.
     fn read(&mut self, path: &Path, text: &'i str) -> Result<Rc<[Draft<'i>]>, String> {
         let read = || {
             let mut findings = Findings::new(Arc::new(Source::new(&path.display().to_string(), text)));
@@ -163,11 +163,11 @@ impl<'a, 'i> Linker<'a, 'i> {
         self.files.entry(path.to_path_buf()).or_insert_with(read).clone()
     }
 
-    /// A machine of another file with its linked machines, if nothing is wrong with it.
+    /// Returns a machine of another file with its linked machines, if it has no mistakes.
     fn check(&mut self, at: &At<'_, 'i>, text: &str) -> Result<Draft<'i>, String> {
         let mut findings = Findings::new(Arc::new(Source::new(&at.file.display().to_string(), text)));
         let whole = self.whole(at, &mut findings);
-        // Ticks are as long as this file says, or else the one that links to it.
+        // The tick rate of this file applies. If it has none, the rate of the file that links to it applies.
         let rate = whole.ticks_per_second.or(at.rate);
         if let Some(checked) = resolve::resolve(
             Draft { ticks_per_second: rate, ..whole.clone() },
@@ -181,7 +181,7 @@ impl<'a, 'i> Linker<'a, 'i> {
     }
 }
 
-/// What is said of a linked file with mistakes: the first one, and how many there are.
+/// Returns the text about a linked file with mistakes: the first mistake, and how many more there are.
 fn summary(problems: &Problems) -> String {
     let errors = || problems.iter().filter(|problem| !problem.is_warning());
     let first = errors().next().map(Problem::located).unwrap_or_default();
@@ -191,7 +191,7 @@ fn summary(problems: &Problems) -> String {
     }
 }
 
-/// A machine, as circles name it.
+/// Returns the name of a machine for error texts about circles.
 fn label(file: &Path, machine: Option<&Name>) -> String {
     let file = file.display().to_string();
     match machine {
@@ -202,7 +202,8 @@ fn label(file: &Path, machine: Option<&Name>) -> String {
     }
 }
 
-/// Fails if a machine cannot be put into the machines of the trail. Each of these runs the next one.
+/// Fails if a machine cannot be put into the machines of the trail, because of a circle or the depth. Each machine of the trail
+/// runs the next one.
 fn may_run(next: &str, trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
     if let Some(begin) = trail.iter().position(|on| on == next) {
         let path: Vec<_> = trail[begin..].iter().chain([&trail[begin]]).map(|on| format!("`{on}`")).collect();
@@ -219,12 +220,12 @@ fn may_run(next: &str, trail: &[String], link: &Name) -> Result<(), Box<Mistake>
     Mistake::error("nested-too-deep", link.span.clone(), message).label("too deep from here").refuse()
 }
 
-/// Puts the states of a machine into the one that runs it.
+/// Puts the states of a machine into the state that runs it.
 fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, link: &Range<usize>) {
     let base = states.len();
     let prefix = states[by].name.text.clone();
     let named = |text: &str| Some(Name { text: text.into(), span: link.clone() });
-    // A state that would run beside all others is around them.
+    // The global state of a linked machine becomes the parent of its other states.
     let around = linked.global.map(|global| global.text);
     let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
     Rc::make_mut(&mut states[by]).initial = named(around.as_deref().unwrap_or(&initial));
@@ -250,7 +251,7 @@ fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, l
     }
 }
 
-/// What is said of a machine of another file is said of the link to it.
+/// Moves the positions of all parts of a linked machine to the link, because mistakes in the other file are reported there.
 fn relocate(draft: &mut Draft<'_>, to: &Range<usize>, file: &Arc<Path>) {
     let rate = draft.ticks_per_second;
     for state in &mut draft.states {

@@ -1,6 +1,6 @@
-//! A definition file as a text, and what it means.
+//! Reads, checks and describes definition files.
 //!
-//! The layer below `definition`, which runs for owners what is read here. Nothing here uses `Owner` or `StateMachine`.
+//! This layer is below `definition`, which runs the result for owners. It does not use `Owner` or `StateMachine`.
 
 pub(crate) mod beside;
 pub(crate) mod chains;

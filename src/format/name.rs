@@ -1,4 +1,4 @@
-//! A name that a file has, and where.
+//! Names in a file.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ pub(crate) struct Name {
     pub(crate) span: Range<usize>,
 }
 
-/// Names are compared as written, wherever that is.
+/// Two names are equal if their texts are equal, wherever they are written.
 impl PartialEq for Name {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -23,7 +23,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// Whether a name of any kind can be written without quotes.
+/// Whether a name can be written without quotes.
 pub(crate) fn is_word(text: &str) -> bool {
     text.starts_with(begins_name) && text.chars().all(continues_name)
 }

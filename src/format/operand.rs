@@ -1,4 +1,4 @@
-//! One side of a comparison: a number, a value that is read, or a calculation with these.
+//! One side of a comparison: a number, a value, or a calculation.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(crate) enum Operand {
     /// A field of the message that an exit waits for, without `message.`.
     Field(Name),
     TimeInState(Range<usize>),
-    /// The time in the state of a name.
+    /// The time in the state with this name.
     TimeIn(Name),
     Negative(Box<Operand>),
     Calculation(Box<Operand>, Arithmetic, Box<Operand>),
@@ -40,7 +40,7 @@ pub(crate) enum Function {
 pub(crate) const FUNCTIONS: [Function; 3] = [Function::Least, Function::Greatest, Function::Absolute];
 
 impl Operand {
-    /// All that it consists of, itself included.
+    /// Calls `see` for the operand and for all its parts.
     pub(crate) fn visit<'o>(&'o self, see: &mut impl FnMut(&'o Self)) {
         see(self);
         match self {
@@ -54,7 +54,7 @@ impl Operand {
         }
     }
 
-    /// As [`visit`](Self::visit), to change the names in it.
+    /// Like [`visit`](Self::visit), but the parts can be changed.
     pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
         see(self);
         match self {
@@ -74,22 +74,22 @@ impl Operand {
         any
     }
 
-    /// Whether anything is read for it.
+    /// Whether it contains a value that must be read.
     pub(crate) fn is_read(&self) -> bool {
         self.any(|part| matches!(part, Self::Value(_) | Self::Field(_) | Self::TimeInState(_) | Self::TimeIn(_)))
     }
 
-    /// Whether a time is part of it.
+    /// Whether it contains a time.
     pub(crate) fn has_time(&self) -> bool {
         self.any(|part| matches!(part, Self::TimeInState(_) | Self::TimeIn(_)))
     }
 
-    /// Whether it is neither calculated nor looked up elsewhere than in the game and the state's own time.
+    /// Whether it is a number or is read directly from the owner or the state's own time, without any calculation.
     pub(crate) fn is_simple(&self) -> bool {
         matches!(self, Self::Number(_) | Self::Bool(_) | Self::Value(_) | Self::TimeInState(_))
     }
 
-    /// How tightly its parts are bound.
+    /// Returns the precedence of the outermost operator.
     fn binding(&self) -> u8 {
         match self {
             Self::Calculation(_, Arithmetic::Add | Arithmetic::Subtract, _) => 1,
@@ -109,7 +109,7 @@ impl Arithmetic {
         }
     }
 
-    /// The result. A division by 0 gives no number.
+    /// Returns the result. A division by 0 returns NaN.
     #[inline]
     pub(crate) fn of(self, left: f64, right: f64) -> f64 {
         match self {
@@ -131,7 +131,7 @@ impl Function {
         }
     }
 
-    /// How many numbers it takes.
+    /// Returns the number of arguments.
     pub(crate) fn takes(self) -> usize {
         match self {
             Self::Least | Self::Greatest => 2,
@@ -139,7 +139,7 @@ impl Function {
         }
     }
 
-    /// The result. It is not a number if an operand is not a number.
+    /// Returns the result. It is NaN if an operand is NaN.
     pub(crate) fn of(self, first: f64, second: f64) -> f64 {
         match self {
             Self::Absolute => first.abs(),
@@ -179,7 +179,7 @@ impl fmt::Display for Operand {
     }
 }
 
-/// The name of a state in a condition: in quotes where it is not a word.
+/// The name of a state in a condition. It is written in quotes if it is not a word.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {

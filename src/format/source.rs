@@ -1,4 +1,4 @@
-//! A file's name and text, as problems point into it.
+//! A file's name and text, to which problems refer.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -7,24 +7,24 @@ use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanConten
 
 use crate::shown::{is_control, shown};
 
-/// The longest line that is drawn, in bytes. Report handlers pad with as much space as stands before what they underline,
-/// and panic where that is more than they can count.
+/// The longest line that is drawn, in bytes. Report handlers indent the underline by the width of the text before it, and panic
+/// if this width is more than they can format.
 const LONGEST_DRAWN: usize = 1_500;
 
-/// How many lines between two parts are drawn.
+/// The maximum number of lines that are drawn between two parts.
 const MOST_BETWEEN: usize = 3;
 
 /// A file's name and text.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) name: String,
-    /// With a newline at its end: the end of the last line can be underlined only where there is one.
+    /// The text with a newline at its end. Without it, the end of the last line could not be underlined.
     ended: String,
-    /// How long the text is without a newline that it does not have itself.
+    /// The length of the original text, without an added newline.
     length: usize,
-    /// Where each line begins.
+    /// The start of each line, in bytes.
     lines: OnceLock<Vec<usize>>,
-    /// The text without control characters, if it has any.
+    /// The text with its control characters replaced, if it has any.
     plain: OnceLock<Option<String>>,
 }
 
@@ -38,7 +38,7 @@ impl Source {
         &self.ended[..self.length]
     }
 
-    /// The line and the column of a byte: in characters, both counted from 1.
+    /// Returns the line and the column of a byte. The column is in characters, and both are counted from 1.
     pub(crate) fn position(&self, at: usize) -> (usize, usize) {
         let mut at = at.min(self.length);
         while !self.ended.is_char_boundary(at) {
@@ -48,13 +48,13 @@ impl Source {
         (line + 1, self.ended[self.lines()[line]..at].chars().count() + 1)
     }
 
-    /// Whether a report handler can draw what is around a part of the text.
+    /// Whether a report handler can draw the lines around a part of the text.
     pub(crate) fn can_be_drawn(&self, part: &Range<usize>) -> bool {
         let lines = self.around(part, 1, 1);
         self.ended[lines].lines().all(|line| line.len() <= LONGEST_DRAWN)
     }
 
-    /// The part that is underlined of one that goes over many lines: the first of them.
+    /// Returns the range to underline for a part of the text. If the part has many lines, only the first line is underlined.
     pub(crate) fn underlined(&self, part: &Range<usize>) -> Range<usize> {
         const MOST_LINES: usize = 8;
         let first = self.line_of(part.start);
@@ -72,21 +72,21 @@ impl Source {
         })
     }
 
-    /// The line that a byte is in, counted from 0.
+    /// Returns the line of a byte, counted from 0.
     fn line_of(&self, at: usize) -> usize {
         self.lines().partition_point(|begin| *begin <= at).saturating_sub(1)
     }
 
-    /// The bytes of the lines of a part of the text, with a number of lines before and behind it.
+    /// Returns the range of the lines of a part of the text, with some lines before and after it.
     fn around(&self, part: &Range<usize>, before: usize, behind: usize) -> Range<usize> {
         let (lines, end) = (self.lines(), part.end.saturating_sub(1).max(part.start));
         let start = lines[self.line_of(part.start).saturating_sub(before)];
-        // One more, for what ends at the end of a line.
+        // One more line is needed if the part ends at the end of a line.
         let end = lines.get(self.line_of(end) + behind + 2).copied().unwrap_or(self.ended.len());
         start..end
     }
 
-    /// The text as it can be shown. Each character is as long as the one that it stands for.
+    /// Returns the text in a form that can be shown. Each replacement character has as many bytes as the character it replaces.
     fn plain(&self) -> &str {
         let plain = self.plain.get_or_init(|| {
             let is_shown = |c| !is_control(c) || matches!(c, '\n' | '\t' | '\r');
@@ -96,7 +96,7 @@ impl Source {
                 2 => '¿',
                 _ => char::REPLACEMENT_CHARACTER,
             };
-            // A carriage return alone would have the line written over.
+            // A carriage return without a newline would make the terminal overwrite the line.
             let has_controls = self.ended.contains(|c| !is_shown(c)) || self.ended.contains('\r');
             has_controls.then(|| {
                 let mut rest = self.ended.chars().peekable();
@@ -129,10 +129,11 @@ impl SourceCode for Source {
         let read = text.as_bytes().read_span(&within, before, behind)?;
         let at = SourceSpan::new((lines.start + read.span().offset()).into(), read.span().len());
         let (line, column) = (self.line_of(lines.start) + read.line(), read.column());
-        // What is read borrows the text, but the box does not say so.
+        // The read content borrows the text, but the type of the box does not say so. So the slice is taken again.
         let begin = read.span().offset();
         let data = &text.as_bytes()[begin..begin + read.span().len()];
-        // Two parts are drawn as one where the lines of the first reach the second: a few between them are shown, too.
+        // Two parts are drawn together if the lines of the first one reach the second one. The count includes a few lines
+        // between them.
         let count = read.line_count() + MOST_BETWEEN;
         Ok(Box::new(MietteSpanContents::new_named(shown(&self.name, usize::MAX).into(), data, at, line, column, count)))
     }

@@ -1,4 +1,4 @@
-//! A file as far as it can be read, mistaken or not: for editors.
+//! Reads as much of a file as possible, even if it has mistakes. It is for editors.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use super::outline::{Outline, StateId};
 use super::problems::Problems;
 use super::words::Words;
 
-/// A file that is being written, as far as it can be read: its problems, and outlines of everything that has no error.
+/// A file that is being edited: its problems, and outlines of everything that has no error.
 ///
-/// What has an error is left out of the outlines: for example, an exit to an unknown state. If some states are each other's
+/// Parts with errors are left out of the outlines: for example, an exit to an unknown state. If some states are each other's
 /// parents, one of them has no parent. If the initial state is missing or unknown, it is the first state.
 ///
 /// # Examples
@@ -38,8 +38,9 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads a file. `file` is its name in the reports. The scripts and the files that it links to are looked for in
-    /// `folder`. Before a file is read, `open` is called with its path from there, for the text that an editor has open.
+    /// Reads a file. `file` is its name in the reports. The scripts and the files that it links to are looked for in `folder`.
+    /// Before a file is read, `open` is called with its path relative to the folder. If `open` returns the text that an editor
+    /// has open, this text is used instead of the file.
     ///
     /// Without `words`, the words of the game are not checked.
     #[must_use]
@@ -57,8 +58,8 @@ impl Survey {
         Self { outlines, problems: findings.into_each_problem(), keys, links, is_definition }
     }
 
-    /// Returns whether the file is meant to be a definition: it names a state or a machine, or the state that it begins in. An
-    /// editor may open any TOML file.
+    /// Returns whether the file is meant to be a definition: it names a state, a machine or an initial state. An editor may
+    /// open any TOML file.
     #[must_use]
     pub fn is_definition(&self) -> bool {
         self.is_definition
@@ -76,13 +77,13 @@ impl Survey {
         &self.problems
     }
 
-    /// Returns where the names of states and machines are keys, in the order of the file.
+    /// Returns the places where names of states and machines are keys, in the order of the file.
     #[must_use]
     pub fn keys(&self) -> &[Key] {
         &self.keys
     }
 
-    /// Returns the files that it links to, and the files that those link to, by their paths from the folder, whether they
+    /// Returns the files that it links to, and the files that those link to, as paths relative to the folder, whether they
     /// exist or not.
     #[must_use]
     pub fn links(&self) -> &[PathBuf] {
@@ -90,7 +91,7 @@ impl Survey {
     }
 }
 
-/// The outline with its states as a tree, which they are not where parents are in a circle, or an initial child is no child.
+/// Returns the outline with its states as a tree. Parents in a circle and an initial child that is not a child are removed.
 fn as_tree(mut outline: Outline) -> Outline {
     let count = outline.states.len();
     for circle in Chains::follow(count, |i| outline.states[i].parent.map(StateId::index)).circles {

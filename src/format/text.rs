@@ -1,14 +1,14 @@
-//! The first stage of reading a definition: from a file's bytes to its text.
+//! The first stage of reading a definition: converts a file's bytes to text.
 
 use std::sync::Arc;
 
 use super::problems::{Findings, Mistake, Problems};
 use super::source::Source;
 
-/// The text of a file's bytes.
+/// Returns the text of a file's bytes.
 pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problems> {
     std::str::from_utf8(bytes).map_err(|error| {
-        // What can be shown is the text up to there, and the line in which it ends.
+        // The report shows the text with replacement characters, and marks the first of them.
         let shown = String::from_utf8_lossy(bytes);
         let start = error.valid_up_to();
         let at = start..start + char::REPLACEMENT_CHARACTER.len_utf8();

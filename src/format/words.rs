@@ -52,28 +52,28 @@ pub struct Words {
     pub script_files: BTreeSet<String>,
 }
 
-/// What a value of the vocabulary is.
+/// The type of a value in the vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValueKind {
-    /// A number, to be compared.
+    /// A number, which conditions can compare.
     Number,
     /// True or false.
     Flag,
 }
 
-/// What a word of the game stands for.
+/// The kind of a word of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WordKind {
     Behaviour,
     Value,
     Message,
-    /// Of a message.
+    /// A field of a message.
     Field,
 }
 
 impl WordKind {
-    /// The code of the mistake of using one that is not offered.
+    /// Returns the code of the problem for an unknown word of this kind.
     pub(crate) fn unknown(self) -> &'static str {
         match self {
             Self::Behaviour => "unknown-behaviour",
@@ -96,7 +96,7 @@ impl fmt::Display for WordKind {
 }
 
 impl Words {
-    /// Writes them as JSON.
+    /// Returns the words as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -104,7 +104,7 @@ impl Words {
         json
     }
 
-    /// Reads them from JSON.
+    /// Reads words from JSON.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What defined states can do: states of the game, with parameters or without.
+//! Behaviors: states of the game that states of a file can use, with or without parameters.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ impl<T: Owner> Vocabulary<T> {
         self.stand_in(name, None, state)
     }
 
-    /// Adds a behavior with parameters. `make` is called once for each state of a file that has this behavior, with the
-    /// parameters that are written there, and returns the state of the game that does it.
+    /// Adds a behavior with parameters. `make` is called once for each state of a file that has this behavior. It gets the
+    /// parameters from the file and returns a state of the game.
     #[must_use]
     pub fn behavior_with<P, S, F>(self, name: impl Into<String>, make: F) -> Self
     where

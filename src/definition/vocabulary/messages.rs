@@ -1,4 +1,4 @@
-//! What a game's messages say: their fields.
+//! The fields of a game's messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use crate::owner::Owner;
 /// Reads a number of a message.
 pub(crate) type NumberField<T> = Arc<dyn Fn(&<T as Owner>::Message) -> f64 + Send + Sync>;
 
-/// Reads of a message what is true or false.
+/// Reads a flag of a message.
 pub(crate) type FlagField<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
 /// A field of a message.
 pub(crate) type Field<T> = Reading<NumberField<T>, FlagField<T>>;
 
-/// The fields of all messages: by the message's name, then by their own.
+/// The fields of all messages, by the name of the message and then by the name of the field.
 pub(crate) type Fields<T> = BTreeMap<String, BTreeMap<String, Field<T>>>;
 
 impl<T: Owner> Vocabulary<T> {

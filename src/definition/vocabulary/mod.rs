@@ -1,4 +1,4 @@
-//! What a file may say: the game's values, behaviors and messages by name.
+//! The words that a file may use: the game's values, behaviors and messages, by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,7 +17,7 @@ pub(crate) mod messages;
 #[cfg(feature = "script")]
 pub(crate) mod scripting;
 
-/// What a definition may say about owners of type `T`: named values, behaviors and messages, registered in code.
+/// The words that a definition may use for owners of type `T`: values, behaviors and messages, registered in code by name.
 ///
 /// The names of values are written in conditions, so they must be words: letters, digits, `_` and `.`. A word does not begin
 /// with a digit or with `message.`, and is not one of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
@@ -114,20 +114,20 @@ pub struct Vocabulary<T: Owner> {
     pub(crate) values: BTreeMap<String, Value<T>>,
     behaviors: BTreeMap<String, Behaviour<Make<T>>>,
     messages: BTreeMap<String, MessageKind<T>>,
-    /// What they carry.
+    /// The fields of the messages.
     fields: messages::Fields<T>,
-    /// What is said of words, by their names.
+    /// The descriptions of words, by the names of the words.
     descriptions: BTreeMap<String, String>,
-    /// Where a condition or a duration draws a random number.
+    /// Draws random numbers for conditions and durations.
     pub(crate) random: Option<Random<T>>,
     ticks_per_second: Option<f64>,
-    /// What has been registered more than once. The last one counts, but no definition is loaded with it.
+    /// The words that have been registered more than once. The last registration counts, but no definition can be loaded.
     pub(crate) repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
     pub(crate) scripts: scripting::Scripts<scripting::Setter<T>>,
 }
 
-/// What has been registered more than once.
+/// A part of the vocabulary that has been registered more than once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Repeated {
     Word(WordKind, String),
@@ -137,14 +137,14 @@ pub(crate) enum Repeated {
     Random,
 }
 
-/// What a condition reads: a number, or whether something is true.
+/// A value that a condition reads: a number or a flag.
 #[derive(Clone)]
 pub(crate) enum Reading<N, F> {
     Number(N),
     Flag(F),
 }
 
-/// What a condition reads of an owner.
+/// A value that a condition reads from an owner.
 pub(crate) type Value<T> = Reading<Arc<dyn Number<T>>, Arc<dyn Flag<T>>>;
 
 impl<N, F> Reading<N, F> {
@@ -170,13 +170,13 @@ impl<N, F> Reading<N, F> {
     }
 }
 
-/// Draws a number from 0 to below 1.
+/// Draws a random number from 0 to below 1.
 pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -> f64 + Send + Sync>;
 
-/// Whether a message is of a kind.
+/// Returns whether a message is of a certain kind.
 pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
-/// Makes the state that does what a behavior says.
+/// Creates the state that implements a behavior.
 type Make<T> = Arc<dyn Fn(Option<Params<'_>>, &FileStates<T>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
 
 #[derive(Clone)]
@@ -335,7 +335,7 @@ impl<T: Owner> Vocabulary<T> {
             ticks_per_second: self.ticks_per_second,
             ..Words::default()
         };
-        // Inserted one by one: `collect` would be compiled again for each type of owner, with the sort inside.
+        // Inserted one by one: `collect` would be compiled for each type of owner, including its sort.
         for (name, value) in &self.values {
             words.values.insert(name.clone(), value.kind());
         }
@@ -362,7 +362,7 @@ impl<T: Owner> Vocabulary<T> {
         words
     }
 
-    /// Adds a word to the words of its kind.
+    /// Adds a word to the map of its kind.
     fn with_word<W>(
         mut self,
         kind: WordKind,
@@ -393,7 +393,7 @@ impl<T: Owner> Vocabulary<T> {
         self.messages.get(name).cloned()
     }
 
-    /// The state that does what `behavior` says. `None` if there is no such word.
+    /// Creates the state that implements `behaviour`. `None` if there is no behavior with this name.
     pub(crate) fn make(
         &self,
         behaviour: &str,

@@ -1,4 +1,4 @@
-//! A vocabulary for scripts: the fields that they may write, and texts that stand for files.
+//! The part of a vocabulary that only scripts use: fields that scripts may write, and texts that replace files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::format::beside::FilesBeside;
 use crate::format::script::budget::ScriptBudget;
 use crate::owner::Owner;
 
-/// What a game offers to scripts alone.
+/// The part of a vocabulary that only scripts can use.
 #[derive(Clone)]
 pub(crate) struct Scripts<S> {
     pub(crate) fields: BTreeMap<String, S>,
@@ -22,7 +22,7 @@ pub(crate) struct Scripts<S> {
 pub(crate) type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
 
 impl<S> Scripts<S> {
-    /// The text of a script: the offered one, or that of a file beside the definition.
+    /// Returns the text of a script: the text from the vocabulary, or else the text of a file in the definition's folder.
     pub(crate) fn text_of(&self, file: &str, beside: Option<&FilesBeside>) -> Result<String, String> {
         if let Some(text) = self.texts.get(file) {
             return Ok(text.clone());
@@ -106,8 +106,8 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Sets how much scripts may do: the most operations in one call, and in one callback of a state. The defaults are 100 000 and
-    /// 1 000 000.
+    /// Sets how much scripts may do: the maximum number of operations in one call, and in one callback of a state. The defaults
+    /// are 100 000 and 1 000 000.
     ///
     /// # Examples
     ///

@@ -1,6 +1,6 @@
-//! Random programs of what editors, version control and mistakes do to the files of a definition, while machines run on it.
+//! Random sequences of file changes, as editors, version control and mistakes make them, while machines run on the files.
 //!
-//! `PROPTEST_CASES=10000 cargo test --release --all-features --lib under_fire` looks further than the usual run.
+//! `PROPTEST_CASES=10000 cargo test --release --all-features --lib under_fire` tests more cases than the usual run.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -39,13 +39,13 @@ fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new().field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
 }
 
-/// The files by number: the definition, one that it links to, its script, and one that nothing names.
+/// The files by number: the definition, a file that it links to, its script, and a file that no other file names.
 const FILES: [&str; 4] = ["guard.toml", "round.toml", "guard.rhai", "other.toml"];
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Clone, Copy, Debug)]
 enum Content {
-    /// With this number in it.
+    /// A valid file that contains this number.
     Valid(u8),
     /// The beginning of a valid file.
     Half(u8),
@@ -82,20 +82,21 @@ impl Content {
     }
 }
 
-/// What is done to a file.
+/// A change to a file.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Written over.
+    /// The file is overwritten.
     Write(Content),
-    /// A new file is put in its place.
+    /// The file is replaced with a new one.
     Rename(Content),
     Remove,
-    /// A link takes its place: to another file, to itself, to nothing, to a folder, out of the folder, or to where the next leads.
+    /// The file is replaced with a link: to another file, to itself, to nothing, to a folder, to a file outside of the folder,
+    /// or to the next file.
     Link(u8),
     Folder,
-    /// Takes away the permission to read it, or gives it back.
+    /// The permission to read the file is given or taken away.
     Mode(bool),
-    /// The folder on the way to the definition leads elsewhere.
+    /// The link to the folder of the definition gets another target.
     Exchange,
 }
 
@@ -103,7 +104,7 @@ enum Act {
 struct Step {
     file: usize,
     act: Act,
-    /// What the operating system tells of it.
+    /// The kinds of the events that the operating system sends.
     kinds: Vec<u8>,
 }
 
@@ -171,7 +172,7 @@ impl Stage {
         self.root.join("now").join(FILES[file])
     }
 
-    /// Does what a step says. Whether the operating system can do it is not the question.
+    /// Makes the change of a step. It does not matter whether the operating system allows it.
     fn act(&mut self, step: &Step) {
         let path = self.path(step.file);
         match step.act {
@@ -229,7 +230,7 @@ impl Stage {
         self.send.send(Ok(Event::new(kind).add_path(path.into()))).unwrap();
     }
 
-    /// What a new guard does by a definition.
+    /// Returns the states of a definition, and what a new guard does with it.
     fn fate(definition: &Definition<Guard>) -> Vec<String> {
         let (mut guard, mut machine) = (Guard::default(), definition.machine());
         machine.start(&mut guard, &mut 0.0);
@@ -241,7 +242,7 @@ impl Stage {
         fate
     }
 
-    /// Polls, and checks what has come of it. Returns whether the definition was reloaded, or that it could not be.
+    /// Polls and checks the result. Returns whether the definition was reloaded, or the error.
     fn poll(&mut self) -> Result<bool, String> {
         let before = Self::fate(&self.definition);
         let polled = self.watch.poll();
@@ -269,14 +270,14 @@ impl Stage {
         polled
     }
 
-    /// A tick of all that runs on the definition.
+    /// Updates all machines that run on the definition.
     fn tick(&mut self) {
         self.now += 0.25;
         let (guard, machine) = &mut self.machine;
         machine.update(guard, &mut self.now);
         self.batch.update(&mut self.now);
         assert_eq!(self.batch.len(), 3);
-        // An owner in a state that is gone has been led to another by now, or does not get away before its next change.
+        // An owner whose state is gone has changed to another state by now, or stays until its next change.
         assert!(machine.current().is_some());
     }
 
@@ -288,7 +289,7 @@ impl Stage {
         }
         _ = self.poll();
         self.tick();
-        // When all events have been reported and the definition itself is saved, the files as they are now are what counts.
+        // After all events and an event for the definition itself, the current files must be loaded.
         self.hear(0, &path);
         _ = self.poll();
         self.hear(1, &self.path(0));
@@ -301,7 +302,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // It may be gone already.
+        // The folder may already be gone.
         _ = fs::remove_dir_all(&self.root);
     }
 }

@@ -1,4 +1,5 @@
-//! The behaviors of a state: a name with `params`, or a list of names and of tables that hold a name and its parameters.
+//! Reads the behaviors of a state: a name with `params`, or a list. An element of the list is a name, or a table with a name
+//! and parameters.
 
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use super::tree::{SpannedValue, Table, TreeValue};
 use crate::format::problems::{Mistake, Origin};
 
 impl<'i> DraftReader<'_, 'i> {
-    /// The behaviors of a state.
+    /// Reads the behaviors of a state.
     pub(super) fn behaviors(&mut self, state: &Table<'i>) -> Vec<DraftBehavior<'i>> {
         let given: Vec<_> = BEHAVIOR_KEYS.into_iter().filter_map(|key| Some((key, state.get(key)?))).collect();
         if let [(_, first), (key, second)] = &given[..] {
@@ -53,7 +54,7 @@ impl<'i> DraftReader<'_, 'i> {
     }
 }
 
-/// A name, or a table of a name and parameters.
+/// Reads a behavior: a name, or a table with a name and parameters.
 fn behavior<'i>(reader: &mut DraftReader<'_, 'i>, value: &SpannedValue<'i>) -> Option<DraftBehavior<'i>> {
     let TreeValue::Table(table) = value.get_ref() else {
         if value.get_ref().is_str() {

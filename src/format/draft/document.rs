@@ -1,25 +1,25 @@
-//! From a text to the tree of what it says, statement by statement.
+//! Parses a text statement by statement into a tree.
 
 use std::ops::Range;
 
 use super::statements::{Statement, Statements};
 use super::tree::{Key, RefusedKey, Table, TableOrigin};
 
-/// What a text says.
+/// A parsed text.
 #[derive(Default)]
 pub(crate) struct Document<'i> {
     pub(crate) table: Table<'i>,
-    /// The first thing that is no TOML: why, and where.
+    /// The first part that is not valid TOML: the reason and the place.
     pub(super) error: Option<(String, Range<usize>)>,
-    /// Keys and headers that are given again, in the order of the file.
+    /// The keys and headers that occur a second time, in the order of the file.
     pub(super) repeated: Vec<RepeatedKey>,
-    /// How many more there are.
+    /// How many more repeated keys there are.
     pub(super) more_repeated: usize,
-    /// The table of the last header; `None` if there can be no such table.
+    /// The table of the last header. `None` if such a table cannot exist.
     path: Option<Vec<Key<'i>>>,
 }
 
-/// A key that is given again.
+/// A key that occurs a second time.
 pub(super) struct RepeatedKey {
     pub(super) key: Range<usize>,
     pub(super) first: Option<Range<usize>>,
@@ -28,7 +28,8 @@ pub(super) struct RepeatedKey {
 }
 
 impl<'i> Document<'i> {
-    /// Reads a text up to the first thing in it that is no TOML, or beyond, as far as it can be read.
+    /// Parses a text up to the first part that is not valid TOML. If `goes_on` is true, continues after it with the parts that
+    /// can be read.
     pub(crate) fn read(text: &'i str, goes_on: bool) -> Self {
         let mut document = Self { path: Some(Vec::new()), ..Self::default() };
         for statement in Statements::of(text) {
@@ -40,7 +41,7 @@ impl<'i> Document<'i> {
         document
     }
 
-    /// Whether all of it is TOML.
+    /// Whether all of the text is valid TOML.
     pub(crate) fn is_right(&self) -> bool {
         self.error.is_none() && self.repeated.is_empty()
     }
@@ -60,7 +61,7 @@ impl<'i> Document<'i> {
             let above = &statement.keys[..statement.keys.len() - 1];
             let refused = self.table.open(above, last, header.is_list, header.span).err();
             let is_twice = refused.as_ref().is_some_and(|refused| refused.key == last.span());
-            // A table that is opened again goes on.
+            // If a table is opened a second time, the following statements still belong to it.
             let is_open = refused.is_none() || is_twice && !header.is_list;
             if let Some(refused) = refused {
                 self.refuse(refused, is_twice && above.last().is_some_and(|key| key.get_ref() == "states"));
@@ -75,7 +76,7 @@ impl<'i> Document<'i> {
     }
 
     fn refuse(&mut self, RefusedKey { key, first, of_type }: RefusedKey, is_state: bool) {
-        // Enough to report the first few, and to leave out the ones that follow from them.
+        // Enough to report the first few, and to suppress mistakes that only follow from them.
         const MOST_KEPT: usize = 1000;
         match of_type {
             Some(of_type) => self.fails(&format!("cannot extend value of type {of_type} with a dotted key"), key),

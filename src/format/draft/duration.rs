@@ -1,5 +1,5 @@
-//! Durations in a file: `after` of an exit and `every` of a state. A number of seconds, a text such as `"10 ticks"` or
-//! `"2 s .. 4 s"`, or the name of a value.
+//! Parses durations: `after` of an exit and `every` of a state. A duration is a number of seconds, a text such as `"10 ticks"`
+//! or `"2 s .. 4 s"`, or the name of a value.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::format::name::Name;
 use crate::format::problems::findings::{Findings, nearest};
 use crate::format::problems::{Mistake, Origin};
 
-/// A duration as it is written.
+/// A duration in its written form.
 #[derive(Clone, Debug)]
 pub(crate) struct DraftDuration {
-    /// In one line; a number with its unit.
+    /// The text on one line. A plain number has its unit.
     pub(crate) text: String,
     pub(crate) length: DraftLength,
     pub(crate) span: Range<usize>,
@@ -22,21 +22,21 @@ pub(crate) struct DraftDuration {
 #[derive(Clone, Debug)]
 pub(crate) enum DraftLength {
     Fixed(Time),
-    /// From the first to the second, which is the longer one where that can be told.
+    /// From the first time to the second. The second one is longer if both have the same unit.
     Drawn(Time, Time),
-    /// As long as a value of the game says.
+    /// The value of the game with this name, in seconds.
     Value(Name),
 }
 
-/// A time with its unit: finite, and not negative.
+/// A time with its unit. It is finite and not negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Time {
     pub(crate) number: f64,
-    /// Whether it is in ticks, not in seconds.
+    /// Whether it is in ticks instead of seconds.
     pub(crate) is_ticks: bool,
 }
 
-/// The units of time, and how many seconds each is; `None` for ticks.
+/// The units of time, each with its length in seconds. `None` for ticks.
 const UNITS: [(&[&str], Option<f64>); 5] = [
     (&["hours", "hour", "h"], Some(3600.0)),
     (&["minutes", "minute", "min"], Some(60.0)),
@@ -45,13 +45,13 @@ const UNITS: [(&[&str], Option<f64>); 5] = [
     (&["milliseconds", "ms"], Some(0.001)),
 ];
 
-/// Units that are too short, and how many of them are in a second.
+/// Units that are too short for durations, each with the number of them in a second.
 const TOO_SHORT: [(&[&str], f64); 2] = [(&["µs", "μs", "us", "microseconds"], 1e6), (&["ns", "nanoseconds"], 1e9)];
 
 /// The help for a duration that cannot be read.
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
 
-/// From when on an exit is open.
+/// Reads `after`: how long an exit waits.
 pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`after`", "0 or more", findings)?;
     if is_nothing(&duration) {
@@ -63,7 +63,7 @@ pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option
     Some(duration)
 }
 
-/// How often a state is tried.
+/// Reads `every`: the time between two turns of a state.
 pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`every`", "more than 0", findings)?;
     let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);
@@ -110,7 +110,7 @@ fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findin
     mistake.fail(findings)
 }
 
-/// The number that a value is, if it is one; not a number if it cannot be read.
+/// Returns the number of a value, if it is a number. NaN if the number cannot be read.
 fn number(value: &TreeValue<'_>) -> Option<f64> {
     let read = match value {
         TreeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
@@ -121,7 +121,7 @@ fn number(value: &TreeValue<'_>) -> Option<f64> {
     Some(read.unwrap_or(f64::NAN))
 }
 
-/// How many ticks there are in a second.
+/// Reads `ticks_per_second`.
 pub(crate) fn rate(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<f64> {
     let rate = number(value.get_ref()).filter(|rate| rate.is_finite() && *rate > 0.0);
     rate.or_else(|| {
@@ -132,17 +132,17 @@ pub(crate) fn rate(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<
     })
 }
 
-/// What to write instead of a text that is to be a duration; `None` if it is one.
+/// Returns what to write instead of a text that should be a duration. `None` if it is a duration.
 pub(super) fn what_is_wrong(text: &str) -> Option<String> {
     of_text(text, &(0..0)).err().map(|wrong| wrong.help)
 }
 
-/// How many seconds a unit is.
+/// Returns the length of a unit in seconds.
 pub(super) fn seconds_of(unit: &str) -> Option<f64> {
     UNITS.iter().find(|(names, _)| names.contains(&unit)).and_then(|(_, seconds)| *seconds)
 }
 
-/// Why a text is no duration.
+/// The reason why a text is not a duration, and what to write instead.
 struct NoDuration {
     message: String,
     help: String,
@@ -164,7 +164,7 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
         return wrong("it has no unit", format!("write `\"{} .. {} s\"`", least.trim(), most.trim()));
     }
     let end = time(most, None)?;
-    // In `2 .. 4 s`, the unit is that of both.
+    // In `2 .. 4 s`, the unit applies to both times.
     let unit = most.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
     let begin = time(least, Some(unit))?;
     let is_reversed = begin.is_ticks == end.is_ticks && begin.number > end.number;
@@ -174,13 +174,13 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
     Ok(if begin == end { DraftLength::Fixed(end) } else { DraftLength::Drawn(begin, end) })
 }
 
-/// Fails for a text that is nearly a duration: a decimal comma, a range with a minus sign, a calculation.
+/// Fails for a text that is almost a duration: with a decimal comma, a range with a minus sign, or a calculation.
 fn near_miss(text: &str) -> Result<(), NoDuration> {
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     let decimal =
         |(at, _): &(usize, &str)| is_digit(text[..*at].chars().next_back()) && is_digit(text[at + 1..].chars().next());
     if text.match_indices(',').any(|found| decimal(&found)) {
-        // Where the comma is the point, a point is what separates thousands.
+        // If the comma is the decimal separator, a point separates thousands.
         let plain = if text.contains("..") { text.to_owned() } else { text.replace('.', "") };
         return wrong("a number has a decimal point, not a comma", format!("write `\"{}\"`", plain.replace(',', ".")));
     }
@@ -211,7 +211,7 @@ fn near_miss(text: &str) -> Result<(), NoDuration> {
     Ok(())
 }
 
-/// A number with a unit, or with the one that is given.
+/// Reads a number with a unit. `given` is the unit if the text has none.
 fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
     let text = text.trim();
     let is_of_number = |c: char| c.is_ascii_digit() || ".+-_".contains(c);
@@ -251,7 +251,7 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
     };
     let is_ticks = seconds.is_none();
     let number = match seconds {
-        // Without the tail that a product of floats may have.
+        // A division by a whole number, because a product such as `200 * 0.001` may have a rounding error.
         Some(seconds) if *seconds < 1.0 => number / (1.0 / seconds).round(),
         Some(seconds) => number * seconds,
         None if number.fract() != 0.0 => return wrong("a tick cannot be divided", "write a whole number of ticks"),

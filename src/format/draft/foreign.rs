@@ -1,10 +1,10 @@
-//! Files of another kind altogether, and files that a version control system has left halfway.
+//! Recognizes files in other formats, and files with unresolved merge conflicts.
 
 use std::ops::Range;
 
 use crate::format::problems::{Findings, Mistake, Origin};
 
-/// What is said of a text of another format.
+/// Returns the mistake for a text in another format.
 pub(super) fn other_format(text: &str) -> Option<Mistake> {
     let first = text.find(|c: char| !c.is_whitespace() && c != '\u{feff}')?;
     let line = text[first..].lines().next()?.trim_end();
@@ -28,7 +28,7 @@ pub(super) fn other_format(text: &str) -> Option<Mistake> {
     )
 }
 
-/// Whether the lines are keys of YAML, `initial: idle`, and none is a key of TOML.
+/// Whether the lines are keys of YAML, such as `initial: idle`, and none is a key of TOML.
 fn is_yaml(text: &str) -> bool {
     let mut keys = 0;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).take(20) {
@@ -44,11 +44,10 @@ fn is_yaml(text: &str) -> bool {
     keys > 1
 }
 
-/// Reports the parts that a merge has left in two versions. Returns what to leave out of the text, so that one version of each
-/// part remains.
+/// Reports merge conflicts. Returns the parts to leave out of the text, so that one version of each conflict remains.
 pub(super) fn conflicts(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
     let mut conflicts = Conflicts { left_out: Vec::new(), findings };
-    // Where the conflict begins, and the line with which its second version does.
+    // The line with which the conflict begins, and the line with which its second version begins.
     let mut open: Option<(Range<usize>, Option<Range<usize>>)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {

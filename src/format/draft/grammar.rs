@@ -12,7 +12,7 @@
 //! comparison = "<" | "<=" | ">" | ">=" | "==" | "!="
 //! ```
 //!
-//! Parentheses may contain a condition or a number: the reader finds out which where it uses them.
+//! Parentheses may contain a condition or a calculation. The reader decides later which of the two it needs.
 
 use std::ops::Range;
 
@@ -25,10 +25,10 @@ use crate::format::problems::Mistake;
 
 mod operand;
 
-/// How deep parentheses and `not`s may be nested.
+/// The maximum depth of nested parentheses and `not`s.
 const DEEPEST: usize = 64;
 
-/// Reads a condition. A mistake in it is at its place in the file.
+/// Reads a condition. The place of a mistake is a range in the file.
 pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
     let mut reader = ConditionReader { text, map, at: 0, depth: 0, calculations: 0, tests: 0 };
     reader.whole().map_err(|mistake| Box::new(mistake.moved(|at| map.span(at))))
@@ -41,7 +41,7 @@ struct ConditionReader<'i> {
     /// The whole condition.
     text: &'i str,
     map: &'i SourceMap,
-    /// Where the last word or sign that has been read ends.
+    /// The end of the last word or sign that has been read.
     at: usize,
     depth: usize,
     /// How many calculations have been read.
@@ -50,14 +50,14 @@ struct ConditionReader<'i> {
     tests: usize,
 }
 
-/// A part of a condition that has been read: a condition, or a side of a comparison.
+/// A part that has been read: a condition, or a side of a comparison.
 enum Term {
     Condition(Expr),
     Operand(Operand),
 }
 
 impl Term {
-    /// The term as a number, where it may be one; `at` is its place.
+    /// Returns the term as an operand. Fails for a condition. `at` is its place.
     fn operand(self, at: Range<usize>) -> Parsed<Operand> {
         match self {
             Self::Operand(operand) => Ok(operand),
@@ -153,7 +153,7 @@ impl ConditionReader<'_> {
         Comparison::ALL.into_iter().find(|op| self.takes(op.sign()))
     }
 
-    /// The term as a condition, where it may be one.
+    /// Returns the term as a condition. Fails if it cannot be one.
     fn as_condition(&mut self, term: Term) -> Parsed<Expr> {
         match term {
             Term::Condition(expr) => Ok(expr),
@@ -164,7 +164,7 @@ impl ConditionReader<'_> {
         }
     }
 
-    /// Counts the tests of the condition: one with too many is not read to its end.
+    /// Counts a test. A condition with too many tests is not read to its end.
     fn test(&mut self, test: Expr) -> Parsed<Expr> {
         self.tests += 1;
         if self.tests <= MOST_TESTS {
@@ -181,12 +181,12 @@ impl ConditionReader<'_> {
 
 /// The words and signs of a condition. Each may have spaces before it.
 impl<'i> ConditionReader<'i> {
-    /// Where the next word or sign begins.
+    /// Returns the start of the next word or sign.
     fn next(&self) -> usize {
         self.text.len() - self.text[self.at..].trim_start_matches([' ', '\t', '\r', '\n']).len()
     }
 
-    /// The text from the next word or sign on.
+    /// Returns the text from the next word or sign on.
     fn rest(&self) -> &'i str {
         &self.text[self.next()..]
     }
@@ -241,7 +241,7 @@ impl<'i> ConditionReader<'i> {
     }
 }
 
-/// Mistakes at the next word, with what would be right there.
+/// Mistakes at the next word, with suggestions.
 impl ConditionReader<'_> {
     fn expected_end<O>(&self) -> Parsed<O> {
         let rest = self.rest();
@@ -262,7 +262,7 @@ impl ConditionReader<'_> {
     fn expected<O>(&self, expected: &str) -> Parsed<O> {
         let is_next = |(written, _): &&(&[&str], &str)| written.iter().any(|sign| self.rest().starts_with(sign));
         let meant = || MEANT.iter().find(is_next).map(|(_, help)| (*help).to_owned());
-        // A `%` may be that of a number.
+        // A `%` may belong to a number.
         let help = self.behind_number().or_else(|| self.behind_word()).or_else(meant);
         Mistake { help, ..self.not_expected(expected) }.refuse()
     }
@@ -271,7 +271,7 @@ impl ConditionReader<'_> {
         Mistake::error("condition", self.next_word(), format!("expected {expected}"))
     }
 
-    /// What was meant by a sign behind a word or another sign: `round(x)`, `x <> 1`.
+    /// Returns what was meant by a sign after a word or another sign: `round(x)`, `x <> 1`.
     fn behind_word(&self) -> Option<String> {
         let until = self.text[..self.at].trim_end();
         if self.rest().starts_with('>') && until.ends_with('<') {
@@ -284,7 +284,7 @@ impl ConditionReader<'_> {
         })
     }
 
-    /// What was meant by a sign or a word behind a number: `0,2`, `10%`, `200ms`.
+    /// Returns what was meant by a sign or a word after a number: `0,2`, `10%`, `200ms`.
     fn behind_number(&self) -> Option<String> {
         let (until, rest) = (self.text[..self.at].trim_end(), self.rest());
         let number = suffix(until, |c| c.is_ascii_digit() || c == '.');
@@ -304,7 +304,7 @@ impl ConditionReader<'_> {
         Some(format!("times are in seconds in a condition: write `{seconds}`"))
     }
 
-    /// The next word or symbol; at the end, the end.
+    /// Returns the range of the next word or sign. At the end of the text, it is empty.
     fn next_word(&self) -> Range<usize> {
         let (start, rest) = (self.next(), self.rest());
         let word = prefix(rest, continues_name).len().max(prefix(rest, |c| "&|!=<>".contains(c)).len());
@@ -313,7 +313,7 @@ impl ConditionReader<'_> {
     }
 }
 
-/// What other languages write, and what to do instead. The longer signs come before the shorter ones.
+/// Signs of other languages, each with the advice for it. Longer signs come before shorter ones.
 const MEANT: [(&[&str], &str); 17] = [
     (&["`"], "remove the backticks: names of values stand alone"),
     (&["\u{a0}"], "this is a non-breaking space: write a plain space"),
@@ -334,12 +334,12 @@ const MEANT: [(&[&str], &str); 17] = [
     (&["“", "\"", "'"], "remove the quotes: only the names of states with spaces have some"),
 ];
 
-/// The characters of a kind at the beginning of a text.
+/// Returns the leading characters of a kind.
 fn prefix(text: &str, is_of_kind: impl Fn(char) -> bool) -> &str {
     &text[..text.find(|c| !is_of_kind(c)).unwrap_or(text.len())]
 }
 
-/// The characters of a kind at the end of a text.
+/// Returns the trailing characters of a kind.
 fn suffix(text: &str, is_of_kind: impl Fn(char) -> bool) -> &str {
     &text[text.trim_end_matches(is_of_kind).len()..]
 }

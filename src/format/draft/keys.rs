@@ -1,16 +1,17 @@
-//! Where the names of states and machines stand as keys: in the headers of tables, in dotted keys, in inline tables.
+//! Finds the keys that are names of states and machines: in headers of tables, in dotted keys, and in inline tables.
 //!
-//! A name may be a key more than once, as in `[states.aim]` and `[[states.aim.exits]]`. The draft keeps the first of them.
+//! A name may occur as a key several times, as in `[states.aim]` and `[[states.aim.exits]]`. The draft keeps only the first of
+//! them.
 
 use std::ops::Range;
 
 use super::statements::Statements;
 use super::tree::{self, Table};
 
-/// The key of behaviors in American spelling, and in British.
+/// The key of behaviors in American and in British spelling.
 pub(super) const BEHAVIOR_KEYS: [&str; 2] = ["behavior", "behaviour"];
 
-/// One place of a file where the name of a state or of a machine is a key.
+/// A place in a file where the name of a state or of a machine is a key.
 ///
 /// # Examples
 ///
@@ -31,13 +32,14 @@ pub struct Key {
 }
 
 impl Key {
-    /// Returns the machine that is named, or whose state is; `None` in a file of one machine.
+    /// Returns the name of the machine. For the name of a state, it is the machine of this state; `None` in a file with one
+    /// machine.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
     }
 
-    /// Returns the state that is named; `None` if it is a machine.
+    /// Returns the name of the state. `None` if the key is the name of a machine.
     #[must_use]
     pub fn state(&self) -> Option<&str> {
         self.state.as_deref()
@@ -49,17 +51,18 @@ impl Key {
         self.span.clone()
     }
 
-    /// Returns the lines that the key begins: up to the header of the next table. They begin with the header, if the key is in one.
+    /// Returns the lines from this key up to the header of the next table. If the key is in a header, they begin with this
+    /// header.
     #[must_use]
     pub fn section(&self) -> Range<usize> {
         self.section.clone()
     }
 }
 
-/// All of them, in the order of the file.
+/// Returns all such keys, in the order of the file.
 pub(crate) fn keys(text: &str) -> Vec<Key> {
     let mut found: Vec<Key> = Vec::new();
-    // The table of the last header, and where its keys begin.
+    // The keys of the last header, and the index in `found` of its first key.
     let (mut path, mut section) = (Vec::new(), 0);
     for statement in Statements::of(text) {
         if let Some(header) = &statement.header {
@@ -85,13 +88,13 @@ pub(crate) fn keys(text: &str) -> Vec<Key> {
     found
 }
 
-/// Whether the file has the key `initial`, outside all tables.
+/// Whether the file has the key `initial` outside of all tables.
 pub(crate) fn has_initial(text: &str) -> bool {
     let mut outside = Statements::of(text).take_while(|statement| statement.header.is_none());
     outside.any(|statement| matches!(&*statement.keys, [key] if key.get_ref() == "initial"))
 }
 
-/// The keys in a table between `{` and `}`.
+/// Adds the keys of an inline table.
 fn within(table: &Table<'_>, path: &mut Vec<String>, found: &mut Vec<Key>) {
     let first = found.len();
     for (key, value) in table.iter() {
@@ -107,7 +110,7 @@ fn within(table: &Table<'_>, path: &mut Vec<String>, found: &mut Vec<Key>) {
     found[first..].sort_by_key(|key| key.span.start);
 }
 
-/// The name that a key in a table is.
+/// Returns the key if it is the name of a state or of a machine. `path` has the keys above it.
 fn named(path: &[String], key: &tree::Key<'_>, span: Range<usize>) -> Option<Key> {
     let name = || Some(key.get_ref().to_string());
     let (machine, state) = match path {
@@ -120,7 +123,7 @@ fn named(path: &[String], key: &tree::Key<'_>, span: Range<usize>) -> Option<Key
     Some(Key { machine, state, span, section })
 }
 
-/// A name as a part of a header.
+/// Returns a name in the form for a header.
 pub(crate) fn quoted(name: &str) -> String {
     let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if is_bare { name.to_owned() } else { format!("\"{name}\"") }

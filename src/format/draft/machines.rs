@@ -1,4 +1,4 @@
-//! The machines of a file, and what is taken over from one into another by `like`.
+//! The machines of a file, and the parts that one machine takes over from another one with `like`.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -14,25 +14,25 @@ use crate::format::name::Name;
 use crate::format::outline::scopes::{Placed, Scopes};
 use crate::format::problems::{Findings, Mistake, Origin};
 
-/// The most states that are taken over into the machines of one file.
+/// The maximum number of states that the machines of one file take over.
 const MOST_TAKEN_OVER: usize = 400_000;
 
-/// A machine that is written in a table of its own.
+/// A machine that has a table of its own.
 pub(super) struct WrittenMachine<'i> {
     pub(super) name: Name,
-    /// The machine that it is like.
+    /// The machine that this one is like.
     pub(super) like: Option<Name>,
-    /// Without its states.
+    /// The table without its states.
     pub(super) table: Table<'i>,
-    /// The states that are written in it; with the states of the machine that it is like, once it is complete.
+    /// The states that are written in the machine. After `complete`, they include the states of the machine that it is like.
     pub(super) states: Vec<Rc<SharedState<'i>>>,
 }
 
-/// A state as it is written, which all machines share that have it as it is.
+/// A state in its written form. All machines that have it unchanged share it.
 pub(super) struct SharedState<'i> {
     pub(super) key: Key<'i>,
     pub(super) value: SpannedValue<'i>,
-    /// Is read once.
+    /// The draft. It is read only once.
     pub(super) draft: OnceCell<Rc<DraftState<'i>>>,
 }
 
@@ -50,13 +50,13 @@ impl<'i> SharedState<'i> {
         Placed { name: self.name(), parent, root: None }
     }
 
-    /// Whether its name or a key of it says in which state it is.
+    /// Whether its name or its key `parent` says in which state it is.
     fn is_nested(&self) -> bool {
         self.name().contains('.') || self.placed().parent.is_some()
     }
 }
 
-/// Gives each machine all that it is like. A machine that cannot be completed stays as it is written.
+/// Gives each machine the contents of the machine that it is like. A machine that cannot be completed stays as it is written.
 pub(super) fn complete(machines: &mut [WrittenMachine<'_>], findings: &mut Findings) {
     let likes = likes(machines, findings);
     let Chains { order, circles } = Chains::follow(machines.len(), |i| likes[i]);
@@ -64,11 +64,11 @@ pub(super) fn complete(machines: &mut [WrittenMachine<'_>], findings: &mut Findi
         findings.add(mistake);
     }
     let mut is_complete = vec![false; machines.len()];
-    // How many states may still be taken over; `None` once there were too many.
+    // How many states may still be taken over. `None` after there were too many.
     let mut left = Some(MOST_TAKEN_OVER);
     for at in order {
         is_complete[at] = true;
-        // The machine that closes a circle comes before the one that it is like.
+        // The machine that closes a circle comes before the machine that it is like.
         let Some(base) = likes[at].filter(|base| is_complete[*base] && *base != at) else { continue };
         let count = machines[base].states.len();
         if count <= left.unwrap_or(0) {
@@ -76,7 +76,7 @@ pub(super) fn complete(machines: &mut [WrittenMachine<'_>], findings: &mut Findi
             take_over(base, at, machines);
             continue;
         }
-        // Once: from then on, machines take over fewer states than they should.
+        // This is reported once. After that, machines take over fewer states than they should.
         if let (Some(_), Some(like)) = (left.take(), &machines[at].like) {
             let message =
                 format!("the machines of this file take over more than {MOST_TAKEN_OVER} states from one another");
@@ -89,7 +89,7 @@ pub(super) fn complete(machines: &mut [WrittenMachine<'_>], findings: &mut Findi
     }
 }
 
-/// For each machine, the one that it is like.
+/// Returns, for each machine, the machine that it is like.
 fn likes(machines: &[WrittenMachine<'_>], findings: &mut Findings) -> Vec<Option<usize>> {
     let names = || machines.iter().map(|machine| machine.name.text.as_str());
     let index_of: HashMap<&str, usize> = names().enumerate().map(|(i, name)| (name, i)).collect();
@@ -105,7 +105,7 @@ fn likes(machines: &[WrittenMachine<'_>], findings: &mut Findings) -> Vec<Option
     machines.iter().map(like).collect()
 }
 
-/// Machines that are like each other. The last of the trail is like the first.
+/// Returns the mistake for a circle of machines. The last machine of the trail is like the first one.
 fn circle(trail: &[usize], machines: &[WrittenMachine<'_>]) -> Option<Mistake> {
     let like = machines[*trail.last()?].like.as_ref()?;
     let names = trail.iter().chain([&trail[0]]).map(|on| format!("`{}`", machines[*on].name));
@@ -121,8 +121,8 @@ pub(crate) fn unknown_machine(name: &Name) -> Mistake {
         .help(format!("define it: `[machines.{}]`", name.text))
 }
 
-/// Gives a machine everything that `base` has, except for the parts that are written in the machine itself: they replace those of
-/// `base`, state by state and key by key.
+/// Gives a machine all contents of `base`. Parts that are written in the machine itself replace those of `base`, state by state
+/// and key by key.
 fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
     for key in ["initial", "global"] {
         let of_base = machines[base].table.get_key_value(key).map(|(key, value)| (key.clone(), value.clone()));
@@ -143,8 +143,8 @@ fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
     machines[by].states = states;
 }
 
-/// Of each of a machine's own states, the one of the base whose place it takes: that of the same name, be it written with its
-/// parent's name before it or with the key `parent`.
+/// Returns, for each of a machine's own states, the state of the base that it replaces: the state at the same place. The place
+/// may be written with the parent's name as a prefix, or with the key `parent`.
 fn takes<'i>(base: &[Rc<SharedState<'i>>], own: &[Rc<SharedState<'i>>]) -> Vec<Option<usize>> {
     if own.is_empty() {
         return Vec::new();
@@ -152,7 +152,7 @@ fn takes<'i>(base: &[Rc<SharedState<'i>>], own: &[Rc<SharedState<'i>>]) -> Vec<O
     let index_of: HashMap<&str, usize> = base.iter().enumerate().map(|(i, state)| (state.name(), i)).collect();
     let mut takes: Vec<_> = own.iter().map(|state| index_of.get(state.name()).copied()).collect();
     let new: Vec<usize> = (0..own.len()).filter(|i| takes[*i].is_none()).collect();
-    // Most machines say of no new state where it is.
+    // In most machines, no new state is nested, so the places are not needed.
     if new.iter().any(|i| own[*i].is_nested()) {
         let all = base.iter().chain(new.iter().map(|i| &own[*i]));
         let scopes = Scopes::new(&all.map(|state| state.placed()).collect::<Vec<_>>());
@@ -163,7 +163,7 @@ fn takes<'i>(base: &[Rc<SharedState<'i>>], own: &[Rc<SharedState<'i>>]) -> Vec<O
     takes
 }
 
-/// A state of the base with each key that is written again. It keeps its name.
+/// Returns a state of the base with each key replaced that is written again. It keeps its name.
 fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'i>> {
     let (TreeValue::Table(of_base), TreeValue::Table(written)) = (base.value.get_ref(), own.value.get_ref()) else {
         return SharedState::new(own.key.clone(), own.value.clone());
@@ -171,12 +171,12 @@ fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'
     let is_same = base.name() == own.name();
     let mut state = of_base.clone();
     if BEHAVIOR_KEYS.iter().any(|key| written.contains_key(key)) {
-        // Its parameters go with it.
+        // The parameters belong to the replaced behavior.
         for key in BEHAVIOR_KEYS.iter().chain(&["params"]) {
             state.remove(key);
         }
     }
-    // If the name has another form, its parent is known to be the same.
+    // If the name is written in another form, the parent is the same state.
     for (key, value) in written.iter().filter(|(key, _)| is_same || key.get_ref() != "parent") {
         let name: &str = key.get_ref();
         state.remove(name);

@@ -1,7 +1,7 @@
-//! The second stage of reading a definition: what a file says, as it is written.
+//! The second stage of reading a definition: the content of a file in its written form.
 //!
-//! Keys and types are checked against the format. Names are still names: whether there are such states, and whether the game offers
-//! such words, is for the next stage to check. What is missing or mistaken is `None`, and has been reported.
+//! Keys and types are checked against the format. Names are not resolved: the next stage checks whether the states exist and
+//! whether the game offers the words. Missing and mistaken parts are `None`, and have been reported.
 
 use std::ops::Range;
 use std::path::Path;
@@ -31,21 +31,21 @@ pub(crate) mod tree;
 
 pub use format::schema;
 
-/// What a file says of one machine.
+/// The content of a file for one machine.
 #[derive(Clone)]
 pub(crate) struct Draft<'i> {
-    /// Its name, if it is not the file's only one or is written in a table of its own.
+    /// Its name, if the machine has a table of its own.
     pub(crate) name: Option<Name>,
-    /// The machine of the same file that it is like.
+    /// The machine of the same file that this one is like.
     pub(crate) like: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
-    /// In the order of the file; states from another machine come first. Machines that have the same state share it.
+    /// The states in the order of the file, after the states from another machine. Machines with the same state share it.
     pub(crate) states: Vec<Rc<DraftState<'i>>>,
 }
 
-/// What a file says of one state.
+/// The content of a file for one state.
 #[derive(Clone)]
 pub(crate) struct DraftState<'i> {
     pub(crate) name: Name,
@@ -60,57 +60,58 @@ pub(crate) struct DraftState<'i> {
     pub(crate) is_entry: bool,
     /// The machine that runs while the state is active.
     pub(crate) machine: Option<Name>,
-    /// The index of the state that runs the machine in which this one is written; `None` for the file's own machine.
+    /// The index of the state that runs the machine in which this state is written. `None` for the file's own machine.
     pub(crate) root: Option<usize>,
-    /// The index of the state whose machine ends in this one.
+    /// The index of the state whose linked machine ends in this state.
     pub(crate) ends: Option<usize>,
-    /// How many ticks there are in a second in the file that it is written in, if that says so and is another one.
+    /// The number of ticks per second in the linked file in which this state is written, if that file has one.
     pub(crate) rate: Option<f64>,
-    /// Where its name is written, if that is in another file. Then mistakes in the state are reported at the link to that file.
+    /// Where its name is written, if it is written in a linked file. Then mistakes in the state are reported at the link to
+    /// that file.
     pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) exits: Vec<DraftExit>,
 }
 
-/// Where something is written in another file.
+/// A place in another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenElsewhere {
-    /// From the folder of the file that is read.
+    /// The path of the file, relative to the folder of the file that is read.
     pub(crate) file: Arc<Path>,
     pub(crate) span: Range<usize>,
 }
 
-/// What a file says of one behavior of a state.
+/// The content of a file for one behavior of a state.
 #[derive(Clone)]
 pub(crate) struct DraftBehavior<'i> {
     pub(crate) name: Name,
     pub(crate) params: Option<Params<'i>>,
 }
 
-/// What a file says of one exit.
+/// The content of a file for one exit.
 #[derive(Clone)]
 pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
     pub(crate) after: Option<DraftDuration>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
-    /// Where it says `true`.
+    /// Where the value `true` is written.
     pub(crate) always: Option<Range<usize>>,
     pub(crate) restarts: bool,
     pub(crate) even_final: bool,
-    /// Whether it has an `after`, a `when` or an `on`, be it a mistaken one.
+    /// Whether it has an `after`, a `when` or an `on`, even if its value has a mistake.
     pub(crate) has_condition: bool,
     pub(crate) span: Range<usize>,
 }
 
-/// The parameters of a behavior: a table.
+/// The parameters of a behavior, as a table.
 pub(crate) type Params<'i> = Rc<SpannedValue<'i>>;
 
-/// A condition, or the script that answers it.
+/// A condition: an expression or a script.
 #[derive(Clone, PartialEq)]
 pub(crate) enum When {
     Expr {
         expr: Expr,
-        /// As it is written.
+        /// The text as it is written.
         text: String,
         span: Range<usize>,
     },
@@ -118,7 +119,7 @@ pub(crate) enum When {
 }
 
 impl When {
-    /// As it is written, in one line.
+    /// Returns the text on one line.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Expr { text, .. } => text.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -126,7 +127,7 @@ impl When {
         }
     }
 
-    /// The script that answers it.
+    /// Returns the script, if the condition is a script.
     #[cfg(feature = "script")]
     pub(crate) fn script(&self) -> Option<&Name> {
         match self {
@@ -135,7 +136,7 @@ impl When {
         }
     }
 
-    /// The condition; `None` for a script.
+    /// Returns the expression. `None` for a script.
     fn expr(&self) -> Option<&Expr> {
         match self {
             Self::Expr { expr, .. } => Some(expr),
@@ -143,18 +144,18 @@ impl When {
         }
     }
 
-    /// Where it first asks for a value.
+    /// Returns where a value is first used.
     pub(crate) fn first_value(&self, name: &str) -> Option<Range<usize>> {
         self.expr()?.first_value(name).map(|value| value.span.clone())
     }
 
-    /// Where it first asks for a random number.
+    /// Returns where a chance is first used.
     pub(crate) fn first_chance(&self) -> Option<Range<usize>> {
         self.expr()?.first_chance().cloned()
     }
 
-    /// What it asks, written in one way: two conditions of which this is the same hold together. `None` where chances are
-    /// drawn or scripts asked, each for itself.
+    /// Returns the condition in a normalized form. Two conditions with the same form always have the same result. `None` for
+    /// scripts, and for conditions with chances, because each of them is drawn separately.
     pub(crate) fn constant(&self) -> Option<String> {
         self.expr().filter(|expr| expr.first_chance().is_none()).map(ToString::to_string)
     }
@@ -165,7 +166,7 @@ impl When {
     }
 }
 
-/// What a value is, with its article.
+/// Returns the type of a value, with its article.
 pub(crate) fn type_of(value: &TreeValue<'_>) -> &'static str {
     match value {
         TreeValue::String(_) => "a string",

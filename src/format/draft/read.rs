@@ -1,4 +1,4 @@
-//! From the text of a file to its draft. Every mistake is noted, and reading goes on behind it.
+//! Reads the text of a file into drafts. After a mistake, it continues with the rest of the file.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -16,8 +16,8 @@ use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::source::Source;
 
-/// Reads a file's text: its machines, in the order of the file. Empty if there is no text. Where some of it cannot be read,
-/// `rest` is where the rest of it is kept.
+/// Reads the machines of a file, in the order of the file. Returns no machines for an empty text. If parts of the text cannot
+/// be read, the text without them is kept in `rest`.
 pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Vec<Draft<'i>> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         Mistake::error("empty", 0..0, "the file is empty")
@@ -33,7 +33,8 @@ pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut
     DraftReader { findings, text }.file(&mut table)
 }
 
-/// What of a text can be read, whatever is wrong with it. Where that is not all, `rest` is where it is kept.
+/// Returns the readable parts of a text as a table, ignoring all mistakes. If parts of the text cannot be read, the text
+/// without them is kept in `rest`.
 pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> Table<'i> {
     if text.trim().is_empty() {
         return Table::default();
@@ -41,7 +42,7 @@ pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> Table<'
     syntax::parse(text, rest, &mut Findings::new(Arc::new(Source::new("", text))))
 }
 
-/// The most machines that one file may have.
+/// The maximum number of machines in a file.
 const MOST_MACHINES: usize = 10_000;
 
 pub(super) struct DraftReader<'a, 'i> {
@@ -76,7 +77,7 @@ impl<'i> DraftReader<'_, 'i> {
         drafts
     }
 
-    /// The machines that are written in tables of their own, in the order of the file.
+    /// Returns the machines that have their own tables, in the order of the file.
     fn written(&mut self, machines: SpannedValue<'i>) -> Vec<WrittenMachine<'i>> {
         self.table(&machines, "`machines`");
         let TreeValue::Table(machines) = machines.into_inner() else { return Vec::new() };
@@ -108,12 +109,12 @@ impl<'i> DraftReader<'_, 'i> {
         written
     }
 
-    /// The state that several machines may share.
+    /// Returns the draft of a state. Machines that share the state share the draft.
     fn shared(&mut self, state: &SharedState<'i>) -> Rc<DraftState<'i>> {
         Rc::clone(state.draft.get_or_init(|| Rc::new(self.state(&state.key, &state.value))))
     }
 
-    /// Finds what stands before the machines of a file, and says something of none of them.
+    /// Reports keys outside of the machines that belong to no machine, because the file has several.
     fn of_no_machine(&mut self, file: &Table<'i>, machines: &SpannedValue<'i>) {
         let named =
             machines.get_ref().as_table().into_iter().flat_map(Table::keys).min_by_key(|name| name.span().start);
@@ -129,18 +130,18 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// The machine of a file that is written in no table of its own. Each state is dropped as soon as it has been read: of a large
-    /// file, one of the two is enough.
+    /// Reads the machine of a file without `[machines]`. The parsed value of each state is dropped as soon as its draft exists,
+    /// so that a large file is not in memory twice.
     fn alone(&mut self, file: &mut Table<'i>, rate: Option<f64>) -> Draft<'i> {
         let states = self.states(file, "the file", 0..0);
         let states = states.into_iter().map(|(name, state)| Rc::new(self.state(&name, &state))).collect();
         Draft { states, ..self.machine(file, "the file", 0..0, rate) }
     }
 
-    /// Takes the states out of the table of a machine, in the order of the file.
+    /// Removes the states from the table of a machine, and returns them in the order of the file.
     fn states(&mut self, machine: &mut Table<'i>, of: &str, at: Range<usize>) -> Vec<(Key<'i>, SpannedValue<'i>)> {
         self.under_a_header(machine, of);
-        // What is like another machine has the states of that.
+        // A machine with `like` gets the states of the other machine.
         if !machine.contains_key("like") {
             self.given(machine, "states", of, at);
         }
@@ -152,7 +153,7 @@ impl<'i> DraftReader<'_, 'i> {
         states
     }
 
-    /// A machine without its states.
+    /// Reads a machine without its states.
     fn machine(&mut self, table: &Table<'i>, of: &str, at: Range<usize>, rate: Option<f64>) -> Draft<'i> {
         let initial = self.given(table, "initial", of, at);
         Draft {
@@ -165,7 +166,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Finds what belongs to the machine, but stands under the header of a state, which is where TOML puts it.
+    /// Reports keys of the machine that are under the header of a state. In TOML, they belong to this state.
     fn under_a_header(&mut self, machine: &Table<'i>, of: &str) {
         let Some(TreeValue::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
         let has_initial = machine.contains_key("initial") || machine.contains_key("like");
@@ -177,7 +178,7 @@ impl<'i> DraftReader<'_, 'i> {
                     let Some(child) = value.get_ref().as_str() else { return true };
                     let of_child = states.get(child).and_then(|child| child.get_ref().as_table());
                     let is_parent = |parent: &SpannedValue<'_>| parent.get_ref().as_str() == Some(name.get_ref());
-                    // The name of a child may begin with that of its parent.
+                    // The name of a child may begin with the name of its parent.
                     of_child.is_none_or(|of_child| of_child.get("parent").is_some_and(is_parent))
                 };
                 if key == "initial" && (has_initial || is_child()) {
@@ -247,7 +248,7 @@ impl<'i> DraftReader<'_, 'i> {
     fn exits(&mut self, value: &SpannedValue<'_>) -> Option<Vec<DraftExit>> {
         let help = match value.get_ref() {
             TreeValue::Array(list) => {
-                // Not more than there are: most states have few.
+                // An exact capacity, because most states have few exits.
                 let mut exits = Vec::with_capacity(list.len());
                 exits.extend(list.iter().filter_map(|exit| self.exit(exit)));
                 return Some(exits);
@@ -301,7 +302,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// The value of a key that there must be.
+    /// Returns the value of a required key. Reports the key if it is missing.
     pub(super) fn given<'t, 'v>(
         &mut self,
         table: &'t Table<'v>,
@@ -310,7 +311,7 @@ impl<'i> DraftReader<'_, 'i> {
         span: Range<usize>,
     ) -> Option<&'t SpannedValue<'v>> {
         let value = table.get(key);
-        // One that is misspelled has been reported as an unknown key.
+        // A misspelled key has already been reported as unknown.
         let is_meant = |name: &str| another_word(name) == Some(key) || self.findings.nearest(name, [key]).is_some();
         if value.is_none() && !table.keys().any(|name| is_meant(name.get_ref())) {
             self.findings.add(missing_key(key, of, span));
@@ -341,7 +342,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Where the key stands whose value begins at `value`.
+    /// Returns where a key is written. `value` is the range of its value.
     pub(super) fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
         let before = self.text.get(..value.start).unwrap_or_default();
         match before.rfind(key) {
@@ -357,7 +358,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Whether a key's value is `true`.
+    /// Returns whether the value of a key is `true`.
     fn yes(&mut self, table: &Table<'_>, key: &str) -> bool {
         let Some(value) = table.get(key) else { return false };
         match value.get_ref() {
@@ -388,7 +389,7 @@ impl<'i> DraftReader<'_, 'i> {
     }
 }
 
-/// The key of the format that other formats have under another name.
+/// Returns the key of the format for a word that other formats use instead.
 fn another_word(name: &str) -> Option<&'static str> {
     const WORDS: [(&str, &[&str]); 6] = [
         ("to", &["target", "goto", "go_to", "next", "state"]),
@@ -401,7 +402,7 @@ fn another_word(name: &str) -> Option<&'static str> {
     WORDS.iter().find(|(_, words)| words.contains(&name)).map(|(key, _)| *key)
 }
 
-/// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.
+/// Returns the mistake for a table that was probably meant as a state: `[idle]`, `[state.idle]`.
 fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
     let TreeValue::Table(table) = value.get_ref() else { return None };
     let name: &str = key.get_ref();
@@ -422,7 +423,7 @@ fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
     Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))
 }
 
-/// A key that there must be.
+/// Returns the mistake for a missing required key.
 pub(crate) fn missing_key(key: &str, of: &str, at: Range<usize>) -> Mistake {
     let mistake = Mistake::error("missing-key", at, format!("{of} has no `{key}`"))
         .label(format!("needs `{key}`"))

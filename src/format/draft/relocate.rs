@@ -1,4 +1,4 @@
-//! States of another file, as if all of them were written in one place.
+//! Moves the positions of a state from another file to one place.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::format::name::Name;
 use crate::format::operand::Operand;
 
 impl DraftState<'_> {
-    /// Moves everything that a file says of the state to one place: the link to that file. `file` is the linked file. The state is
-    /// written there, or in yet another file that `file` links to.
+    /// Moves all positions in the state to one place: the link to `file`. The state is written in `file`, or in yet another
+    /// file that `file` links to.
     pub(crate) fn relocate(&mut self, to: &Range<usize>, file: &Arc<Path>) {
         let at = || to.clone();
         let span = self.name.span.clone();

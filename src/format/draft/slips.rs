@@ -1,4 +1,4 @@
-//! What is wrong with a statement that is not TOML, in the words of the format, and what to write instead.
+//! Explains mistakes in statements that are not TOML, in the words of the format, and suggests what to write instead.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use super::keys::quoted;
 use super::statements::HeaderLine;
 use crate::format::problems::{Mistake, Origin};
 
-/// A slip in a statement: the mistake, at its place in the statement, and the part that cannot be read because of it.
+/// A slip in a statement: the mistake, with positions in the statement, and the part that cannot be read because of it.
 pub(super) struct Slip {
     pub(super) mistake: Mistake,
     pub(super) unread: Range<usize>,
 }
 
-/// What is wrong with a statement: `why` is what the parser says first, and `at` where.
+/// Returns the slip in a statement. `why` and `at` are the text and the place of the first parser error.
 pub(super) fn slip(statement: &str, why: &str, at: Range<usize>) -> Slip {
     let at = boundary(statement, at.start)..boundary(statement, at.end);
     let whole = 0..statement.len();
@@ -35,7 +35,7 @@ pub(super) fn slip(statement: &str, why: &str, at: Range<usize>) -> Slip {
     Slip { mistake: found.origin(Origin::Unread), unread: whole }
 }
 
-/// Where the character begins that a byte belongs to; at the most, the end.
+/// Returns the start of the character to which a byte belongs. After the end, returns the end.
 pub(super) fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
@@ -45,14 +45,15 @@ fn syntax(at: Range<usize>, message: impl Into<String>) -> Mistake {
     Mistake::error("syntax", at, message).origin(Origin::Unread)
 }
 
-/// The line around a byte.
+/// Returns the range of the line that contains a byte.
 fn line_around(text: &str, at: usize) -> Range<usize> {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
     start..end
 }
 
-/// Another language's sign of a comment, in the line of a byte: at its beginning, or behind a value.
+/// Returns the comment sign of another language in the line of a byte: at the beginning of the line, or after a value. Also
+/// returns the rest of the line from the sign on, or the whole line if the sign is after a value.
 fn comment(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let around = line_around(text, at);
     let line = &text[around.clone()];
@@ -62,20 +63,20 @@ fn comment(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     if let Some(sign) = sign.filter(|_| !line[indent..].starts_with("---")) {
         return Some((begin..begin + sign.len(), begin..around.end));
     }
-    // Behind a value, the parser stops there.
+    // After a value, the parser error is at the sign.
     let found = at + (text[at..].len() - text[at..].trim_start_matches(' ').len());
     let sign = ["//", "--", "/*"].into_iter().find(|sign| text[found..].starts_with(sign))?;
     Some((found..found + sign.len(), around))
 }
 
-/// What is wrong with a header that does not begin or end, or has a name in it that TOML does not take.
+/// Returns the mistake in a header without a bracket or a quote, or with a name that is not valid in TOML.
 fn in_header(statement: &str, header: &HeaderLine<'_>) -> Option<Mistake> {
     let HeaderLine { line, name, begins, ends } = *header;
     let indent = statement.len() - statement.trim_start().len();
     let whole = indent..indent + line.len();
     let parts: Vec<&str> = name.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
     let is_bare = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-    // What is not bare is one name behind the words of the format.
+    // A part that is not a bare key makes all parts after the words of the format one name.
     let fixed = match &parts[..] {
         parts if parts.iter().all(|part| is_bare(part)) => parts.join("."),
         ["states", name @ ..] => format!("states.{}", quoted(&name.join("."))),
@@ -100,7 +101,7 @@ fn in_header(statement: &str, header: &HeaderLine<'_>) -> Option<Mistake> {
     Some(syntax(at, message).help(format!("write `[{fixed}]`")))
 }
 
-/// Quotes as a word processor writes them.
+/// Returns the mistake for curly quotes, as a word processor writes them.
 fn curly(statement: &str) -> Option<Mistake> {
     const CURLY: [char; 10] = ['“', '”', '„', '‟', '‘', '’', '‚', '«', '»', '″'];
     let lines = statement.split_inclusive('\n').scan(0, |end, line| {
@@ -117,17 +118,17 @@ fn curly(statement: &str) -> Option<Mistake> {
 /// A key and its value in a line.
 struct Piece<'s> {
     key: &'s str,
-    /// Without what closes lists and tables behind it, and without commas.
+    /// The value without the closing brackets and commas after it.
     value: &'s str,
-    /// Where the value is in the statement.
+    /// The range of the value in the statement.
     at: Range<usize>,
 }
 
-/// The keys and values in a line of a statement, as far as they can be told without knowing where strings end.
+/// Returns the keys and values in a line of a statement. It guesses, because it does not know where strings end.
 fn pieces(statement: &str, around: Range<usize>) -> Vec<Piece<'_>> {
     let line = &statement[around.clone()];
     let is_sign = |c: Option<char>| c.is_some_and(|c| "=<>!~".contains(c));
-    // Where a value begins, and the key before it.
+    // For each key, its range and the start of its value.
     let mut begins: Vec<(Range<usize>, usize)> = Vec::new();
     for (at, _) in line.match_indices('=') {
         if is_sign(line[..at].chars().next_back()) || is_sign(line[at + 1..].chars().next()) {
@@ -136,7 +137,7 @@ fn pieces(statement: &str, around: Range<usize>) -> Vec<Piece<'_>> {
         let before = line[..at].trim_end();
         let start = before.rfind(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)));
         let start = start.map_or(0, |start| start + before[start..].chars().next().map_or(1, char::len_utf8));
-        // A key stands at the beginning, or behind what separates it from others.
+        // A key is at the beginning of the line, or after a separator.
         let separates = before[..start].trim_end().chars().next_back().is_none_or(|c| "{,[".contains(c));
         if start < before.len() && separates {
             begins.push((start..before.len(), at + 1));
@@ -155,7 +156,7 @@ fn pieces(statement: &str, around: Range<usize>) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// A value that is wrong in itself: a quote is missing, a unit has none, a comma stands for a point.
+/// Returns the mistake in a value on its own: a missing quote, a unit without quotes, or a decimal comma.
 fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
     let pieces = pieces(statement, line_around(statement, error.start));
     if let Some(mistake) = pieces.iter().find_map(|piece| missing_quote(piece.value, piece.at.clone())) {
@@ -184,7 +185,7 @@ fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
         },
         _ => format!("write `\"{value}\"`"),
     };
-    // A text has letters in it, and nothing that the parser would have read as something else.
+    // A text contains letters, and no characters that the parser would treat as something else.
     let is_text = value.contains(char::is_alphabetic)
         && value.chars().all(|c| c.is_alphanumeric() || " _-.<>=!()+*/:&|".contains(c))
         && !value.contains("= ")
@@ -196,7 +197,7 @@ fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
     })
 }
 
-/// A text with a quote at one of its ends only, or with two different ones.
+/// Returns the mistake for a text with a quote at only one end, or with two different quotes.
 fn missing_quote(value: &str, at: Range<usize>) -> Option<Mistake> {
     let quote = |c: Option<char>| c.filter(|c| matches!(c, '"' | '\''));
     let (first, last) = (quote(value.chars().next()), quote(value.chars().next_back()));
@@ -209,12 +210,12 @@ fn missing_quote(value: &str, at: Range<usize>) -> Option<Mistake> {
         (None, Some(_)) => ("a quote is missing before a text", "has no beginning"),
     };
     let text = value.trim_matches(['"', '\'']);
-    // More quotes within it would be another slip.
+    // More quotes inside it would be another slip.
     let is_plain = !text.contains(['"', '\'', '\\', '{', '}', '[', ']']);
     is_plain.then(|| syntax(at, message).label(label).help(format!("write `\"{text}\"`")))
 }
 
-/// A bracket that is missing, or one too many.
+/// Returns the mistake for a bracket that is missing or that is one too many.
 fn brackets(statement: &str) -> Option<Mistake> {
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut before = '=';
@@ -226,7 +227,7 @@ fn brackets(statement: &str) -> Option<Mistake> {
             }
             ('{' | '[', _) => open.push((at, c)),
             ('}', Some((_, '{'))) | (']', Some((_, '['))) => drop(open.pop()),
-            // A list ends that has a table in it.
+            // The list ends while a table in it is still open.
             (']', Some((opened, _))) => return Some(missing("}", at..at, opened, '{')),
             ('}', Some(_)) => {
                 let begin = statement[..at].rfind(['{', '[', '\n']).map_or(0, |begin| begin + 1);
@@ -251,13 +252,13 @@ fn brackets(statement: &str) -> Option<Mistake> {
     Some(missing(&missed, end_before..end_before, opened, first))
 }
 
-/// Where the value of a statement begins, behind its key; at the end, where it has none.
+/// Returns the start of the value of a statement, after its key. If there is no value, returns the end.
 fn value_begin(statement: &str) -> usize {
     let begin = statement.find('=').map_or(statement.len(), |at| at + 1);
     statement.len() - statement[begin..].trim_start().len()
 }
 
-/// Whether a statement has a value that does not begin as a list does.
+/// Whether a statement has a value that is not a list.
 fn has_no_list(statement: &str) -> bool {
     let value = &statement[value_begin(statement)..];
     !value.is_empty() && !value.starts_with('[')
@@ -269,7 +270,8 @@ fn missing(what: &str, at: Range<usize>, opened: usize, with: char) -> Mistake {
     syntax(at, message).second(Some(opened..opened + 1), opens).help(format!("write `{what}` here"))
 }
 
-/// The characters of a statement that mean something to its structure: of a word and a string only the last, of a string as `"`.
+/// Returns the characters that matter for the structure of a statement. A word or a string is represented by its last
+/// character, and a string by `"`.
 fn significant(statement: &str) -> impl Iterator<Item = (usize, char)> {
     Source::new(statement).lex().filter_map(|token| {
         let at = token.span().start()..token.span().end();
@@ -282,7 +284,7 @@ fn significant(statement: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// What the parser says, in words that a designer knows.
+/// Returns the mistake for a parser error, in words that a designer knows.
 pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake {
     let rest = statement[at.start..].trim_start();
     let before = statement[..at.start].trim_end();
@@ -319,7 +321,7 @@ pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake 
     }
 }
 
-/// The key before a `=`.
+/// Returns the key before a `=`.
 fn key_before(before: &str) -> &str {
     let key = before.trim_end_matches('=').trim_end();
     key.rsplit(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).next().unwrap_or_default()

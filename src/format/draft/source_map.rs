@@ -1,22 +1,22 @@
-//! How a text, as TOML understands it, lies in the file: with escapes, over several lines, or just as it is.
+//! Maps positions in a decoded string to positions in the file. They differ if the string has escapes or several lines.
 
 use std::ops::Range;
 
-/// Where each part of a string's text is written in the file.
+/// The places in the file of the parts of a string.
 pub(crate) struct SourceMap {
     stretches: Vec<Stretch>,
-    /// Where the text begins.
+    /// The start of the text in the file.
     start: usize,
 }
 
-/// A part of the text that is written as it reads, or a character that is written as an escape.
+/// A part of the text that is written verbatim, or one character that is written as an escape.
 struct Stretch {
     text: Range<usize>,
     file: Range<usize>,
 }
 
 impl SourceMap {
-    /// `written` is the string in the file, with its quotes, at `start`.
+    /// Creates a map. `written` is the string in the file, including its quotes. It begins at `start`.
     pub(crate) fn of(text: &str, written: &str, start: usize) -> Self {
         let mut at = if written.starts_with("\"\"\"") || written.starts_with("'''") { 3 } else { 1 };
         if at == 3 {
@@ -50,7 +50,7 @@ impl SourceMap {
         }
     }
 
-    /// Where a part of the text is written.
+    /// Returns where a part of the text is written.
     pub(crate) fn span(&self, part: Range<usize>) -> Range<usize> {
         let end = match self.stretches.iter().rev().find(|stretch| stretch.text.start < part.end) {
             Some(last) if last.text.len() == last.file.len() => last.file.start + (part.end - last.text.start),
@@ -62,17 +62,17 @@ impl SourceMap {
             Some(first) => first.file.start,
             None => end,
         };
-        // Nothing, behind a line that goes on in the next.
+        // The end of an empty part is its start, even after a line continuation.
         if part.is_empty() { start..start } else { start..end }
     }
 }
 
-/// How long a newline at the beginning is.
+/// Returns the length of a newline at the beginning.
 fn newline(written: &str) -> usize {
     ["\r\n", "\n"].into_iter().find(|newline| written.starts_with(newline)).map_or(0, str::len)
 }
 
-/// How long is what joins a line to the next: a backslash at the end of the line, and whitespace.
+/// Returns the length of a line continuation at the beginning: a backslash at the end of the line, and whitespace.
 fn continuation(written: &str) -> usize {
     let mut rest = written;
     while let Some(behind) = rest.strip_prefix('\\') {
@@ -84,7 +84,7 @@ fn continuation(written: &str) -> usize {
     written.len() - rest.len()
 }
 
-/// How long the escape at the beginning is.
+/// Returns the length of the escape at the beginning.
 fn escape(written: &str) -> usize {
     match written.as_bytes().get(1) {
         Some(b'x') => 4,
@@ -98,7 +98,7 @@ fn escape(written: &str) -> usize {
 mod tests {
     use super::SourceMap;
 
-    /// Finds a word of the text by where it stands in the file.
+    /// Checks the place in the file of a word of the text.
     #[track_caller]
     fn assert_found(written: &str, word: &str, expected: &str) {
         let file = format!("when = {written}\n");

@@ -1,8 +1,8 @@
-//! The statements of a text: headers, and keys with their values, each parsed by itself.
+//! Splits a text into statements: headers, and keys with their values. Each statement is parsed on its own.
 //!
-//! A statement ends with its line, or with the line in which its last bracket closes. Where a bracket or a quote is missing, the
-//! parser takes what follows for a part of the statement. A definition has few words, though, and a line that begins with one of
-//! them begins a statement: there, a statement that cannot be parsed is cut off.
+//! A statement ends with its line, or with the line in which its last bracket closes. If a bracket or a quote is missing, the
+//! parser would treat the following lines as a part of the statement. But a definition has only a few keys, and a line that
+//! begins with one of them begins a new statement. So a statement that cannot be parsed is cut off at such a line.
 
 use std::borrow::Cow;
 use std::mem;
@@ -18,54 +18,54 @@ use toml_parser::{ErrorSink, Expected, ParseError, Raw, Source, Span};
 use super::format::{FILE_KEYS, MACHINE_KEYS, STATE_KEYS};
 use super::tree::{Key, RefusedKey, SpannedValue, Table, TableOrigin, TreeValue};
 
-/// The most tokens of one statement: names, numbers, signs.
+/// The maximum number of tokens in one statement, such as names, numbers and signs.
 const MOST_TOKENS: usize = 200_000;
 
-/// A mistake at most so many bytes before the end of a statement that is cut off may be caused by the cut.
+/// A mistake within this number of bytes before the end of a statement that is cut off may be caused by the cut.
 const CUT: usize = 1000;
 
-/// How deep lists and tables may be nested, and how many parts a key may have.
+/// The maximum depth of nested lists and tables, and the maximum number of parts in a key.
 const DEEPEST: usize = 80;
 
-/// A header, or a key with its value; an empty line or a comment has neither.
+/// A header, or a key with its value. An empty line or a comment has neither.
 #[derive(Default)]
 pub(crate) struct Statement<'i> {
-    /// Its lines.
+    /// The range of its lines.
     pub(crate) span: Range<usize>,
     pub(crate) header: Option<Header>,
-    /// The parts of its key, or of the name in the header.
+    /// The parts of its key, or of the name in its header.
     pub(crate) keys: Vec<Key<'i>>,
-    /// Is there even if it is mistaken, if there is a `=`.
+    /// The value. It exists even if it has mistakes, if there is a `=`.
     pub(crate) value: Option<SpannedValue<'i>>,
-    /// The first thing in it that is no TOML: why, and where.
+    /// The first part that is not valid TOML: the reason and the place.
     pub(super) error: Option<(String, Range<usize>)>,
-    /// Whether it has more tokens than are parsed.
+    /// Whether it has more tokens than the parser accepts.
     pub(super) is_too_long: bool,
-    /// Keys that cannot be added to a table between `{` and `}`.
+    /// Keys that cannot be added to an inline table.
     pub(super) refused: Vec<RefusedKey>,
 }
 
 /// The brackets around the name of a table.
 #[derive(Clone)]
 pub(crate) struct Header {
-    /// Whether they are double: the table is one of a list.
+    /// Whether the brackets are double. Then the table is an element of a list.
     pub(crate) is_list: bool,
     pub(crate) span: Range<usize>,
 }
 
-/// A line that is meant as a header, even if it does not begin or end as one.
+/// A line that is meant as a header, even if one of its brackets is missing.
 pub(super) struct HeaderLine<'i> {
-    /// Without spaces around it.
+    /// The line without spaces around it.
     pub(super) line: &'i str,
     pub(super) name: &'i str,
     /// Whether it begins with a bracket.
     pub(super) begins: bool,
-    /// Whether it has a bracket that closes it.
+    /// Whether it contains a closing bracket.
     pub(super) ends: bool,
 }
 
 impl<'i> HeaderLine<'i> {
-    /// The first line of a text, if it is a header.
+    /// Returns the first line of a text, if it is a header.
     pub(super) fn of(text: &'i str) -> Option<Self> {
         let line = text.lines().next().unwrap_or_default().trim();
         let begins = line.starts_with('[');
@@ -82,14 +82,14 @@ impl Statement<'_> {
     }
 }
 
-/// Goes through the statements of a text.
+/// An iterator over the statements of a text.
 pub(crate) struct Statements<'i> {
     text: &'i str,
-    /// Where the next statement begins.
+    /// The start of the next statement.
     at: usize,
-    /// Where the next line is that begins with a word of the format, as far as it has been looked for.
+    /// The start of the next line that begins with a key of the format, from the last search.
     next: usize,
-    /// How far a statement reached that has been cut off. Up to there, the next ones are cut off, too.
+    /// The end of the last statement that was cut off, before the cut. Statements that begin before this end are cut off, too.
     reach: usize,
     tokens: Vec<Token>,
 }
@@ -99,7 +99,7 @@ impl<'i> Statements<'i> {
         Self { text, at: 0, next: 0, reach: 0, tokens: Vec::new() }
     }
 
-    /// Where a statement that begins here is cut off.
+    /// Returns the end of a statement that begins here, if it is cut off.
     fn cut(&mut self) -> usize {
         if self.next <= self.at {
             let lines = self.text[self.at..].split_inclusive('\n').scan(self.at, |end, line| {
@@ -111,9 +111,10 @@ impl<'i> Statements<'i> {
         self.next
     }
 
-    /// Parses the next statement, which ends at `end` at the latest.
+    /// Parses the next statement, which ends at or before `end`.
     fn parse(&mut self, end: usize) -> Statement<'i> {
-        // With the newline before it: the lexer skips a byte order mark, which may only stand at the beginning of a file.
+        // The text includes the newline before the statement. Otherwise, the lexer would skip a byte order mark here, which is
+        // allowed only at the beginning of a file.
         let start = self.at.saturating_sub(1);
         let text = &self.text[start..end];
         let (mut depth, mut count, mut length) = (0_usize, 0, text.len());
@@ -144,19 +145,21 @@ impl<'i> Statements<'i> {
         let mut errors = |error: ParseError| {
             let at = error.unexpected().map_or(0, |at| at.start()).min(parsed);
             let is_unclosed = error.description().starts_with("unclosed");
-            // What is not parsed is no mistake: it ends in the middle of a list or a string, then.
+            // If the tokens are cut off, the end is in the middle of a list or a string. An error there is not a mistake in the
+            // file.
             let may_be_cut = is_too_long && (is_unclosed || at + CUT >= parsed);
-            // Of two errors at one point only the first counts: an unclosed string, not the list and the table around it.
+            // Of several errors at one position, only one counts: an error that is not about an unclosed part, or else the first
+            // one, which is about the innermost string, list or table.
             if !may_be_cut && first.as_ref().is_none_or(|(known, _)| (at, is_unclosed) < *known) {
                 first = Some(((at, is_unclosed), error));
             }
         };
         let mut take = |event: Event| reader.take(&event);
         let mut validated = ValidateWhitespace::new(&mut take, Source::new(text));
-        // At most 80.
+        // The limit is small enough for a `u32`.
         let deepest = u32::try_from(DEEPEST).unwrap_or_default();
         parse_document(&self.tokens, &mut RecursionGuard::new(&mut validated, deepest), &mut errors);
-        // Behind the parser's mistakes: one at the same point says more.
+        // These come after the parser's errors, because a parser error at the same position says more.
         reader.error.take().into_iter().for_each(&mut errors);
         let error = first.map(|(_, error)| {
             let at = error.unexpected().unwrap_or_default();
@@ -184,7 +187,7 @@ impl<'i> Iterator for Statements<'i> {
     }
 }
 
-/// What the parser says.
+/// Returns the text of a parser error.
 fn described(error: &ParseError) -> String {
     let Some(expected) = error.expected() else { return error.description().to_owned() };
     let expected = expected.iter().map(|one| match one {
@@ -197,13 +200,13 @@ fn described(error: &ParseError) -> String {
     format!("{}, expected {}", error.description(), if expected.is_empty() { "nothing" } else { &expected })
 }
 
-/// Builds a statement from what the parser finds.
+/// Builds a statement from the events of the parser.
 struct StatementReader<'i> {
-    /// In which the parser counts; it begins at `start` of the file.
+    /// The text to which the parser's positions refer. It begins at `start` of the file.
     text: &'i str,
     start: usize,
     statement: Statement<'i>,
-    /// The lists and tables that are not closed yet, from the outermost one, and where they begin.
+    /// The lists and tables that are not closed yet, outermost first, each with its start.
     open: Vec<(usize, Open<'i>)>,
     /// The first name or value that is not valid.
     error: Option<ParseError>,
@@ -211,12 +214,12 @@ struct StatementReader<'i> {
 
 enum Open<'i> {
     List(Vec<SpannedValue<'i>>),
-    /// With the parts of the key that is being read, or whose value is.
+    /// A table, with the key that is being read, or whose value is being read.
     Table(Table<'i>, Vec<Key<'i>>),
 }
 
 impl<'i> StatementReader<'i> {
-    /// Takes up the next thing that the parser finds.
+    /// Handles the next event of the parser.
     fn take(&mut self, event: &Event) {
         let (kind, span) = (event.kind(), event.span());
         let at = self.start + span.start()..self.start + span.end();
@@ -245,7 +248,7 @@ impl<'i> StatementReader<'i> {
         }
     }
 
-    /// Closes a list or a table. One that the file does not close goes on to the end of the statement.
+    /// Closes a list or a table. A list or table without a closing bracket reaches to the end of the statement.
     fn close(&mut self, at: &Range<usize>) {
         let Some((start, open)) = self.open.pop() else { return };
         let end = if at.is_empty() { self.statement.span.end } else { at.end };
@@ -323,14 +326,14 @@ pub(super) fn begins_statement(text: &str) -> bool {
     is_dotted || is_given && is_key()
 }
 
-/// A text with parts of it taken out: nothing else moves.
+/// Returns a text with some parts replaced by spaces. All other positions stay the same.
 pub(super) fn without(text: &str, parts: &[Range<usize>]) -> String {
     let mut text = text.to_owned();
     blank(&mut text, parts);
     text
 }
 
-/// Takes parts out of a text: nothing else moves.
+/// Replaces parts of a text with spaces. All other positions stay the same.
 pub(super) fn blank(text: &mut String, parts: &[Range<usize>]) {
     let mut bytes = mem::take(text).into_bytes();
     for part in parts {

@@ -1,4 +1,4 @@
-//! Text that is not TOML: each broken statement is reported once, and taken out, so that the rest can be read.
+//! Handles text that is not TOML. Each broken statement is reported once and removed, so that the rest can be read.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use super::statements::{Statements, begins_statement, blank, without};
 use super::tree::Table;
 use crate::format::problems::{Findings, Mistake, Origin};
 
-/// Parses a text as far as it can be read. If parts of it are taken out, the other parts are put into `rest`.
+/// Parses a text as far as it can be read. If parts of it cannot be read, the text without these parts is kept in `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Table<'i> {
     let whole = Document::read(text, false);
     if whole.error.is_none() {
@@ -29,14 +29,14 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     let rest = rest.get_or_init(|| unmerged);
     let document = Document::read(rest, true);
     if let Some((why, at)) = document.error.clone().filter(|_| is_all_read) {
-        // A mistake that goes on over several statements is reported at its beginning.
+        // A mistake that spans several statements is reported at its beginning.
         let at = boundary(rest, at.start)..boundary(rest, at.end);
         findings.add(in_words(rest, &why, at));
     }
     finished(document, rest, findings)
 }
 
-/// Returns the tree of a text, and reports the keys that are given twice.
+/// Returns the tree of a text, and reports the repeated keys.
 fn finished<'i>(document: Document<'i>, text: &str, findings: &mut Findings) -> Table<'i> {
     duplicates(findings, text, document.repeated);
     if !findings.has_unread() {
@@ -45,7 +45,7 @@ fn finished<'i>(document: Document<'i>, text: &str, findings: &mut Findings) -> 
     document.table
 }
 
-/// Reports each statement that is no TOML by itself. Returns what cannot be read.
+/// Reports each statement that is not TOML on its own. Returns the parts that cannot be read.
 fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
     let mut unread = Vec::new();
     let mut statements = Statements::of(text).peekable();
@@ -55,11 +55,11 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
         }
         let Range { start, mut end } = statement.span;
         if findings.is_full() {
-            // More of the same.
+            // Probably more mistakes of the same kind.
             unread.push(start..text.len());
             break;
         }
-        // Lines that begin with no word of the format may be the rest of it.
+        // The next lines may belong to the broken statement, unless they begin with a key of the format.
         while let Some(next) = statements.next_if(|next| !begins_statement(&text[next.span.start..])) {
             end = next.span.end;
         }
@@ -73,7 +73,7 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
             unread.push(start..end);
             continue;
         }
-        // Junk is taken out line by line.
+        // Broken lines are removed one by one.
         let mut rest = text[start..end].to_owned();
         for _ in 0..MOST_SLIPS {
             let Some((why, at)) = Statements::of(&rest).find_map(|statement| statement.error) else { break };
@@ -86,7 +86,7 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
             blank(&mut rest, &[slip.unread]);
         }
         if statement.header.is_some() && unread.last() == Some(&(start..end)) {
-            // What stands under it belongs to nothing else.
+            // The lines under an unreadable header belong to no other table.
             while let Some(under) = statements.next_if(|under| under.header.is_none()) {
                 unread.push(under.span);
             }
@@ -95,13 +95,13 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
     unread
 }
 
-/// The most lines of a statement that are taken out one by one.
+/// The maximum number of lines of a statement that are removed one by one.
 const MOST_SLIPS: usize = 20;
 
-/// The longest statement of which lines are taken out, in bytes: it is read again each time.
+/// The maximum length in bytes of a statement whose lines are removed one by one. It is parsed again each time.
 const LONGEST_MENDED: usize = 100_000;
 
-/// Reports states and keys that are given twice.
+/// Reports repeated states and keys.
 fn duplicates(findings: &mut Findings, text: &str, repeated: Vec<RepeatedKey>) {
     let mut last_state = 0;
     for RepeatedKey { key: at, first, is_state } in repeated {
@@ -113,7 +113,8 @@ fn duplicates(findings: &mut Findings, text: &str, repeated: Vec<RepeatedKey>) {
                 .second(first, "first defined here")
                 .help("put both into one table, or rename one")
         } else if first.as_ref().is_some_and(|first| first.start < last_state) {
-            // It is in the second of two tables of one state, which are one now, and which have been reported.
+            // The key is in the second of two tables of one state. The two tables have been merged, and the second one has been
+            // reported.
             continue;
         } else {
             Mistake::error("duplicate-key", at, format!("key `{key}` is given twice"))

@@ -1,8 +1,9 @@
-//! What a file says, as values in tables and lists: the tree from which its draft is read, and in which an editor looks up a place.
+//! The content of a file as values in tables and lists. Drafts are read from this tree, and editors search for positions in it.
 //!
-//! Each key and value knows where it is written. A table takes keys by the rules of TOML: a table has one header, and what is
-//! complete is not added to. The tables of the crate `toml` would need much memory: each has a node of a B-tree with room for
-//! eleven entries, 1072 bytes, and most tables of a definition have one to three. Here, a table of few entries is a list of them.
+//! Each key and value has its position. A table accepts keys by the rules of TOML: it has only one header, and a completed
+//! table cannot be extended. The tables of the crate `toml` need much memory: each has a B-tree node with space for eleven
+//! entries, 1072 bytes, but most tables of a definition have one to three entries. Here, a small table is a list of its
+//! entries.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeValue};
 use toml::value::Datetime;
 
-/// A key as it reads, and where it is written.
+/// A decoded key, and where it is written.
 pub(crate) type Key<'i> = Spanned<Cow<'i, str>>;
 
 /// A value, and where it is written.
@@ -29,26 +30,26 @@ pub(crate) enum TreeValue<'i> {
     Table(Table<'i>),
 }
 
-/// Keys with their values. Few entries are in the order of the file, many in the order of their names.
+/// Keys with their values. In a small table, they are in the order of the file; in a large table, in the order of their names.
 #[derive(Clone, Default)]
 pub(crate) struct Table<'i> {
     entries: TreeEntries<'i>,
     pub(super) made: TableOrigin,
-    /// Where its own key is written again, as the first part of another dotted key.
+    /// Where the key of this table is written again, as the first part of another dotted key.
     pub(super) again: Vec<Range<usize>>,
 }
 
-/// By what a table is in a file. That says what may be added to it.
+/// How a table is defined in the file. This determines what may be added to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TableOrigin {
-    /// By its own header, or it is the file itself.
+    /// By its own header. The file itself counts as such a table.
     #[default]
     ByHeader,
-    /// By the header of a table in it.
+    /// By the header of a table inside it.
     ByHeaderWithin,
     /// By a dotted key.
     ByDottedKey,
-    /// Between `{` and `}`, or in a table there.
+    /// Between `{` and `}`, or inside such a table.
     Inline,
 }
 
@@ -64,15 +65,15 @@ impl Default for TreeEntries<'_> {
     }
 }
 
-/// How many entries are searched one after the other.
+/// The maximum number of entries in a list that is searched linearly.
 const FEW: usize = 24;
 
 /// A key that cannot be added.
 pub(crate) struct RefusedKey {
     pub(super) key: Range<usize>,
-    /// Where the key is given first.
+    /// Where the key is first written.
     pub(super) first: Option<Range<usize>>,
-    /// What stands there, if that is no table that could be added to. Else there is such a key.
+    /// The type of the existing value, if it is not a table that can be extended. `None` if the key is simply repeated.
     pub(super) of_type: Option<&'static str>,
 }
 
@@ -106,7 +107,7 @@ impl<'i> Table<'i> {
         self.get_key_value_mut(key.get_ref())
     }
 
-    /// The table of a part of a dotted key. It is made if it is not there yet.
+    /// Returns the table for a part of a dotted key. Creates it if it does not exist.
     fn dotted(&mut self, key: &Key<'i>) -> Result<&mut Self, RefusedKey> {
         let Some((first, value)) = self.table_entry(key, TableOrigin::ByDottedKey) else {
             return Err(RefusedKey::again(key, key));
@@ -124,7 +125,7 @@ impl<'i> Table<'i> {
         Ok(table)
     }
 
-    /// Makes the table of a header; `last` is the last of its keys, and `header` is where it stands.
+    /// Creates the table of a header. `last` is the last of its keys, and `header` is the range of the header.
     pub(super) fn open(
         &mut self,
         above: &[Key<'i>],
@@ -136,7 +137,7 @@ impl<'i> Table<'i> {
         if is_list { parent.open_in_list(last, header) } else { parent.open_table(last, header) }
     }
 
-    /// Goes down into tables. `made` says by what a missing table is made.
+    /// Goes down a path of tables. `made` is the origin of tables that it creates.
     pub(super) fn descend(&mut self, path: &[Key<'i>], made: TableOrigin) -> Result<&mut Self, RefusedKey> {
         path.iter().try_fold(self, |table, key| {
             let refused = |of_type| RefusedKey { key: key.span(), first: None, of_type };
@@ -144,7 +145,7 @@ impl<'i> Table<'i> {
             let (at, of_type) = (value.span(), value.get_ref().type_str());
             let within = match value.get_mut() {
                 TreeValue::Table(table) if table.made != TableOrigin::Inline => Some(table),
-                // The last of the tables with double brackets, which begin where the list does.
+                // The last table of a list with double brackets. Such a list has the same position as its first table.
                 TreeValue::Array(list) if list.first().is_some_and(|first| first.span() == at) => {
                     list.last_mut().and_then(|last| last.get_mut().as_table_mut())
                 }
@@ -154,7 +155,7 @@ impl<'i> Table<'i> {
         })
     }
 
-    /// Makes the table of a header with single brackets.
+    /// Creates the table of a header with single brackets.
     fn open_table(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), RefusedKey> {
         let (table, refused) = match self.remove(key.get_ref()) {
             None => (Self::default(), None),
@@ -169,7 +170,7 @@ impl<'i> Table<'i> {
         refused.map_or(Ok(()), |first| Err(RefusedKey::again(key, &first)))
     }
 
-    /// Makes the table of a header with double brackets.
+    /// Creates the table of a header with double brackets.
     fn open_in_list(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), RefusedKey> {
         let table = Spanned::new(header.clone(), TreeValue::Table(Self::default()));
         let Some((first, value)) = self.get_key_value_mut(key.get_ref()) else {
@@ -184,7 +185,7 @@ impl<'i> Table<'i> {
         Ok(())
     }
 
-    /// Gives back the memory that no entry needs.
+    /// Frees unused capacity.
     pub(super) fn shrink(&mut self) {
         if let TreeEntries::Few(few) = &mut self.entries {
             few.shrink_to_fit();
@@ -228,12 +229,12 @@ impl<'i> Table<'i> {
         self.get_key_value(key).is_some()
     }
 
-    /// Adds an entry whose key it does not have yet.
+    /// Adds an entry. The table must not have the key.
     pub(crate) fn insert(&mut self, key: Key<'i>, value: SpannedValue<'i>) {
         match &mut self.entries {
             TreeEntries::Few(few) if few.len() < FEW => {
                 if few.len() == few.capacity() {
-                    // From one on: most tables have one entry or two.
+                    // The capacity grows from one, because most tables have one or two entries.
                     few.reserve_exact(few.len().max(1));
                 }
                 few.push((key, value));
@@ -281,7 +282,7 @@ impl<'i> Table<'i> {
     }
 }
 
-/// A value as the parser has it, for deserializers.
+/// Converts a value to the type of the parser, for deserializers.
 pub(crate) fn into_parsed(value: SpannedValue<'_>) -> Spanned<DeValue<'_>> {
     let span = value.span();
     let value = match value.into_inner() {
@@ -319,7 +320,7 @@ impl<'i> TreeValue<'i> {
         matches!(self, Self::Table(_))
     }
 
-    /// The name of its type in the parser's messages.
+    /// Returns the name of its type for parser messages.
     pub(super) fn type_str(&self) -> &'static str {
         match self {
             Self::String(_) => "string",

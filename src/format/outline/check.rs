@@ -1,4 +1,4 @@
-//! From a file's text to its outlines: reads it, resolves its names, and checks how its states are nested and connected.
+//! Reads a file's text, resolves its names, and checks how its states are nested and connected. The results are outlines.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,24 +18,24 @@ use crate::format::text::text_of;
 use crate::format::words::Words;
 
 impl Outline {
-    /// Reads and checks a definition; `file` is its name in what is reported. Of a file with several machines, it is the first
+    /// Reads and checks a definition. `file` is its name in reports. If the file has several machines, it returns the first
     /// one.
     ///
-    /// Without words, what the game offers is not checked; [`unchecked`](Self::unchecked) lists what was taken on trust.
+    /// Without `words`, the words of the game are not checked. [`unchecked`](Self::unchecked) lists them.
     ///
     /// # Errors
     ///
-    /// With everything that is wrong with the file.
+    /// When the file has mistakes. The error lists all of them.
     pub fn parse(file: &str, text: &str, words: Option<&Words>) -> Result<Self, Problems> {
         // A file without a mistake has a machine.
         Ok(Self::parse_all(file, text, words)?.swap_remove(0))
     }
 
-    /// As [`parse`](Self::parse), of all machines of a file, in its order.
+    /// Like [`parse`](Self::parse), for all machines of a file, in the order of the file.
     ///
     /// # Errors
     ///
-    /// With everything that is wrong with the file.
+    /// When the file has mistakes. The error lists all of them.
     ///
     /// # Examples
     ///
@@ -59,11 +59,12 @@ impl Outline {
         Ok(check(file, text, &library, words)?.into_iter().map(|checked| checked.outline).collect())
     }
 
-    /// As [`parse_all`](Self::parse_all), of a file. Only here, the files that it links to are looked for beside it.
+    /// Like [`parse_all`](Self::parse_all), from a file. Unlike `parse_all`, this function also reads the files that the file
+    /// links to, from its folder.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or with everything that is wrong with it.
+    /// When the file cannot be read, or when it has mistakes. The error then lists all of them.
     pub fn load_all(path: impl AsRef<Path>, words: Option<&Words>) -> Result<Vec<Self>, LoadError> {
         let path = path.as_ref();
         let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
@@ -71,11 +72,12 @@ impl Outline {
         Ok(Self::parse_all_at(path, text, words)?)
     }
 
-    /// As [`load_all`](Self::load_all), of a text that may not be that of the file at the path: of one that has not been saved.
+    /// Like [`load_all`](Self::load_all), but with another text than that of the file: for example, with a text that has not
+    /// been saved.
     ///
     /// # Errors
     ///
-    /// With everything that is wrong with the text.
+    /// When the text has mistakes. The error lists all of them.
     pub fn parse_all_at(path: impl AsRef<Path>, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
         let path = path.as_ref();
         let file = path.display().to_string();
@@ -84,18 +86,18 @@ impl Outline {
         Ok(outlines)
     }
 
-    /// As [`parse`](Self::parse), of bytes that may not be text.
+    /// Like [`parse`](Self::parse), from bytes that may not be UTF-8 text.
     ///
     /// # Errors
     ///
-    /// With everything that is wrong with it; with bytes that are not UTF-8, only that.
+    /// When the bytes are not UTF-8, or when the text has mistakes. The error then lists all of them.
     pub fn from_bytes(file: &str, bytes: &[u8], words: Option<&Words>) -> Result<Self, Problems> {
         Self::parse(file, text_of(file, bytes)?, words)
     }
 }
 
-/// Reads and checks the machines of a file, in its order, with what their next stage needs of the text. Without an error there
-/// is at least one.
+/// Reads and checks the machines of a file, in the order of the file. The results contain the parts of the text that the next
+/// stage needs. Without an error, there is at least one machine.
 pub(crate) fn check<'i>(
     file: &str,
     text: &'i str,
@@ -107,7 +109,7 @@ pub(crate) fn check<'i>(
     Ok(all)
 }
 
-/// The machines of a file, and what was found. Without an error there is at least one.
+/// Returns the machines of a file, and the findings. Without an error, there is at least one machine.
 fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&Words>) -> (Vec<Checked<'i>>, Findings) {
     let mut findings = Findings::new(Arc::new(Source::new(file, text)));
     let drafts = read::read(text, library.rest(), &mut findings);
@@ -128,7 +130,7 @@ fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&W
     (all, findings)
 }
 
-/// Tells each machine the warnings of the whole file; or fails with all that was found.
+/// Gives the warnings of the whole file to each machine. If there are errors, returns all findings as an error.
 fn with_warnings<'o>(outlines: impl Iterator<Item = &'o mut Outline>, findings: Findings) -> Result<(), Problems> {
     let mut outlines = outlines.peekable();
     if outlines.peek().is_none() {
@@ -143,8 +145,9 @@ fn with_warnings<'o>(outlines: impl Iterator<Item = &'o mut Outline>, findings: 
     Ok(())
 }
 
-/// The machines of a file as far as they can be read, the files that it links to, by their paths from the folder, and what was
-/// found, in its scripts, too. With an error, what is mistaken is left out. `open` is asked for texts before the folder is.
+/// Reads as much of a file as possible. Returns its machines, the paths of the files that it links to relative to the folder,
+/// and the findings, including those in its scripts. Mistaken parts are left out of the machines. `open` is called before a
+/// file in the folder is read.
 pub(crate) fn checked_at(
     file: &str,
     text: &str,

@@ -1,4 +1,4 @@
-//! The words of conditions: which of the game's values, fields and states they mean, and whether they can be asked there.
+//! Resolves the names in conditions: values, fields and states, and checks whether they are allowed at this place.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ impl Resolver<'_> {
         self.within = None;
     }
 
-    /// Checks a part of a condition that is no condition of others.
+    /// Checks a part of a condition that is not `not`, `and` or `or`.
     fn test(&mut self, test: &mut Expr, place: ConditionPlace<'_>) {
         match test {
             Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
@@ -101,7 +101,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A field of the message that an exit waits for.
+    /// Checks a field of the message that an exit waits for.
     fn field(&mut self, name: &Name, used_as: ValueKind, place: ConditionPlace<'_>) {
         let ConditionPlace::Message(message) = place else {
             Mistake::error("message", name.span.clone(), "there is no message here whose fields could be asked")
@@ -119,7 +119,7 @@ impl Resolver<'_> {
         let fields = words.message_fields.get(message);
         match fields.and_then(|fields| fields.get(&name.text)) {
             Some(kind) => self.kind(name, *kind, used_as),
-            // An unknown message is one mistake, not two.
+            // The unknown message has already been reported.
             None if !words.messages.contains(message) => {}
             None => {
                 let offered = fields.into_iter().flat_map(|fields| fields.keys());
@@ -141,7 +141,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a name is of the kind that it is used as.
+    /// Reports a value that is used as another kind than it has.
     fn kind(&mut self, name: &Name, kind: ValueKind, used_as: ValueKind) {
         match kind {
             kind if kind == used_as => {}
@@ -156,7 +156,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A state that is asked about. It gets its full name.
+    /// Resolves a state in a condition, and replaces its name with its full name.
     fn asked_state(&mut self, name: &mut Name) {
         let Some(id) = self.state_named(name.clone()) else { return };
         if Some(id) == self.global {
@@ -170,7 +170,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Where something that is read stands in a side of a comparison.
+/// Returns where a value is first used in a side of a comparison.
 fn first_span(side: &Operand) -> Option<Range<usize>> {
     let mut first = None;
     side.visit(&mut |part| {

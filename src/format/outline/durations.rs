@@ -1,4 +1,4 @@
-//! From durations as they are written to seconds: ticks have a rate, and values are words of the game.
+//! Converts durations from their written form to seconds. This needs the tick rate, and checks values of the game.
 
 use std::ops::Range;
 
@@ -43,7 +43,8 @@ impl Resolver<'_> {
         Some(Duration { text, length, span })
     }
 
-    /// The seconds of a time. Ticks of unknown length are no number, and are an error where the game's words are known.
+    /// Returns a time in seconds. For ticks of unknown length it returns NaN, or reports an error if the game's words are
+    /// known.
     fn seconds(&mut self, time: Time, at: &Range<usize>) -> Option<f64> {
         if !time.is_ticks {
             return Some(time.number);
@@ -55,7 +56,7 @@ impl Resolver<'_> {
             self.unchecked.ticks = true;
             return Some(f64::NAN);
         }
-        // Once for each duration.
+        // The caller stops at `None`, so this is reported only once for each duration.
         Mistake::error("no-rate", at.clone(), "nobody says how long a tick is")
             .label("in ticks")
             .help("write `ticks_per_second = 60` at the top of the file, or a time in seconds")

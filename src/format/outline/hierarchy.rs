@@ -1,4 +1,5 @@
-//! How states are nested: parents without circles, initial children that are children, a global that stands apart.
+//! Checks how states are nested: parents without circles, initial children that are children, and a global state without
+//! nesting.
 
 use std::collections::HashSet;
 
@@ -6,10 +7,10 @@ use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::chains::Chains;
 use crate::format::problems::{Findings, Mistake, Origin};
 
-/// The deepest that states may be nested.
+/// The maximum depth of nested states.
 const DEEPEST: usize = 64;
 
-/// Checks the hierarchy. Without an error, every path has an end.
+/// Checks the hierarchy. If it finds no errors, every path is finite.
 pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
     parents(outline, findings);
     initial_children(outline, findings);
@@ -30,7 +31,7 @@ fn parents(outline: &Outline, findings: &mut Findings) {
     for states in circles {
         circle(outline, &states).report(findings);
     }
-    // How deep each state is. The depth of the state that closes a circle is 0.
+    // The depth of each state. In a circle, the state that comes first in the order has depth 0.
     let mut depths: Vec<Option<usize>> = vec![None; outline.states.len()];
     for i in order {
         let depth = parent_of(i).and_then(|parent| depths[parent]).map_or(0, |depth| depth + 1);
@@ -106,7 +107,7 @@ fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
     }
 }
 
-/// What only an exit of a parent or of the global state can say.
+/// Reports keys of an exit that are only useful for a parent or the global state, and restarts without a condition.
 fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings) {
     let is_outer = state.is_composite() || outline.global == Some(state.id);
     for exit in &state.exits {
@@ -118,7 +119,7 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
                 .help("it is for exits of parents and of the global state: remove it")
                 .report(findings);
         }
-        // One to the state itself has been found already.
+        // An exit to the state itself has already been reported.
         let leads_within =
             outline.global == Some(state.id) || exit.to != state.id && outline.path(exit.to).contains(&state.id);
         if exit.restarts && is_outer && leads_within && exit.is_always_from() == Some(0.0) {
@@ -131,11 +132,11 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
     }
 }
 
-/// The most changes that are carried out for one callback: rule 13.
+/// The maximum number of changes in one callback (rule 13).
 const MOST_CHANGES: usize = 64;
 
-/// Finds states that are left at once, and that lead to each other in a circle, or in a chain with more changes than one tick
-/// carries out.
+/// Finds states that are left as soon as they are entered, if their exits form a circle, or a chain with more changes than one
+/// tick carries out.
 fn without_end(outline: &Outline, findings: &mut Findings) {
     let leads: Vec<_> = outline.states.iter().map(|state| leads_on(outline, state)).collect();
     let chains = Chains::follow(leads.len(), |i| leads[i].map(|exit| exit.to.index()));
@@ -152,8 +153,8 @@ fn without_end(outline: &Outline, findings: &mut Findings) {
     }
 }
 
-/// An exit that leads on as soon as a state is entered, by any owner: one with `always`, or one for the end of a machine that
-/// ends in it. `None` if it depends on a value where that leads, because of an exit with a condition that is tried before.
+/// Returns the exit that every owner takes as soon as it has entered the state: an exit with `always`, or an exit for the end
+/// of a machine that ends in this state. `None` if an earlier exit with a condition may lead elsewhere.
 fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOutline> {
     let tried = outline.descent(state.id).into_iter().flat_map(|id| {
         let entered = outline.state(id);
@@ -173,9 +174,9 @@ fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOu
     None
 }
 
-/// States of no length, without a circle, that follow each other beyond the limit of rule 13.
+/// Finds chains of such states that are longer than the limit of rule 13, if there are no circles.
 fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], chains: &Chains, findings: &mut Findings) {
-    // By id, how many changes follow when the state is entered, and the state in which they end.
+    // For each state, how many changes follow when it is entered, and the state in which they end.
     let mut follow: Vec<(usize, StateId)> = outline.states.iter().map(|state| (0, state.id)).collect();
     for &i in &chains.order {
         if let Some(exit) = leads[i] {
@@ -183,7 +184,8 @@ fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], chains: &
             follow[i] = (count + 1, end);
         }
     }
-    // A change to the first of them counts, too; and an owner that comes by another of them comes from before it.
+    // If an exit leads to the first state of a chain, this change counts, too. Only the first states are checked, because their
+    // chains are the longest.
     let mut is_entered_by_exit = vec![false; leads.len()];
     let mut is_first = vec![true; leads.len()];
     for state in &outline.states {
@@ -196,7 +198,7 @@ fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], chains: &
     for state in outline.states.iter().filter(|state| is_first[state.id.index()]) {
         let Some(exit) = leads[state.id.index()] else { continue };
         let (count, end) = follow[state.id.index()];
-        // One of several chains with the same end is reported.
+        // If several chains have the same end, one of them is reported.
         if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES || !told.insert(end) {
             continue;
         }

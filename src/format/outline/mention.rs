@@ -1,10 +1,10 @@
-//! Where a file names a state, or a word of the game.
+//! The places where a file names a state, or a word of the game.
 
 use std::ops::Range;
 
 use super::StateId;
 
-/// One place of a file that names a state, or a word of the game.
+/// A place in a file that names a state, or a word of the game.
 ///
 /// # Examples
 ///
@@ -26,19 +26,19 @@ pub struct Mention {
     pub(crate) condition: Option<Range<usize>>,
 }
 
-/// What a [`Mention`] names.
+/// The meaning of a [`Mention`]: what it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Meaning {
     /// A state.
     State(StateId),
-    /// Something that the game offers for states to do.
+    /// A behavior of the game.
     Behavior,
     /// A value of the game.
     Value,
     /// A message.
     Message,
-    /// What a message carries.
+    /// A field of a message.
     Field {
         /// The message.
         message: String,
@@ -48,38 +48,38 @@ pub enum Meaning {
 }
 
 impl Mention {
-    /// Returns the name, as TOML understands it. A field's is without `message.`.
+    /// Returns the name, as TOML reads it. The name of a field is without `message.`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns where it is written, with the quotes around it.
+    /// Returns where the name is written, with the quotes around it.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// Returns what it means.
+    /// Returns what the name refers to.
     #[must_use]
     pub fn meaning(&self) -> &Meaning {
         &self.meaning
     }
 
-    /// Returns the condition that it is written in: where the string begins and ends, with its quotes.
+    /// Returns the range of the condition in which the name is written, with the quotes of the string.
     #[must_use]
     pub fn condition(&self) -> Option<Range<usize>> {
         self.condition.clone()
     }
 }
 
-/// Where a condition stands.
+/// The place of a condition.
 #[derive(Clone, Copy)]
 pub(super) enum ConditionPlace<'p> {
     /// In `enter_when`.
     Entry,
     /// In an exit that is tried in each tick.
     Tick,
-    /// In an exit that waits for the message of a name.
+    /// In an exit that waits for the message with this name.
     Message(&'p str),
 }

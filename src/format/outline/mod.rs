@@ -1,5 +1,4 @@
-//! The third stage of reading a definition: what a file says, checked. Its states, how they are nested, and what leads from
-//! one to another.
+//! The third stage of reading a definition: the checked content of a file. It has the states, their nesting, and their exits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -29,7 +28,7 @@ pub(crate) mod scopes;
 #[cfg(feature = "script")]
 mod scripts;
 
-/// The content of a definition file, checked, for tools that draw or check it. It does not have the code of behaviors and
+/// The checked content of a definition file, for tools that draw or check it. It does not contain the code of behaviors and
 /// values.
 ///
 /// The states are a tree: [`children`](Self::children) returns the states directly inside a state, and [`path`](Self::path)
@@ -62,36 +61,36 @@ pub struct Outline {
     pub(crate) source: Arc<Source>,
     /// The machine's name.
     pub(crate) machine: Option<String>,
-    /// The machine that it is like.
+    /// The machine that this one is like.
     pub(crate) like: Option<Name>,
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
     pub(crate) ticks_per_second: Option<f64>,
-    /// By id. Machines of a file that are alike share the states that are the same.
+    /// The states, by id. Machines of a file that are like each other share the states that are equal.
     pub(crate) states: Vec<Arc<StateOutline>>,
     /// The states without a parent.
     pub(crate) outermost: Vec<StateId>,
-    /// The parts of the whole file that all of its machines share.
+    /// The warnings of the whole file. All of its machines share them.
     pub(crate) warnings: Arc<[Problem]>,
-    /// How many there are beyond these.
+    /// How many more warnings there are.
     pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
     /// The mentions outside of all states: those of the initial and the global state.
     pub(crate) named: Vec<Mention>,
-    /// All mentions in the order of the file. They are collected when they are asked for first.
+    /// All mentions in the order of the file. They are collected on the first call of `mentions`.
     pub(crate) mentions: OnceLock<Vec<Mention>>,
 }
 
-/// A file that has been read and checked.
+/// A machine of a file that has been read and checked.
 pub(crate) struct Checked<'i> {
     pub(crate) outline: Outline,
-    /// The parameters of each state's behaviors, by id. They borrow the text, and are for the next stage only.
+    /// The parameters of each state's behaviors, by id. They borrow the text, and only the next stage uses them.
     pub(crate) params: Vec<Rc<[Option<Params<'i>>]>>,
 }
 
-/// Which state of an [`Outline`], and of no other outline.
+/// The id of a state of an [`Outline`]. It is only valid for this outline.
 ///
-/// Ids are in the order of the file, and count from 0.
+/// Ids are in the order of the file, starting with 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId(usize);
 
@@ -115,20 +114,20 @@ pub struct StateOutline {
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
     pub(crate) is_entry: bool,
-    /// The state whose machine ends in this one.
+    /// The state whose linked machine ends in this state.
     pub(crate) ends: Option<StateId>,
-    /// The machine that it runs, as it is named.
+    /// The machine that the state runs, as it is named.
     pub(crate) machine: Option<Name>,
-    /// What it is called in its parent.
+    /// The state's name inside its parent.
     pub(crate) part: String,
     /// Whether it is a state of a machine that another state runs.
     pub(crate) is_linked: bool,
-    /// Whether it is written in another file, to which this one links.
+    /// Whether it is written in a linked file.
     pub(crate) is_foreign: bool,
-    /// Where its name is written there.
+    /// Where its name is written in the linked file.
     pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) exits: Vec<ExitOutline>,
-    /// Where it names states and words of the game.
+    /// The places where the state names states and words of the game.
     pub(crate) mentions: Vec<Mention>,
 }
 
@@ -136,9 +135,9 @@ pub struct StateOutline {
 #[derive(Clone, PartialEq)]
 pub(crate) struct BehaviorOutline {
     pub(crate) name: Name,
-    /// Where its parameters stand.
+    /// The range of its parameters.
     pub(crate) params: Option<Range<usize>>,
-    /// The states that they name.
+    /// The states that its parameters name.
     pub(crate) named: Vec<(String, StateId)>,
 }
 
@@ -162,22 +161,23 @@ pub struct ExitOutline {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unchecked {
-    /// What conditions ask for, and as what they first use it.
+    /// The values in conditions. If a value is used both as a number and as a flag, its first use determines the kind.
     pub values: BTreeMap<String, ValueKind>,
-    /// Of behaviors.
+    /// The behaviors.
     pub behaviors: BTreeSet<String>,
-    /// Of messages.
+    /// The messages.
     pub messages: BTreeSet<String>,
-    /// The fields that messages carry, by their names.
+    /// The fields of messages, by the name of the message.
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
-    /// Scripts that are not beside the file: the game may offer their texts. Only where the file's folder is known.
+    /// The scripts that are not in the folder of the file. The game may offer their texts. It is empty if the folder is not
+    /// known.
     pub scripts: BTreeSet<String>,
-    /// Whether durations are in ticks whose length the file does not say.
+    /// Whether there are durations in ticks although the file has no `ticks_per_second`.
     pub ticks: bool,
 }
 
 impl StateId {
-    /// The id of the `i`-th state of the file.
+    /// Creates the id of the `i`-th state of the file.
     pub(crate) fn new(i: usize) -> Self {
         Self(i)
     }
@@ -189,7 +189,7 @@ impl StateId {
     }
 }
 
-/// The number of [`StateId::index`].
+/// The same number as [`StateId::index`].
 impl fmt::Display for StateId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
@@ -203,25 +203,25 @@ impl Outline {
         &self.source.name
     }
 
-    /// Returns the machine's name, if it is written in a table of its own, `[machines.imp]`.
+    /// Returns the machine's name, if the machine has a table of its own: `[machines.imp]`.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
     }
 
-    /// Returns the machine of the same file that it is like: its name, and where that is written.
+    /// Returns the machine of the same file that this one is like: its name, and where this is written.
     #[must_use]
     pub fn like(&self) -> Option<(&str, Range<usize>)> {
         self.like.as_ref().map(|like| (like.text.as_str(), like.span.clone()))
     }
 
-    /// Returns the state that a machine begins in.
+    /// Returns the state in which a machine begins.
     #[must_use]
     pub fn initial(&self) -> StateId {
         self.initial
     }
 
-    /// Returns the state that runs beside every other.
+    /// Returns the state that runs beside every other state.
     #[must_use]
     pub fn global(&self) -> Option<StateId> {
         self.global
@@ -233,8 +233,8 @@ impl Outline {
         self.ticks_per_second
     }
 
-    /// Returns the states, in the order of the file; first those that the machine has from the one that it is
-    /// [like](Self::like). Where they are the same in both, they share them.
+    /// Returns the states, in the order of the file. The states from the machine that this one is [like](Self::like) come
+    /// first. States that are equal in both machines are shared.
     #[must_use]
     pub fn states(&self) -> &[Arc<StateOutline>] {
         &self.states
@@ -244,13 +244,13 @@ impl Outline {
     ///
     /// # Panics
     ///
-    /// When the id is another outline's, and this one has fewer states.
+    /// When the id belongs to another outline with more states.
     #[must_use]
     pub fn state(&self, id: StateId) -> &StateOutline {
         &self.states[id.0]
     }
 
-    /// Returns the states nested directly in `parent`, in the order of the file; for `None`, the states without a parent.
+    /// Returns the children of `parent`, in the order of the file. For `None`, returns the states without a parent.
     ///
     /// # Examples
     ///
@@ -273,7 +273,7 @@ impl Outline {
         }
     }
 
-    /// Returns the states from the outermost one around a state down to itself.
+    /// Returns the path of a state: its outermost parent first, and the state itself last.
     #[must_use]
     pub fn path(&self, id: StateId) -> Vec<StateId> {
         let mut path: Vec<_> = iter::successors(Some(id), |id| self.state(*id).parent).collect();
@@ -281,14 +281,15 @@ impl Outline {
         path
     }
 
-    /// Returns the states from one down through the initial children: what a change to it enters, with the states around it
-    /// that are not active yet.
+    /// Returns a state and its initial descendants. A change to the state enters these states, and those of its parents that
+    /// are not yet active.
     #[must_use]
     pub fn descent(&self, id: StateId) -> Vec<StateId> {
         iter::successors(Some(id), |id| self.state(*id).initial).collect()
     }
 
-    /// Returns where the file names a state: where it is defined first, then where it is named, with the quotes around it.
+    /// Returns where the file names a state: first the place of its definition, then the places where it is named, with the
+    /// quotes around the name.
     ///
     /// # Examples
     ///
@@ -308,8 +309,8 @@ impl Outline {
         iter::once(self.state(id).name.span.clone()).chain(named).collect()
     }
 
-    /// Returns where the file names states and words of the game, in its order. What is written in another file, to which this
-    /// one links, is not among them; neither are the names of tables, which [`Survey::keys`](crate::definition::Survey::keys) has.
+    /// Returns where the file names states and words of the game, in the order of the file. It leaves out the contents of
+    /// linked files, and the names of tables; [`Survey::keys`](crate::definition::Survey::keys) returns the latter.
     #[must_use]
     pub fn mentions(&self) -> &[Mention] {
         self.mentions.get_or_init(|| {
@@ -320,8 +321,8 @@ impl Outline {
         })
     }
 
-    /// Returns which states the parts of a name tell, as `fight.aim` tells two: where each part stands in the name. `None` if it
-    /// is no name of the state.
+    /// Returns the states to which the parts of a name refer, with the range of each part in the name: `fight.aim` has two
+    /// parts. `None` if it is not a name of the state.
     ///
     /// # Examples
     ///
@@ -339,13 +340,13 @@ impl Outline {
     ///
     /// # Panics
     ///
-    /// When the id is another outline's, and this one has fewer states.
+    /// When the id belongs to another outline with more states.
     #[must_use]
     pub fn parts_of_name(&self, id: StateId, name: &str) -> Option<Vec<(Range<usize>, StateId)>> {
         let mut parts = Vec::new();
         let mut at = id;
         let mut rest = name;
-        // No name has more parts than it has bytes, even where parents are in a circle.
+        // It ends even if parents form a circle, because each pass makes the rest of the name shorter.
         loop {
             let before = rest.strip_suffix(self.state(at).part.as_str())?;
             parts.push((before.len()..rest.len(), at));
@@ -359,13 +360,13 @@ impl Outline {
         Some(parts)
     }
 
-    /// Returns the warnings about the file, which works all the same.
+    /// Returns the warnings about the file. A file with warnings still works.
     #[must_use]
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
 
-    /// Returns how many more warnings there are than are listed. The first 200 of a file are.
+    /// Returns how many more warnings there are. At most 200 are listed for a file.
     #[must_use]
     pub fn unlisted_warnings(&self) -> usize {
         self.unlisted_warnings
@@ -386,7 +387,7 @@ impl fmt::Debug for Outline {
 }
 
 impl StateOutline {
-    /// Returns which state of the outline it is.
+    /// Returns the state's id in its outline.
     #[must_use]
     pub fn id(&self) -> StateId {
         self.id
@@ -398,47 +399,47 @@ impl StateOutline {
         &self.name.text
     }
 
-    /// Returns the names of what it does, in the order of the file.
+    /// Returns the names of its behaviors, in the order of the file.
     pub fn behaviors(&self) -> impl Iterator<Item = &str> {
         self.behaviors.iter().map(|behavior| behavior.name.text.as_str())
     }
 
-    /// Returns how often it is tried; `None` if that is in each tick.
+    /// Returns the time between two turns of the state. `None` if it is updated in each tick.
     #[must_use]
     pub fn every(&self) -> Option<&Duration> {
         self.every.as_ref()
     }
 
-    /// Where its exits lead, and its behaviors may.
+    /// Returns the targets of its exits, and the states that its behaviors name.
     pub(crate) fn leads_to(&self) -> impl Iterator<Item = StateId> {
         let named = self.behaviors.iter().flat_map(|behavior| &behavior.named).map(|(_, id)| *id);
         self.exits.iter().map(|exit| exit.to).chain(named)
     }
 
-    /// All durations in it.
+    /// Returns all durations in the state.
     pub(crate) fn durations(&self) -> impl Iterator<Item = &Duration> {
         self.every.iter().chain(self.exits.iter().filter_map(ExitOutline::after))
     }
 
-    /// Returns the state around it.
+    /// Returns the parent of the state.
     #[must_use]
     pub fn parent(&self) -> Option<StateId> {
         self.parent
     }
 
-    /// Returns the child to go on to when it is entered.
+    /// Returns the child that is entered with the state.
     #[must_use]
     pub fn initial(&self) -> Option<StateId> {
         self.initial
     }
 
-    /// Returns whether there are states nested in it.
+    /// Returns whether the state has children.
     #[must_use]
     pub fn is_composite(&self) -> bool {
         !self.children.is_empty()
     }
 
-    /// Returns the ways out, in the order in which they are tried.
+    /// Returns its exits, in the order in which they are tried.
     #[must_use]
     pub fn exits(&self) -> &[ExitOutline] {
         &self.exits
@@ -450,39 +451,41 @@ impl StateOutline {
         self.enter_when.as_deref().map(When::text)
     }
 
-    /// Returns whether it is an end: no exit of a parent or the global state leads out of it, unless it says `even_final`.
+    /// Returns whether the state is final: no exit of a parent or of the global state leads out of it, unless the exit has
+    /// `even_final`.
     #[must_use]
     pub fn is_final(&self) -> bool {
         self.is_final
     }
 
-    /// Returns the machine that runs while the state is active, as the file names it. Its states are
-    /// [within](Outline::children) this one.
+    /// Returns the machine that runs while the state is active, as the file names it. The states of this machine are
+    /// [children](Outline::children) of this state.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_ref().map(|machine| machine.text.as_str())
     }
 
-    /// Returns where the machine that it runs is named: in the file that is read, even if the state is not.
+    /// Returns where the machine that it runs is named, as a range in the file that was read. For a state in a linked file,
+    /// this is the place of the link.
     #[must_use]
     pub fn machine_span(&self) -> Option<Range<usize>> {
         self.machine.as_ref().map(|machine| machine.span.clone())
     }
 
-    /// Returns whether it is a state of a machine that a state around it runs.
+    /// Returns whether it is a state of a machine that one of its parents runs.
     #[must_use]
     pub fn is_linked(&self) -> bool {
         self.is_linked
     }
 
-    /// Returns what the state is called in its parent: the last part of its [name](Self::name).
+    /// Returns the state's name inside its parent: the last part of its [name](Self::name).
     #[must_use]
     pub fn part(&self) -> &str {
         &self.part
     }
 
-    /// Returns where the state's name is written first, with the quotes around it: the bytes, and if it is another file to which
-    /// this one links, its path from this one's folder.
+    /// Returns where the state's name is written first, with the quotes around it: the range of bytes, and the path of the file
+    /// relative to the folder if it is a linked file.
     #[must_use]
     pub fn written(&self) -> (Option<&Path>, Range<usize>) {
         match &self.written {
@@ -491,7 +494,7 @@ impl StateOutline {
         }
     }
 
-    /// Returns whether the game's code changes to it, as the file says.
+    /// Returns whether the game's code changes to the state, according to the file.
     #[must_use]
     pub fn is_entry(&self) -> bool {
         self.is_entry
@@ -505,19 +508,20 @@ impl StateOutline {
 }
 
 impl ExitOutline {
-    /// Returns the state that it leads to.
+    /// Returns the state to which the exit leads.
     #[must_use]
     pub fn target(&self) -> StateId {
         self.to
     }
 
-    /// Returns where it is written: the bytes of the file that is read; of an exit in another file, those of the link to it.
+    /// Returns where the exit is written, as a range of bytes in the file that was read. For an exit in a linked file, this is
+    /// the place of the link.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// Returns how long after its state's entry the way is open; `None` if that is at once.
+    /// Returns how long the exit waits after its state is entered. `None` if it does not wait.
     #[must_use]
     pub fn after(&self) -> Option<&Duration> {
         self.after.as_ref()
@@ -535,19 +539,19 @@ impl ExitOutline {
         self.on.as_ref().map(|name| name.text.as_str())
     }
 
-    /// Returns whether it is also tried as soon as its state is entered.
+    /// Returns whether it is also tried when its state is entered.
     #[must_use]
     pub fn is_always(&self) -> bool {
         self.is_always
     }
 
-    /// Returns whether, of a parent or the global state, it is also taken while its target is active already.
+    /// Returns whether an exit of a parent or of the global state is also taken if its target is already active.
     #[must_use]
     pub fn restarts(&self) -> bool {
         self.restarts
     }
 
-    /// Returns whether, of a parent or the global state, it also leads out of final states.
+    /// Returns whether an exit of a parent or of the global state also leads out of final states.
     #[must_use]
     pub fn even_final(&self) -> bool {
         self.even_final
@@ -574,22 +578,21 @@ impl ExitOutline {
         label
     }
 
-    /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry, at the
-    /// latest.
+    /// Returns the time, in seconds after the entry into its state, from which on it is certainly taken in any tick in which its
+    /// target can be entered. `None` if there is no such time.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
         let is_always = self.on.is_none() && self.when.as_deref().is_none_or(When::is_always);
         if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
     }
 
-    /// Whether it is taken as soon as its state is entered, or as the machine of its state ends, whenever its target can be
-    /// entered.
+    /// Whether it is taken as soon as its state is entered, or its state's machine ends, whenever its target can be entered.
     pub(crate) fn leads_at_once(&self) -> bool {
         let is_at_once = self.is_always || self.is_done;
         let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));
         is_at_once && is_open && self.when.as_deref().is_none_or(When::is_always)
     }
 
-    /// How many seconds after its state's entry it opens at the earliest.
+    /// Returns the earliest time at which it opens, in seconds after the entry into its state.
     pub(crate) fn opens_at(&self) -> f64 {
         self.after.as_ref().map_or(0.0, Duration::least)
     }

@@ -1,7 +1,7 @@
-//! The parameters of a behavior, against the JSON Schema of what it takes.
+//! Checks the parameters of a behavior against the JSON Schema of its parameters.
 //!
-//! This finds all the mistakes at once, with or without the behavior's code: unknown and missing parameters, and those of a
-//! wrong type. What a schema says beyond that is left to the deserializer of the behavior's own type.
+//! It finds all unknown and missing parameters and all parameters of a wrong type at once, with or without the code of the
+//! behavior. Other rules of a schema are left to the deserializer of the behavior's own type.
 
 use serde_json::Value as Schema;
 
@@ -10,7 +10,7 @@ use crate::format::draft::{Params, type_of};
 use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake};
 
-/// The `format` by which a parameter's schema says that it names a state.
+/// The `format` in the schema of a parameter that names a state.
 pub(crate) const STATE_FORMAT: &str = "state";
 
 pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
@@ -37,7 +37,7 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
         }
     }
     for name in schema["required"].as_array().into_iter().flatten().filter_map(Schema::as_str) {
-        // One that is misspelled has been reported as an unknown parameter.
+        // A misspelled parameter has already been reported as unknown.
         let is_known = |given: &str| properties.is_some_and(|known| known.contains_key(given));
         let is_meant = |given: &str| !is_known(given) && findings.nearest(given, [name]).is_some();
         if !given.contains_key(name) && !given.keys().any(|given| is_meant(given.get_ref())) {
@@ -48,7 +48,7 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
     }
 }
 
-/// The states that parameters name, as their schema says.
+/// Returns the states that parameters name, according to the schema.
 pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Vec<Name> {
     let mut states = Vec::new();
     let given = params.and_then(|params| params.get_ref().as_table());
@@ -72,7 +72,8 @@ fn state(value: &SpannedValue<'_>) -> Option<Name> {
     Some(Name { text: value.get_ref().as_str()?.into(), span: value.span() })
 }
 
-/// Whether names beyond the properties are for the behavior to judge: those of a map, or of an enum's variants.
+/// Whether the behavior itself must check names that are not in the properties: the schema describes a map or the variants of
+/// an enum.
 fn takes_any(schema: &Schema) -> bool {
     let more = &schema["additionalProperties"];
     more.as_bool() == Some(true)
@@ -110,14 +111,14 @@ fn check_type(
     findings.add(mistake.label(format!("expected {expected}")));
 }
 
-/// What a property may be, as far as it is simply said.
+/// The allowed values of a property, if the schema describes them in a simple way.
 struct Allowed {
     types: Vec<String>,
-    /// The only strings there are.
+    /// The only allowed strings, if they are limited.
     words: Vec<String>,
 }
 
-/// `None` where the schema says it in a way that is left to the deserializer.
+/// Returns the allowed values. `None` if the schema is too complex, so that the check is left to the deserializer.
 fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
     let mut property = property;
     if let Some(name) = property["$ref"].as_str() {
@@ -138,7 +139,7 @@ fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
 
 fn is_of(value: &TreeValue<'_>, of_type: &str) -> bool {
     let (found, described) = (type_of(value), describe(of_type));
-    // A whole number is a number, and an unknown type may be any.
+    // A whole number is also a number. An unknown type allows any value.
     found == described || of_type == "number" && found == describe("integer") || described == of_type
 }
 

@@ -1,5 +1,5 @@
-//! Warnings about a machine that works all the same: states that nothing leads to, states that nothing leads out of, exits
-//! behind one that is always taken.
+//! Warnings about a machine that still works: states that no exit leads to, states that no exit leads out of, and exits after
+//! one that is always taken.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -8,7 +8,7 @@ use super::{ExitOutline, Outline, StateOutline};
 use crate::format::duration::Duration;
 use crate::format::problems::{Findings, Mistake};
 
-/// Warns about one machine of a file. `used` has the places of the states that any of them uses.
+/// Warns about one machine of a file. `used` has the places of the states that any machine of the file uses.
 pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {
     for state in &outline.states {
         never_taken(outline, state, findings);
@@ -24,7 +24,7 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
     let mut reached = reached(outline);
     no_initial(outline, &mut reached, findings);
     for state in outline.states.iter().filter(|state| Some(state.id) != outline.global) {
-        // What a machine has from another one, it may do without: it could not remove it.
+        // A machine may leave states unused that it gets from another one, because it cannot remove them.
         if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
             let message = format!("state `{}` can never be reached", state.name);
             Mistake::warning("unreachable", state.name.span.clone(), message)
@@ -42,8 +42,8 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
     }
 }
 
-/// The places in the text of all states that any machine of a file uses: of machines that are like one another, and that run
-/// in one another, several have the same state.
+/// Returns the places in the text of all states that any machine of a file uses. If machines are like each other, or run in
+/// each other, a state in the text belongs to several machines.
 pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashSet<usize> {
     let mut used = HashSet::new();
     for outline in outlines {
@@ -54,12 +54,12 @@ pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashS
     used
 }
 
-/// Whether an exit leads out of a state: its own, or that of a state around it or of the global state.
+/// Whether an exit leads out of a state: its own exit, or an exit of a parent or of the global state.
 fn is_left(outline: &Outline, state: &StateOutline) -> bool {
     outline.path(state.id).into_iter().chain(outline.global).any(|id| outline.state(id).leads_to().next().is_some())
 }
 
-/// Which states can be active.
+/// Returns which states can be active.
 fn reached(outline: &Outline) -> Vec<bool> {
     let mut reached = vec![false; outline.states.len()];
     let mut waiting = vec![outline.initial];
@@ -78,8 +78,9 @@ fn reached(outline: &Outline) -> Vec<bool> {
     reached
 }
 
-/// Whether an exit of a state is taken whenever its condition holds: nothing that it enters can refuse, and no owner is already
-/// where it leads to. This is not known of a parent or of the global state: their owners may be there, or in a final state.
+/// Whether an exit of a state is taken whenever its condition holds: no state that it enters can refuse, and its owner is never
+/// already in the target. For a parent or the global state this is unknown, because the owner may be in the target or in a
+/// final state.
 fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
     let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
     of.children.is_empty()
@@ -88,16 +89,16 @@ fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline
         && entered.all(|id| outline.state(id).enter_when.is_none())
 }
 
-/// Whether an exit that holds is taken before another one opens. Where its time varies, that is unknown. When their state is
-/// entered, an exit with `always` is tried before exits without.
+/// Whether `before` is taken before `exit` opens, if `before` holds. If its waiting time varies, this is unknown. When a state
+/// is entered, exits with `always` are tried before exits without.
 fn comes_first(before: &ExitOutline, exit: &ExitOutline) -> bool {
     let from = before.after.as_ref().map_or(Some(0.0), Duration::most);
     (before.is_always || !exit.is_always) && from.is_some_and(|from| from <= exit.opens_at())
 }
 
-/// Exits tried after each update that are behind one that is always taken by the time at which they open.
+/// Finds exits that are tried after each update, but open only after the time from which an earlier exit is always taken.
 fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
-    // The exit that is taken first, and when, in seconds.
+    // The exit that is taken first, and when it is taken, in seconds.
     let mut taken: Option<(&ExitOutline, f64)> = None;
     for exit in of.exits.iter().filter(|exit| exit.on.is_none()) {
         if let Some((first, at)) = taken.filter(|(first, _)| comes_first(first, exit)) {
@@ -118,12 +119,12 @@ fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
     }
 }
 
-/// States that are not reached because nothing says which of them the state around them begins with. They count as reached.
+/// Finds states that are not reached because the state around them has no `initial`. Marks them as reached.
 fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) {
     for state in &outline.states {
         let is_cause = state.initial.is_none() && reached[state.id.index()];
         let Some(first) = state.children.iter().find(|child| is_cause && !reached[child.index()]) else { continue };
-        // What nothing leads to in spite of an initial child is said once that is there.
+        // If other states in it are not reached either, they are reported when there is an `initial`.
         let mut within = state.children.clone();
         while let Some(id) = within.pop() {
             reached[id.index()] = true;
@@ -143,7 +144,7 @@ fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) 
     }
 }
 
-/// Exits of a state that is meant to be the end.
+/// Finds exits of a final state.
 fn no_end(state: &StateOutline, findings: &mut Findings) {
     let Some(exit) = state.exits.first().filter(|_| state.is_final && !state.is_foreign) else { return };
     let message = format!("state `{}` is final, but has an exit of its own", state.name);
@@ -153,9 +154,10 @@ fn no_end(state: &StateOutline, findings: &mut Findings) {
         .report(findings);
 }
 
-/// Exits behind one with the same condition, which is taken whenever they could be.
+/// Finds exits after an exit with the same condition, which is always taken first.
 fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
-    // By message and condition, the exit that is taken. One without a condition is taken before all for the same message.
+    // The exits that are taken, by message and condition. An exit without a condition covers all later exits for the same
+    // message.
     let mut taken: HashMap<(Option<&str>, Option<String>), &ExitOutline> = HashMap::new();
     for exit in &of.exits {
         let condition = match exit.when.as_deref() {
@@ -165,7 +167,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
         let Some(condition) = condition else { continue };
         let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
         let covers = |before: &&&ExitOutline| comes_first(before, exit);
-        // Exits without a message are looked for elsewhere.
+        // For exits without a message, `never_taken` does this.
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
         let same = taken.get(&key).filter(|_| key.1.is_some());
         let Some(before) = always.filter(&covers).or(same.filter(&covers)) else {
@@ -189,7 +191,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
     }
 }
 
-/// An `every` of a state that does nothing and tries nothing.
+/// Finds an `every` in a state that does nothing and tries no exits.
 fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
     let Some(every) = &state.every else { return };
     if state.behaviors.is_empty() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
@@ -201,7 +203,7 @@ fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
     }
 }
 
-/// An exit that waits for the end of a machine that has none.
+/// Finds an exit that waits for the end of a machine that has no final state.
 fn never_done(outline: &Outline, state: &StateOutline, findings: &mut Findings) {
     let Some(exit) = state.exits.iter().find(|exit| exit.is_done) else { return };
     if !outline.states.iter().any(|end| end.ends == Some(state.id)) {

@@ -1,5 +1,5 @@
-//! From text to meaning: names of states become states, and the other words are compared with the words that the
-//! game offers. Every mistake is noted, and resolving goes on behind it.
+//! Resolves names: names of states become state ids, and other names are looked up in the words of the game. After a mistake,
+//! it continues with the next name, so that all mistakes are found.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -19,27 +19,27 @@ use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::words::{WordKind, Words};
 
-/// The message of exits that are taken when the machine of their state has ended.
+/// The name of the pseudo-message for exits that are taken when the machine of their state has ended.
 const DONE: &str = "done";
 
-/// How many of the words that a game offers are listed.
+/// The maximum number of the game's words that an error lists.
 const MOST_LISTED: usize = 12;
 
-/// What machines of a file have in common: a state that they share as it is written, and what it has been resolved to.
+/// The states that several machines of a file share: the draft of each state, and its resolved form.
 #[derive(Default)]
 pub(crate) struct Common<'i> {
     resolved: HashMap<*const DraftState<'i>, Resolved<'i>>,
 }
 
 struct Resolved<'i> {
-    /// Keeps the place of the draft.
+    /// Keeps the draft in memory, because its address is the key of the map.
     _draft: Rc<DraftState<'i>>,
     state: Arc<StateOutline>,
     params: Rc<[Option<Params<'i>>]>,
 }
 
 impl<'i> Common<'i> {
-    /// Returns a state and its parameters. Machines in which they are the same share them.
+    /// Returns a state and its parameters. Machines in which they are equal share them.
     fn share(
         &mut self,
         draft: Option<Rc<DraftState<'i>>>,
@@ -59,7 +59,7 @@ impl<'i> Common<'i> {
     }
 }
 
-/// Resolves a draft. `None` if it has not so much as a state.
+/// Resolves a draft. `None` if it has no states.
 pub(crate) fn resolve<'i>(
     draft: Draft<'i>,
     words: Option<&Words>,
@@ -114,7 +114,7 @@ pub(crate) fn resolve<'i>(
         source: Arc::clone(&findings.source),
         machine: draft.name.map(|name| name.text),
         like: draft.like,
-        // If no initial state is named, or an unknown one, that is an error, and no outline is made.
+        // If the initial state is missing or unknown, that is an error, and the outline is not used by definitions.
         initial: initial.unwrap_or(StateId::new(0)),
         global,
         ticks_per_second: draft.ticks_per_second,
@@ -129,11 +129,11 @@ pub(crate) fn resolve<'i>(
     Some(Checked { outline, params })
 }
 
-/// Two states that can be named by the same words: `fight.aim`, and `aim` with `parent = "fight"` or from a machine that `fight`
-/// runs.
+/// Returns the mistake for two states with the same place: for example `fight.aim`, and `aim` with `parent = "fight"` or from a
+/// machine that `fight` runs.
 fn at_one_place(states: &[Rc<DraftState<'_>>], later: usize, first: usize) -> Mistake {
     let names = [later, first].map(|i| &states[i].name);
-    // What a state runs stands behind all that the machine has itself.
+    // The states of linked machines come after all states of the machine itself. So `later` is the linked one.
     let link = states[later].root.and_then(|root| states[root].machine.as_ref());
     let Some(link) = link.filter(|_| states[first].root != states[later].root) else {
         let [again, name] = names;
@@ -155,7 +155,7 @@ fn at_one_place(states: &[Rc<DraftState<'_>>], later: usize, first: usize) -> Mi
         .help("rename this state: the states of a machine are changed where that is written")
 }
 
-/// Tells each state its children. Returns the states without a parent.
+/// Sets the children of each state. Returns the states without a parent.
 fn link(states: &mut [Arc<StateOutline>]) -> Vec<StateId> {
     let mut outermost = Vec::new();
     for i in 0..states.len() {
@@ -170,19 +170,19 @@ fn link(states: &mut [Arc<StateOutline>]) -> Vec<StateId> {
 pub(super) struct Resolver<'a> {
     pub(super) findings: &'a mut Findings,
     pub(super) words: Option<&'a Words>,
-    /// The machine's name, if it is written in a table of its own.
+    /// The machine's name, if the machine has a table of its own.
     machine: Option<&'a str>,
     scopes: Scopes,
-    /// The state in which the names are written.
+    /// The state in which the current names are written.
     from: Option<StateId>,
-    /// Whether that is written in another file.
+    /// Whether this state is written in another file.
     is_foreign: bool,
-    /// How many ticks there are in a second.
+    /// The number of ticks per second.
     pub(super) rate: Option<f64>,
     pub(super) global: Option<StateId>,
-    /// Where the condition stands whose names are resolved.
+    /// The range of the condition whose names are being resolved.
     pub(super) within: Option<Range<usize>>,
-    /// Where machines are linked. What is named only there is not written.
+    /// The starts of the links to machines. Names at these places come from the linked machine, so they are not mentions.
     linked: HashSet<usize>,
     mentions: Vec<Mention>,
     pub(super) unchecked: Unchecked,
@@ -238,7 +238,7 @@ impl Resolver<'_> {
             is_foreign: self.is_foreign,
             written: state.written,
             exits: {
-                // Not more than there are: most states have few.
+                // An exact capacity, because most states have few exits.
                 let mut exits = Vec::with_capacity(state.exits.len());
                 exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)));
                 exits
@@ -246,7 +246,7 @@ impl Resolver<'_> {
             mentions: Vec::new(),
             name,
         };
-        // Not more than there are, for the outline stays.
+        // The exact size, because the outline stays in memory.
         outline.mentions = mem::take(&mut self.mentions).into_boxed_slice().into_vec();
         self.rate = of_file;
         (outline, params)
@@ -272,7 +272,7 @@ impl Resolver<'_> {
         (BehaviorOutline { name, params: params.as_ref().map(|params| params.span()), named }, params)
     }
 
-    /// `runs` is whether its state runs a machine.
+    /// Resolves an exit. `runs` says whether its state runs a machine.
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, mut when, on, always, restarts, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
@@ -293,7 +293,7 @@ impl Resolver<'_> {
         let to = to?;
         let is_always = always.is_some();
         let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, is_done, span };
-        // What is mistaken is no condition that is missing.
+        // An exit whose condition has a mistake is not an exit without a condition.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
             let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
@@ -322,7 +322,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The parent of a state: the one that is named, or the one that its own name tells.
+    /// Returns the parent of a state: the parent that is written, or else the one from its own name, as in `fight.aim`.
     fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
         let parent = self.scopes.parent(of);
         let Some(name) = named else { return parent };
@@ -348,7 +348,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Notes where something is named.
+    /// Adds a mention of a name.
     pub(super) fn mention(&mut self, name: &Name, meaning: Meaning) {
         if self.is_foreign || self.linked.contains(&name.span.start) {
             return;
@@ -368,7 +368,8 @@ impl Resolver<'_> {
             .fail(self.findings)
     }
 
-    /// Reports a word that the game does not offer: which word was probably meant, or else which words there are.
+    /// Reports a word that the game does not offer. The help text has the word that was probably meant, or a list of the known
+    /// words.
     pub(super) fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
         let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
         let grammar = RESERVED.into_iter().filter(|_| kind == WordKind::Value);
@@ -385,7 +386,7 @@ impl Resolver<'_> {
         });
     }
 
-    /// What to write where a word is one of the game's, but stands where another kind of word does.
+    /// Returns what to write if the word exists, but is a word of another kind.
     fn word_of_another_kind(&self, kind: WordKind, name: &str) -> Option<String> {
         let words = self.words?;
         match kind {
@@ -410,14 +411,14 @@ impl Resolver<'_> {
     }
 }
 
-/// A script where the game runs none.
+/// Returns the mistake for a script in a game that does not support scripts.
 pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
     Mistake::error("script", script.span.clone(), "this game is built without scripts")
         .label("a script")
         .help("a programmer can turn them on: the feature `script`")
 }
 
-/// The first few of a list.
+/// Returns a text with the first few names of a list.
 fn listed(names: &[&str]) -> String {
     let mut text = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST_LISTED {

@@ -1,8 +1,8 @@
-//! Which state a name means: names are looked up from where they are written outwards.
+//! Finds the state that a name refers to. The search begins where the name is written, and continues outward.
 //!
-//! A state's place is its name after the place of its parent: `fight.aim`. A name means the state at this place within the state
-//! that it is written in; if there is none, within the state around that, and so on; and at last the only state of that name
-//! anywhere in the machine.
+//! The place of a state is the place of its parent, followed by its own name: `fight.aim`. A name refers to the state at this
+//! place inside the state in which the name is written. If there is none, the search continues inside the parent, and so on. At
+//! last, it refers to the only state with this name anywhere in the machine.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,33 +10,34 @@ use std::rc::Rc;
 use super::StateId;
 use crate::format::draft::DraftState;
 
-/// How deep places are looked for. Deeper nesting is a mistake.
+/// The maximum depth of the search for places. It is larger than the limit for nested states, so that deeper nesting is found
+/// and reported.
 const DEEPEST: usize = 66;
 
-/// How many of the last parts of a place a name may have that is found anywhere in the machine.
+/// The maximum number of parts in a name that is found anywhere in the machine.
 const MOST_PARTS: usize = 8;
 
-/// What a name means.
+/// The result of looking up a name.
 pub(super) enum Meant {
     One(StateId),
-    /// Several states, by their places: the name does not say which.
+    /// Several states, given by their places. The name is ambiguous.
     Several(Vec<String>),
     Nothing,
 }
 
 /// The places of the states of a machine.
 pub(crate) struct Scopes {
-    /// By id.
+    /// The scopes of the states, by id.
     of_states: Vec<NameScope>,
     by_key: HashMap<Rc<str>, usize>,
     by_place: HashMap<Rc<str>, usize>,
-    /// By the last parts of each place with more than one.
+    /// The states by the last parts of their places, for places with more than one part.
     by_end: HashMap<String, Vec<usize>>,
-    /// States at the place of one before them, and that one.
+    /// States whose place is already taken, each with the first state at this place.
     taken: Vec<(usize, usize)>,
 }
 
-/// A state as it is written, as far as its place depends on it.
+/// The parts of a draft on which the place of a state depends.
 pub(crate) struct Placed<'s> {
     pub(crate) name: &'s str,
     pub(crate) parent: Option<&'s str>,
@@ -53,7 +54,7 @@ impl<'s> From<&'s DraftState<'_>> for Placed<'s> {
 
 struct NameScope {
     parent: Option<usize>,
-    /// As it is written.
+    /// The name as it is written.
     name: Rc<str>,
     place: Rc<str>,
     /// The state that runs the machine in which this one is written.
@@ -61,7 +62,7 @@ struct NameScope {
 }
 
 impl Scopes {
-    /// Makes the scopes of states as they are written.
+    /// Creates the scopes of states in their written form.
     pub(crate) fn new(states: &[Placed<'_>]) -> Self {
         let scope = |state: &Placed<'_>| {
             let name: Rc<str> = state.name.into();
@@ -83,11 +84,11 @@ impl Scopes {
             for from in parts.len().saturating_sub(MOST_PARTS).max(1)..parts.len() {
                 all.by_end.entry(parts[from..].join(".")).or_default().push(i);
             }
-            // Most states are in no other one.
+            // Most states are not nested.
             let name = &all.of_states[i].name;
             let place = if parts[..] == [&**name] { Rc::clone(name) } else { parts.join(".").into() };
             let first = *all.by_place.entry(Rc::clone(&place)).or_insert(i);
-            // Deeper ones have no whole place.
+            // States that are nested deeper have only a part of their place, so the places cannot be compared.
             if first != i && parts.len() < DEEPEST {
                 all.taken.push((i, first));
             }
@@ -96,29 +97,29 @@ impl Scopes {
         all
     }
 
-    /// The parent that the name `fight.aim` tells.
+    /// Returns the parent from a name such as `fight.aim`.
     fn parent_in(&self, of: usize, name: &str) -> Option<usize> {
         let ends = name.rmatch_indices('.').map(|(at, _)| &name[..at]);
         { ends }.take(DEEPEST).find_map(|before| self.by_key.get(before).copied().filter(|parent| *parent != of))
     }
 
-    /// The parent of a name, before the places are known.
+    /// Returns the parent with a name, before the places are known.
     fn parent_named(&self, of: usize, name: &str, states: &[Placed<'_>]) -> Option<usize> {
         let within = self.of_states[of].root.and_then(|root| {
-            // Names in a linked machine are names of its own states.
+            // Names in a linked machine refer to its own states.
             self.by_key.get(format!("{}.{name}", states[root].name).as_str()).copied()
         });
         within.or_else(|| self.by_key.get(name).copied())
     }
 
-    /// A state's name as it is written in its machine.
+    /// Returns a state's name as it is written in its machine.
     fn own_name<'s>(&self, of: usize, states: &[Placed<'s>]) -> &'s str {
         let name = states[of].name;
         let root = self.of_states[of].root.map(|root| states[root].name);
         root.and_then(|root| name.strip_prefix(root)?.strip_prefix('.')).unwrap_or(name)
     }
 
-    /// The parts of a state's place, outermost first.
+    /// Returns the parts of a state's place, outermost first.
     fn parts_of<'s>(&self, of: usize, states: &[Placed<'s>]) -> Vec<&'s str> {
         let mut parts = Vec::new();
         let mut at = Some(of);
@@ -133,34 +134,34 @@ impl Scopes {
         parts
     }
 
-    /// The name of a state, as it is written.
+    /// Returns the name of a state, as it is written.
     pub(super) fn name(&self, of: StateId) -> &str {
         &self.of_states[of.index()].name
     }
 
-    /// The names of all states, in the order of the file.
+    /// Returns the names of all states, in the order of the file.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.of_states.iter().map(|scope| &*scope.name)
     }
 
-    /// States that are at one place: the later one, and the first.
+    /// Returns pairs of states with the same place: the later one and the first one.
     pub(crate) fn taken(&self) -> impl Iterator<Item = (usize, usize)> {
         self.taken.iter().copied()
     }
 
-    /// What a state is called in its parent: the last part of its place.
+    /// Returns a state's name inside its parent: the last part of its place.
     pub(super) fn part(&self, of: StateId) -> &str {
         let NameScope { parent, place, .. } = &self.of_states[of.index()];
         let around = parent.map(|parent| &*self.of_states[parent].place);
         around.and_then(|around| place.strip_prefix(around)?.strip_prefix('.')).unwrap_or(place)
     }
 
-    /// The parent of a state, if there is such a state.
+    /// Returns the parent of a state, if it has one.
     pub(crate) fn parent(&self, of: StateId) -> Option<StateId> {
         self.of_states[of.index()].parent.map(StateId::new)
     }
 
-    /// What a name means that is written in a state, or beside all states.
+    /// Looks up a name that is written in the state `from`, or outside of all states.
     pub(super) fn meant(&self, name: &str, from: Option<StateId>) -> Meant {
         let root = from.and_then(|from| self.of_states[from.index()].root);
         let mut scope = from.map(StateId::index);

@@ -1,4 +1,4 @@
-//! The scripts of a file that is checked without a game: whether they are there, and can be read.
+//! Checks the scripts of a file without a game: whether they exist, and whether they can be compiled.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::format::script::{mistake, no_script, source};
 use crate::format::source::Source;
 use crate::format::words::Words;
 
-/// Checks the scripts of a machine, which are looked for in a folder, unless they are open. Each file is read once.
+/// Checks the scripts of a machine. They are read from a folder, unless `open` returns their text. Each script is read once.
 pub(super) fn check(
     outline: &mut Outline,
     folder: &Path,
@@ -48,14 +48,14 @@ pub(super) fn check(
                     findings.add_in(source, mistake(unfit, outline.file()));
                 }
             }
-            // The game may offer it.
+            // Without words, the game may offer the text of the script.
             Err(_) if words.is_none() => drop(outline.unchecked.scripts.insert(script.text)),
             Err(why) => findings.add(no_script(&script, why)),
         }
     }
 }
 
-/// Where scripts are named, and what for.
+/// Returns the scripts that a file names, with their purposes.
 fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
     let states = outline.states.iter();
     let of = |state: &Arc<super::StateOutline>| {

@@ -1,4 +1,4 @@
-//! Where the stages put the mistakes that they find.
+//! Collects the mistakes that the stages find.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use super::mistake::{Mistake, Origin};
 use super::problem::{Problem, Problems, Unlisted};
 use crate::format::source::Source;
 
-/// The most problems of one file that are reported in full.
+/// The maximum number of problems of one file that are reported in full.
 const MOST_REPORTED: usize = 200;
 
-/// How many names are compared with one that is unknown.
+/// The maximum number of names that are compared with an unknown name.
 const MOST_COMPARED: usize = 2000;
 
-/// The mistakes found in one file so far.
+/// The mistakes that have been found in one file so far.
 pub(crate) struct Findings {
     pub(crate) source: Arc<Source>,
     found: Vec<Problem>,
-    /// Where these begin, in whichever file, with their codes: most others are seen to be new by that.
+    /// The starts and codes of the problems in `found`. If a mistake is not in this set, it is certainly new.
     places: HashSet<(usize, &'static str)>,
-    /// How many of these are warnings.
+    /// How many problems in `found` are warnings.
     warnings: usize,
     more: Unlisted,
     errors: usize,
-    /// Where text begins that could not be read. What seems to be missing may be there, and what else is found there
-    /// follows from that.
+    /// The starts of the parts of the text that could not be read. Such a part may contain whatever seems to be missing
+    /// elsewhere, and other mistakes in it only follow from it.
     unread: BTreeSet<usize>,
 }
 
@@ -43,7 +43,7 @@ impl Findings {
 
     pub(crate) fn add(&mut self, mistake: Mistake) {
         let mistake = mistake.within(self.source.text().len());
-        // What one machine has from another is read for both.
+        // If one machine has a state from another one, the state is checked for both, and its mistakes are found twice.
         let source = Arc::clone(&self.source);
         if self.has(&source, &mistake) {
             return;
@@ -59,7 +59,7 @@ impl Findings {
         self.list(source, mistake);
     }
 
-    /// Adds a mistake in another file, which this one names.
+    /// Adds a mistake in another file that this file names.
     #[cfg(feature = "script")]
     pub(crate) fn add_in(&mut self, source: &Arc<Source>, mistake: Mistake) {
         let mistake = mistake.within(source.text().len());
@@ -68,7 +68,7 @@ impl Findings {
         }
     }
 
-    /// Whether a mistake is listed.
+    /// Whether a mistake is already listed.
     fn has(&self, source: &Source, mistake: &Mistake) -> bool {
         if !self.places.contains(&(mistake.label.at.start, mistake.code)) {
             return false;
@@ -77,12 +77,12 @@ impl Findings {
         self.found.iter().any(|found| found.file() == source.name && found.is(&mistake))
     }
 
-    /// Most of very many mistakes are only counted: what they say is made fit to be shown only if they are listed.
+    /// Lists a mistake, or only counts it if the list is full. The text is made fit for display only if the mistake is listed.
     fn list(&mut self, source: Arc<Source>, mistake: Mistake) {
         let is_warning = mistake.is_warning();
         self.errors += usize::from(!is_warning);
         if self.is_full() {
-            // An error is reported rather than a warning.
+            // An error replaces a warning in a full list.
             if is_warning || self.warnings == 0 {
                 *(if is_warning { &mut self.more.warnings } else { &mut self.more.errors }) += 1;
                 return;
@@ -113,38 +113,38 @@ impl Findings {
         self.errors
     }
 
-    /// Whether enough has been found. Further mistakes are only counted.
+    /// Whether the list is full. Further mistakes are only counted.
     pub(crate) fn is_full(&self) -> bool {
         self.found.len() >= MOST_REPORTED
     }
 
-    /// The name among `known` that `name` was meant to be. Not looked for once enough has been found.
+    /// Returns the known name that is most similar to `name`. If the list is full, it does not search.
     pub(crate) fn nearest<'a>(&self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
         if self.is_full() { None } else { nearest(name, known) }
     }
 
-    /// The warnings, and how many more there are; or everything, if there is an error.
+    /// Returns the warnings, and how many more there are. If there is an error, returns all problems.
     pub(crate) fn finish(self) -> Result<(Vec<Problem>, usize), Problems> {
         let errors = self.errors;
         let problems = self.into_problems();
         if errors == 0 { Ok(problems.into_warnings()) } else { Err(problems) }
     }
 
-    /// Everything, whether there is an error or not. What is wrong in many places is one problem.
+    /// Returns all problems. Problems that are the same in many places are combined into one.
     pub(crate) fn into_problems(self) -> Problems {
         let mut more = self.more;
         let found = grouped(sorted(self.found, &self.source.name), &mut more);
         Problems::new(self.source, found, more)
     }
 
-    /// Everything, each where it is: for an editor.
+    /// Returns all problems, each at its place. It is for editors.
     pub(crate) fn into_each_problem(self) -> Problems {
         let found = sorted(self.found, &self.source.name);
         Problems::new(self.source, found, self.more)
     }
 }
 
-/// The name among `known` that `name` was meant to be.
+/// Returns the known name that is most similar to `name`, if one is similar enough.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     if name.len() > 64 {
         return None;
@@ -160,16 +160,16 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, known)| known.to_owned())
 }
 
-/// How many problems of one kind are listed, which differ in their names only.
+/// The maximum number of listed problems that differ only in their names.
 const MOST_OF_A_KIND: usize = 5;
 
-/// How many problems are listed that say the same.
+/// The maximum number of listed problems with the same text.
 const MOST_OF_ONE: usize = 2;
 
-/// Of problems that are the same in many places, the first, which says how many there are.
+/// Combines problems that are the same in many places: only the first one is listed, with the number of the others.
 fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     let are_all = more.errors + more.warnings == 0;
-    // By the first one, the lines of the others for which it stands.
+    // For each first problem, the lines of the problems that it replaces.
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut is_left_out = vec![false; found.len()];
     for (what, most) in [(Problem::kind as fn(&Problem) -> String, MOST_OF_A_KIND), (Problem::says, MOST_OF_ONE)] {

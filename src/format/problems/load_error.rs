@@ -1,4 +1,4 @@
-//! Why a definition could not be loaded from a file.
+//! The error of loading a definition from a file.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use miette::Diagnostic;
 
 use super::problem::Problems;
 
-/// Why a definition could not be loaded from a file.
+/// The reason why a definition could not be loaded from a file.
 ///
 /// It is a [`miette::Diagnostic`], like [`Problems`]. If `main` returns `miette::Result<()>`, `?` is enough: the report
 /// handler of miette draws each problem at its place in the file.
@@ -34,7 +34,7 @@ pub enum LoadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// The file was read, and has mistakes.
@@ -54,7 +54,7 @@ impl Error for LoadError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Io { error, .. } => Some(error),
-            // It stands for the problems themselves: as their cause, they would be reported twice.
+            // The variant shows the problems itself. If it returned them as its source, they would be reported twice.
             Self::Problems(problems) => problems.source(),
         }
     }

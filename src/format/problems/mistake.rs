@@ -1,6 +1,6 @@
-//! A mistake as data: its code, how bad it is, what it says, where, and what to write instead.
+//! A mistake as data: its code, its severity, its text, its place, and advice.
 //!
-//! A mistake is built where it is found. What is done with it later (sorted, counted, drawn) does not depend on its kind.
+//! A mistake is built where it is found. Later steps, such as sorting, counting and drawing, do not depend on its kind.
 
 use std::borrow::Cow;
 use std::iter;
@@ -11,19 +11,19 @@ use miette::Severity;
 use super::findings::Findings;
 use crate::shown::shown;
 
-/// One mistake, before it is known in which file it is.
+/// One mistake, without the file that contains it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mistake {
     /// A short name for the kind of mistake, to look it up by.
     pub(crate) code: &'static str,
     pub(crate) severity: Severity,
-    /// What is wrong.
+    /// The message.
     pub(crate) message: String,
-    /// Where it is, with a label.
+    /// The place of the mistake, with its label.
     pub(crate) label: TextLabel,
-    /// Another part of the text that it has to do with.
+    /// Another part of the text that is related to the mistake.
     pub(crate) second: Option<TextLabel>,
-    /// What to write instead, if that is known.
+    /// A suggestion what to write instead, if there is one.
     pub(crate) help: Option<String>,
     pub(crate) origin: Origin,
 }
@@ -38,11 +38,11 @@ pub(crate) struct TextLabel {
 /// How a mistake is related to text that could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// It is one by itself.
+    /// It is an independent mistake.
     Own,
-    /// It may only follow from text around it that could not be read.
+    /// It may only be a consequence of unreadable text around it.
     MayFollow,
-    /// It is text that could not be read.
+    /// It is a part of the text that could not be read.
     Unread,
 }
 
@@ -59,12 +59,12 @@ impl Mistake {
         }
     }
 
-    /// The definition works all the same.
+    /// Creates a warning. A definition with warnings still works.
     pub(crate) fn warning(code: &'static str, at: Range<usize>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, at, message) }
     }
 
-    /// Says something else than "here" where it is.
+    /// Sets the label at the place of the mistake. It is "here" by default.
     pub(crate) fn label(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.label.text = text.into();
         self
@@ -80,7 +80,7 @@ impl Mistake {
         self
     }
 
-    /// Names what was probably meant, if that is known.
+    /// Sets the help text to the name that was probably meant, if there is one.
     pub(crate) fn meant(mut self, nearest: Option<String>) -> Self {
         if let Some(nearest) = nearest {
             self.help = Some(format!("did you mean `{nearest}`?"));
@@ -93,23 +93,23 @@ impl Mistake {
         self
     }
 
-    /// The mistake as the reason why something could not be read.
+    /// Returns the mistake as an error.
     pub(crate) fn refuse<O>(self) -> Result<O, Box<Self>> {
         Err(Box::new(self))
     }
 
-    /// Adds the mistake to those of its file.
+    /// Adds the mistake to the findings.
     pub(crate) fn report(self, findings: &mut Findings) {
         findings.add(self);
     }
 
-    /// Adds the mistake to those of its file, and returns `None` for the part that is mistaken.
+    /// Adds the mistake to the findings, and returns `None`.
     pub(crate) fn fail<O>(self, findings: &mut Findings) -> Option<O> {
         findings.add(self);
         None
     }
 
-    /// The same mistake elsewhere.
+    /// Returns the mistake with its places converted by `to`.
     pub(crate) fn moved(mut self, to: impl Fn(Range<usize>) -> Range<usize>) -> Self {
         for label in iter::once(&mut self.label).chain(&mut self.second) {
             label.at = to(label.at.clone());
@@ -117,7 +117,8 @@ impl Mistake {
         self
     }
 
-    /// The same mistake in a text of a length. The parser may say that an unclosed string ends behind the end of the file.
+    /// Returns the mistake with its places limited to a text of this length. The parser may place an unclosed string after the
+    /// end of the file.
     pub(crate) fn within(mut self, length: usize) -> Self {
         for label in iter::once(&mut self.label).chain(&mut self.second) {
             let start = label.at.start.min(length);
@@ -126,7 +127,7 @@ impl Mistake {
         self
     }
 
-    /// The same mistake, fit to be shown: names in it may be long, or have control characters in them.
+    /// Returns the mistake in a form that can be shown. Its texts may contain long names or control characters.
     pub(crate) fn shown(mut self) -> Self {
         for text in iter::once(&mut self.message).chain(&mut self.help) {
             if let Some(fit) = fit(text) {
@@ -152,7 +153,7 @@ const LONGEST_NAME: usize = 80;
 /// The longest sentence that is shown in full, in characters.
 const LONGEST_TEXT: usize = 1000;
 
-/// A text with its names cut off, if it cannot be shown as it is.
+/// Returns the text with its names shortened. `None` if the text can be shown as it is.
 fn fit(text: &str) -> Option<String> {
     if text.len() <= LONGEST_NAME {
         return match shown(text, LONGEST_NAME) {
@@ -160,7 +161,7 @@ fn fit(text: &str) -> Option<String> {
             Cow::Owned(shown) => Some(shown),
         };
     }
-    // Names stand between backticks.
+    // Names are between backticks.
     let parts =
         text.split('`').enumerate().map(|(i, part)| shown(part, if i % 2 == 1 { LONGEST_NAME } else { LONGEST_TEXT }));
     let fit = parts.collect::<Vec<_>>().join("`");

@@ -1,4 +1,4 @@
-//! What is reported about a file: mistakes where they are found, and problems as users see them.
+//! The reports about a file: mistakes as the stages find them, and problems as users see them.
 
 pub(crate) mod findings;
 pub(crate) mod load_error;

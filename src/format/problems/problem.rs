@@ -1,4 +1,4 @@
-//! The mistakes in a file, as a designer sees them.
+//! Problems: the mistakes in a file in the form that users see.
 
 use std::error::Error;
 use std::fmt::{self, Write as _};
@@ -41,27 +41,27 @@ impl Problem {
         Self { source, mistake }
     }
 
-    /// Whether it is this mistake, whatever there is to write instead: that may differ among the machines that share a state.
+    /// Whether it is this mistake, ignoring the advice: the advice may differ between machines that share a state.
     pub(crate) fn is(&self, mistake: &Mistake) -> bool {
         let Mistake { code, message, label, second, .. } = &self.mistake;
         (code, message, label, second) == (&mistake.code, &mistake.message, &mistake.label, &mistake.second)
     }
 
-    /// What it says, wherever it is.
+    /// Returns the text without the place, to find the same problem in other places.
     pub(crate) fn says(&self) -> String {
         let Mistake { code, severity, message, help, .. } = &self.mistake;
         format!("{code} {severity:?} {message} {}", help.as_deref().unwrap_or_default())
     }
 
-    /// The message of the problem. Names in it stand between backticks.
+    /// Returns the message without the names in it, to find problems of the same kind. Names are between backticks.
     pub(crate) fn kind(&self) -> String {
         let Mistake { code, severity, message, .. } = &self.mistake;
         let words: Vec<_> = message.split('`').step_by(2).collect();
         format!("{code} {severity:?} {}", words.join("`"))
     }
 
-    /// The same problem, which is there in other lines, too.
-    /// `are_all` is whether there are no more.
+    /// Returns the problem with a note about the lines that have the same problem. `are_all` says whether the list of problems
+    /// is complete.
     pub(crate) fn with_others(mut self, lines: &[usize], are_all: bool) -> Self {
         const MOST_LINES: usize = 6;
         let mut shown: Vec<_> = lines.iter().map(ToString::to_string).collect();
@@ -100,19 +100,19 @@ impl Problem {
         self.mistake.code
     }
 
-    /// Returns whether the definition works all the same.
+    /// Returns whether it is a warning. A definition with warnings still works.
     #[must_use]
     pub fn is_warning(&self) -> bool {
         self.mistake.is_warning()
     }
 
-    /// Returns the name of the file: that of the definition, or that of a script that it names.
+    /// Returns the name of the file: the definition, or a script that it names.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.source.name
     }
 
-    /// Returns the bytes of the file that are meant.
+    /// Returns the range of bytes in the file to which the problem refers.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.mistake.label.at.clone()
@@ -135,7 +135,7 @@ impl Problem {
         self.parts().map(|label| (label.at.clone(), &*label.text))
     }
 
-    /// Returns the line and the column of a byte of the file: the column in characters, both counted from 1.
+    /// Returns the line and the column of a byte of the file. The column is in characters, and both are counted from 1.
     #[must_use]
     pub fn position(&self, byte: usize) -> (usize, usize) {
         self.source.position(byte)
@@ -215,7 +215,7 @@ pub struct Problems {
     more: Unlisted,
 }
 
-/// How many problems there are beyond the listed ones.
+/// The number of problems that are not listed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unlisted {
     pub(crate) errors: usize,
@@ -227,7 +227,7 @@ impl Problems {
         Self { source, listed, more }
     }
 
-    /// The warnings, and how many more there are.
+    /// Returns the warnings, and how many more there are.
     pub(crate) fn into_warnings(self) -> (Vec<Problem>, usize) {
         (self.listed, self.more.warnings)
     }
@@ -238,20 +238,20 @@ impl Problems {
         self.listed.iter()
     }
 
-    /// Returns how many problems are not in the list. The list has at most 200 problems of a file, errors before warnings.
-    /// If the same problem occurs in many places, only the first one is listed, and says how many there are.
+    /// Returns how many problems are not in the list. The list has at most 200 problems of a file, and prefers errors to
+    /// warnings. If the same problem occurs in many places, only the first one is listed, with the number of the others.
     #[must_use]
     pub fn unlisted(&self) -> usize {
         self.more.errors + self.more.warnings
     }
 
-    /// Returns how many errors there are, listed or not.
+    /// Returns how many errors there are, including unlisted ones.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.listed.iter().filter(|problem| !problem.is_warning()).count() + self.more.errors
     }
 
-    /// Returns how many warnings there are, listed or not.
+    /// Returns how many warnings there are, including unlisted ones.
     #[must_use]
     pub fn warnings(&self) -> usize {
         self.listed.iter().filter(|problem| problem.is_warning()).count() + self.more.warnings

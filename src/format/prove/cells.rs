@@ -1,5 +1,5 @@
-//! The cells into which the constants that a quantity is compared with divide its values: within a cell, every comparison has
-//! one answer.
+//! Cells of a quantity. The constants with which the quantity is compared divide its values into cells. Within a cell, every
+//! comparison has only one answer.
 
 use std::iter;
 
@@ -16,11 +16,12 @@ pub(super) struct Cells(SmallVec<[u64; 2]>);
 /// The cells of one quantity.
 #[derive(Clone, Debug)]
 pub(super) enum Division {
-    /// False, and true.
+    /// False and true.
     Flag,
-    /// Below the first constant, the first constant, between it and the second, and so on; behind the last, what is no number.
+    /// The numbers below the first constant, the first constant itself, the numbers between it and the second constant, and so
+    /// on. The last cell is NaN.
     Number(Vec<f64>),
-    /// The same for a time, which is a number and never below 0.
+    /// The same for a time. A time is never NaN and never negative.
     Time(Vec<f64>),
 }
 
@@ -42,7 +43,7 @@ impl Cells {
         self.0.iter().zip(&of.0).any(|(word, of)| word & of != 0)
     }
 
-    /// Keeps the cells that are in `of`, or the cells that are not.
+    /// Keeps the cells that are in `of`, or if `is_in` is false, the cells that are not in `of`.
     pub(super) fn keep(&mut self, of: &Self, is_in: bool) {
         for (word, of) in self.0.iter_mut().zip(&of.0) {
             *word &= if is_in { *of } else { !of };
@@ -59,7 +60,7 @@ impl Cells {
         Some(at * 64 + 63 - word.leading_zeros() as usize)
     }
 
-    /// Removes all below a cell, and all above another one. Returns whether there were such cells.
+    /// Removes all cells below `from` and above `to`. Returns whether there were such cells.
     pub(super) fn bound(&mut self, from: usize, to: usize) -> bool {
         let mut has_changed = false;
         for (at, word) in self.0.iter_mut().enumerate() {
@@ -75,13 +76,14 @@ impl Cells {
 }
 
 impl Division {
-    /// Of a number that is compared with these constants.
+    /// Divides a number by the constants with which it is compared.
     pub(super) fn number(mut constants: Vec<f64>) -> Self {
         sort(&mut constants);
         Self::Number(constants)
     }
 
-    /// Of a time that is compared with these. `None` if two of them count as equal when times are compared, and are not.
+    /// Divides a time by the constants with which it is compared. `None` if two different constants count as equal in
+    /// comparisons of times.
     pub(super) fn time(mut constants: Vec<f64>) -> Option<Self> {
         constants.retain(|constant| *constant >= 0.0);
         sort(&mut constants);
@@ -101,14 +103,14 @@ impl Division {
         }
     }
 
-    /// All cells that there are values in.
+    /// Returns all cells that contain values.
     pub(super) fn all(&self) -> Cells {
-        // Nothing is before 0.
+        // No time is below 0, so the first cell is empty if the first constant is 0.
         let begins_at_zero = matches!(self, Self::Time(constants) if constants.first() == Some(&0.0));
         self.cells(|cell| cell > 0 || !begins_at_zero)
     }
 
-    /// The cells in which a test holds.
+    /// Returns the cells in which a test holds.
     pub(super) fn holding(&self, test: &ClaimTest) -> Cells {
         self.cells(|cell| match (test, self) {
             (ClaimTest::Is, _) => cell == 1,
@@ -118,14 +120,14 @@ impl Division {
         })
     }
 
-    /// The cells for which `has` returns true.
+    /// Returns the cells for which `has` is true.
     fn cells(&self, has: impl Fn(usize) -> bool) -> Cells {
         let mut cells = Cells(smallvec![0; self.count().div_ceil(64)]);
         (0..self.count()).filter(|cell| has(*cell)).for_each(|cell| cells.0[cell / 64] |= 1 << (cell % 64));
         cells
     }
 
-    /// A value in a cell: a short one, where there is one.
+    /// Returns a value in a cell, if possible one with few digits.
     pub(super) fn sample(&self, cell: usize) -> f64 {
         let (constants, least) = match self {
             Self::Flag => return if cell == 1 { 1.0 } else { 0.0 },
@@ -154,14 +156,14 @@ fn is_after(time: f64, span: f64) -> bool {
 
 fn sort(constants: &mut Vec<f64>) {
     for constant in constants.iter_mut() {
-        // There is one zero.
+        // Turns -0 into 0.
         *constant += 0.0;
     }
     constants.sort_by(f64::total_cmp);
     constants.dedup();
 }
 
-/// A number beyond another one, which may be so large that one more is the same.
+/// Returns a number beyond another one. The other one may be so large that adding 1 does not change it.
 fn beyond(number: f64, step: f64) -> f64 {
     let next = (number + step).round();
     if (next - number).abs() > 0.5 { next } else { number + step * number.abs().max(1.0) }

@@ -1,26 +1,26 @@
-//! What is claimed of a situation: comparisons of quantities with constants, joined by `and` and `or`.
+//! Claims about a situation: comparisons of quantities with constants, joined by `and` and `or`.
 
 use crate::format::expression::Comparison;
 use crate::format::outline::StateId;
 
-/// Something whose value differs from one situation to the next.
+/// A value that differs from one situation to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Quantity {
     /// A number of the game.
     Number(String),
-    /// A value of the game that is true or false.
+    /// A flag of the game.
     Flag(String),
-    /// A number in the message of a name.
+    /// A number in a message: the name of the message, and the name of the field.
     Field(String, String),
-    /// A field of the message of a name that is true or false.
+    /// A flag in a message: the name of the message, and the name of the field.
     FieldFlag(String, String),
     /// The time in a state.
     Clock(StateId),
-    /// The time in all active states, where they are entered together.
+    /// The time in all active states, if they were entered together.
     Together,
-    /// Something that cannot be decided and may be true or false, by its name.
+    /// An undecided question that may be true or false. The text identifies it.
     Open(String),
-    /// Two numbers that both vary, as the difference of the two. It may be anything.
+    /// The difference of two numbers that both vary. It may be any number. The text identifies it.
     OpenNumber(String),
 }
 
@@ -31,18 +31,18 @@ pub(super) enum ClaimTest {
     Compared(Comparison, f64),
 }
 
-/// What is claimed of a situation.
+/// A claim about a situation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Claim<T = (Quantity, ClaimTest)> {
-    /// That a test has this answer.
+    /// The test has this answer.
     Answer(T, bool),
-    /// That one of the parts holds, if the flag is true; or else that all of them do. A part decides alone if its answer is the
-    /// flag. There is never a single part.
+    /// If the flag is true, at least one part holds (`or`). If it is false, all parts hold (`and`). So a part whose answer
+    /// equals the flag decides the whole. There is never exactly one part.
     Joined(bool, Vec<Self>),
 }
 
 impl Quantity {
-    /// Whether it may be anything, whatever the situation is.
+    /// Whether it can have any value in any situation.
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::Open(_) | Self::OpenNumber(_))
     }
@@ -63,9 +63,9 @@ impl From<bool> for Claim {
 }
 
 impl Claim {
-    /// All of no parts.
+    /// An `and` without parts.
     pub(super) const ALWAYS: Self = Self::Joined(false, Vec::new());
-    /// One of no parts.
+    /// An `or` without parts.
     pub(super) const NEVER: Self = Self::Joined(true, Vec::new());
 
     pub(super) fn is(quantity: Quantity) -> Self {
@@ -76,12 +76,12 @@ impl Claim {
         Self::Answer((quantity, ClaimTest::Compared(op, with)), true)
     }
 
-    /// That all of them hold.
+    /// Returns the claim that all parts hold.
     pub(super) fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         Self::joined(false, parts)
     }
 
-    /// That one of them holds.
+    /// Returns the claim that at least one part holds.
     pub(super) fn any(parts: impl IntoIterator<Item = Self>) -> Self {
         Self::joined(true, parts)
     }
@@ -91,7 +91,7 @@ impl Claim {
         for part in parts {
             match part {
                 Self::Joined(is, parts) if is == one => joined.extend(parts),
-                // It is known, and decides.
+                // A constant part that decides the whole.
                 Self::Joined(_, parts) if parts.is_empty() => return one.into(),
                 part => joined.push(part),
             }
@@ -99,7 +99,7 @@ impl Claim {
         if joined.len() == 1 { joined.remove(0) } else { Self::Joined(one, joined) }
     }
 
-    /// That it does not hold.
+    /// Returns the claim that it does not hold.
     pub(super) fn negated(self) -> Self {
         match self {
             Self::Answer(test, is) => Self::Answer(test, !is),
@@ -107,7 +107,7 @@ impl Claim {
         }
     }
 
-    /// That it holds, whatever the quantities are that may be anything.
+    /// Returns the claim that it holds for all values of the open quantities.
     pub(super) fn certain(self) -> Self {
         match self {
             Self::Answer((quantity, _), _) if quantity.is_open() => Self::NEVER,
@@ -118,7 +118,7 @@ impl Claim {
 }
 
 impl<T> Claim<T> {
-    /// How many tests it has.
+    /// Returns the number of its tests and joins.
     pub(super) fn size(&self) -> u64 {
         match self {
             Self::Answer(..) => 1,
@@ -126,7 +126,7 @@ impl<T> Claim<T> {
         }
     }
 
-    /// Every test in it.
+    /// Calls `see` for every test.
     pub(super) fn visit<'c>(&'c self, see: &mut impl FnMut(&'c T)) {
         match self {
             Self::Answer(test, _) => see(test),
@@ -134,7 +134,7 @@ impl<T> Claim<T> {
         }
     }
 
-    /// The same claim, with something in the place of each test.
+    /// Returns the same claim with each test replaced by the result of `place`.
     pub(super) fn map<U>(&self, place: &mut impl FnMut(&T) -> U) -> Claim<U> {
         match self {
             Self::Answer(test, is) => Claim::Answer(place(test), *is),
@@ -142,7 +142,7 @@ impl<T> Claim<T> {
         }
     }
 
-    /// Whether it holds, by the answers to its tests. `None` where that depends on tests without an answer.
+    /// Whether it holds, given the answers to its tests. `None` if this depends on tests without an answer.
     pub(super) fn holds(&self, answer: &mut impl FnMut(&T) -> Option<bool>) -> Option<bool> {
         match self {
             Self::Answer(test, is) => answer(test).map(|holds| holds == *is),

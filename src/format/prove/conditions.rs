@@ -1,4 +1,4 @@
-//! Conditions that hold in no situation, wherever they are asked.
+//! Finds conditions that hold in no situation, independent of the states that are active.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,13 +17,13 @@ use crate::format::problems::mistake::Mistake;
 /// Conditions that never hold.
 #[derive(Default)]
 pub(super) struct Impossible {
-    /// The exits with such a condition.
+    /// The exits whose condition never holds.
     pub(super) exits: HashSet<ExitId>,
-    /// The states whose entry condition is one.
+    /// The states whose entry condition never holds.
     pub(super) states: HashSet<StateId>,
 }
 
-/// Looks at each condition by itself.
+/// Checks each condition on its own.
 pub(super) fn check(machine: &Machine<'_>) -> Impossible {
     let mut impossible = Impossible::default();
     for state in machine.outline.states() {
@@ -66,7 +66,7 @@ fn never(asking: &Asking<'_>, expr: &Expr) -> bool {
     asking.machine.solve(&asking.expr(expr), &[]) == ClaimAnswer::Never
 }
 
-/// Parts of an `or` that never hold, in a condition that may.
+/// Reports parts of an `or` that never hold, in a condition that may hold.
 fn parts(asking: &Asking<'_>, expr: &Expr, at: &Range<usize>) {
     match expr {
         Expr::Or(all) => {
@@ -85,7 +85,7 @@ fn parts(asking: &Asking<'_>, expr: &Expr, at: &Range<usize>) {
     }
 }
 
-/// A situation in which a claim holds, and as many parts of an `and` as hold together with it.
+/// Returns a situation in which a claim holds, together with as many parts of an `and` as possible.
 fn most(expr: &Expr, asking: &Asking<'_>, claim: Claim) -> Option<Situation> {
     let parts = if let Expr::And(parts) = expr { &parts[..] } else { slice::from_ref(expr) };
     let mut best = asking.machine.situation(&claim)?;
@@ -100,7 +100,7 @@ fn most(expr: &Expr, asking: &Asking<'_>, claim: Claim) -> Option<Situation> {
     Some(best)
 }
 
-/// A situation in which most of a condition holds, and its exit is not taken all the same.
+/// Returns a witness in which most of a condition holds, but its exit is still not taken.
 fn condition_witness(machine: &Machine<'_>, expr: &Expr, id: ExitId) -> Option<Witness> {
     machine.stage.as_ref()?;
     let exit = machine.exit(id);
@@ -113,7 +113,7 @@ fn condition_witness(machine: &Machine<'_>, expr: &Expr, id: ExitId) -> Option<W
     machine.play(Some(from), vec![row], 0.1, 0).filter(Witness::stays)
 }
 
-/// A situation in which an exit that leads to a state is not taken, for its entry condition does not hold.
+/// Returns a witness in which an exit to a state is not taken because the entry condition of this state does not hold.
 fn guard_witness(machine: &Machine<'_>, to: StateId) -> Option<Witness> {
     machine.stage.as_ref()?;
     let outline = machine.outline;

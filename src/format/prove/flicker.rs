@@ -1,5 +1,5 @@
-//! States that lead to each other in one situation, so that a character that is in it changes state in every tick; or, where
-//! exits with `always` do that, again and again within one tick, until the limit of rule 13.
+//! Finds states that lead to each other in one situation, so that a character changes its state in every tick. With exits that
+//! are tried at entry, the changes happen again and again within one tick, up to the limit of rule 13.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
@@ -16,31 +16,30 @@ use crate::format::expression::Expr;
 use crate::format::operand::Operand;
 use crate::format::outline::StateId;
 
-/// The most steps of a circle in the search for all circles, which begins with the short ones. Of longer circles, only one is
-/// looked for.
+/// The maximum number of ticks in a short circle. Short circles are searched breadth-first, longer ones depth-first.
 const SHORT: usize = 8;
 
-/// The most ways on that are looked at from one state, and in a machine.
+/// The maximum number of continuations that are checked from one state, and in a machine.
 const MOST_TRIED: u32 = 400;
 const MOST_TRIED_OF_ALL: u32 = 20_000;
 
-/// The most changes that are looked at in a tick that begins in one state.
+/// The maximum number of changes that are checked in ticks that begin in one state.
 const MOST_IN_TICK: u32 = 10_000;
 
-/// A tick in which a change is made, from one innermost state to another or back to itself.
+/// A tick with a change, from one innermost state to another or back to itself.
 struct Edge {
     step: TickStep,
-    /// By their places among the innermost states.
+    /// The indices of its ends among the innermost states.
     from: usize,
     to: usize,
 }
 
-/// Looks for circles. Returns whether all were looked at.
+/// Searches for circles. Returns whether all of them were checked.
 pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
     let tick = shortest(machine);
     let mut telling = Telling { machine, tick, told: BTreeSet::new(), passed: BTreeSet::new() };
     let mut are_all = true;
-    // A circle within a tick is reported once, as such.
+    // A circle within a tick is reported only once, as a circle within a tick.
     let mut left = MOST_TRIED_OF_ALL;
     for at in &reached.innermost {
         let steps = PossibleSteps::at_entry(machine, *at, left.min(MOST_TRIED));
@@ -69,7 +68,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
     FlickerSearch { innermost: &reached.innermost, edges: &edges, component, left: 0, telling }.all() && are_all
 }
 
-/// A tick that is shorter than all times in the machine, so that nothing which waits is taken by the next one.
+/// Returns a tick length that is shorter than all times in the machine, so that no waiting exit opens in the next tick.
 fn shortest(machine: &Machine<'_>) -> f64 {
     let mut shortest: f64 = 0.4;
     let mut see = |seconds: f64| {
@@ -89,7 +88,7 @@ fn shortest(machine: &Machine<'_>) -> f64 {
     (shortest / 4.0).max(1e-4)
 }
 
-/// The numbers that times are compared with.
+/// Calls `see` for the numbers with which times are compared.
 fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
     expr.clone().visit_mut(&mut |test| match test {
         Expr::Compare { left, right, .. } if left.has_time() || right.has_time() => {
@@ -105,10 +104,10 @@ fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
     });
 }
 
-/// The strongly connected component of each state from a first one on: only within one there are circles.
+/// Returns the strongly connected component of each state from `first` on. Every circle lies within one component.
 fn components(edges: &[Vec<Edge>], first: usize) -> Vec<usize> {
-    // Kosaraju's algorithm: a search forward finds in which order the states are left, and a search backward begins at the states
-    // that are left last.
+    // Kosaraju's algorithm: a forward search determines the order in which the states are left. Then a backward search begins
+    // with the states that were left last.
     const NONE: usize = usize::MAX;
     let mut backward = vec![Vec::new(); edges.len()];
     let mut is_seen = vec![false; edges.len()];
@@ -147,12 +146,12 @@ struct FlickerSearch<'s> {
     innermost: &'s [StateId],
     edges: &'s [Vec<Edge>],
     component: Vec<usize>,
-    /// How many ways on may still be looked at.
+    /// How many continuations may still be checked.
     left: u32,
     telling: Telling<'s>,
 }
 
-/// A way on from the first state.
+/// A sequence of ticks that begins in the first state.
 type Way<'s> = Vec<&'s Edge>;
 
 impl<'s> FlickerSearch<'s> {
@@ -166,7 +165,7 @@ impl<'s> FlickerSearch<'s> {
             are_all &= is_all;
             left -= most - self.left;
             if is_long {
-                // What is left without the state may be in no circle any more.
+                // Without this state, the other states may no longer be in any circle.
                 let edges: usize = self.edges.iter().map(Vec::len).sum();
                 if self.machine().work.spend(edges as u64) {
                     self.component = components(self.edges, start + 1);
@@ -180,27 +179,27 @@ impl<'s> FlickerSearch<'s> {
         self.telling.machine
     }
 
-    /// A situation in which a machine goes a way.
+    /// Returns a situation in which a machine follows a way.
     fn situation_of(&self, way: &[&Edge]) -> Option<Situation> {
         self.machine().situation(&Claim::all(way.iter().map(|edge| edge.step.claim.clone())))
     }
 
-    /// Whether a way that has come to a state can go on by an edge, and whether that closes it. Each circle is found from the
-    /// first of its states.
+    /// Whether a way can continue with an edge, and whether this edge closes a circle. Each circle is found only from its first
+    /// state.
     fn leads_on(&self, start: usize, way: &[&Edge], edge: &Edge) -> Option<bool> {
         if self.component[edge.to] != self.component[start] {
             return None;
         }
         if edge.to == start {
-            // A state that leads to itself and to no other is meant to begin again.
+            // A state that leads only to itself is probably meant to begin again, so it is not a circle.
             let passes_others = edge.step.exits.iter().any(|(_, from)| *from != self.innermost[start]);
             return (!way.is_empty() || passes_others).then_some(true);
         }
         (edge.to > start).then_some(false)
     }
 
-    /// Looks for circles of which a state is the first: short ones first. Returns whether all were looked at, and whether there
-    /// are long ways.
+    /// Searches for circles whose first state is `start`, short ones first. Returns whether all of them were checked, and
+    /// whether there are long ways.
     fn from(&mut self, start: usize) -> (bool, bool) {
         let mut long = Vec::new();
         let mut ways: Vec<Way<'s>> = vec![Vec::new()];
@@ -219,7 +218,7 @@ impl<'s> FlickerSearch<'s> {
                     self.left -= 1;
                     let mut on = way.clone();
                     on.push(edge);
-                    // Of one way on it is known that it can be.
+                    // A single edge is known to be possible.
                     if on.len() == 1 && !is_closed {
                         longer.push(on);
                         continue;
@@ -242,8 +241,8 @@ impl<'s> FlickerSearch<'s> {
         (are_all, is_long)
     }
 
-    /// Looks for the circles that begin with a way: to its end first, as the situation has it, then otherwise. Returns whether
-    /// all were looked at.
+    /// Searches for circles that begin with a long way. First it continues with edges that fit the situation, then with others.
+    /// Returns whether all circles were checked.
     fn far(&mut self, start: usize, mut way: Way<'s>, situation: Situation) -> bool {
         let mut on_way: HashSet<usize> = way.iter().map(|edge| edge.from).collect();
         let mut open = vec![self.fork(way.last().map_or(start, |last| last.to), Rc::new(situation))];
@@ -289,7 +288,7 @@ impl<'s> FlickerSearch<'s> {
         !self.machine().work.is_over()
     }
 
-    /// The ways on from a state: first the one by which it goes on in the situation.
+    /// Returns the continuations from a state. The first one fits the situation, if there is one.
     fn fork(&self, at: usize, situation: Rc<Situation>) -> Fork<'s> {
         let mut ways: Way<'s> = Vec::new();
         if self.machine().work.spend(self.edges[at].iter().map(|edge| edge.step.claim.size()).sum()) {
@@ -303,7 +302,7 @@ impl<'s> FlickerSearch<'s> {
         Fork { situation, is_first: true, ways }
     }
 
-    /// A situation with what a claim asks for besides.
+    /// Returns the situation, extended with values for which the claim holds.
     fn more(&self, claim: &Claim, situation: &Situation) -> Option<Situation> {
         let mut more = self.machine().situation(claim)?;
         more.extend(situation.iter().map(|(quantity, number)| (quantity.clone(), *number)));
@@ -316,16 +315,16 @@ impl<'s> FlickerSearch<'s> {
     }
 }
 
-/// Where a way can go on.
+/// A state of the search from which a way can continue.
 struct Fork<'s> {
     situation: Rc<Situation>,
-    /// Whether none has been tried.
+    /// Whether no continuation has been tried yet.
     is_first: bool,
-    /// The ones that have not been tried, the next one last.
+    /// The continuations that have not been tried. The next one is the last element.
     ways: Way<'s>,
 }
 
-/// Whether a claim asks for nothing that a situation has.
+/// Whether a claim has no quantities in common with a situation.
 fn is_apart(claim: &Claim, situation: &Situation) -> bool {
     let mut is_apart = true;
     claim.visit(&mut |(quantity, _)| is_apart &= !situation.contains_key(quantity));

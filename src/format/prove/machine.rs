@@ -1,5 +1,5 @@
-//! A machine as its proof sees it: which exits are tried in which order, what each of them claims of the situation, and where
-//! it leads. It follows `decide`, on the outline alone.
+//! A machine from the view of the proof: which exits are tried in which order, what each exit claims about the situation, and
+//! where it leads. It follows the rules of `decide`, but uses only the outline.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,13 +12,13 @@ use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
 
-/// A machine of a file, and what its proof has found so far.
+/// A machine of a file, with its findings so far.
 pub(super) struct Machine<'o> {
     pub(super) outline: &'o Outline,
     pub(super) states: HashMap<&'o str, StateId>,
-    /// Whether a behavior may refuse a change to its state or out of it, whatever the situation is.
+    /// Whether a behavior may refuse any change to or from its state, in any situation.
     pub(super) may_refuse: bool,
-    /// Shows what is found. `None` if the outline cannot be run.
+    /// Shows findings. `None` if the outline cannot be run.
     pub(super) stage: Option<Box<dyn Stage>>,
     /// Shared by all machines of the file.
     pub(super) work: &'o Work,
@@ -26,17 +26,17 @@ pub(super) struct Machine<'o> {
     pub(super) found: RefCell<Vec<Seen>>,
 }
 
-/// A finding: what is said of it, and where it can be seen.
+/// A finding: the mistake, and the witness that shows it.
 pub(super) type Seen = (Mistake, Option<Witness>);
 
-/// An exit of a state, by its place among that state's exits.
+/// An exit of a state, by its index among the exits of this state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ExitId {
     pub(super) of: StateId,
     pub(super) nth: usize,
 }
 
-/// What an exit would do to a path.
+/// The effect of an exit on a path.
 pub(super) struct PathChange {
     /// How many of the outermost states stay active.
     pub(super) kept: usize,
@@ -44,30 +44,30 @@ pub(super) struct PathChange {
     pub(super) entered: Vec<StateId>,
 }
 
-/// Why an exit is never taken from a path, whatever the situation.
+/// The reason why an exit is never taken from a path, in any situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NeverTaken {
     AlreadyThere,
     Final(StateId),
 }
 
-/// For how long the states of a path have been active.
+/// How long the states of a path have been active.
 #[derive(Clone, Copy)]
 pub(super) enum StateTime {
-    /// Each for any time, but no state for longer than a state around it.
+    /// Each state for any time, but no state for longer than its parent.
     Varies,
-    /// All for the same time.
+    /// All states for the same time.
     Together,
     Known(f64),
 }
 
-/// The path of active states on which something is asked, and the time in each.
+/// The path of active states, and the time in each.
 #[derive(Clone, Copy)]
 pub(super) struct Standing<'a> {
     pub(super) machine: &'a Machine<'a>,
     pub(super) path: &'a [StateId],
     pub(super) time: StateTime,
-    /// The depth from which on the states have just been entered, whatever `time` says.
+    /// The depth from which on the states have just been entered. For these, `time` does not apply.
     pub(super) fresh: usize,
 }
 
@@ -76,12 +76,12 @@ impl<'o> Machine<'o> {
         Standing { machine: self, path, time, fresh: path.len() }
     }
 
-    /// Looks for a situation in which a claim holds. The times in the states of the path are in order.
+    /// Searches for a situation in which a claim holds. The time in a state of `path` is never longer than in its parent.
     pub(super) fn solve(&self, claim: &Claim, path: &[StateId]) -> ClaimAnswer {
         solve(claim, path, self.work)
     }
 
-    /// A situation in which a claim holds, without an order of times.
+    /// Returns a situation in which a claim holds, without any order of times.
     pub(super) fn situation(&self, claim: &Claim) -> Option<Situation> {
         match self.solve(claim, &[]) {
             ClaimAnswer::Holds(situation) => Some(situation),
@@ -89,7 +89,7 @@ impl<'o> Machine<'o> {
         }
     }
 
-    /// Plays rows from a state on, as [`Stage::play`].
+    /// Plays rows, starting from a state: see [`Stage::play`].
     pub(super) fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness> {
         self.stage.as_ref()?.play(from, rows, tick, ticks)
     }
@@ -106,40 +106,40 @@ impl<'o> Machine<'o> {
         &self.state(id.of).exits[id.nth]
     }
 
-    /// The innermost state that a change to a state ends in.
+    /// Returns the innermost state in which a change to a state ends.
     pub(super) fn innermost(&self, id: StateId) -> StateId {
         iter::successors(Some(id), |id| self.state(*id).initial).last().unwrap_or(id)
     }
 
-    /// All exits of a state.
+    /// Returns all exits of a state.
     pub(super) fn exits_of(&self, of: StateId) -> impl Iterator<Item = ExitId> + use<> {
         (0..self.state(of).exits.len()).map(move |nth| ExitId { of, nth })
     }
 
-    /// The exits of a state that are also tried as it is entered.
+    /// Returns the exits of a state that are also tried when it is entered.
     pub(super) fn always_of(&self, of: StateId) -> impl Iterator<Item = ExitId> + use<'_, 'o> {
         self.exits_of(of).filter(|id| self.exit(*id).is_always)
     }
 
-    /// The exits of the global state, then from the outermost state's on.
+    /// Returns the exits of the global state, followed by those of the path from the outermost state inward.
     pub(super) fn exits_on(&self, path: &[StateId]) -> impl Iterator<Item = ExitId> {
         self.outline.global().into_iter().chain(path.iter().copied()).flat_map(|of| self.exits_of(of))
     }
 
-    /// The exits that are tried in a tick, in this order.
+    /// Returns the exits that are tried in a tick, in this order.
     pub(super) fn in_tick(&self, path: &[StateId]) -> Vec<ExitId> {
         self.exits_on(path).filter(|id| self.exit(*id).on.is_none()).collect()
     }
 
-    /// The exits that are tried when a state has been entered: its own with `always`, and exits for the end of a machine that ends
-    /// in it.
+    /// Returns the exits that are tried when a state has been entered: its own exits with `always`, and the exits for the end
+    /// of a machine that ends in it.
     pub(super) fn at_entry(&self, of: StateId) -> impl Iterator<Item = ExitId> + use<'_, 'o> {
         let done = self.state(of).ends.map(|runs| self.exits_of(runs).filter(|id| self.exit(*id).is_done));
         self.always_of(of).chain(done.into_iter().flatten())
     }
 
-    /// The exits that are tried before one of them: in a tick, or where its message is offered, which is from the innermost
-    /// state's on, and then to the exits of the global state.
+    /// Returns the exits that are tried before the exit `id`. For an exit with a message, these are the exits to which the
+    /// message is offered first, from the innermost state outward, and then to the global state.
     pub(super) fn before(&self, id: ExitId, path: &[StateId]) -> Vec<ExitId> {
         let mut tried = match self.exit(id).on() {
             None => self.in_tick(path),
@@ -153,12 +153,13 @@ impl<'o> Machine<'o> {
         tried
     }
 
-    /// Where an exit is tried on a path: 0 for the global state, then from the outermost state on.
+    /// Returns the level at which exits of a state are tried in a tick: 0 for the global state, then 1 for the outermost state,
+    /// and so on.
     pub(super) fn level(path: &[StateId], of: StateId) -> usize {
         path.iter().position(|active| *active == of).map_or(0, |depth| depth + 1)
     }
 
-    /// What an exit would do to a path; `path` ends in the exit's own state while that is being entered.
+    /// Returns the effect of an exit on a path. While the state of the exit is being entered, `path` ends with this state.
     pub(super) fn change(&self, path: &[StateId], id: ExitId) -> Result<PathChange, NeverTaken> {
         let exit = self.exit(id);
         let is_own = path.last() == Some(&id.of);
@@ -175,7 +176,7 @@ impl<'o> Machine<'o> {
         Ok(change)
     }
 
-    /// What a change to a state does to a path.
+    /// Returns the effect on a path of a change to a state.
     pub(super) fn route(&self, path: &[StateId], to: StateId) -> PathChange {
         let mut route = self.outline.path(to);
         let around = route.len() - 1;
@@ -184,24 +185,25 @@ impl<'o> Machine<'o> {
         PathChange { kept, entered: route.split_off(kept) }
     }
 
-    /// What a condition claims wherever it is asked, in an exit that waits for a message or in none.
+    /// Returns a place for evaluating a condition where any states may be active. `message` is the message that the exit waits
+    /// for.
     pub(super) fn anywhere<'a>(&'a self, asker: Option<StateId>, message: Option<&'a str>) -> Asking<'a> {
         Asking { machine: self, at: None, asker, message }
     }
 }
 
 impl<'a> Standing<'a> {
-    /// The same, where the states from a depth on have just been entered.
+    /// Returns the same place, with the states from a depth on just entered.
     pub(super) fn entered(self, fresh: usize) -> Self {
         Self { fresh, ..self }
     }
 
-    /// The same, while the state at a depth is the innermost one.
+    /// Returns the same place, with the state at a depth as the innermost one.
     pub(super) fn up_to(self, depth: usize) -> Self {
         Self { path: &self.path[..=depth], ..self }
     }
 
-    /// The time in a state: how many seconds that is, or the quantity where it varies.
+    /// Returns the time in a state in seconds, or the quantity if the time varies.
     pub(super) fn time_in(&self, id: StateId) -> Result<f64, Quantity> {
         match self.time {
             _ if self.path.iter().skip(self.fresh).any(|fresh| *fresh == id) => Ok(0.0),
@@ -211,36 +213,36 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// That an exit is taken where it is tried.
+    /// Returns the claim that an exit is taken when it is tried.
     pub(super) fn taken(&self, id: ExitId) -> Claim {
         let Ok(change) = self.machine.change(self.path, id) else { return Claim::NEVER };
         let claim = self.asked(id);
         if claim == Claim::NEVER { claim } else { Claim::all([claim, self.admitted(&change)]) }
     }
 
-    /// That an exit is taken in a tick when its turn comes. An exit of a state with `every` does not have a turn in each tick.
+    /// Returns the claim that an exit is taken in a tick. An exit of a state with `every` is not tried in each tick.
     pub(super) fn tried(&self, id: ExitId) -> Claim {
         let waits = self.machine.state(id.of).every.is_some();
         let turn = waits.then(|| Claim::is(Quantity::Open(format!("turn of {}", id.of))));
         Claim::all(turn.into_iter().chain([self.taken(id)]))
     }
 
-    /// That none of these exits is taken where it is tried.
+    /// Returns the claim that none of these exits is taken when it is tried.
     pub(super) fn none_taken(&self, ids: impl IntoIterator<Item = ExitId>) -> Claim {
         Claim::all(ids.into_iter().map(|id| self.taken(id).negated()))
     }
 
-    /// That none of these exits is taken in a tick when its turn comes.
+    /// Returns the claim that none of these exits is taken in a tick.
     pub(super) fn none_tried(&self, ids: impl IntoIterator<Item = ExitId>) -> Claim {
         Claim::all(ids.into_iter().map(|id| self.tried(id).negated()))
     }
 
-    /// That no exit is taken in a tick, where each state has its turn.
+    /// Returns the claim that no exit is taken in a tick in which each state has its turn.
     pub(super) fn quiet(&self) -> Claim {
         self.none_taken(self.machine.in_tick(self.path))
     }
 
-    /// That an exit is open and its condition holds.
+    /// Returns the claim that an exit is open and its condition holds.
     pub(super) fn asked(&self, id: ExitId) -> Claim {
         let exit = self.machine.exit(id);
         let is_global = self.machine.outline.global() == Some(id.of);
@@ -250,7 +252,7 @@ impl<'a> Standing<'a> {
         Claim::all([after, exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when))])
     }
 
-    /// That every state which a change leaves or enters allows it.
+    /// Returns the claim that every state that a change leaves or enters allows the change.
     pub(super) fn admitted(&self, change: &PathChange) -> Claim {
         let machine = self.machine;
         let asking = self.asking(None, None);

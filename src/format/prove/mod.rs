@@ -1,10 +1,10 @@
-//! Proves over all situations what a machine of a file can do and what it cannot.
+//! Proves what a machine of a file can and cannot do, over all situations.
 //!
-//! Conditions compare values with constants, so that the values fall into finitely many [`cells`]. What a condition asks is
-//! read as a [`claim`] of a situation, a [`solver`] looks for a situation in which one holds, and a [`machine`] says which
-//! exits are tried in which order. On these stand the questions: [`conditions`] that never hold, what is [`reach`]ed, exits
-//! that are [`never`] taken, states that [`flicker`], states with [`no_way_out`]. What is found is shown by a [`witness`],
-//! which a real machine plays: see [`Stage`](witness::Stage).
+//! Conditions compare values with constants, so the values fall into finitely many [`cells`]. A condition is converted to a
+//! [`claim`] about a situation, a [`solver`] searches for a situation in which a claim holds, and a [`machine`] knows which
+//! exits are tried in which order. The checks use these: [`conditions`] that never hold, [`reach`]able states and exits, exits
+//! that are [`never`] taken, states that [`flicker`], and states with [`no_way_out`]. A [`witness`] shows a finding: a real
+//! machine plays it, see [`Stage`](witness::Stage).
 
 mod cells;
 mod claim;

@@ -1,4 +1,4 @@
-//! Exits that are never taken, though their conditions may hold, and states that are never reached for that.
+//! Explains why exits are never taken although their conditions may hold, and why states are never reached because of this.
 
 use super::claim::{Claim, Quantity};
 use super::conditions::Impossible;
@@ -11,24 +11,24 @@ use crate::format::problems::mistake::Mistake;
 
 /// Why an exit is never taken.
 enum Reason {
-    /// Its condition does not hold where it is tried.
+    /// Its condition does not hold where the exit is tried.
     Condition,
-    /// What it would enter cannot be entered when its condition holds.
+    /// A state that it would enter cannot be entered while its condition holds.
     Guard(StateId),
-    /// Where it leads and from where, whatever the situation.
+    /// The change itself is never possible, in any situation.
     Change(NeverTaken),
     /// Another exit is always taken first.
     Before(ExitId),
-    /// Several are, this one among them.
+    /// Several other exits together are always taken first. This is one of them.
     Among(ExitId),
-    /// Its state is only passed through.
+    /// Its state is always left before the exit is tried.
     Passed,
 }
 
-/// What is said of an exit of an active state that is never taken, and where that can be seen.
+/// Returns the finding for an exit of an active state that is never taken.
 pub(super) fn exit(machine: &Machine<'_>, reached: &Reached, impossible: &Impossible, id: ExitId) -> Option<Seen> {
     let exit = machine.exit(id);
-    // That has been said of the condition.
+    // The condition has already been reported.
     if impossible.exits.contains(&id) {
         return None;
     }
@@ -69,7 +69,7 @@ pub(super) fn exit(machine: &Machine<'_>, reached: &Reached, impossible: &Imposs
     Some((mistake.label("never taken"), witness))
 }
 
-/// Why it is never taken: as it is where its state is active and was found first.
+/// Returns why an exit is never taken, at the first path that explains it.
 fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<Witness>) {
     let active = reached.active_with(machine, id.of).iter().take(16);
     let paths: Vec<_> = active.map(|at| machine.outline.path(*at)).collect();
@@ -117,7 +117,7 @@ fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<
     (reason, paths.iter().find_map(|path| shown(machine, path, id, None)))
 }
 
-/// Values with which an exit can be seen not to be taken: while its condition holds, if it can, and one before it is taken.
+/// Returns values that show that an exit is not taken: if possible, its condition holds while the exit `before` is taken.
 fn shown(machine: &Machine<'_>, path: &[StateId], id: ExitId, before: Option<ExitId>) -> Option<Witness> {
     machine.stage.as_ref()?;
     let exit = machine.exit(id);
@@ -127,7 +127,7 @@ fn shown(machine: &Machine<'_>, path: &[StateId], id: ExitId, before: Option<Exi
         let earlier = machine.before(id, path).into_iter().take_while(|other| *other != before);
         Claim::all([at.none_taken(earlier), at.taken(before)])
     });
-    // With the condition, or else as it is.
+    // First with the condition of the exit, then without it.
     let claims = [Claim::all([asked, first.clone()]).certain(), first.certain()];
     let situation = claims.iter().find_map(|claim| machine.situation(claim))?;
     let time = situation.get(&Quantity::Together).copied().unwrap_or(0.0);
@@ -141,13 +141,14 @@ fn shown(machine: &Machine<'_>, path: &[StateId], id: ExitId, before: Option<Exi
     machine.play(path.last().copied(), rows, tick, ticks).filter(leads_there)
 }
 
-/// Values with which no exit is taken, a number of seconds after all states of a path have been entered.
+/// Returns values with which no exit is taken, `time` seconds after all states of a path have been entered.
 pub(super) fn quiet(machine: &Machine<'_>, path: &[StateId], time: f64) -> Option<WitnessRow> {
     let situation = machine.situation(&machine.at(path, StateTime::Known(time)).quiet().certain())?;
     Some(WitnessRow::of(time, &situation, None))
 }
 
-/// What is said of a state that is never reached, and where that can be seen: where an exit that leads to it is not taken.
+/// Returns the finding for a state that is never reached. If there is an exit to it, the witness shows that this exit is not
+/// taken.
 pub(super) fn state(machine: &Machine<'_>, reached: &Reached, id: StateId) -> Seen {
     let said_of = machine.state(id);
     let message = format!("state `{}` can never be reached", said_of.name);

@@ -1,4 +1,4 @@
-//! States that a character can come to and then not leave any more: nothing opens later, whatever the values are.
+//! Finds states that a character can reach but then never leave: no exit opens later, for any values.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -12,13 +12,13 @@ use super::witness::{Witness, WitnessRow};
 use crate::format::outline::{BehaviorOutline, StateId};
 use crate::format::problems::mistake::Mistake;
 
-/// A time at which all that waits has been open for long, in seconds.
+/// A time in seconds at which all waiting times have passed long ago.
 const LATE: f64 = 1e15;
 
-/// The most ticks in which it is shown that a state lasts.
+/// The maximum number of ticks that are played to show that a state lasts.
 const MOST_TICKS: u32 = 64;
 
-/// Looks at all innermost states.
+/// Checks all innermost states.
 pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
     for innermost in &reached.innermost {
         if machine.work.is_over() {
@@ -26,7 +26,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
         }
         let path = machine.outline.path(*innermost);
         let around = || path.iter().copied().chain(machine.outline.global()).map(|id| machine.state(id));
-        // What a behavior names, it may lead to; a script, to anything.
+        // Behaviors may lead to the states that they name, and scripts to any state.
         let unchecked = &machine.outline.unchecked.behaviors;
         let may_name = |behavior: &BehaviorOutline| {
             !behavior.named.is_empty() || behavior.params.is_some() && unchecked.contains(&behavior.name.text)
@@ -37,7 +37,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
         }
         let late = machine.at(&path, StateTime::Known(LATE));
         let mut exits = around().flat_map(|state| machine.exits_of(state.id()));
-        // An exit for the end of a machine is tried while a state is entered, not later.
+        // An exit for the end of a machine is tried when a state is entered, but not later.
         let is_stuck =
             exits.all(|id| machine.exit(id).is_done || machine.solve(&late.taken(id), &[]) == ClaimAnswer::Never);
         if !is_stuck {
@@ -47,7 +47,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
         let constants = times(machine, &path);
         let last = constants.last().copied();
         let witness = lasting(machine, &path, &constants);
-        // It is always left before.
+        // Without a witness, the state is probably always left before its last exit closes.
         if witness.is_none() && last.is_some() {
             continue;
         }
@@ -68,7 +68,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
     }
 }
 
-/// The times at which something opens or closes while a path is active, in order.
+/// Returns the times at which an exit opens or closes while a path is active, in order.
 fn times(machine: &Machine<'_>, path: &[StateId]) -> Vec<f64> {
     let mut times = Vec::new();
     for id in machine.exits_on(path) {
@@ -83,13 +83,13 @@ fn times(machine: &Machine<'_>, path: &[StateId]) -> Vec<f64> {
     times
 }
 
-/// Values with which a path stays active until nothing opens any more.
+/// Returns values with which a path stays active until no exit opens any more.
 fn lasting(machine: &Machine<'_>, path: &[StateId], constants: &[f64]) -> Option<Witness> {
     machine.stage.as_ref()?;
     let last = constants.last().copied().unwrap_or(0.0);
     let before = iter::once(0.0).chain(constants.iter().copied());
     let gap = before.zip(constants).map(|(before, constant)| constant - before).filter(|gap| *gap > 0.0);
-    // No tick is at just such a time: an exit that is open for a moment may be missed.
+    // The factor avoids ticks exactly at these times. So an exit that is open only for a moment may be missed.
     let tick = gap.fold(last.max(1.0), f64::min) * 0.37;
     #[expect(
         clippy::cast_possible_truncation,
@@ -98,7 +98,7 @@ fn lasting(machine: &Machine<'_>, path: &[StateId], constants: &[f64]) -> Option
     )]
     let ticks = ((last / tick).ceil() as u32).saturating_add(2);
     if ticks > MOST_TICKS {
-        // With the same values all the time, then.
+        // Too many ticks, so one row with constant values is tried instead.
         let times = constants.iter().copied().flat_map(|at| [(at - tick).max(0.0), at + tick]);
         let none = Claim::all(times.map(|time| machine.at(path, StateTime::Known(time)).quiet()));
         let rows = vec![WitnessRow::of(0.0, &machine.situation(&none.certain())?, None)];

@@ -1,4 +1,4 @@
-//! What has been found of the machines of a file.
+//! The findings about the machines of a file.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -13,29 +13,30 @@ use super::{conditions, flicker, never, no_way_out};
 use crate::format::outline::Outline;
 use crate::format::problems::problem::Problem;
 
-/// How many tests of quantities are looked at for a file, at most.
+/// The maximum number of tests that are evaluated for a file.
 const MOST_STEPS: u64 = 50_000_000;
 
-/// The most findings of a file that are reported in full.
+/// The maximum number of findings that are listed for a file.
 const MOST_FINDINGS: usize = 200;
 
-/// The most names that a note lists.
+/// The maximum number of names that a note lists.
 const MOST_NAMED: usize = 12;
 
 /// The findings about all situations in which the machines of a file can be.
 ///
-/// A situation is a value for each number, flag and message that the conditions read, and the time in each active state.
-/// The conditions compare these values with constants, so the situations fall into finitely many groups. All groups that
-/// matter for an exit are looked at. The findings are:
+/// A situation is a value for each number, flag and message that the conditions read, and the time in each active state. The
+/// conditions compare these values with constants, so the situations fall into finitely many groups. The proof looks at all
+/// groups that matter for an exit. The findings are:
 ///
 /// - a condition that does not hold in any situation (`contradiction`, `guard-never-holds`);
 /// - an exit that is never taken (`never-taken`), and a state that is never reached (`unreachable`);
-/// - states that lead to each other in every tick while the values stay the same (`flicker`), without end within one tick
-///   (`endless-circle`, an error), or in a chain that is too long for one tick (`too-many-changes`, an error);
-/// - a state that a character can reach and then cannot leave any more (`no-way-out`).
+/// - states whose exits form a circle: the owner changes in every tick while the values stay the same (`flicker`), or endlessly
+///   within one tick (`endless-circle`, an error). Also states in a chain that is too long for one tick (`too-many-changes`, an
+///   error);
+/// - a state that a character can reach but then can never leave (`no-way-out`).
 ///
-/// What cannot be decided counts as possible in both ways, and the [`notes`](Self::notes) list it. The proof assumes that
-/// behaviors request changes only to states that their parameters name. Behaviors may refuse changes: a finding that
+/// Anything that cannot be decided counts as possible in both ways, and the [`notes`](Self::notes) list it. The proof assumes
+/// that behaviors request changes only to states that their parameters name. Behaviors may refuse changes: a finding that
 /// depends on no behavior refusing a change is [assumed](Finding::is_assumed).
 ///
 /// # Examples
@@ -67,7 +68,7 @@ pub struct Proof {
     steps: u64,
 }
 
-/// One thing that a [`Proof`] has found.
+/// One finding of a [`Proof`].
 #[derive(Clone, Debug)]
 pub struct Finding {
     problem: Problem,
@@ -77,27 +78,27 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns what is wrong, and where.
+    /// Returns the problem, with its place in the file.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 
-    /// Returns the machine in which it was found, where the file has several.
+    /// Returns the machine with the problem, if the file has several machines.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
     }
 
-    /// Returns values that show the problem; they were tried on a machine. `None` if the search has found none within its
-    /// bounds, or if there is nothing to show, as for a part of a condition that changes nothing.
+    /// Returns values that show the problem. They have been tried on a machine. `None` if the search has not found such values
+    /// within its limits, or if there is nothing to show, for example for a part of a condition that has no effect.
     #[must_use]
     pub fn witness(&self) -> Option<&Witness> {
         self.witness.as_ref()
     }
 
-    /// Returns whether the problem exists only as long as no behavior refuses a change. The file does not say what
-    /// behaviors refuse, so this is an assumption, and may be different in the game.
+    /// Returns whether the problem exists only if no behavior refuses a change. The file does not say which changes behaviors
+    /// refuse, so the assumption may be wrong in the game.
     #[must_use]
     pub fn is_assumed(&self) -> bool {
         self.is_assumed
@@ -105,11 +106,12 @@ impl Finding {
 }
 
 impl Proof {
-    /// Looks at the machines of a file. `stage` is a machine that shows what is found of an outline, if it can.
+    /// Proves the machines of a file. `stage` returns a machine on which the findings of an outline can be shown, if the
+    /// outline can run.
     pub(crate) fn with_stages(outlines: &[Outline], stage: impl Fn(&Outline) -> Option<Box<dyn Stage>>) -> Self {
         let mut proof = Self::with(outlines, false, &stage);
         if outlines.iter().flat_map(Outline::states).any(|state| state.behaviors().next().is_some()) {
-            // What is also found where behaviors may refuse whatever they like does not depend on that.
+            // A finding that also appears when behaviors may refuse any change does not depend on the assumption.
             let careful = Self::with(outlines, true, &stage);
             let place = |finding: &Finding| (finding.problem.code_name(), finding.problem.span());
             for finding in &mut proof.findings {
@@ -120,7 +122,7 @@ impl Proof {
         proof
     }
 
-    /// The same where behaviors refuse no change, or where they may.
+    /// Proves the machines under one assumption: `may_refuse` says whether behaviors may refuse changes.
     fn with(outlines: &[Outline], may_refuse: bool, stage: impl Fn(&Outline) -> Option<Box<dyn Stage>>) -> Self {
         let work = &Work::new(MOST_STEPS);
         let undecided = &RefCell::default();
@@ -139,7 +141,7 @@ impl Proof {
         for Looked { machine, reached } in &looked {
             let impossible = conditions::check(machine);
             add(&mut all, machine);
-            // Why it is so is looked for only where it is said.
+            // The reason for a finding is searched only if the finding is listed.
             let mut is_full = || {
                 let is_full = all.len() + machine.found.borrow().len() >= MOST_FINDINGS;
                 unlisted += usize::from(is_full);
@@ -171,7 +173,7 @@ impl Proof {
         Self { findings: all, unlisted, notes, steps: work.done.get() }
     }
 
-    /// Returns the findings, in the order of the file. The list has at most 200.
+    /// Returns the findings, in the order of the file. The list has at most 200 of them.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -183,27 +185,27 @@ impl Proof {
         self.unlisted
     }
 
-    /// Returns what could not be decided and what was not looked at, each once. Neither leads to a wrong finding. The
-    /// assumption about behaviors is listed, too.
+    /// Returns what could not be decided and what was not examined. Each note is listed once. Neither of the two leads to a
+    /// wrong finding. The assumption about behaviors is listed, too.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns how many tests the proof has made. The number does not depend on the speed of the computer.
+    /// Returns how many tests the proof has evaluated. The number does not depend on the speed of the computer.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 }
 
-/// A machine, and what can be in it.
+/// A machine, with the states that can be active and the exits that can be taken.
 struct Looked<'o> {
     machine: Machine<'o>,
     reached: Reached,
 }
 
-/// What no machine of the file uses, by the places in the text.
+/// The exits and states that no machine of the file uses, by their places in the text.
 struct UnusedNames {
     exits: HashSet<usize>,
     states: HashSet<usize>,
@@ -238,13 +240,13 @@ impl UnusedNames {
     }
 }
 
-/// Whether nothing is said of an exit yet: machines that are like one another have the same ones.
+/// Whether there is no finding for an exit yet. Machines that are like each other have the same exits.
 fn is_new(all: &[Finding], machine: &Machine<'_>, id: ExitId) -> bool {
     let span = &machine.exit(id).span;
     !all.iter().any(|finding| finding.problem.code_name() == "never-taken" && finding.problem.span() == *span)
 }
 
-/// Adds what has been found in a machine, unless it has been found in another one that it is like.
+/// Adds the findings of a machine, except those that have already been found in a machine that it is like.
 fn add(all: &mut Vec<Finding>, machine: &Machine<'_>) {
     let source = &machine.outline.source;
     for (mistake, witness) in machine.found.take() {
@@ -253,7 +255,7 @@ fn add(all: &mut Vec<Finding>, machine: &Machine<'_>) {
             let problem = &finding.problem;
             problem.is(&mistake)
                 || problem.code_name() == mistake.code && problem.span() == mistake.label.at && {
-                    // Of one place there is one circle for each of the others.
+                    // For these codes, one place may have several findings with different texts.
                     !matches!(mistake.code, "flicker" | "endless-circle" | "contradiction")
                 }
         };
@@ -269,7 +271,7 @@ fn add(all: &mut Vec<Finding>, machine: &Machine<'_>) {
     }
 }
 
-/// What is to be said besides the findings.
+/// Returns the notes.
 fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, is_cut: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if !undecided.comparisons.is_empty() {
@@ -289,7 +291,7 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
     if states().any(|state| !state.behaviors.is_empty()) {
         notes.push("assumed: behaviors request changes only to states that their parameters name".into());
     }
-    // The exits of which it is not known whether they are taken, by their places in the file.
+    // The exits for which it is unknown whether they are taken, by their places in the file.
     let mut unknown = BTreeMap::new();
     for Looked { machine, reached } in looked {
         for id in &reached.unknown {

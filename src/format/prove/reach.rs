@@ -1,9 +1,9 @@
-//! Which states can be active, and which exits can be taken, over all situations.
+//! Finds the states that can be active and the exits that can be taken, over all situations.
 //!
-//! An exit can be taken in a tick that begins where its state is active, if no exit before it is taken. It can also be
-//! tried in the middle of a tick, where an exit of the global state or of a state around has just led to its state; and an exit
-//! with `always`, where its state is being entered. What cannot be decided may be either, so that only what can surely not be
-//! is missing here.
+//! An exit can be taken in a tick that begins in its state, if no exit before it is taken. It can also be tried in the middle
+//! of a tick, after an exit of the global state or of a parent has led to its state. An exit with `always` can also be tried
+//! when its state is entered. Anything that cannot be decided counts as possible, so a state or an exit is missing here only if
+//! it is certainly impossible.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::iter;
@@ -13,21 +13,21 @@ use super::machine::{ExitId, Machine, Standing, StateTime};
 use super::solver::ClaimAnswer;
 use crate::format::outline::StateId;
 
-/// The most ways into a state that are looked at one by one. Of more, any may be.
+/// The maximum number of ways into a state that are checked one by one. If there are more, any way counts as possible.
 const MOST_WAYS: usize = 64;
 
-/// What is claimed if an exit is tried in some way, and the path in whose states the times are in order.
+/// The claim under which an exit is tried in some way, and the path on which the order of times applies.
 type Way<'p> = (Claim, &'p [StateId]);
 
-/// What can be.
+/// The states and exits that are possible.
 pub(super) struct Reached {
-    /// The innermost states that the machine can be in, as they were found.
+    /// The innermost states in which the machine can be, in the order in which they were found.
     pub(super) innermost: Vec<StateId>,
-    /// By id, the innermost states that are in the state, itself among them.
+    /// For each state, the innermost states inside it, including itself.
     within: Vec<Vec<StateId>>,
     /// The exits that can be taken.
     pub(super) taken: HashSet<ExitId>,
-    /// The exits of which this is not known.
+    /// The exits for which it is unknown whether they can be taken.
     pub(super) unknown: BTreeSet<ExitId>,
 }
 
@@ -37,13 +37,13 @@ impl Reached {
         !self.within[id.index()].is_empty()
     }
 
-    /// The innermost states with which the exits of a state are tried.
+    /// Returns the innermost states in which the exits of a state are tried.
     pub(super) fn active_with(&self, machine: &Machine<'_>, of: StateId) -> &[StateId] {
         if machine.outline.global() == Some(of) { &self.innermost } else { &self.within[of.index()] }
     }
 }
 
-/// Finds out what can be.
+/// Finds the states and exits that are possible.
 pub(super) fn reach(machine: &Machine<'_>) -> Reached {
     let outline = machine.outline;
     let reached = Reached {
@@ -82,24 +82,25 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
 struct Reaching<'m> {
     machine: &'m Machine<'m>,
     reached: Reached,
-    /// By the innermost state that they lead to, the exits that can be taken.
+    /// The exits that can be taken, by the innermost state to which they lead.
     leads_to: HashMap<StateId, Vec<ExitId>>,
-    /// The innermost states whose exits are still to be looked at.
+    /// The innermost states whose exits must still be checked.
     waiting: Vec<StateId>,
     /// The innermost states that can be entered in every situation.
     free: HashSet<StateId>,
     /// The innermost states that may be entered in the middle of a tick.
     within: HashSet<StateId>,
-    /// Innermost states that have been found. Each may be around others, too: a state with children need not have an initial one.
+    /// The innermost states that have been found. Each may also have children: a state with children need not have an initial
+    /// one.
     seen: HashSet<StateId>,
-    /// The innermost states in which the machine can stay from one tick to the next: an exit with `always` need not lead on
-    /// at once.
+    /// The innermost states in which the machine can stay until the next tick. It does not stay where an exit with `always`
+    /// leads on at once.
     resting: HashSet<StateId>,
 }
 
 impl Reaching<'_> {
     fn run(&mut self) {
-        // An exit that cannot be taken as things stand may be, once another way into its state has been found.
+        // An exit that cannot be taken now may become possible when another way into its state is found.
         loop {
             while let Some(at) = self.waiting.pop() {
                 self.look(at, false);
@@ -122,14 +123,14 @@ impl Reaching<'_> {
         }
     }
 
-    /// A change to a state, between two ticks, that depends on nothing in the file.
+    /// Adds a change to a state, between two ticks, that does not depend on the file.
     fn enter_freely(&mut self, to: StateId) {
         let at = self.machine.innermost(to);
         self.free.insert(at);
         self.enter(at);
     }
 
-    /// The same, in a tick.
+    /// Adds such a change that may also happen during a tick.
     fn enter_within(&mut self, to: StateId) {
         self.within.insert(self.machine.innermost(to));
         self.enter_freely(to);
@@ -150,7 +151,7 @@ impl Reaching<'_> {
         }
     }
 
-    /// A behavior may change to the states that it names.
+    /// Adds changes to the states that a behavior's parameters name.
     fn behaviors(&mut self, of: StateId) {
         let outline = self.machine.outline;
         for behavior in &self.machine.state(of).behaviors {
@@ -161,8 +162,8 @@ impl Reaching<'_> {
             if !outline.unchecked.behaviors.contains(&behavior.name.text) {
                 continue;
             }
-            // Without the game's words, any text in the parameters may be the name of a state; and where they stand in another
-            // file, it is not known what it is.
+            // Without the game's words, any text in the parameters may be the name of a state. For parameters in another file,
+            // the text is not available, so all states of linked files are added.
             let text = outline.source.text().get(params.clone()).unwrap_or_default();
             let texts: HashSet<&str> = text.split(['"', '\'']).collect();
             let is_foreign = self.machine.state(of).is_foreign;
@@ -176,7 +177,7 @@ impl Reaching<'_> {
         }
     }
 
-    /// Looks at all exits that are tried where `at` is the innermost state: by a tick that begins there, or by all ways.
+    /// Checks all exits that are tried while `at` is the innermost state: in a tick that begins there, or in all other ways.
     fn look(&mut self, at: StateId, by_all_ways: bool) {
         let machine = self.machine;
         let path = machine.outline.path(at);
@@ -195,7 +196,7 @@ impl Reaching<'_> {
             if answer == ClaimAnswer::Never {
                 continue;
             }
-            // If that is unknown, the condition may hold: nothing is reported that follows only if it does not.
+            // An unknown exit counts as possible, so that no finding depends on it being impossible.
             if answer == ClaimAnswer::Unknown {
                 self.reached.unknown.insert(id);
             }
@@ -206,7 +207,7 @@ impl Reaching<'_> {
         }
     }
 
-    /// In a tick that begins on the path, or by a message that is sent there.
+    /// Checks an exit in a tick that begins on the path, or for a message that is sent there.
     fn by_itself(&self, id: ExitId, path: &[StateId]) -> ClaimAnswer {
         let machine = self.machine;
         let exit = machine.exit(id);
@@ -216,7 +217,7 @@ impl Reaching<'_> {
             return ClaimAnswer::Never;
         }
         let claim = if exit.is_done {
-            // The end of a machine comes when it comes.
+            // The linked machine may end at any time.
             own
         } else if exit.on.is_some() {
             Claim::all([at.none_taken(machine.before(id, path)), own])
@@ -226,7 +227,7 @@ impl Reaching<'_> {
         machine.solve(&claim, path)
     }
 
-    /// In the middle of a tick that has led to the path, or while the exit's state is being entered.
+    /// Checks an exit in the middle of a tick that has led to the path, or while the exit's state is being entered.
     fn by_other_ways(&self, id: ExitId, path: &[StateId]) -> ClaimAnswer {
         let exit = self.machine.exit(id);
         if exit.on.is_some() {
@@ -250,7 +251,7 @@ impl Reaching<'_> {
         self.first(&claims)
     }
 
-    /// The first claim that can hold.
+    /// Returns the answer for the first claim that can hold.
     fn first(&self, claims: &[Way<'_>]) -> ClaimAnswer {
         let mut answer = ClaimAnswer::Never;
         for (claim, path) in claims {
@@ -269,14 +270,14 @@ impl Reaching<'_> {
         if self.resting.contains(&at) {
             return true;
         }
-        // Where exits with `always` may lead in a circle, the machine stays somewhere in it after 64 changes.
+        // If exits with `always` may form a circle, the machine stays in one of its states after 64 changes.
         let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.is_in_circle(at);
         let is_free = self.free.contains(&at);
         let (ways, are_all) = if is_free && !is_left { (Vec::new(), false) } else { self.ways(at) };
         let mut claims = Vec::new();
         for (way, from) in &ways {
             let Ok(change) = machine.change(from, *way) else { continue };
-            // Where it has led in the middle of a tick, the rest of that has to leave it there.
+            // After a change in the middle of a tick, no other exit may be taken in the rest of the tick.
             let is_between = machine.exit(*way).on.is_none() && from.last() != Some(&way.of);
             if !is_left && !is_between {
                 claims.clear();
@@ -305,7 +306,7 @@ impl Reaching<'_> {
         rests
     }
 
-    /// Whether exits with `always` lead from an innermost state to itself, be it in no situation.
+    /// Whether exits with `always` lead from an innermost state back to itself, ignoring their conditions.
     fn is_in_circle(&self, at: StateId) -> bool {
         let machine = self.machine;
         let mut seen = HashSet::new();
@@ -326,7 +327,7 @@ impl Reaching<'_> {
         false
     }
 
-    /// That an exit is taken on a path where it comes to it: none before it of the same state is.
+    /// Returns the claim that an exit is taken on a path, and no earlier exit of the same state is taken.
     fn led(&self, way: ExitId, from: &[StateId]) -> Claim {
         let machine = self.machine;
         let at = machine.at(from, StateTime::Varies);
@@ -335,14 +336,14 @@ impl Reaching<'_> {
         Claim::all([at.none_taken(same), at.taken(way)])
     }
 
-    /// The exits that lead to an innermost state, each with the paths on which it may be taken, and whether these are all ways
-    /// there that depend on the file.
+    /// Returns the exits that lead to an innermost state, each with a path on which it may be taken. Also returns whether these
+    /// are all ways to this state that depend on the file.
     fn ways(&self, at: StateId) -> (Vec<(ExitId, Vec<StateId>)>, bool) {
         let machine = self.machine;
         let (mut ways, mut are_all) = (Vec::new(), true);
         for way in self.leads_to.get(&at).into_iter().flatten().copied() {
             let of_way = machine.exit(way);
-            // Where an exit with `always` has led on, it is not known from where.
+            // After an exit with `always`, the previous path is unknown.
             are_all &= !of_way.is_done && !self.leads_on_at_entry(way);
             let from = self.reached.active_with(machine, way.of).iter().take(MOST_WAYS + 1);
             ways.extend(from.map(|from| (way, machine.outline.path(*from))));
@@ -354,7 +355,7 @@ impl Reaching<'_> {
         (ways, are_all)
     }
 
-    /// Whether an exit may be taken as its state is entered.
+    /// Whether an exit may be taken when its state is entered.
     fn leads_on_at_entry(&self, way: ExitId) -> bool {
         let machine = self.machine;
         if !machine.exit(way).is_always {
@@ -365,7 +366,7 @@ impl Reaching<'_> {
         machine.solve(&at.taken(way), &path) != ClaimAnswer::Never
     }
 
-    /// What is claimed if the exit is tried once `way` has been taken on the path `from`.
+    /// Returns the claims under which the exit `id` is tried after `way` has been taken on the path `from`.
     fn after<'p>(&self, way: ExitId, from: &'p [StateId], id: ExitId, path: &[StateId]) -> Vec<Way<'p>> {
         let machine = self.machine;
         let Ok(change) = machine.change(from, way) else { return Vec::new() };
@@ -373,7 +374,7 @@ impl Reaching<'_> {
         let at = machine.at(path, StateTime::Varies).entered(change.kept);
         let (from_level, level) = (Machine::level(from, way.of), Machine::level(path, id.of));
         let mut claims = Vec::new();
-        // In the same tick, at the depths that have not had their turn.
+        // In the same tick, at the levels whose turn comes later.
         if machine.exit(way).on.is_none() && from_level < level && from.last() != Some(&way.of) {
             let mut before = machine.before(id, path);
             before.retain(|before| Machine::level(path, before.of) > from_level);
@@ -389,7 +390,7 @@ impl Reaching<'_> {
         claims.into_iter().map(|claim| (claim, from)).collect()
     }
 
-    /// What is claimed in the middle of a tick if nothing is known of how the path has come about.
+    /// Returns the claim for an exit in the middle of a tick, if the way to the path is unknown.
     fn anyhow_in_tick(&self, id: ExitId, path: &[StateId]) -> Claim {
         let machine = self.machine;
         let at = machine.at(path, StateTime::Varies).entered(path.len() - 1);
@@ -398,14 +399,14 @@ impl Reaching<'_> {
         Claim::all([at.none_taken(same), stays(at), at.tried(id)])
     }
 
-    /// The same while its state, at a depth, is being entered.
+    /// Returns the claim for an exit while its state, at `depth`, is being entered, if the way to the path is unknown.
     fn anyhow_at_entry(&self, id: ExitId, path: &[StateId], depth: usize) -> Claim {
         let at = self.machine.at(path, StateTime::Varies).entered(depth).up_to(depth);
         Claim::all([at.none_taken(self.machine.always_of(id.of).take_while(|same| *same != id)), at.taken(id)])
     }
 }
 
-/// That no exit with `always` leads on, once the fresh states of a path have been entered.
+/// Returns the claim that no exit with `always` leads on after the new states of a path have been entered.
 fn stays(whole: Standing<'_>) -> Claim {
     let machine = whole.machine;
     let mut stays = Vec::new();
@@ -413,7 +414,8 @@ fn stays(whole: Standing<'_>) -> Claim {
         let at = whole.up_to(depth);
         for id in machine.always_of(whole.path[depth]) {
             let Ok(change) = machine.change(at.path, id) else { continue };
-            // The guards are asked again when all have been entered. If they may then say something else, it may stay.
+            // The guards are evaluated again after all states have been entered. If their answers may then differ, the machine
+            // may stay.
             if at.admitted(&change) != whole.admitted(&change) {
                 return Claim::ALWAYS;
             }

@@ -1,4 +1,4 @@
-//! From a condition as it is written to what it claims of a situation.
+//! Converts a condition to a claim about a situation.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use crate::format::operand::{Arithmetic, Operand};
 use crate::format::outline::StateId;
 use crate::span::Span;
 
-/// How far around the number at which a calculation changes the answer of a comparison it is not decided, as a share: more
-/// than what is lost where floats are rounded.
+/// The relative distance from the number at which the answer of a comparison changes, within which a calculation is not
+/// decided. It is larger than the rounding error of floats.
 const ROUNDING: f64 = 1e-9;
 
-/// What could be decided neither way.
+/// Parts of conditions that could not be decided.
 #[derive(Debug, Default)]
 pub(super) struct Undecided {
     /// Comparisons of two quantities that both vary.
@@ -23,16 +23,16 @@ pub(super) struct Undecided {
     pub(super) has_chances: bool,
     pub(super) has_scripts: bool,
     pub(super) has_durations: bool,
-    /// How many there have been, to tell them apart.
+    /// How many there have been. Each gets its own number.
     count: usize,
 }
 
-/// Which state asks a condition, and when.
+/// The place at which a condition is evaluated.
 pub(super) struct Asking<'a> {
     pub(super) machine: &'a Machine<'a>,
-    /// Where the machine is. `None` where that may be anywhere.
+    /// The active states. `None` if any states may be active.
     pub(super) at: Option<Standing<'a>>,
-    /// The state whose time `time_in_state` is.
+    /// The state to which `time_in_state` refers.
     pub(super) asker: Option<StateId>,
     /// The message that has been sent.
     pub(super) message: Option<&'a str>,
@@ -46,7 +46,7 @@ impl Asking<'_> {
         }
     }
 
-    /// That an exit is open which waits for so long.
+    /// Returns the claim that an exit with this waiting time is open.
     pub(super) fn after(&self, after: &Duration) -> Claim {
         let passed = |seconds: f64| self.time_compared(self.asker, Comparison::GreaterOrEqual, seconds);
         let either = || self.undecided(|undecided| undecided.has_durations = true);
@@ -99,7 +99,8 @@ impl Asking<'_> {
         Claim::all([are_there, compared])
     }
 
-    /// Two sides that vary: the difference between them may be anything, but the same wherever they are compared.
+    /// Returns the claim of a comparison of two sides that both vary. Their difference may be any number, but it is the same
+    /// number in all comparisons of these sides.
     fn either(&self, left: &Operand, op: Comparison, right: &Operand) -> Claim {
         let (mut first, mut second) = (left.to_string(), right.to_string());
         self.machine.undecided.borrow_mut().comparisons.insert(format!("{left} {op} {right}"));
@@ -114,17 +115,17 @@ impl Asking<'_> {
         Claim::compared(difference, if is_mirrored { op.mirrored() } else { op }, 0.0)
     }
 
-    /// The message, which is empty where none has been sent.
+    /// Returns the message. Its name is empty if none has been sent.
     fn message(&self) -> String {
         self.message.unwrap_or_default().into()
     }
 
-    /// A claim that may hold or not.
+    /// Returns a claim that may hold or not.
     pub(super) fn open(&self) -> Claim {
         self.undecided(|_| {})
     }
 
-    /// The same, for a reason that is noted.
+    /// Returns a claim that may hold or not, and notes the reason.
     fn undecided(&self, note: impl FnOnce(&mut Undecided)) -> Claim {
         let mut undecided = self.machine.undecided.borrow_mut();
         note(&mut undecided);
@@ -132,20 +133,21 @@ impl Asking<'_> {
         Claim::is(Quantity::Open(undecided.count.to_string()))
     }
 
-    /// The time in a state, compared; in none, where an entry condition cannot ask.
+    /// Returns the claim of a comparison of the time in a state. An entry condition has no such state, so there the comparison
+    /// never holds.
     fn time_compared(&self, state: Option<StateId>, op: Comparison, with: f64) -> Claim {
         let Some(state) = state else { return Claim::NEVER };
         match self.at.map_or(Err(Quantity::Clock(state)), |at| at.time_in(state)) {
             Ok(seconds) => op.holds_since(Span::of(with, seconds), 0.0).into(),
-            // A time is never below 0, and never infinite.
+            // A time is never negative, and never infinite.
             Err(_) if with < -1e-3 || !with.is_finite() => op.holds(1.0, with).into(),
             Err(_) if with < 0.0 => self.open(),
             Err(clock) => Claim::compared(clock, op, with),
         }
     }
 
-    /// A calculation with one number that varies, compared. It rises or falls with the number all the way, but where it
-    /// changes the answer is only known as exactly as floats are.
+    /// Returns the claim of a comparison of a calculation with one quantity that varies. The calculation is monotonic in this
+    /// quantity. But the number at which the answer changes is known only up to the rounding of floats.
     fn steps_compared(&self, steps: &LinearSteps, written: &Operand, op: Comparison, with: f64) -> Claim {
         let x = |op, with| Claim::compared(steps.quantity.clone(), op, with);
         if with.is_nan() {
@@ -159,7 +161,7 @@ impl Asking<'_> {
         if !(k.is_finite() && around.is_finite() && steps.factor != 0.0) {
             return self.either(written, op, &Operand::Number(with));
         }
-        // The same wherever the same is compared.
+        // The same difference gets the same quantity everywhere.
         let difference = Quantity::OpenNumber(format!("{}: {written} - {with}", self.message()));
         let open = Claim::compared(difference, op, 0.0);
         let op = if steps.factor < 0.0 { op.mirrored() } else { op };
@@ -167,7 +169,7 @@ impl Asking<'_> {
         let near = || [x(Comparison::GreaterOrEqual, below), x(Comparison::LessOrEqual, above), open.clone()];
         #[expect(clippy::float_cmp, reason = "it is asked whether the calculation gives exactly this")]
         let is_exact = result(written, k) == with;
-        // Beyond the first number it surely holds, and beyond the second one it may.
+        // The comparison certainly holds beyond `surely`, and may hold beyond `perhaps`.
         let (surely, perhaps) = match (op, is_exact) {
             (Comparison::Greater, true) => (above, k),
             (Comparison::GreaterOrEqual, true) => (k, below),
@@ -198,7 +200,8 @@ impl Asking<'_> {
         }
     }
 
-    /// That all states are active whose times the calculation uses. The time in a state that is not active is no number.
+    /// Returns the claim that all states are active whose times the calculation uses. The time in a state that is not active is
+    /// NaN.
     fn are_there(&self, side: &Operand) -> Claim {
         let mut are_there = Vec::new();
         side.visit(&mut |part| {
@@ -255,16 +258,16 @@ enum Side {
     Number(f64),
     Time(Option<StateId>),
     Steps(LinearSteps),
-    /// Anything else.
+    /// A side that the proof cannot decide.
     Other,
 }
 
-/// A calculation in steps with one number that varies: about `factor * number + offset`.
+/// A linear calculation with one quantity that varies: about `factor * quantity + offset`.
 struct LinearSteps {
     quantity: Quantity,
     factor: f64,
     offset: f64,
-    /// The largest constant in it.
+    /// The largest constant in the calculation.
     size: f64,
 }
 
@@ -283,7 +286,7 @@ impl LinearSteps {
     }
 }
 
-/// The result of a calculation with one number that varies.
+/// Returns the result of a calculation in which the quantity that varies is `x`.
 fn result(operand: &Operand, x: f64) -> f64 {
     match operand {
         Operand::Number(number) => *number,

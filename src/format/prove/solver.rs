@@ -1,7 +1,8 @@
-//! Looks for a situation in which a claim holds: exhaustively over the cells of what the claim mentions, and within bounds.
+//! Searches for a situation in which a claim holds. The search is exhaustive over the cells of the quantities in the claim,
+//! within limits.
 //!
-//! What the claim forces is drawn first; then one test that is still open is answered both ways. Parts of a claim that have no
-//! quantity in common are looked at one after the other, not in all combinations.
+//! First, it derives everything that the claim forces. Then it chooses one open test and tries both answers. Parts of a claim
+//! without common quantities are solved one after the other, instead of in all combinations.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -10,33 +11,33 @@ use super::cells::{Cells, Division};
 use super::claim::{Claim, ClaimTest, Quantity};
 use crate::format::outline::StateId;
 
-/// How many tests are looked at for one claim, at most.
+/// The maximum number of tests that are evaluated for one claim.
 const MOST_STEPS: u64 = 200_000;
 
-/// The most constants that one quantity is divided at.
+/// The maximum number of constants that divide one quantity.
 const MOST_CONSTANTS: usize = 4096;
 
-/// What has been found of a claim.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ClaimAnswer<S = Situation> {
-    /// It holds in this situation.
+    /// The claim holds in this situation.
     Holds(S),
-    /// It holds in none.
+    /// The claim holds in no situation.
     Never,
-    /// It has not been looked at everywhere.
+    /// The search was not complete.
     Unknown,
 }
 
-/// A value for each quantity that a claim mentions. Flags are 0 or 1.
+/// A value for each quantity of a claim. Flags are 0 or 1.
 pub(super) type Situation = BTreeMap<Quantity, f64>;
 
-/// How many tests may be looked at, in all claims together.
+/// The limit for the number of tests, shared by all claims.
 #[derive(Debug)]
 pub(super) struct Work {
     most: u64,
-    /// How many have been looked at.
+    /// How many tests have been evaluated.
     pub(super) done: Cell<u64>,
-    /// Whether there was too much to do.
+    /// Whether the limit has been reached.
     pub(super) is_cut: Cell<bool>,
 }
 
@@ -45,7 +46,7 @@ impl Work {
         Self { most, done: Cell::default(), is_cut: Cell::default() }
     }
 
-    /// Whether there is enough left, and so much less from now on.
+    /// Takes `steps` from the rest of the limit. Returns whether the rest was large enough.
     pub(super) fn spend(&self, steps: u64) -> bool {
         let left = self.most - self.done.get();
         self.done.set(self.done.get() + steps.min(left));
@@ -58,7 +59,7 @@ impl Work {
     }
 }
 
-/// Looks for a situation in which a claim holds. The time in a state of `path` is never longer than in the states before it.
+/// Searches for a situation in which a claim holds. The time in a state of `path` is never longer than in the states before it.
 pub(super) fn solve(claim: &Claim, path: &[StateId], work: &Work) -> ClaimAnswer {
     match claim {
         Claim::Joined(true, parts) if parts.is_empty() => return ClaimAnswer::Never,
@@ -88,10 +89,10 @@ pub(super) fn solve(claim: &Claim, path: &[StateId], work: &Work) -> ClaimAnswer
     ClaimAnswer::Holds(space.quantities.iter().enumerate().map(value).collect())
 }
 
-/// Whether a claim holds in a situation. `None` where that depends on what the situation does not have.
+/// Whether a claim holds in a situation. `None` if this depends on quantities that the situation does not have.
 pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
     claim.holds(&mut |(quantity, test)| {
-        // Times are compared otherwise.
+        // Times need another comparison, so they count as unknown here.
         let number = *situation.get(quantity).filter(|_| !quantity.is_clock())?;
         Some(match test {
             ClaimTest::Is => number != 0.0,
@@ -100,27 +101,28 @@ pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
     })
 }
 
-/// Which cells are still possible for each quantity.
+/// The cells that are still possible for each quantity.
 type Domains = Vec<Cells>;
 
-/// A test by the numbers of its quantity and of the set of cells in which it holds.
+/// A test, with the index of its quantity and the index of the set of cells in which it holds.
 struct CellTest {
     of: usize,
     cells: usize,
 }
 
-/// The quantities of a claim, and how they are divided.
+/// The quantities of a claim, with their cells.
 struct Space {
     quantities: Vec<Quantity>,
     divisions: Vec<Division>,
-    /// The cells in which each test holds.
+    /// The sets of cells in which tests hold.
     holding: Vec<Cells>,
-    /// Times of which the first is never longer than the second.
+    /// Pairs of times. The first is never longer than the second.
     order: Vec<(usize, usize)>,
 }
 
 impl Space {
-    /// The space of a claim, and the parts of the claim, which all have to hold. `None` if there are too many constants.
+    /// Creates the space of a claim, and returns it with the parts of the claim, all of which must hold. `None` if there are
+    /// too many constants.
     fn of(claim: &Claim, path: &[StateId]) -> Option<(Self, Vec<Claim<CellTest>>)> {
         let mut of: HashMap<&Quantity, usize> = HashMap::new();
         let mut quantities = Vec::new();
@@ -136,7 +138,7 @@ impl Space {
                 if quantity.is_clock() { times.push(*with) } else { constants[at].push(*with) }
             }
         });
-        // Times are compared with one another, so that all of them have the same cells.
+        // Times are compared with each other, so all of them have the same cells.
         let time = Division::time(times);
         let divided = quantities.iter().zip(constants).map(|(quantity, constants)| match quantity {
             quantity if quantity.is_flag() => Some(Division::Flag),
@@ -150,7 +152,7 @@ impl Space {
         let clock = |depth: usize| of.get(&Quantity::Clock(path[depth])).copied();
         let pairs = (0..path.len()).flat_map(|inner| (0..inner).map(move |outer| (inner, outer)));
         let order = pairs.filter_map(|(inner, outer)| Some((clock(inner)?, clock(outer)?))).collect();
-        // The cells of each test that has been met: by the quantity, the comparison, and the bits of the constant.
+        // The sets of cells that already exist, by the quantity, the comparison, and the bits of the constant.
         let mut known = HashMap::new();
         let mut holding = Vec::new();
         let claim = claim.map(&mut |(quantity, test)| {
@@ -169,7 +171,7 @@ impl Space {
         Some((Self { quantities, divisions, holding, order }, parts))
     }
 
-    /// The parts in groups that have no quantity in common.
+    /// Returns the parts in groups. Parts in different groups have no common quantities.
     fn groups<'p>(&self, parts: &'p [Claim<CellTest>]) -> Vec<Vec<&'p Claim<CellTest>>> {
         let mut leader: Vec<usize> = (0..self.quantities.len()).collect();
         for (a, b) in &self.order {
@@ -197,7 +199,8 @@ impl Space {
         groups
     }
 
-    /// The answer that a test has in all cells that are still possible. `None` if it has both.
+    /// Returns the answer of a test if it is the same in all cells that are still possible. `None` if both answers are
+    /// possible.
     fn answer(&self, test: &CellTest, domains: &Domains) -> Option<bool> {
         let (domain, holding) = (&domains[test.of], &self.holding[test.cells]);
         let is_within = domain.is_within(holding);
@@ -221,16 +224,16 @@ fn join(leader: &mut [usize], a: usize, b: usize) {
 struct Search<'s> {
     space: &'s Space,
     work: &'s Work,
-    /// How many tests may still be looked at for this claim.
+    /// How many tests may still be evaluated for this claim.
     left: u64,
-    /// Whether there were too many.
+    /// Whether this limit has been exceeded.
     is_over: bool,
 }
 
 impl<'s> Search<'s> {
-    /// Cells for all quantities, in each of which all parts hold.
+    /// Searches for cells of all quantities in which all parts hold.
     fn find(&mut self, parts: &[&'s Claim<CellTest>], domains: Domains) -> ClaimAnswer<Domains> {
-        // What is still to be tried, instead of a function that calls itself: a claim may have a thousand tests.
+        // A stack of branches instead of recursion, because a claim may have a thousand tests.
         let mut waiting = vec![domains];
         while let Some(mut domains) = waiting.pop() {
             let can_hold = self.narrow(parts, &mut domains);
@@ -253,7 +256,7 @@ impl<'s> Search<'s> {
         ClaimAnswer::Never
     }
 
-    /// Draws what the parts force, until there is no more. Returns false if they cannot all hold.
+    /// Derives what the parts force, until nothing changes. Returns false if the parts cannot all hold.
     fn narrow(&mut self, parts: &[&Claim<CellTest>], domains: &mut Domains) -> bool {
         loop {
             let mut has_changed = false;
@@ -286,13 +289,13 @@ impl<'s> Search<'s> {
                         None => open = Some(part),
                     }
                 }
-                // The only one that is left has to hold.
+                // All other parts are false, so the open one must hold.
                 open.is_some_and(|part| self.force(part, domains, has_changed))
             }
         }
     }
 
-    /// Whether a part holds with what is still possible. `None` if it may hold or not.
+    /// Whether a part holds in all cells that are still possible. `None` if it may hold or not.
     fn standing(&mut self, part: &Claim<CellTest>, domains: &Domains) -> Option<bool> {
         part.holds(&mut |test| {
             self.spend();
@@ -300,7 +303,7 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// The first test of a part on which it depends whether the part holds, with the answer that it should have.
+    /// Returns an open test on which the part depends, with the answer that makes it hold. `None` if the part already holds.
     fn open(&mut self, part: &'s Claim<CellTest>, domains: &Domains) -> Option<(&'s CellTest, bool)> {
         match part {
             Claim::Answer(test, is) => self.space.answer(test, domains).is_none().then_some((test, *is)),
@@ -318,7 +321,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Keeps the cells of two times in which the first can be no longer than the second.
+    /// Removes the cells in which a time would be longer than a time that it cannot exceed.
     fn in_order(&self, domains: &mut Domains, has_changed: &mut bool) -> bool {
         self.space.order.iter().all(|(short, long)| {
             let (Some(first), Some(last)) = (domains[*short].first(), domains[*long].last()) else { return false };
@@ -359,7 +362,7 @@ mod tests {
         assert_eq!(answer(&Claim::all([low(), high.clone()])), ClaimAnswer::Never);
         let ClaimAnswer::Holds(found) = answer(&Claim::any([low().negated(), high])) else { panic!("it can hold") };
         assert!(found[&number("health")] >= 20.0);
-        // What is no number is neither below a constant nor not.
+        // NaN is neither below a constant nor at or above it.
         let not = Claim::all([low().negated(), Claim::compared(number("health"), Greater, 19.0).negated()]);
         let ClaimAnswer::Holds(found) = answer(&not) else { panic!("it can hold") };
         assert!(found[&number("health")].is_nan());
@@ -367,7 +370,7 @@ mod tests {
 
     #[test]
     fn parts_that_have_nothing_in_common_are_not_combined() {
-        // Twenty parts with three ways each, and one that never holds.
+        // Twenty parts with three alternatives each, and one that never holds.
         let free =
             |i: usize| Claim::any((0..3).map(|at| Claim::compared(number(&format!("v{i}")), Equal, f64::from(at))));
         let never =
@@ -387,7 +390,7 @@ mod tests {
 
     #[test]
     fn what_takes_too_long_is_unknown() {
-        // Each of nine is in one of eight holes, and no two are in one.
+        // Nine items are put into eight holes, and no two items may share a hole.
         let in_hole = |i: usize, hole: usize| Claim::is(Quantity::Flag(format!("{i} in {hole}")));
         let placed = (0..9).map(|i| Claim::any((0..8).map(|hole| in_hole(i, hole))));
         let apart = (0..9).flat_map(|i| (0..i).map(move |j| (i, j))).flat_map(|(i, j)| {

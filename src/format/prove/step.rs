@@ -1,52 +1,52 @@
-//! What a machine does in one tick, or as it enters a state, while a situation lasts: which exits it takes one after the other,
-//! and where it ends.
+//! Simulates what a machine does in one tick, or when it enters a state, while the values stay the same: which exits it takes
+//! one after the other, and where it ends.
 
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing, StateTime};
 use crate::format::outline::StateId;
 
-/// The most changes that are made for one callback: rule 13.
+/// The maximum number of changes in one callback (rule 13).
 pub(super) const MOST_CHANGES: usize = 64;
 
-/// The most changes in one step, at all depths together.
+/// The maximum number of changes in one step, over all callbacks.
 const MOST_IN_ALL: usize = 4 * MOST_CHANGES;
 
 /// How a step ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// The machine has come to a state in which it stays until the next tick.
+    /// The machine has reached a state in which it stays until the next tick.
     Rests,
-    /// Exits that are tried at entry have led to where they have led before, the last time by the exits from this one on.
+    /// Exits that are tried at entry have led to a path for the second time. The circle begins with the exit at this index.
     Circle(usize),
-    /// They have led on more often than a machine does at once.
+    /// The exits have made more changes than a machine carries out at once.
     TooMany,
 }
 
-/// What is done in one tick, or as a state is entered.
+/// A simulated tick, or a simulated entry into a state.
 #[derive(Clone, Debug)]
 pub(super) struct TickStep {
-    /// The exits that are taken, in this order, and of each the innermost state that is left.
+    /// The exits that are taken, in this order, each with the innermost state that it leaves.
     pub(super) exits: Vec<(ExitId, StateId)>,
     /// The innermost state in which it ends.
     pub(super) to: StateId,
-    /// That all of this is done. It can be.
+    /// The claim that all of this happens. There is a situation in which it holds.
     pub(super) claim: Claim,
     pub(super) end: End,
 }
 
-/// All steps that are possible.
+/// All possible steps.
 #[derive(Default)]
 pub(super) struct PossibleSteps {
     pub(super) all: Vec<TickStep>,
-    /// Whether there may be more.
+    /// Whether there may be more steps.
     pub(super) has_more: bool,
-    /// How many changes were looked at.
+    /// How many changes were checked.
     pub(super) tried: u32,
 }
 
 impl PossibleSteps {
-    /// What a tick can do on a path whose states have been active for so long, if it does anything. `most` is how many changes
-    /// are looked at.
+    /// Finds the steps of a tick that begins in the innermost state `at`, if a change can happen in it. Its states have been
+    /// active for `tick` seconds. At most `most` changes are checked.
     pub(super) fn in_tick(machine: &Machine<'_>, at: StateId, tick: f64, most: u32) -> Self {
         let path = machine.outline.path(at);
         let run = PartialStep { fresh: path.len(), path, ..PartialStep::default() };
@@ -55,7 +55,7 @@ impl PossibleSteps {
         stepping.steps
     }
 
-    /// What the exits that are tried at entry can do as all states of a path are entered, if they do anything.
+    /// Finds the steps of the exits that are tried when all states of a path are entered, if a change can happen.
     pub(super) fn at_entry(machine: &Machine<'_>, at: StateId, most: u32) -> Self {
         let run = PartialStep { path: machine.outline.path(at), ..PartialStep::default() };
         let mut stepping = Stepping { machine, tick: 0.0, left: most, steps: Self::default() };
@@ -64,7 +64,7 @@ impl PossibleSteps {
     }
 }
 
-/// A step as far as it has come.
+/// An incomplete step.
 #[derive(Clone, Default)]
 struct PartialStep {
     path: Vec<StateId>,
@@ -72,7 +72,7 @@ struct PartialStep {
     fresh: usize,
     claims: Vec<Claim>,
     exits: Vec<(ExitId, StateId)>,
-    /// Whether something is claimed of which it has not been asked whether it can be.
+    /// Whether it contains claims that have not been checked yet.
     is_new: bool,
 }
 
@@ -81,12 +81,12 @@ impl PartialStep {
         self.path[self.path.len() - 1]
     }
 
-    /// The path, with the time in each state: 0 in the states that this step has entered, and one tick in the others.
+    /// Returns the path with the time in each state: 0 in the states that this step has entered, and one tick in the others.
     fn standing<'a>(&'a self, machine: &'a Machine<'_>, tick: f64) -> Standing<'a> {
         machine.at(&self.path, StateTime::Known(tick)).entered(self.fresh)
     }
 
-    /// The same with more claims.
+    /// Returns the step with more claims.
     fn with(&self, claims: impl IntoIterator<Item = Claim>) -> Self {
         let mut run = self.clone();
         run.claims.extend(claims.into_iter().map(Claim::certain).filter(|claim| *claim != Claim::ALWAYS));
@@ -95,36 +95,37 @@ impl PartialStep {
     }
 }
 
-/// The callback whose requests are carried out.
+/// The callback whose requests are being carried out.
 #[derive(Default)]
 struct Callback {
-    /// What has been entered for it: each path, and the outermost state with such exits that was entered.
+    /// The entries in this callback: for each, the path, and the depth of the outermost new state with exits that are tried at
+    /// entry.
     entered: Vec<(Vec<StateId>, usize)>,
     changes: usize,
-    /// Whether no tick is under way.
+    /// Whether it is an entry outside of a tick.
     is_entry: bool,
-    /// Whose turn it is afterwards: 0 is the global state, the others are depths. `None` where the tick is over.
+    /// The level whose turn comes next: 0 is the global state, other levels are depths plus 1. `None` if the tick is over.
     next: Option<usize>,
 }
 
 struct Stepping<'m> {
     machine: &'m Machine<'m>,
     tick: f64,
-    /// How many changes may still be looked at.
+    /// How many changes may still be checked.
     left: u32,
     steps: PossibleSteps,
 }
 
 impl Stepping<'_> {
-    /// The turn of the global state, or of the state at a depth from 1 on.
+    /// Simulates the turn of the global state (level 0), or of the state at depth `level - 1`.
     fn turn(&mut self, level: usize, run: &PartialStep) {
         let machine = self.machine;
         let of = level.checked_sub(1).map_or(machine.outline.global(), |depth| Some(run.path[depth]));
-        // The tick ends with the state that is the innermost one when its turn begins.
+        // The tick ends with the turn of the state that is innermost when its turn begins.
         let next = (level != run.path.len()).then_some(level + 1);
         let mut not = Vec::new();
         if let Some(of) = of {
-            // It cannot be its turn in each tick.
+            // A state with `every` does not have its turn in each tick, so it is not simulated.
             let waits = machine.state(of).every.is_some();
             let at = run.standing(machine, self.tick);
             for id in machine.exits_of(of).filter(|id| machine.exit(*id).on.is_none()) {
@@ -144,11 +145,11 @@ impl Stepping<'_> {
         self.go_on(next, run.with(not));
     }
 
-    /// Makes a change.
+    /// Carries out a change.
     fn take(&mut self, callback: &mut Callback, id: ExitId, mut run: PartialStep) {
         if callback.changes == MOST_CHANGES {
             self.end(run.clone(), End::TooMany);
-            // The rest is dropped, and the tick goes on.
+            // The remaining requests are dropped, and the tick continues.
             if !callback.is_entry {
                 self.go_on(callback.next, run);
             }
@@ -169,14 +170,14 @@ impl Stepping<'_> {
         callback.changes -= 1;
     }
 
-    /// Tries the exits that are tried at entry, of the states that have been entered, from a depth on.
+    /// Tries the exits that are tried at entry, for the new states from depth `kept` on.
     fn enter(&mut self, callback: &mut Callback, kept: usize, run: PartialStep) {
         let machine = self.machine;
         let first = (kept..run.path.len()).find(|depth| machine.at_entry(run.path[*depth]).next().is_some());
         let Some(first) = first else { return self.go_on(callback.next, run) };
         let entered = (run.path.clone(), first);
         let before = callback.entered.iter().position(|before| *before == entered);
-        // In a tick, the machine goes round until it has made as many changes as it may, and does something else then.
+        // In a tick, the machine follows the circle up to the limit of changes, and then continues the tick.
         if let Some(since) = before.filter(|_| callback.is_entry) {
             let around = callback.entered.len() - since;
             let from = run.exits.len() - around;
@@ -191,7 +192,7 @@ impl Stepping<'_> {
                 let Ok(change) = machine.change(at.path, id) else { continue };
                 let taken = at.taken(id);
                 let before = not.iter().cloned().chain([taken.clone()]);
-                // The guards are asked again when all have been entered.
+                // The guards are evaluated again after all states have been entered.
                 let admitted = whole.admitted(&change);
                 if at.admitted(&change) != admitted {
                     self.go_on(callback.next, run.with(before.clone().chain([admitted.clone().negated()])));
@@ -207,7 +208,7 @@ impl Stepping<'_> {
         callback.entered.pop();
     }
 
-    /// Once what a callback asked for has been carried out.
+    /// Continues the tick after the requests of a callback have been carried out.
     fn go_on(&mut self, next: Option<usize>, run: PartialStep) {
         match next {
             _ if run.claims.contains(&Claim::NEVER) => {}
@@ -224,7 +225,7 @@ impl Stepping<'_> {
         self.steps.all.push(TickStep { exits: run.exits, to, claim: Claim::all(run.claims), end });
     }
 
-    /// Whether a run is possible, as far as it has come.
+    /// Whether an incomplete step is possible.
     fn can_be(&mut self, run: &mut PartialStep) -> bool {
         if run.claims.contains(&Claim::NEVER) {
             return false;

@@ -1,4 +1,4 @@
-//! What is said of states that lead to each other, once a machine has gone round in them.
+//! Reports circles and chains of states, after a machine has shown them.
 
 use std::collections::BTreeSet;
 
@@ -9,29 +9,30 @@ use super::witness::{Witness, WitnessRow};
 use crate::format::outline::StateId;
 use crate::format::problems::mistake::Mistake;
 
-/// The most states that a message names.
+/// The maximum number of states that a message names.
 const MOST_NAMED: usize = 8;
 
-/// The most steps of a circle that is played twice.
+/// The maximum number of ticks in a circle that is played twice.
 const SHORT: usize = 8;
 
 pub(super) struct Telling<'s> {
     pub(super) machine: &'s Machine<'s>,
     pub(super) tick: f64,
-    /// The exits of the circles that have been told, by their places in the file.
+    /// The exits of the reported circles, as places in the file.
     pub(super) told: BTreeSet<BTreeSet<usize>>,
-    /// The exits of the circles within one tick that have been told.
+    /// The exits of the reported circles and chains within one tick.
     pub(super) passed: BTreeSet<ExitId>,
 }
 
 impl Telling<'_> {
-    /// Tells what is done without end within one tick, once a state has been entered or where a tick begins in it.
+    /// Reports an endless circle or a too long chain within one tick. The tick begins in `start`, or `start` has just been
+    /// entered.
     pub(super) fn at_once(&mut self, start: StateId, step: &TickStep) {
         match step.end {
             End::Rests => {}
             End::Circle(from) => {
                 let circle = &step.exits[from..];
-                // From the others, it is found from the first of its states.
+                // A circle is reported only when the search starts from its first state.
                 if circle[0].1 != start {
                     return;
                 }
@@ -68,13 +69,13 @@ impl Telling<'_> {
         }
     }
 
-    /// Tells a circle in which a change is made in every tick.
+    /// Reports a circle in which every tick makes a change.
     pub(super) fn in_each_tick(&mut self, start: StateId, steps: &[&TickStep], situation: &Situation) {
         let circle: Vec<_> = steps.iter().flat_map(|step| step.exits.iter().copied()).collect();
         let is_long = steps.len() > SHORT;
         let ticks = if is_long { steps.len() } else { 2 * steps.len() };
         let mut tick = self.tick;
-        // All of it has to be over before anything that waits opens.
+        // The whole run must end before any waiting exit opens.
         while is_long && tick > 2e-4 && tick * u32::try_from(ticks).map_or(f64::INFINITY, f64::from) > 4.0 * self.tick {
             tick /= 2.0;
         }
@@ -88,7 +89,8 @@ impl Telling<'_> {
         self.tell(&circle, mistake, seen);
     }
 
-    /// What is seen where a machine goes round in a circle. `None` if it does not, or if the circle has been told.
+    /// Plays a circle on a machine. Returns what the machine did. `None` if it did not follow the circle, or if the circle has
+    /// already been reported.
     fn go_round(
         &mut self,
         circle: &[(ExitId, StateId)],
@@ -108,7 +110,7 @@ impl Telling<'_> {
         Some(seen)
     }
 
-    /// That the states of a circle lead to each other, in words.
+    /// Returns the text that the states of a circle lead to each other.
     fn lead_around(&self, circle: &[(ExitId, StateId)]) -> String {
         let mut names = Vec::new();
         for (_, from) in circle {
@@ -128,7 +130,7 @@ impl Telling<'_> {
         }
     }
 
-    /// Reports what is wrong with a circle, and points to its second exit, too.
+    /// Reports a circle, with its second exit as the second place.
     fn tell(&self, circle: &[(ExitId, StateId)], mistake: Mistake, seen: Witness) {
         let second = circle.get(1).filter(|(id, _)| !self.machine.state(id.of).is_foreign);
         let second = second.map(|(id, _)| self.machine.exit(*id).span.clone());
@@ -136,7 +138,7 @@ impl Telling<'_> {
     }
 }
 
-/// A situation in words.
+/// Returns a situation as text.
 fn said(situation: &Situation) -> String {
     let values = WitnessRow::of(0.0, situation, None).values;
     let said: Vec<_> = values.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
@@ -147,14 +149,15 @@ fn said(situation: &Situation) -> String {
     }
 }
 
-/// Whether changes are made until the limit, within one tick.
+/// Whether the machine made changes up to the limit within one tick.
 fn within_a_tick(seen: &Witness) -> bool {
     let changes = seen.changes();
     #[expect(clippy::float_cmp, reason = "it is the same tick")]
     changes.windows(64).any(|changes| changes[0].time == changes[63].time)
 }
 
-/// Whether a change is made in every tick but the first, in which no time has passed, and the first state comes back.
+/// Whether a change was made in every tick and the first state came back. The first tick does not count, because no time has
+/// passed in it.
 fn in_every_tick(seen: &Witness, start: &str) -> bool {
     #[expect(clippy::float_cmp, reason = "it is the same tick")]
     let changes_at = |tick: u32| seen.changes().iter().any(|change| change.time == f64::from(tick) * seen.tick());

@@ -1,4 +1,4 @@
-//! What shows a finding: values over time with which it can be seen.
+//! Witnesses: values over time that show a finding.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use super::claim::Quantity;
 use super::solver::Situation;
 use crate::format::outline::StateId;
 
-/// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from),
-/// which it has just entered, and is updated every [`tick`](Self::tick) seconds, for the first time at 0 seconds.
+/// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from), which
+/// it has just entered. It is updated every [`tick`](Self::tick) seconds, starting at 0 seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     pub(crate) from: Option<String>,
@@ -18,13 +18,13 @@ pub struct Witness {
     pub(crate) end: String,
 }
 
-/// A row of a [`Witness`]: what is set at a time, and stays set.
+/// A row of a [`Witness`]: values that are set at a time, and then stay the same.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WitnessRow {
     /// In seconds.
     pub time: f64,
-    /// The values that are set, by their names.
+    /// The values that are set, with their names.
     pub values: Vec<(String, WitnessValue)>,
     /// A message that is sent at this time, with its fields.
     pub message: Option<(String, Vec<(String, WitnessValue)>)>,
@@ -45,33 +45,33 @@ pub enum WitnessValue {
 pub struct WitnessChange {
     /// In seconds.
     pub time: f64,
-    /// The state that was the innermost one.
+    /// The innermost state before the change.
     pub from: String,
     /// The innermost state after the change.
     pub to: String,
 }
 
 impl Witness {
-    /// Returns the state that the machine begins in; `None` for its initial one.
+    /// Returns the state in which the machine begins. `None` for its initial state.
     #[must_use]
     pub fn from(&self) -> Option<&str> {
         self.from.as_deref()
     }
 
-    /// Returns how long a tick is, in seconds.
+    /// Returns the length of a tick, in seconds.
     #[must_use]
     pub fn tick(&self) -> f64 {
         self.tick
     }
 
-    /// Returns at what time the last tick is, in seconds.
+    /// Returns the time of the last tick, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        // Three ticks of 0.1 seconds are 0.3 seconds, not a little more.
+        // Rounded, because three ticks of 0.1 seconds are 0.3 seconds, not slightly more.
         (self.tick * f64::from(self.ticks) * 1e9).round() / 1e9
     }
 
-    /// Returns the values, in the order of their times. A value that was not set is 0 or false.
+    /// Returns the rows, in the order of their times. A value that has not been set is 0 or false.
     #[must_use]
     pub fn rows(&self) -> &[WitnessRow] {
         &self.rows
@@ -88,13 +88,13 @@ impl Witness {
         self.changes.is_empty()
     }
 
-    /// Returns the state in which it ends.
+    /// Returns the state in which the machine ends.
     #[must_use]
     pub fn end(&self) -> &str {
         &self.end
     }
 
-    /// Writes the rows as the table that `demeanor run --values` reads: CSV with a column `time`, one for each value, and
+    /// Writes the rows as a table for `demeanor run --values`: CSV with a column `time`, a column for each value, and a column
     /// `message`.
     ///
     /// # Examples
@@ -142,14 +142,14 @@ impl Witness {
     }
 }
 
-/// A machine as the game would run it, with values in place of a game: what a finding says must be seen on it.
+/// A machine as the game would run it, with given values instead of a game. A finding must be visible on it.
 pub(crate) trait Stage {
-    /// Plays rows from a state on, and returns the result. `None` where that is not possible.
+    /// Plays rows, starting from a state, and returns the result. `None` if this is not possible.
     fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness>;
 }
 
 impl WitnessRow {
-    /// What is set in a situation, and what a message carries in it.
+    /// Creates a row with the values of a situation, and the fields of `message` in it.
     pub(super) fn of(time: f64, situation: &Situation, message: Option<&str>) -> Self {
         let mut row = Self { time, values: Vec::new(), message: message.map(|name| (name.into(), Vec::new())) };
         for (quantity, number) in situation {
@@ -168,7 +168,7 @@ impl WitnessRow {
         row
     }
 
-    /// Returns the message as `demeanor run` reads it: `hit(damage=40)`.
+    /// Returns the message in the form that `demeanor run` reads: `hit(damage=40)`.
     #[must_use]
     pub fn sent(&self) -> Option<String> {
         let (name, fields) = self.message.as_ref()?;
@@ -181,7 +181,7 @@ impl WitnessRow {
 }
 
 impl WitnessValue {
-    /// Returns the number; a flag is 1 or 0.
+    /// Returns the number. For a flag, it is 1 or 0.
     #[must_use]
     pub fn number(self) -> f64 {
         match self {
@@ -191,7 +191,7 @@ impl WitnessValue {
     }
 }
 
-/// As `demeanor run` reads it.
+/// The form that `demeanor run` reads.
 impl std::fmt::Display for WitnessValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -201,7 +201,7 @@ impl std::fmt::Display for WitnessValue {
     }
 }
 
-/// A cell of a table, in quotes where it needs them.
+/// Returns a cell of a CSV table, in quotes if necessary.
 fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }

@@ -1,9 +1,9 @@
-//! How much the scripts of a state may do.
+//! Limits for the scripts of a state.
 
 use std::cell::Cell;
 use std::time::Duration;
 
-/// How much the scripts of a definition may do, for
+/// The limits for the scripts of a definition, set with
 /// [`Vocabulary::script_budget`](crate::definition::Vocabulary::script_budget).
 ///
 /// A budget counts operations, not time, and each owner has its own. So a script does the same for the same inputs, however
@@ -26,19 +26,21 @@ pub struct ScriptBudget {
 }
 
 impl ScriptBudget {
-    /// Creates a budget: the most operations of one call, and of all calls of a state's scripts in one callback of the state.
+    /// Creates a budget from the maximum number of operations in one call, and in all calls of a state's scripts in one
+    /// callback of the state.
     #[must_use]
     pub const fn new(call: u64, callback: u64) -> Self {
         Self { call, callback, real_time: None }
     }
 
-    /// Changes the most operations of one call of a script. By default 100 000, which take some milliseconds.
+    /// Sets the maximum number of operations in one call of a script. The default is 100 000, which take some milliseconds.
     #[must_use]
     pub const fn call(self, operations: u64) -> Self {
         Self { call: operations, ..self }
     }
 
-    /// Changes the most operations of all the scripts that one callback of a state calls for one owner. By default 1 000 000.
+    /// Sets the maximum number of operations of all scripts that one callback of a state calls for one owner. The default is
+    /// 1 000 000.
     ///
     /// For example, an update of a state calls the script's function `update`, and the scripts in the conditions of the state's
     /// exits. Because the number of callbacks in a tick has a limit of its own, this also limits what an owner's scripts do in a
@@ -48,10 +50,10 @@ impl ScriptBudget {
         Self { callback: operations, ..self }
     }
 
-    /// Also stops a call that has run for so much real time. By default there is no such limit.
+    /// Also stops a call that has run for this much real time. By default, there is no such limit.
     ///
-    /// With it, what a script does depends on how busy the computer is. So a game that sets it cannot roll back, replay its
-    /// inputs, or compare two runs or two computers: they may differ.
+    /// With this limit, the effect of a script depends on how busy the computer is. So a game that sets it cannot roll back,
+    /// replay its inputs, or compare two runs or two computers, because they may differ.
     ///
     /// # Examples
     ///
@@ -74,11 +76,11 @@ impl Default for ScriptBudget {
     }
 }
 
-/// What the scripts of a state have used for one owner.
+/// How much the scripts of a state have used for one owner.
 #[derive(Default)]
 pub(crate) struct Usage {
-    /// How many of their calls have been stopped since the owner entered the state.
+    /// How many of their calls have been cut off since the owner entered the state.
     pub(crate) cut_offs: Cell<u32>,
-    /// How many operations they have taken in this callback.
+    /// How many operations they have used in this callback.
     pub(crate) operations: Cell<u64>,
 }

@@ -1,4 +1,4 @@
-//! A script's text, compiled: or why it cannot be, and where.
+//! Compiles the text of a script.
 
 use std::ops::Range;
 
@@ -10,37 +10,37 @@ use super::lint::{self, ScriptNames};
 use super::{Constants, HOOKS};
 use crate::format::problems::findings::nearest;
 
-/// What stands before an expression, to make a function of it: `this` is only known in functions.
+/// The text that is put before an expression to make a function of it. `this` exists only in functions.
 const BEFORE: &str = "fn when() { ";
 
-/// The longest name in a script, and the longest word that is no name, in bytes.
+/// The maximum length of a word in a script, in bytes.
 const LONGEST_WORD: usize = 1_000;
 
 /// A script that has been compiled.
 pub(crate) struct Compiled {
     pub(crate) ast: AST,
     pub(crate) constants: Constants,
-    /// Which of the functions it has that a state calls.
+    /// For each function that a state calls, whether the script has it.
     pub(crate) has: [bool; 3],
 }
 
-/// Why a text is no script, and where.
+/// The reason why a text is not a valid script, and the place.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unfit {
     pub(crate) why: String,
     pub(crate) at: Range<usize>,
 }
 
-/// What a script is for.
+/// The purpose of a script.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
-    /// It answers a condition: as an expression, or by a function `when`.
+    /// It answers a condition, as an expression or with a function `when`.
     Condition,
-    /// It has functions of a state.
+    /// It has functions that a state calls.
     Hooks,
 }
 
-/// Checks and compiles a text. What stands outside of its functions is run.
+/// Checks and compiles a text. Also runs the statements outside of its functions.
 pub(crate) fn check(
     text: &str,
     purpose: Purpose,
@@ -75,12 +75,12 @@ pub(crate) fn check(
     Ok(Compiled { ast, constants, has })
 }
 
-/// Fails with the first slip that would only be seen when the script runs.
+/// Fails with the first slip that would otherwise appear only when the script runs.
 fn without_slips(ast: &AST, text: &str, shift: usize, names: &ScriptNames<'_>) -> Result<(), Unfit> {
     if let Some((at, why)) = lint::check(ast, names) {
         return Err(Unfit { why, at: place(text, at, shift) });
     }
-    // The engine looks up a name in one operation, however long it is.
+    // The engine looks up a name in one operation, however long the name is.
     let mut begin = 0;
     for word in text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
         if word.len() > LONGEST_WORD {
@@ -94,7 +94,7 @@ fn without_slips(ast: &AST, text: &str, shift: usize, names: &ScriptNames<'_>) -
     Ok(())
 }
 
-/// A function that was probably meant to be one of the called functions, and is not.
+/// Returns the error for a function that was probably meant for a state to call, but has parameters or a misspelled name.
 fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
     ast.iter_functions().find_map(|function| {
         let name = function.name;
@@ -105,7 +105,7 @@ fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
             }
             format!("`{name}` is called without anything: write `fn {name}()`; what it needs is in `this`")
         } else {
-            // One that is called by the script may be called as it likes.
+            // A function that the script itself calls may have any name.
             let is_used = text.matches(name).count() > 1;
             let meant =
                 nearest(name, HOOKS).filter(|meant| !is_used && ast.iter_functions().all(|f| f.name != meant))?;
@@ -115,7 +115,7 @@ fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
     })
 }
 
-/// Finds the constants outside of a script's functions.
+/// Returns the constants outside of a script's functions.
 fn constants(ast: &AST, text: &str, budget: ScriptBudget) -> Result<Constants, Unfit> {
     let (mut scope, mut at) = (Scope::new(), Position::NONE);
     let (ran, _) = engine::run(budget, 0, |engine| {
@@ -139,7 +139,7 @@ fn unreadable(error: &rhai::ParseError, text: &str, shift: usize) -> Unfit {
     Unfit { why: error.err_type().to_string(), at: place(text, error.position(), shift) }
 }
 
-/// The word or character at a position; `shift` characters stand before the text's first line.
+/// Returns the range of the word or character at a position. `shift` characters were put before the first line of the text.
 fn place(text: &str, at: Position, shift: usize) -> Range<usize> {
     let Some(line) = at.line() else { return 0..0 };
     let begin = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
@@ -152,7 +152,7 @@ fn place(text: &str, at: Position, shift: usize) -> Range<usize> {
     begin + start..begin + start + length
 }
 
-/// Where a variable is declared.
+/// Returns where a variable is declared.
 fn variable(text: &str, name: &str) -> Option<Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).find_map(|(at, _)| {
@@ -166,7 +166,7 @@ fn variable(text: &str, name: &str) -> Option<Range<usize>> {
 mod tests {
     use super::{Purpose, ScriptBudget, ScriptNames, check};
 
-    /// What is said of a text, and of which part of it.
+    /// Returns the error for a text, and the part of the text that it refers to.
     fn told(text: &str, purpose: Purpose) -> (String, &str) {
         let names =
             ScriptNames { values: Some(vec!["speed"]), is_field: &|name| name == "speed", states: vec!["flee"] };

@@ -1,13 +1,13 @@
-//! The engine of all scripts: what a script can call, how large its data can be, and when it is cut off.
+//! The engine of all scripts: the functions that scripts can call, the maximum size of their data, and when they are cut off.
 //!
-//! The engine counts operations, and a call of a function is one of them, whatever it takes. So each function that a script can
-//! call has to be short with the largest data that there can be, which is why there are few of them, and why data is small. What
-//! else is left out, and why:
+//! The engine counts operations. A function call counts as one operation, however long it takes. So each function that a script
+//! can call must be fast even with the largest data. Therefore there are few functions, and data is small. The following is
+//! left out:
 //! - `sleep`, `timestamp`: scripts do not wait, and a run can be repeated.
-//! - Function pointers and closures: a closure shares its variables, so that what it captures is not counted as data, and can
-//!   lead back to itself, which is never freed. `curry` doubles data that no limit counts.
-//! - `sort`, `filter` and what else calls back: the engine's own go on after they have been cut off.
-//! - `parse_json`, `eval`, modules: a script is what is in its file.
+//! - Function pointers and closures: a closure shares its variables. So its captured values are not counted as data, and can
+//!   form cycles, which are never freed. `curry` doubles data that no limit counts.
+//! - `sort`, `filter` and other functions with callbacks: the engine's own versions continue after they have been cut off.
+//! - `parse_json`, `eval`, modules: all code of a script is in its file.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{OnceLock, PoisonError};
@@ -23,46 +23,47 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, Map, NativeCallContext, P
 use super::Told;
 use super::budget::ScriptBudget;
 
-/// After how many operations the clock is looked at, if real time is limited: to read it takes about as long as an operation.
+/// How many operations pass between two reads of the clock, if real time is limited. Reading the clock takes about as long as
+/// one operation.
 const OPERATIONS_PER_LOOK: u64 = 16;
 
-/// The longest text of a script, in bytes.
+/// The maximum length of a string in a script, in bytes.
 const LONGEST_STRING: usize = 1_000;
 
-/// The most elements of an array, and of a map, with nested elements.
+/// The maximum number of elements of an array or a map, including nested elements.
 const MOST_ELEMENTS: usize = 200;
 
-/// The most lines that one run prints.
+/// The maximum number of lines that one run prints.
 const MOST_PRINTED: usize = 8;
 
-/// The most characters of a printed line.
+/// The maximum number of characters of a printed line.
 const LONGEST_PRINTED: usize = 200;
 
 thread_local! {
-    /// After how many operations the run of this thread is cut off.
+    /// After how many operations the current run of this thread is cut off.
     static MOST_OPERATIONS: Cell<u64> = const { Cell::new(u64::MAX) };
-    /// How many operations it has taken.
+    /// How many operations the run has used.
     static OPERATIONS: Cell<u64> = const { Cell::new(0) };
-    /// When it is cut off, if real time is limited.
+    /// When the run is cut off, if real time is limited.
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// What the run of this thread has printed.
+    /// The lines that the run of this thread has printed.
     static PRINTED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Why a run has failed.
+/// The reason why a run has failed.
 pub(crate) enum Failure {
-    /// It has exceeded its limit.
+    /// The run has exceeded its limit.
     CutOff(String),
     Error(String),
 }
 
-/// What a run has done, besides its result.
+/// The side results of a run.
 pub(crate) struct Effort {
     pub(crate) operations: u64,
     pub(crate) printed: Vec<String>,
 }
 
-/// Runs a part of a script, in a callback whose scripts have already taken so many operations.
+/// Runs a part of a script, in a callback whose scripts have already used `used` operations.
 pub(crate) fn run<R>(
     budget: ScriptBudget,
     used: u64,
@@ -71,14 +72,14 @@ pub(crate) fn run<R>(
     let left = budget.callback.saturating_sub(used);
     MOST_OPERATIONS.set(budget.call.min(left));
     OPERATIONS.set(0);
-    // A time further away than a clock can say is no limit.
+    // If the deadline is beyond the range of the clock, there is no limit.
     DEADLINE.set(budget.real_time.and_then(|most| Instant::now().checked_add(most)));
     PRINTED.take();
     let result = run(engine()).map_err(|error| failure(&error, budget, left));
     (result, Effort { operations: OPERATIONS.get(), printed: PRINTED.take() })
 }
 
-/// The engine, with which texts are compiled.
+/// Returns the engine. It also compiles the scripts.
 pub(crate) fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(|| {
@@ -127,9 +128,10 @@ pub(crate) fn engine() -> &'static Engine {
     })
 }
 
-/// Has functions know the constants outside of them, where nothing in a function hides them.
+/// Makes the constants outside of functions visible inside functions, unless a local variable or a parameter hides them.
 ///
-/// The engine can put constants in their places itself, but then it does so in the place of a parameter of the same name, too.
+/// The engine could insert the constants when it compiles a script. But then it would also replace parameters with the same
+/// name.
 #[expect(deprecated, reason = "it is not, says its documentation, but may change")]
 fn know_constants(engine: &mut Engine) {
     engine.on_var(|name, _, context| {
@@ -165,7 +167,7 @@ fn register_maps(engine: &mut Engine) {
         .register_fn("remove", |map: &mut Map, name: &str| map.remove(name).unwrap_or_default());
 }
 
-/// The elements of an array or a map as a text. The engine's own function takes 30 ms for the deepest map.
+/// Returns the elements of an array or a map as text. The engine's own function takes 30 ms for the deepest map.
 fn listed(elements: impl Iterator<Item = String>, begin: &str, end: &str) -> String {
     let mut text = begin.to_owned();
     for element in elements {
@@ -181,7 +183,7 @@ fn listed(elements: impl Iterator<Item = String>, begin: &str, end: &str) -> Str
     text + end
 }
 
-/// An element, but not what is in it.
+/// Returns an element as text, without nested elements.
 fn brief(element: &Dynamic) -> String {
     if element.is_array() {
         "[..]".into()
@@ -196,7 +198,7 @@ fn count(count: usize) -> INT {
     INT::try_from(count).unwrap_or(INT::MAX)
 }
 
-/// Whether two numbers, texts or flags are the same.
+/// Whether two numbers, strings or flags are equal.
 fn is_same(one: &Dynamic, other: &Dynamic) -> bool {
     match (number(one), number(other)) {
         (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),
@@ -210,7 +212,7 @@ fn is_same(one: &Dynamic, other: &Dynamic) -> bool {
     }
 }
 
-/// A number of a script, whole or not.
+/// Returns a number of a script, whether it is an integer or a float.
 pub(crate) fn number(of: &Dynamic) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "what a script counts is small")]
     of.as_float().or_else(|_| of.as_int().map(|whole| whole as f64)).ok()
@@ -224,7 +226,8 @@ fn print(text: &str) {
     });
 }
 
-/// A text of a script as the log shows it: not too long, and with no lines that look like others'.
+/// Returns a text of a script in the form for the log: limited in length, and without control characters, which could imitate
+/// other log lines.
 fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len().min(LONGEST_PRINTED));
     for character in text.chars().take(LONGEST_PRINTED) {
@@ -247,7 +250,7 @@ fn change_state(context: NativeCallContext<'_>, name: &str) -> Result<(), Box<Ev
     Ok(())
 }
 
-/// What failed, and not the calls around it.
+/// Returns the original error, without the function calls around it.
 pub(crate) fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     let mut innermost = error;
     while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _) = innermost {
@@ -256,7 +259,7 @@ pub(crate) fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     innermost
 }
 
-/// Where a run failed, and why. `left` is how many operations were left for the callback before it.
+/// Returns where a run failed, and why. `left` is the number of operations that were left for the callback before this run.
 fn failure(error: &EvalAltResult, budget: ScriptBudget, left: u64) -> Failure {
     let innermost = innermost(error);
     let at = innermost.position();
@@ -278,7 +281,7 @@ fn failure(error: &EvalAltResult, budget: ScriptBudget, left: u64) -> Failure {
     Failure::Error(format!("{}{}", position(at), shown(&bare)))
 }
 
-/// How a position stands before what is said of it.
+/// Returns a position as the prefix of a message.
 pub(crate) fn position(at: Position) -> String {
     match (at.line(), at.position()) {
         (Some(line), Some(column)) => format!("line {line}, column {column}: "),
@@ -294,7 +297,7 @@ mod tests {
     use super::{Failure, engine, run};
     use crate::format::script::budget::ScriptBudget;
 
-    /// The largest data that a script can have, in its variables.
+    /// The largest data that the variables of a script can hold.
     const LARGEST: &str = "
         let flat = []; for i in 0..200 { flat.push(i); }
         let text = \"a\"; for i in 1..1000 { text += 'a'; }
@@ -305,7 +308,7 @@ mod tests {
         let mixed = #{}; for i in 0..99 { mixed = #{ m: [mixed] }; }
     ";
 
-    /// What a script can do with it that takes longest.
+    /// Returns the slowest operations that a script can do with this data.
     fn calls() -> Vec<String> {
         let data = ["flat", "texts", "deep", "map", "maps", "mixed"];
         let each = "{}.to_string()|{}.to_debug()|{} == {}|let copy = {};|print({})|debug({})|type_of({})";
@@ -349,7 +352,7 @@ mod tests {
         each.chain(others.map(str::to_owned)).collect()
     }
 
-    /// The variables with the largest data.
+    /// Returns a scope in which the variables have the largest data.
     fn largest() -> Scope<'static> {
         let mut scope = Scope::new();
         let ast = engine().compile(LARGEST).unwrap();
@@ -363,7 +366,7 @@ mod tests {
         run(ScriptBudget::default(), 0, |engine| engine.eval_ast_with_scope(&mut scope, &ast)).0
     }
 
-    /// Deep data is dropped, copied and printed by functions that call themselves.
+    /// A test of functions that drop, copy and print deep data by recursion.
     #[test]
     fn no_call_with_the_largest_data_overflows_the_stack_or_is_cut_off() {
         let scope = largest();
@@ -372,8 +375,9 @@ mod tests {
         }
     }
 
-    /// How long the slowest operations of a script take, with the largest data: `cargo test --release --all-features --lib
-    /// slowest_operations -- --ignored --nocapture`. Measured once: 44 µs for `maps == maps`, and 4 s for a call of nothing else.
+    /// Measures the slowest operations of a script with the largest data: `cargo test --release --all-features --lib
+    /// slowest_operations -- --ignored --nocapture`. One measurement: 44 µs for `maps == maps`, so that a call with nothing
+    /// else takes 4 s.
     #[test]
     #[ignore = "it measures, and takes minutes"]
     fn how_long_the_slowest_operations_take() {

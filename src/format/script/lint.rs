@@ -1,4 +1,4 @@
-//! What a script's text says that can only fail when it runs, or be lost: found when the file is loaded.
+//! Finds slips in a script when the file is loaded: code that can only fail when it runs, or whose effect is lost.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -8,29 +8,29 @@ use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 use super::engine::engine;
 use crate::format::problems::findings::nearest;
 
-/// What a game and a file offer to a script.
+/// The names that a script can use.
 pub(crate) struct ScriptNames<'a> {
     /// The values that can be read, if they are known.
     pub(crate) values: Option<Vec<&'a str>>,
-    /// Whether one of them can be written.
+    /// Whether a value can be written.
     pub(crate) is_field: &'a dyn Fn(&str) -> bool,
-    /// The states.
+    /// The states to which the script can change.
     pub(crate) states: Vec<&'a str>,
 }
 
-/// What is wrong with a script, and where.
+/// The position of a slip, and its message.
 pub(crate) type Slip = (Position, String);
 
-/// The value of every script that the game does not offer: the time in the state.
+/// A value that every script can read: the time in the state. The game does not offer it.
 const TIME: &str = "time_in_state";
 
-/// The most ranges of a `switch`: the engine looks through them in one operation.
+/// The maximum number of ranges in a `switch`. The engine compares all of them in one operation.
 const MOST_RANGES: usize = 100;
 
-/// What the engine knows without having it registered.
+/// Functions that the engine has without registration.
 const BUILT_IN: [&str; 6] = ["print", "debug", "type_of", "is_def_var", "is_def_fn", "is_shared"];
 
-/// What other scripts of the language can call: see `engine` for why it is not there.
+/// Functions that Rhai scripts elsewhere can call, but not here. The docs of `engine` explain why.
 const LEFT_OUT: &str = "sort sort_by sort_desc map filter reduce sleep timestamp eval parse_json exit Fn";
 
 /// Finds the first slip in a script.
@@ -48,7 +48,7 @@ pub(crate) fn check(ast: &AST, names: &ScriptNames<'_>) -> Option<Slip> {
     slips.into_iter().min_by_key(|(at, _)| (at.line(), at.position()))
 }
 
-/// Where a script first writes each value; without a name, where it writes what is not named there.
+/// Returns where a script first writes each value. The empty name stands for writes to anything that is not a value of `this`.
 pub(crate) fn writes(ast: &AST) -> HashMap<String, Position> {
     let mut writes = HashMap::new();
     each_node(ast, |node| {
@@ -73,7 +73,7 @@ struct Lint<'a> {
     names: &'a ScriptNames<'a>,
     /// The script's own functions, with their parameters.
     own: &'a HashMap<&'a str, Vec<&'a str>>,
-    /// The variables and parameters of which something is written.
+    /// The variables and parameters that are changed in part.
     changed: &'a HashSet<String>,
 }
 
@@ -139,18 +139,18 @@ impl Lint<'_> {
             return None;
         }
         let known = registered().iter().map(String::as_str).chain(self.own.keys().copied());
-        // A script that writes one of these means it.
+        // A script with one of the left-out names means exactly that function, so there is no suggestion.
         let meant = nearest(name, known).filter(|_| LEFT_OUT.split(' ').all(|left_out| left_out != name));
         Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
     }
 }
 
-/// What is said of a value that the game does not offer.
+/// Returns the error text for a value that the game does not offer.
 pub(crate) fn unknown_value<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     format!("`{name}` is not a value of the game{}", did_you_mean(nearest(name, known)))
 }
 
-/// What is said of a value that cannot be written.
+/// Returns the error text for a value that cannot be written.
 pub(crate) fn not_written(name: &str) -> String {
     format!("`{name}` can be read, but not written")
 }
@@ -163,7 +163,7 @@ fn did_you_mean(meant: Option<String>) -> String {
     meant.map_or(String::new(), |meant| format!(": did you mean `{meant}`?"))
 }
 
-/// The value in `this.value` or `this["value"]`, and where it stands.
+/// Returns the value in `this.value` or `this["value"]`, and its position.
 fn value_of_this(expr: &Expr) -> Option<(&str, Position)> {
     let (Expr::Dot(parts, ..) | Expr::Index(parts, ..)) = expr else { return None };
     let Expr::ThisPtr(_) = parts.lhs else { return None };
@@ -178,14 +178,14 @@ fn value_of_this(expr: &Expr) -> Option<(&str, Position)> {
     }
 }
 
-/// The variable of which a part is named: `t` in `t.speed`.
+/// Returns the variable whose part is named: `t` in `t.speed`.
 fn variable_within(expr: &Expr) -> Option<&str> {
     let Expr::Dot(parts, ..) = expr else { return None };
     let Expr::Variable(variable, ..) = &parts.lhs else { return None };
     Some(variable.1.as_str())
 }
 
-/// The names of the functions that scripts can call.
+/// Returns the names of the functions that scripts can call.
 fn registered() -> &'static HashSet<String> {
     static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
     NAMES.get_or_init(|| {

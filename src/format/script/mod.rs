@@ -1,4 +1,4 @@
-//! The text of a script: what it says, and whether it can run.
+//! Scripts as text: compiling and checking them.
 
 pub(crate) mod budget;
 pub(crate) mod compiled;
@@ -19,7 +19,7 @@ use super::source::Source;
 /// The constants outside of a script's functions, by name.
 pub(crate) type Constants = HashMap<String, Dynamic>;
 
-/// The data of a run in the engine: what the script can name, and the change that it asks for.
+/// The data of a run in the engine: the names that the script can use, and the change that it requests.
 #[derive(Clone)]
 pub(crate) struct Told {
     pub(crate) constants: Arc<Constants>,
@@ -27,19 +27,19 @@ pub(crate) struct Told {
     pub(crate) to: Arc<Mutex<Option<usize>>>,
 }
 
-/// A script's text, as problems point into it.
+/// Returns the source of a script, to which problems refer.
 pub(crate) fn source(folder: Option<&Path>, file: &str, text: &str) -> Source {
     let path = folder.map_or_else(|| PathBuf::from(file), |folder| folder.join(file));
     Source::new(&path.display().to_string(), text)
 }
 
-/// What is said of a script that is none, which a definition's file names.
+/// Returns the mistake for a text that is not a valid script. `definition` is the file that names it.
 pub(crate) fn mistake(unfit: Unfit, definition: &str) -> Mistake {
     let message = format!("a script of `{definition}`: {}", unfit.why);
     Mistake::error("script", unfit.at, message)
 }
 
-/// A script that is not there.
+/// Returns the mistake for a script that does not exist.
 pub(crate) fn no_script(script: &Name, why: &str) -> Mistake {
     Mistake::error("script", script.span.clone(), format!("script `{script}`: {why}")).label("this script")
 }

@@ -1,4 +1,4 @@
-//! What is read statement by statement is what the crate `toml` reads at once.
+//! Parsing statement by statement gives the same result as the crate `toml` for the whole text.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ use toml::de::{DeTable, DeValue};
 use super::Document;
 use crate::format::draft::tree::{TreeValue, into_parsed};
 
-/// What the crate `toml` says of a key that is given twice.
+/// The message of the crate `toml` for a repeated key.
 const REPEATED: &str = "duplicate key";
 
-/// The tree with its places, and the keys that are given twice. `None` for a text that is not TOML: the two readers may go on
-/// differently behind the first mistake.
+/// Returns the tree with its positions, and the repeated keys. `None` for a text that is not TOML, because the two parsers may
+/// continue differently after the first mistake.
 fn by_statement(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     let Document { table, error, repeated, .. } = Document::read(text, false);
     if error.is_some() {
@@ -38,8 +38,8 @@ fn at_once(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     (Some(format!("{whole:?}")), Some(repeated))
 }
 
-/// The tree of a text without repeated keys. If a table has two headers, its key is the first of them here, and the second one in
-/// the crate `toml`.
+/// Returns the tree of a text without repeated keys. With repeated keys, the trees differ: if a table has two headers, its key
+/// is the first one here, and the second one in the crate `toml`.
 fn right((tree, repeated): (Option<String>, Option<Vec<usize>>)) -> Option<String> {
     tree.filter(|_| repeated == Some(Vec::new()))
 }
@@ -82,7 +82,7 @@ fn tables_are_made_and_added_to_by_the_rules_of_toml() {
     }
 }
 
-/// Longer than what is parsed together.
+/// A text that is longer than one chunk of the parser.
 #[test]
 fn keys_are_added_to_those_of_the_piece_before() {
     let mut keys = String::new();
@@ -93,7 +93,7 @@ fn keys_are_added_to_those_of_the_piece_before() {
     assert_same(&format!("[states.a]\n{keys}k7 = 8\nd3 = 1\nd5.e5 = false\n[states.b]\n{keys}[states.a.d1.x]\n"));
 }
 
-/// No dotted key leads into a list of tables: TOML forbids it, and the parser allows it.
+/// Returns a line. No dotted key leads into a list of tables: TOML forbids this, but the parser allows it.
 fn line() -> impl Strategy<Value = String> {
     let key = prop::sample::select(vec!["a", "b", "'a'", "a.b", "a.b.a", "b.a"]);
     let value = prop::sample::select(vec!["1", "'x'", "[]", "[1, 2]", "[{ a = 1 }]", "{}", "{ a = 1 }", "{ a.b = 1 }"]);
@@ -107,7 +107,8 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
-    /// Of lines that contradict one another in several ways, another way may be reported.
+    /// If lines contradict each other in several ways, the two parsers may report different ones, so only correct texts are
+    /// compared.
     #[test]
     fn any_lines_are_right_and_mean_what_they_do_for_the_parser(lines in prop::collection::vec(line(), 0..8)) {
         let text = lines.concat();

@@ -1,4 +1,4 @@
-//! The sides of comparisons: numbers, values, and what is calculated from them.
+//! Parses the sides of comparisons: numbers, values and calculations.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use crate::format::name::Name;
 use crate::format::operand::{Arithmetic, FUNCTIONS, Function, Operand};
 use crate::format::problems::Mistake;
 
-/// The most calculations in one condition.
+/// The maximum number of calculations in one condition.
 const MOST_CALCULATIONS: usize = 200;
 
 impl ConditionReader<'_> {
-    /// Reads a sum. `what` is said to be expected where nothing of the kind stands.
+    /// Reads a sum. If there is none, the error says that `what` is expected.
     pub(super) fn sum(&mut self, what: &str) -> Parsed<Term> {
         self.chain(what, Self::product, [Arithmetic::Add, Arithmetic::Subtract])
     }
@@ -151,7 +151,7 @@ impl ConditionReader<'_> {
     }
 }
 
-/// The term as a number to calculate with, where it may be one.
+/// Returns the term as an operand of a calculation. Fails if it cannot be a number.
 fn calculable(term: Term, at: Range<usize>) -> Parsed<Operand> {
     match term.operand(at.clone())? {
         Operand::Bool(yes) => Mistake::error("comparison", at, format!("`{yes}` is not a number to calculate with"))

@@ -1,4 +1,4 @@
-//! What is printed is what is read, and what cannot be read is refused at its place.
+//! Printed conditions parse to the same conditions, and mistakes are reported at a place inside the condition.
 
 use proptest::prelude::*;
 
@@ -82,7 +82,7 @@ fn expr() -> impl Strategy<Value = Expr> {
 fn parsed(text: &str) -> Result<Expr, String> {
     let map = SourceMap::of(text, &format!("'{text}'"), 0);
     let mut expr = parse(text, &map).map_err(|mistake| format!("{text}: {mistake:?}"))?;
-    // The same expression, wherever it is written.
+    // Positions are set to 0, so that only the contents are compared.
     relocate::expr(&mut expr, &(0..0));
     Ok(expr)
 }
@@ -97,7 +97,7 @@ proptest! {
 
     #[test]
     fn a_condition_of_any_characters_is_read_or_refused_at_a_place_within_it(
-        // All that a string in single quotes can hold.
+        // Any text that a string in single quotes can contain.
         text in prop_oneof!["[^'\n]{0,60}", r#"([()<>=!&|a-c0-9.\- +*/,"]|and|or|not|true|chance|time_in_state|in|time_in|min|abs|message| ){0,40}"#]
     ) {
         let map = SourceMap::of(&text, &format!("'{text}'"), 0);
