@@ -40,9 +40,10 @@ use crate::state::{IntoState, State, StateRef, same};
 /// impl State<Elsa> for Always {
 ///     fn update(&self, elsa: &mut Elsa, fsm: &mut Fsm<'_, Elsa>, _: &mut ()) {
 ///         if elsa.urge {
-///             fsm.ensure_state(&Bathroom);
+/// The index of this handle's machine among `machines`.
 ///         }
-///     }
+/// The times at which the machines entered their current states, if these times are stored in a column. Empty after a change
+/// that was made within the call.
 /// }
 /// impl State<Elsa> for Housework {}
 /// impl State<Elsa> for Bathroom {
@@ -51,7 +52,7 @@ use crate::state::{IntoState, State, StateRef, same};
 ///         fsm.revert_state();
 ///     }
 /// }
-///
+/// Returns the index of this handle's machine.
 /// let mut elsa = Elsa { urge: true };
 /// let mut machine = StateMachine::new(&Housework).with_global(&Always);
 /// machine.update(&mut elsa, &mut ());
@@ -62,7 +63,7 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) machines: &'a mut (dyn Machines<T> + 'a),
     /// Which of these machines it is.
     pub(crate) nth: usize,
-    /// When each of them entered its current state, if these times lie in a column and no change has been made at once.
+    /// Returns the machines, for reading.
     pub(crate) entered_at: &'a [f64],
 }
 
@@ -349,7 +350,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn send_after(&mut self, seconds: f64, message: T::Message)
     where
-        T::Message: Send + Sync, // the machine keeps it, and can go to another thread: so there is no `Rc` in a message
+        T::Message: Send + Sync, // the machine stores the message and can move to another thread, so a message cannot hold an `Rc`
     {
         self.ask(Request::after(seconds, Then::Send(Arc::new(message))));
     }
@@ -691,12 +692,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth)
     }
 
-    /// The machine's seat; `None` in a batch.
+    /// Returns the machine's seat; `None` in a batch.
     pub(crate) fn seat(&self) -> Option<&Seat<T>> {
         self.machines.seat(self.nth)
     }
 
-    /// Carries out the requests made before, and then lends `act` owner and seat. Does nothing in a batch.
+    /// Carries out the requests made so far, and then lends the owner and the seat to `act`. Does nothing in a batch.
     pub(crate) fn lend(&mut self, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
         self.machines.lend(self.nth, owner, cx, act);
     }
@@ -705,12 +706,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.view(self.nth)
     }
 
-    /// The number that a state keeps under a key.
+    /// Returns the number that a state stores under `key`.
     pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
         self.machines.noted(self.nth, by, key)
     }
 
-    /// Keeps a number under a key until this state is left.
+    /// Stores a number under `key` until the state that is running is left.
     pub(crate) fn note(&mut self, key: u32, number: f64) {
         let note = Note { key, number };
         if !self.machines.wait(self.nth, f64::INFINITY, Awaited::Note(note)) {
