@@ -1,4 +1,4 @@
-//! Saving and loading a cast: its members with their machines, the telegrams that wait, and the clock.
+//! Saving and loading a cast: its members with their machines, the waiting telegrams, and the clock.
 
 use alloc::format;
 use alloc::vec::Vec;

@@ -77,7 +77,7 @@ pub(crate) struct Resumption<T: Owner> {
     suspended: Suspended<T>,
     /// The clock's time when the pop took place: from then on, the path's time counts again.
     now: f64,
-    /// How many timers were running then. The timers of the path come behind these, in their order of asking.
+    /// How many timers were running at the pop. The timers of the path follow them, in the order in which they were set.
     running: usize,
 }
 

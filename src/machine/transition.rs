@@ -287,7 +287,8 @@ struct OneChange<'c, 'f, 'x, T: Owner> {
     time_in_state: f64,
     /// The path that a pop resumes.
     resumption: Option<Resumption<T>>,
-    /// Whether a callback lent the machine, and it was set to another state meanwhile. Then the kept states may no longer be active.
+    /// Whether a callback has lent the machine, and the machine was set to another state meanwhile. Then the kept states may
+    /// no longer be active.
     is_displaced: bool,
 }
 
@@ -518,14 +519,14 @@ impl<T: Owner> Single<'_, T> {
         true
     }
 
-    /// Refuses the requests of an `exit` (rule 12).
+    /// Refuses the requests that an `exit` has made (rule 12).
     fn refuse_all(&mut self, owner: &T) {
         while let Some(request) = self.requests.pop() {
             self.refused(&request, owner, BEING_LEFT);
         }
     }
 
-    /// Tells the log, the owner and the observer of a change that has been made at a time.
+    /// Reports a change that was made at `now` to the log, the owner and the observer.
     #[inline]
     fn tell(&mut self, change: &Change<'_, T>, now: f64, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(observer) = &mut self.observer {
@@ -534,7 +535,7 @@ impl<T: Owner> Single<'_, T> {
         tell(owner, change, cx);
     }
 
-    /// Tells them of a change that a guard has refused.
+    /// Reports a change that a guard has refused to the log, the owner and the observer.
     #[cold]
     fn tell_refused(
         &mut self,
@@ -552,7 +553,7 @@ impl<T: Owner> Single<'_, T> {
         self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
     }
 
-    /// Tells the observer of a step, if it sees steps.
+    /// Reports a step to the observer, if it records steps.
     #[inline]
     fn record(&mut self, step: impl FnOnce() -> Step<T>) {
         if let Some(observer) = &mut self.observer {
@@ -562,7 +563,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Changes have been made while a callback had lent the seat: for that callback they are one change made at once.
+    /// Counts the changes that were made while a callback had lent the seat. For this callback, they are one change within the
+    /// call.
     pub(crate) fn changed_while_lent(&mut self, made: u32, kept: usize) {
         if made == 0 {
             return;

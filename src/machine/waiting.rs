@@ -76,7 +76,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// That of the active state at a depth.
+    /// Returns the scope of the active state at `depth`.
     #[inline]
     pub(crate) fn state(depth: usize) -> Self {
         // A path has at most 65 states.
