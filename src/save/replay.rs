@@ -1,4 +1,4 @@
-//! What happened since some tick, so that it can be played again.
+//! Recording the start and the input of a game, so that it can be played again.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -71,9 +71,9 @@ pub struct Replay<S, I> {
     version: u32,
     start: S,
     inputs: BTreeMap<u64, Vec<I>>,
-    /// After how many ticks a state is kept; 0 is never.
+    /// The state is copied every so many ticks; 0 stands for never.
     every: u64,
-    /// The states that have been kept on the way. They follow from the rest.
+    /// The copies of the state. They follow from the rest.
     #[serde(skip)]
     kept: BTreeMap<u64, S>,
 }
