@@ -367,8 +367,8 @@ impl<T: Owner> Seat<T> {
             return;
         }
         let list = &mut self.rare_mut().waiting.timers;
-        // The timers of the ancestors have returned already. Timers at the end of the list were set after the pop and come
-        // last.
+        // The timers of the ancestors are back already. This inserts the timers of the current state among them, in the order in
+        // which all of them were set. Timers that were set since the pop come last.
         let mut around: Vec<_> = if list.len() > *running { list.drain().collect() } else { Vec::new() };
         let mut resumed = around.split_off(around.len().min(*running)).into_iter();
         for timer in around {
@@ -404,7 +404,7 @@ impl<T: Owner> Seat<T> {
         let last = self.current.clone();
         let history = &mut self.rare_mut().history;
         if let Some(at) = history.iter().position(|(of, _)| *of == composite) {
-            // Moved to the end, so that the first entry is the one that has not been left for the longest time.
+            // Moved to the end: the entries are in the order in which their composite states were last left.
             let of_composite = history.remove(at);
             history.push(of_composite);
         } else {

@@ -35,7 +35,7 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) kept: usize,
     /// The scope of the callback that is running: its state, or the machine.
     pub(crate) scope: Scope,
-    /// Whether the seat may have changed. This is set when an `exit` or a start begins.
+    /// Whether the seat may have changed, for example because an `exit` or a start has begun.
     pub(crate) is_touched: bool,
     /// Whether a guard has refused a change.
     pub(crate) has_refused: bool,
