@@ -25,7 +25,7 @@ pub(super) struct PutOff<K, M> {
     pub(super) telegram: Telegram<K, M>,
 }
 
-/// The cause of a telegram: what was going on when it was sent.
+/// The cause of a telegram: the handling of another telegram, or none.
 #[derive(Clone, Copy)]
 pub(super) struct TelegramCause {
     /// How many telegrams in a row were put off before this one. 0 for a telegram that no other telegram caused.

@@ -54,7 +54,7 @@ pub struct Visits {
     pub(super) share: f64,
 }
 
-/// The error when a flow names states that a diagram does not have: it is of another machine, or of another version of it.
+/// The error when a flow names states that a diagram does not have, because it is of another machine or another version of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownStates {
     names: Vec<String>,

@@ -68,7 +68,7 @@ impl<'a, T: Owner> Single<'a, T> {
         }
     }
 
-    /// Like `new`, with an observer.
+    /// Creates a machine with an observer.
     #[inline]
     pub(crate) fn observed(
         seat: &'a mut Seat<T>,

@@ -960,7 +960,7 @@ impl<T: Owner> Beside<T> {
         beside
     }
 
-    /// The global state; `StateRef::NONE` when there is none.
+    /// Returns the global state; `StateRef::NONE` when there is none.
     #[inline]
     fn global(&self) -> &StateRef<T> {
         self.0.as_ref().map_or(StateRef::NOWHERE, |kept| &kept.global)

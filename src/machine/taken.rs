@@ -14,7 +14,7 @@ pub(crate) use self::watch::Running;
 const LEFT_BEHIND: f64 = f64::from_bits(f64::NAN.to_bits() | 1);
 
 impl<T: Owner> Seat<T> {
-    /// The seat of a machine made by `Default`.
+    /// Creates the seat of a machine made by `Default`.
     pub(crate) const fn left_behind() -> Self {
         let mut seat = Self::empty();
         seat.entered_at = LEFT_BEHIND;

@@ -142,7 +142,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// [`execute`](Self::execute) for a change to a singleton, as nearly all changes are.
+    /// Carries out a change to a singleton, like nearly all changes.
     fn execute_singleton(&mut self, to: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let Some(from) = self.seat.lone().filter(|_| self.is_alone() && to.is_flat()) else {
             return self.execute_other(&Request::Change(to.into()), owner, cx);
@@ -159,7 +159,7 @@ impl<T: Owner> Single<'_, T> {
         is_made
     }
 
-    /// [`execute`](Self::execute) for a change to a state that is not a singleton.
+    /// Carries out a change to a state that is not a singleton.
     fn execute_held(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if !self.is_alone() || !self.seat.is_lone() || !to.is_flat() {
             return self.execute_other(&Request::Change(to.clone()), owner, cx);
@@ -333,7 +333,8 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         true
     }
 
-    /// Exits, innermost first. Both the current and the previous state are then the state that is being left (rule 5).
+    /// Runs the exits, innermost first. Both the current and the previous state are then the state that is being left (rule
+    /// 5).
     #[inline(always)]
     fn exit(&mut self) {
         let Self { single, plan, owner, cx, .. } = self;

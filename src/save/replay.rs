@@ -87,8 +87,8 @@ impl<S, I> Replay<S, I> {
         Self { version: VERSION, start, inputs: BTreeMap::new(), every: 0, kept: BTreeMap::new() }
     }
 
-    /// While the replay plays, it keeps a copy of the state at each tick that is a multiple of `every`. So going back does not
-    /// begin at the start each time. The copies take memory, and are not saved. With 0, the default, it keeps none.
+    /// Makes the replay keep a copy of the state at each tick that is a multiple of `every` while it plays. So going back does
+    /// not begin at the start each time. The copies take memory, and are not saved. With 0, the default, it keeps none.
     #[must_use]
     pub fn with_keyframes(mut self, every: u64) -> Self {
         self.every = every;

@@ -150,7 +150,7 @@ thread_local! {
     static TRAP: Cell<Option<(u32, u32)>> = const { Cell::new(None) };
 }
 
-/// Called by code of the game that may panic.
+/// Panics at the calls that the trap is set for. Called by the game's code that a machine asks for data.
 fn may_be_trapped() {
     if let Some((every, left)) = TRAP.get() {
         TRAP.set(Some((every, if left == 1 { every } else { left - 1 })));

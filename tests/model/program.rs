@@ -234,7 +234,7 @@ pub(crate) fn id() -> impl Strategy<Value = Id> {
     0..STATES
 }
 
-/// The numbers for which a guard refuses. Usually none.
+/// Generates the numbers for which a guard refuses. Usually there are none.
 fn refusals() -> impl Strategy<Value = u8> {
     prop_oneof![12 => Just(0), 2 => any::<u8>(), 2 => (0..8_u8).prop_map(|bit| 1 << bit), 1 => Just(u8::MAX)]
 }
@@ -290,7 +290,7 @@ pub(crate) fn line() -> impl Strategy<Value = Line> {
     })
 }
 
-/// How many seconds the clock advances. Usually a few.
+/// Generates the seconds by which the clock advances. Usually there are few.
 fn advance() -> impl Strategy<Value = i64> {
     prop_oneof![10 => 0..5_i64, 2 => 0..300_i64, 1 => Just(1 << 40), 2 => -4..0_i64, 1 => Just(-(1 << 30))]
 }
@@ -314,7 +314,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Usually one step. Sometimes a push and a pop in which an event may panic.
+/// Generates one step, usually. Sometimes it generates a push and a pop in which an event may panic.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let back_and_forth = (id(), option::of(1..9_u32)).prop_map(|(over, fuse)| {
         let pop = Step::Outside(Verb::Pop);
@@ -324,7 +324,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         .prop_map(|steps| steps.concat())
 }
 
-/// A row before it is fitted into the tree. Its parent and initial state are arbitrary numbers.
+/// Generates a row that is not yet fitted into the tree. Its parent and initial state are arbitrary numbers.
 fn loose_row() -> impl Strategy<Value = StateRow> {
     let made = prop_oneof![4 => Just(Made::Static), 1 => Just(Made::Shared), 1 => Just(Made::Owned)];
     let reads = prop_oneof![
@@ -355,7 +355,8 @@ fn loose_row() -> impl Strategy<Value = StateRow> {
     )
 }
 
-/// States in a forest of at most four levels. A parent comes before its children, and an initial state is one of them.
+/// Generates states in a forest of at most four levels. A parent comes before its children, and an initial state is one of
+/// them.
 pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
     vec(loose_row(), usize::from(STATES)).prop_map(|mut rows| {
         let mut depths = Vec::new();

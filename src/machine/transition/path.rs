@@ -15,7 +15,7 @@ pub(crate) struct Misuse {
 }
 
 impl Misuse {
-    /// An endless path of states (rule 6).
+    /// Creates the error for an endless path of states (rule 6).
     pub(super) fn endless(why: &'static str) -> Self {
         Self { level: Level::Error, why }
     }

@@ -342,12 +342,12 @@ mod tests {
         prop::collection::vec(step, 0..60)
     }
 
-    /// The last scope is the machine's.
+    /// Returns the scope with a number. The last one is the machine's.
     fn scope(number: u8) -> Scope {
         if number == 5 { Scope::Machine } else { Scope::State(number) }
     }
 
-    /// What a test can see of a timer.
+    /// Returns the data of a timer that a test can compare.
     fn shown(timer: &Timer<Nobody>) -> (f64, Scope, String) {
         if let Some(note) = timer.then.note() {
             return (timer.due, timer.scope, format!("{note:?}"));

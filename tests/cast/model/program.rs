@@ -144,7 +144,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// In one program the members rejoin, in another they sleep. Programs with both are not tested.
+/// Generates an act. In one program the members rejoin, in another they sleep. Programs with both are not tested.
 fn act(rejoins: bool) -> impl Strategy<Value = Act> {
     let pause = if rejoins {
         vec(deed(), 1..4).prop_map(Act::Rejoin).boxed()

@@ -20,7 +20,8 @@ impl<W: Copy> Machine<W> {
         was_asleep
     }
 
-    /// The active states have changed: the machine wakes, and the timers of states that are no longer active end (rules 25,
+    /// Wakes the machine after the active states have changed, and ends the timers of states that are no longer active (rules
+    /// 25, 26).
     /// 26).
     pub(super) fn leave_timers(&mut self) {
         self.wake(Corner::WokeByAChange);
