@@ -1,11 +1,12 @@
-//! Characters of different types that send telegrams to each other, from within their callbacks too.
+//! Characters of different types that send telegrams to each other, even from within their callbacks.
 //!
-//! [`members`] has the members and the queries about them, [`slot`] the place of one member. [`turn`] lends a member to its
-//! callbacks and delivers telegrams. [`put_off`] has the telegrams that wait until a turn is over, and ends loops of them. [`rejoin`] lets a member that is
-//! acting be a member again. [`context`] is for a game that has a context of its own.
+//! [`members`] contains the members and the queries about them, and [`slot`] contains one member. [`turn`] lends a member to
+//! its callbacks and delivers telegrams. [`put_off`] has the telegrams that wait for the end of a turn, and stops endless
+//! exchanges. [`rejoin`] makes an acting member a normal member for the length of a call. [`context`] is for a game that has a
+//! context of its own.
 
-// The layer `cast` knows machines, telegrams and the journal, and neither batches nor files. What is in `cast/save.rs` belongs to
-// the layer of saving, above this one.
+// The layer `cast` knows machines, telegrams and the journal. It does not know batches or files. `cast/save.rs` belongs to the
+// layer of saving, which is above this one.
 
 mod context;
 mod delivery;
@@ -34,7 +35,7 @@ use crate::machine::agent::Agent;
 use crate::message::{Dispatcher, Telegram};
 use crate::owner::Owner;
 
-/// The target of the log lines of a cast.
+/// The log target of a cast.
 const TELEGRAMS: &str = "demeanor::cast";
 
 /// Characters of different types that send telegrams to each other: the members, the queue of delayed telegrams, the
@@ -303,7 +304,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     ///
     /// # Errors
     ///
-    /// When there is a member with that key already. The agent is in the error; no callback has run.
+    /// When there is a member with that key already. The error contains the agent; no callback has run.
     ///
     /// # Examples
     ///

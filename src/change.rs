@@ -14,11 +14,11 @@ pub struct Change<'a, T: Owner> {
     pub from: Option<&'a StateRef<T>>,
     /// The state that is entered; `None` if a pop leads to no state.
     pub to: Option<&'a StateRef<T>>,
-    /// What requested it.
+    /// What requested the change.
     pub cause: Cause,
     /// Whether it was made.
     pub outcome: Outcome<'a, T>,
-    /// For how many seconds [`from`](Self::from) had been active, by [`Owner::now`].
+    /// How many seconds [`from`](Self::from) had been active, by [`Owner::now`].
     pub time_in_state: f64,
 }
 
@@ -122,7 +122,7 @@ impl<T: Owner> Clone for Refusal<'_, T> {
 impl<T: Owner> Copy for Refusal<'_, T> {}
 
 impl<'a, T: Owner> Refusal<'a, T> {
-    /// Returns which guard of which state it was.
+    /// Returns the guard and its state.
     #[must_use]
     pub fn guard(&self) -> (Guard, &'a StateRef<T>) {
         match *self {
@@ -158,7 +158,7 @@ impl fmt::Display for Guard {
     }
 }
 
-/// Shows the name of a state, or that there is no state, in a log line.
+/// Displays the name of a state, or that there is no state, in a log line.
 pub(crate) struct NameOf<'a, T: Owner>(pub(crate) Option<&'a StateRef<T>>);
 
 impl<T: Owner> fmt::Display for NameOf<'_, T> {

@@ -1,4 +1,4 @@
-//! The digest of a machine: one number that tells whether two machines hold the same. A batch uses the same hash.
+//! The digest of a machine: a number that tells whether two machines are in equal states. A batch uses the same hash.
 
 use std::fmt;
 use std::hash::Hasher;
@@ -13,11 +13,11 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<T: Owner> StateMachine<T> {
-    /// Returns a digest of the machine: 64 bits that two machines have in common exactly when they hold the same, apart from a
-    /// chance of one in 2^64.
+    /// Returns a digest of the machine: 64 bits. Two machines whose data is equal have the same digest. If their data differs,
+    /// the digests are the same only with a chance of one in 2^64.
     ///
-    /// It covers what [`Batch::digest`](crate::Batch::digest) covers of one machine, without the owner. The global state, and the
-    /// data in an owned state or in the message of a timer, are not part of it.
+    /// It covers the same data as [`Batch::digest`](crate::Batch::digest) does for one machine, without the owner. It does not
+    /// cover the global state, the data of an owned state, or the message of a timer.
     ///
     /// # Examples
     ///
@@ -58,21 +58,21 @@ impl<T: Owner> StateMachine<T> {
     }
 }
 
-/// A hasher whose result is the same in every process. [`Batch::digest`](crate::Batch::digest) hands one to its caller; a game
-/// that sums up more than a batch makes its own.
+/// A hasher whose result is the same in every process. [`Batch::digest`](crate::Batch::digest) passes one to its caller. A
+/// game that needs a digest of more than a batch creates its own.
 ///
 /// It is `SipHash` 1-3 (Aumasson and Bernstein) with a key that never changes. `usize` and `isize` count as 64 bits.
 #[derive(Clone)]
 pub struct DigestHasher(SipHasher13);
 
 impl DigestHasher {
-    /// Creates a hasher that has been given nothing yet.
+    /// Creates a hasher without any input.
     #[must_use]
     pub fn new() -> Self {
         Self(SipHasher13::new())
     }
 
-    /// Writes all that the digest covers of a machine.
+    /// Writes all data of a machine that the digest covers.
     pub(crate) fn write_seat<T: Owner>(&mut self, seat: &Seat<T>) {
         self.write_u64(path_digest(seat.ancestors(), &seat.current));
         self.write_u64(name_digest(&seat.previous));
@@ -97,7 +97,7 @@ impl DigestHasher {
         self.write_u64((at + 0.0).to_bits());
     }
 
-    /// Writes the times of a view. The names are written before.
+    /// Writes the times of a view. The names have been written before.
     pub(crate) fn write_view<T: Owner>(&mut self, view: &View<'_, T>) {
         let is_entered = !view.entered_at.is_nan();
         self.write_u8(is_entered.into());
@@ -187,7 +187,7 @@ impl Hasher for DigestHasher {
         self.write_u64(number as u64);
     }
 
-    // The other signed ones are passed on to these.
+    // The default methods for the other signed types call the unsigned ones.
     fn write_isize(&mut self, number: isize) {
         self.write_i64(number as i64);
     }

@@ -45,7 +45,7 @@ page!(porting, "porting.md", all(), {
 page!(saving, "saving.md", all(feature = "serde", feature = "std"));
 page!(semantics, "semantics.md", all());
 page!(testing, "testing.md", feature = "mock");
-// Its code runs in `tests/tour`, as the programs that the page's steps make together.
+// The code of this page runs in `tests/tour`: its steps together make up complete programs.
 page!(tour, "tour.md", any());
 page!(waiting, "waiting.md", feature = "std");
 page!(why, "why.md", feature = "definition");

@@ -60,9 +60,10 @@ use crate::state::{IntoState, State, StateRef, same};
 /// ```
 pub struct Fsm<'a, T: Owner> {
     pub(crate) machines: &'a mut (dyn Machines<T> + 'a),
-    /// Which of these machines it is.
+    /// The index of this handle's machine among `machines`.
     pub(crate) nth: usize,
-    /// When each of them entered its current state, if these times lie in a column and no change has been made at once.
+    /// The times at which the machines entered their current states, if these times are stored in a column. Empty after a
+    /// change that was made within the call.
     pub(crate) entered_at: &'a [f64],
 }
 
@@ -72,18 +73,18 @@ impl<'a, T: Owner> Fsm<'a, T> {
         Self { machines, nth, entered_at: &[] }
     }
 
-    /// Which of the machines it is.
+    /// Returns the index of this handle's machine.
     #[cfg(feature = "std")]
     pub(crate) fn nth(&self) -> usize {
         self.nth
     }
 
-    /// The machines, and which of them it is.
+    /// Returns the machines, and the index of this handle's machine.
     pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
         (self.machines, &mut self.nth)
     }
 
-    /// As [`machines`](Self::machines), to read.
+    /// Returns the machines, for reading.
     pub(crate) fn shared_machines(&self) -> &(dyn Machines<T> + 'a) {
         self.machines
     }
@@ -428,7 +429,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn send_after(&mut self, seconds: f64, message: T::Message)
     where
-        T::Message: Send + Sync, // the machine keeps it, and can go to another thread: so there is no `Rc` in a message
+        T::Message: Send + Sync, // the machine stores the message and can move to other threads, so a message cannot hold an `Rc`
     {
         self.ask(Request::after(seconds, Then::Send(Arc::new(message))));
     }
@@ -856,12 +857,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth)
     }
 
-    /// The machine's seat; `None` in a batch.
+    /// Returns the machine's seat; `None` in a batch.
     pub(crate) fn seat(&self) -> Option<&Seat<T>> {
         self.machines.seat(self.nth)
     }
 
-    /// Carries out the requests made before, and then lends `act` owner and seat. Does nothing in a batch.
+    /// Carries out the requests made so far, and then lends the owner and the seat to `act`. Does nothing in a batch.
     pub(crate) fn lend(&mut self, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
         self.machines.lend(self.nth, owner, cx, act);
     }
@@ -870,12 +871,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.view(self.nth)
     }
 
-    /// The number that a state keeps under a key.
+    /// Returns the number that a state stores under `key`.
     pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
         self.machines.noted(self.nth, by, key)
     }
 
-    /// Keeps a number under a key until this state is left.
+    /// Stores a number under `key` until the state whose callback is running is left.
     pub(crate) fn note(&mut self, key: u32, number: f64) {
         let note = Note { key, number };
         if !self.machines.wait(self.nth, f64::INFINITY, Awaited::Note(note)) {
@@ -883,12 +884,13 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Whether anything has been asked for that may lead to a change.
+    /// Returns whether any request has been made that may lead to a change.
     pub(crate) fn asks_for_change(&self) -> bool {
         self.machines.asks_for_change(self.nth)
     }
 
-    /// Says that this state does nothing in a tick for the given seconds after its entry, as long as it is at this revision.
+    /// Declares that the state whose callback is running has nothing to do in a tick for `seconds` after its entry, as long as
+    /// its revision does not change.
     pub(crate) fn be_quiet(&mut self, seconds: f64, revision: usize) {
         self.machines.be_quiet(self.nth, seconds, revision);
     }
@@ -909,18 +911,19 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 }
 
-/// What is done with an owner, its seat and its global state within a callback.
+/// A closure that gets an owner, its seat and its global state within a callback.
 pub(crate) type ActOnSeat<'a, T> =
     &'a mut dyn FnMut(&mut T, &mut Seat<T>, &StateRef<T>, &mut <T as Owner>::Context<'_>);
 
-/// The machines that a handle points into: one machine, or the machines of many owners that lie side by side. Each method gets
-/// the number of one of them.
+/// The machines behind a handle: one machine, or the machines of many owners in consecutive slots. `nth` is the index of one
+/// of them.
 pub(crate) trait Machines<T: Owner> {
-    /// Queues a request for a change to a singleton: nearly all requests that there are.
+    /// Queues a request for a change to a singleton. Nearly all requests are of this kind.
     fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>);
     /// Queues any other request.
     fn ask(&mut self, nth: usize, request: Request<T>);
-    /// Notes what the owner waits for, for a number of seconds. Returns `false` where that is a request as any other.
+    /// Records what the owner waits for, and for how many seconds. Returns `false` if this must be queued as a request
+    /// instead.
     fn wait(&mut self, _nth: usize, _seconds: f64, _for: Awaited<T>) -> bool {
         false
     }
@@ -928,7 +931,7 @@ pub(crate) trait Machines<T: Owner> {
     fn withdraw_changes(&mut self, nth: usize);
     /// Withdraws all requests that wait (rule 37).
     fn withdraw_all(&mut self, nth: usize);
-    /// Rule 11.
+    /// Carries out a request within the call (rule 11). Returns whether this was done.
     fn execute_now(
         &mut self,
         nth: usize,
@@ -937,7 +940,7 @@ pub(crate) trait Machines<T: Owner> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool;
-    /// Rule 24.
+    /// Sends a message to the owner itself within the call (rule 24). Returns whether it was handled.
     fn send_now(
         &mut self,
         nth: usize,
@@ -946,41 +949,41 @@ pub(crate) trait Machines<T: Owner> {
         message: &T::Message,
         cx: &mut T::Context<'_>,
     ) -> bool;
-    /// The seat that the machine lies in, if it has one of its own.
+    /// Returns the machine's seat, unless a batch stores its data in columns.
     fn seat(&self, _nth: usize) -> Option<&Seat<T>> {
         None
     }
-    /// Carries out the requests made before, and then lends the seat, if it lies in one of its own.
+    /// Carries out the requests made so far, and then lends the owner and the seat, if the machine has one.
     fn lend(&mut self, _nth: usize, _owner: &mut T, _cx: &mut T::Context<'_>, _act: ActOnSeat<'_, T>) {}
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
-    /// The number that a state keeps under a key.
+    /// Returns the number that a state stores under a key.
     fn noted(&self, _nth: usize, _by: Scope, _key: u32) -> Option<f64> {
         None
     }
-    /// Whether anything has been asked for that may lead to a change.
+    /// Returns whether any request has been made that may lead to a change.
     fn asks_for_change(&self, nth: usize) -> bool {
         self.has_requests(nth)
     }
-    /// Notes that the state whose callback is running does nothing in a tick for the given seconds after its entry, at this
-    /// revision of it.
+    /// Records that the state whose callback is running has nothing to do in a tick for `seconds` after its entry, as long as
+    /// it has this revision.
     fn be_quiet(&mut self, _nth: usize, _seconds: f64, _revision: usize) {}
-    /// When each of `count` machines, from the `nth` on, entered a state, if these times lie in a column.
+    /// Returns when each of `count` machines, from the `nth` on, entered a state, if these times are stored in a column.
     fn entries(&self, _nth: usize, _count: usize, _state: &dyn State<T>) -> Option<Entries<'_>> {
         None
     }
-    /// Which of up to 64 machines, from the `nth` on, have asked for something, or been changed, since the callback began. All
-    /// others are where they were, on one path.
+    /// Returns which of up to 64 machines, from the `nth` on, have made a request or changed since the callback began, one bit
+    /// for each. All other machines are still in the states in which they were, on the same path.
     fn have_acted(&self, _nth: usize, count: usize) -> u64 {
         u64::MAX >> (64 - count)
     }
-    /// The number by which a change to a state can be asked for of many; `None` if that takes more than a number.
+    /// Returns the number of a state, with which many machines can request a change to it. `None` if a number is not enough.
     fn number_of(&mut self, _to: &StateRef<T>) -> Option<u32> {
         None
     }
-    /// Asks for a change to the state of a number, of a machine that has asked for nothing, nor has one behind it. Returns
-    /// whether that could be done.
+    /// Requests a change to the state with a number. This works only if neither the machine nor one after it has made a
+    /// request. Returns whether the request was made.
     fn ask_number(&mut self, _nth: usize, _to: u32) -> bool {
         false
     }
@@ -995,31 +998,31 @@ pub(crate) enum Order {
     Ahead,
 }
 
-/// When machines that stand side by side entered a state.
+/// The times at which consecutive machines entered a state.
 pub(crate) struct Entries<'e> {
-    /// Row by row.
+    /// The times, row by row.
     pub(crate) times: &'e [f64],
-    /// How many times a row has.
+    /// The number of times in a row.
     pub(crate) width: usize,
-    /// Which of them it is.
+    /// The index of the state's time in each row.
     pub(crate) at: usize,
 }
 
-/// The data of a machine that its queries read. A state that does not exist is `StateRef::NONE`.
+/// The data of a machine for its queries. `StateRef::NONE` stands for a state that does not exist.
 pub(crate) struct View<'v, T: Owner> {
     pub(crate) current: &'v StateRef<T>,
     pub(crate) previous: &'v StateRef<T>,
     pub(crate) target: &'v StateRef<T>,
-    /// The states around current, outermost first.
+    /// The ancestors of the current state, outermost first.
     pub(crate) ancestors: &'v [StateRef<T>],
-    /// When current was entered, in seconds.
+    /// When the current state was entered, in seconds.
     pub(crate) entered_at: f64,
-    /// When each ancestor was. None where no times are kept.
+    /// When each ancestor was entered. Empty if no times are stored.
     pub(crate) ancestors_entered_at: &'v [f64],
 }
 
 impl<T: Owner> View<'_, T> {
-    /// The depth of an active state, 0 being the outermost.
+    /// Returns the depth of an active state. The outermost state has depth 0.
     pub(crate) fn depth_of<S: State<T> + ?Sized>(&self, state: &S) -> Option<usize> {
         if same(&**self.current, state) && !self.current.is_none() {
             return Some(self.ancestors.len());
@@ -1027,7 +1030,8 @@ impl<T: Owner> View<'_, T> {
         self.ancestors.iter().rposition(|active| same(&**active, state))
     }
 
-    /// [`depth_of`](Self::depth_of) for a state from a file, whose address no other state has. So the types need not be compared.
+    /// Like [`depth_of`](Self::depth_of), for a state from a file. No other state has its address, so the types need not be
+    /// compared.
     #[inline]
     pub(crate) fn depth_of_defined(&self, state: &dyn State<T>) -> Option<usize> {
         let is = |active: &StateRef<T>| core::ptr::addr_eq(&raw const **active, state);
@@ -1039,7 +1043,7 @@ impl<T: Owner> View<'_, T> {
         Some(time_since(self.entered_at(depth), now))
     }
 
-    /// When the state at a depth was entered.
+    /// Returns when the state at a depth was entered.
     #[inline]
     pub(crate) fn entered_at(&self, depth: usize) -> f64 {
         match self.ancestors.get(depth) {
@@ -1049,22 +1053,23 @@ impl<T: Owner> View<'_, T> {
     }
 }
 
-/// When a state was entered that has not been: a machine was made with it, and has not been started.
+/// The entry time of a state that has not been entered: a machine was created with it, and has not been started.
 pub(crate) const NEVER: f64 = f64::NAN;
 
-/// When a state was entered; the time of one that never was counts from 0 ([rule 18](crate::docs::semantics#rule-18)).
+/// Returns the entry time for measuring the time in a state. If the state was not entered, this is 0 ([rule
+/// 18](crate::docs::semantics#rule-18)).
 #[inline]
 pub(crate) fn time_or_zero(entered_at: f64) -> f64 {
     if entered_at.is_nan() { 0.0 } else { entered_at }
 }
 
-/// How long ago a state was entered.
+/// Returns how long ago a state was entered.
 #[inline]
 pub(crate) fn time_since(entered_at: f64, now: f64) -> f64 {
     now - time_or_zero(entered_at)
 }
 
-/// A request of a callback.
+/// A request that a callback makes.
 pub(crate) enum Request<T: Owner> {
     Change(StateRef<T>),
     /// A change to a singleton.
@@ -1076,16 +1081,16 @@ pub(crate) enum Request<T: Owner> {
     Pop,
     Resume(StateRef<T>),
     Send(Box<T::Message>),
-    /// A timer.
+    /// A timer to set.
     After(Box<After<T>>),
     /// The request of a timer that is due.
     Due(Box<Timer<T>>),
-    /// Sleep, for a number of seconds.
+    /// Sleep for a number of seconds.
     Sleep(f64),
 }
 
 impl<T: Owner> Request<T> {
-    /// A request for a change.
+    /// Creates a request for a change.
     pub(crate) fn change(to: StateRef<T>) -> Self {
         match to.into_singleton() {
             Ok(state) => Self::ChangeSingleton(state),
@@ -1093,12 +1098,12 @@ impl<T: Owner> Request<T> {
         }
     }
 
-    /// A request for a timer.
+    /// Creates a request for a timer.
     pub(crate) fn after(seconds: f64, then: Then<T>) -> Self {
         Self::After(Box::new(After { seconds, scope: Scope::Machine, then }))
     }
 
-    /// Notes whose callback asks.
+    /// Sets the scope of the callback that makes the request.
     pub(crate) fn of(mut self, scope: Scope) -> Self {
         if let Self::After(after) = &mut self {
             after.scope = scope;
@@ -1106,17 +1111,17 @@ impl<T: Owner> Request<T> {
         self
     }
 
-    /// Whether it asks for a change, and no timer stands behind it.
+    /// Returns whether it is a request for a change that does not come from a timer.
     pub(crate) fn is_change(&self) -> bool {
         !matches!(self, Self::Send(_) | Self::After(_) | Self::Due(_) | Self::Sleep(_))
     }
 
-    /// Whether it keeps a number, which a state from a file does by itself.
+    /// Returns whether it stores a number for a state. States from files do this; callbacks cannot.
     pub(crate) fn is_note(&self) -> bool {
         matches!(self, Self::After(after) if after.then.is_note())
     }
 
-    /// Whether it is about a timer that ends with a change that leaves all but the outermost `kept` active states.
+    /// Returns whether it belongs to a timer that ends with a change that keeps only the outermost `kept` active states.
     pub(crate) fn ends_with(&self, kept: usize) -> bool {
         match self {
             Self::After(after) => after.scope.ends_with(kept),

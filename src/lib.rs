@@ -306,7 +306,8 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 // On docs.rs, each item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The core does not name the features built on it, so it has what only definitions call. A build with them finds dead code.
+// The core contains functions that only definitions call, because it does not name the features built on it. A build with
+// definitions finds dead code.
 #![cfg_attr(not(feature = "definition"), allow(dead_code, unused_imports))]
 
 extern crate alloc;

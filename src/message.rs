@@ -1,7 +1,7 @@
-//! Telegrams, and the queue of the delayed ones.
+//! Telegrams, and the queue of delayed telegrams.
 //!
-//! The queue does not know the receivers: a [`Cast`](crate::Cast) delivers to its members, other users to whatever their keys
-//! stand for.
+//! The queue does not know the receivers: a [`Cast`](crate::Cast) delivers to its members, and other users to whatever their
+//! keys identify.
 
 mod merging;
 
@@ -45,7 +45,7 @@ impl<K, M> Telegram<K, M> {
     }
 }
 
-/// A queue of telegrams that are to arrive later, in the order of their due times and then of sending.
+/// A queue of telegrams that arrive later. They arrive in the order of their due times, and of sending if these are equal.
 ///
 /// It has no clock: methods take the time, in seconds, of any clock that does not run backwards. [`pop_due`](Self::pop_due)
 /// takes out the telegrams that are due, one at a time, so that a receiver can send others meanwhile.
@@ -72,24 +72,24 @@ impl<K, M> Telegram<K, M> {
 /// ```
 #[derive(Clone)]
 pub struct Dispatcher<K, M> {
-    /// In the order in which they arrive.
+    /// The telegrams, in the order in which they arrive.
     queue: Queue<K, M>,
-    /// How many telegrams have been queued: the next one's number.
+    /// How many telegrams have been queued. This is the number of the next one.
     sent: u64,
     merging: Option<Merging<K, M>>,
 }
 
 type Queue<K, M> = BTreeMap<Arrival, Telegram<K, M>>;
 
-/// When a telegram arrives. The time is never NaN and never the negative zero.
+/// When a telegram arrives, and its number. The time is never NaN or -0.
 type Arrival = DueTime<u64>;
 
-/// The telegrams that are due at a time, among those that had been sent by then.
+/// The telegrams that are due at a time, among the telegrams that were queued when this was created.
 pub(crate) struct DueTelegrams {
     now: f64,
-    /// The number of the first telegram that does not belong to it.
+    /// The number of the first telegram that was queued later.
     end: u64,
-    /// The telegrams before this place have been taken out, or do not belong to it.
+    /// Telegrams before this position have been taken out, or were queued later.
     rest: Bound<Arrival>,
 }
 
@@ -116,8 +116,8 @@ impl<K, M> Dispatcher<K, M> {
     /// assert_eq!(post.len(), 2);
     /// ```
     ///
-    /// To queue one takes time that grows with the logarithm of how many are queued, and with how many of them are between the
-    /// same two within the window.
+    /// Queueing a telegram takes time that grows with the logarithm of the length of the queue, and with the number of
+    /// telegrams from the same sender to the same receiver within the window.
     #[must_use]
     pub const fn merging_within(window: f64) -> Self
     where
@@ -149,7 +149,7 @@ impl<K, M> Dispatcher<K, M> {
     /// assert_eq!(post.next_due(), Some(12.0));
     /// ```
     pub fn send_at(&mut self, due: f64, telegram: Telegram<K, M>) -> bool {
-        // Adding zero makes the negative zero a positive one.
+        // Adding zero turns -0 into 0.
         let due = if due.is_nan() { f64::NEG_INFINITY } else { due + 0.0 };
         let when = Arrival { at: due, nth: self.sent };
         if let Some(merging) = &mut self.merging {
@@ -178,12 +178,12 @@ impl<K, M> Dispatcher<K, M> {
         Some(telegram)
     }
 
-    /// The telegrams that are due at `now`, for [`pop_next`](Self::pop_next).
+    /// Returns the telegrams that are due at `now`, for [`pop_next`](Self::pop_next).
     pub(crate) fn due(&self, now: f64) -> DueTelegrams {
         DueTelegrams { now, end: self.sent, rest: Bound::Unbounded }
     }
 
-    /// Takes out the next due telegram, passing over telegrams that have been sent since.
+    /// Takes out the next due telegram, and skips telegrams that were queued later.
     pub(crate) fn pop_next(&mut self, due: &mut DueTelegrams) -> Option<Telegram<K, M>> {
         let rest = self.queue.range((due.rest, Bound::Unbounded)).map(|(when, _)| *when);
         let mut rest = rest.take_while(|when| when.at <= due.now);
@@ -194,7 +194,7 @@ impl<K, M> Dispatcher<K, M> {
         self.take(when)
     }
 
-    /// Within how many seconds it merges, if it does.
+    /// Returns the window within which it merges, in seconds, if it does.
     #[cfg(feature = "serde")]
     pub(crate) fn merging_window(&self) -> Option<f64> {
         self.merging.as_ref().map(|merging| merging.window)

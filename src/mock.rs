@@ -1,4 +1,4 @@
-//! A state whose calls a test expects, by [mockall](https://docs.rs/mockall). With feature `mock`.
+//! A state whose calls a test expects, with [mockall](https://docs.rs/mockall). It needs the feature `mock`.
 //!
 //! Use a [`MockState`] wherever a machine takes a state. First, the test says which callbacks it expects, with which arguments
 //! and how often, and what they do. An unexpected call panics at once. A missing call panics when the mock is dropped. A
@@ -129,7 +129,7 @@ use core::ops::{Deref, DerefMut};
 
 use calls::__mock_MockState::{__can_enter, __can_exit, __resume, __suspend};
 pub use calls::{ByOwner, MockState as Expectations, Of};
-/// The order of calls across several mocks; mockall's.
+/// The order of calls across several mocks. This is mockall's type.
 pub use mockall::Sequence;
 
 use crate::fsm::Fsm;
@@ -284,7 +284,7 @@ impl<T: Owner> Default for MockState<T> {
     }
 }
 
-/// Returns what `expect_clone` was told to.
+/// Returns the state that `expect_clone` was told to return.
 impl<T: Owner> Clone for MockState<T> {
     fn clone(&self) -> Self {
         self.expectations.clone()
@@ -305,7 +305,7 @@ impl<T: Owner> DerefMut for MockState<T> {
     }
 }
 
-/// The mock itself. Its name is what mockall's messages say; its parameter stands for the owner.
+/// The mock that mockall generates. Its name appears in mockall's messages. Its parameter stands for the owner.
 mod calls {
     use core::marker::PhantomData;
 
@@ -314,12 +314,12 @@ mod calls {
     use crate::fsm::Fsm;
     use crate::owner::Owner;
 
-    /// Stands for the owner `T` where a type must be `Send + Sync`, which `T` need not be.
+    /// Stands for the owner `T` in places where a type must be `Send + Sync`, because `T` need not be.
     ///
-    /// mockall keeps a `PhantomData` of each of a mock's parameters, and a state is `Send + Sync`.
+    /// mockall stores a `PhantomData` of each parameter of a mock, and a state must be `Send + Sync`.
     pub struct Of<T>(PhantomData<fn() -> T>);
 
-    /// The owner that an [`Of`] stands for.
+    /// Maps an [`Of`] to its owner.
     pub trait ByOwner: Send + Sync + 'static {
         /// The owner.
         type Owner: Owner;
@@ -330,7 +330,7 @@ mod calls {
     }
 
     mock! {
-        /// What a [`MockState`](super::MockState) expects to be called.
+        /// The calls that a [`MockState`](super::MockState) expects.
         ///
         /// Each `expect_` method adds an expectation and returns it. Then say how often the callback is called (`times`), with
         /// which arguments (`withf`), in which order (`in_sequence`), and what it does (`returning`, or `return_const(())` for

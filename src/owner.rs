@@ -1,4 +1,4 @@
-//! The owner of a machine, and the reports that it gets of the machine's changes.
+//! The owner of a machine, and how changes are reported to it.
 
 use core::any::type_name;
 use core::fmt;
@@ -63,7 +63,7 @@ pub trait Owner: Sized + 'static {
         0.0
     }
 
-    /// Writes who this is, for the log. By default it writes the name of the type.
+    /// Writes the owner's name, for the log. By default it writes the name of the type.
     ///
     /// # Errors
     ///
@@ -72,8 +72,8 @@ pub trait Owner: Sized + 'static {
         f.write_str(&short_name(type_name::<Self>()))
     }
 
-    /// Called for each change: once it is made, before the new state's `enter`; or when a guard has refused it, in
-    /// which case nothing has happened.
+    /// Called for each change that is made, before the new state's `enter`. Also called when a guard has refused a change;
+    /// then nothing has happened.
     ///
     /// # Examples
     ///
@@ -147,7 +147,7 @@ pub trait Owner: Sized + 'static {
     fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
 }
 
-/// The time by the owner's clock, in seconds: the one place where a clock is read (rule 18).
+/// Returns the time by the owner's clock, in seconds. No other code reads the clock (rule 18).
 #[inline]
 pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
     let seconds = T::now(cx);
@@ -157,14 +157,14 @@ pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
     clock_time(seconds)
 }
 
-/// The time that a clock shows. A clock that shows no finite number stands at 0, and so does one that shows -0.0, which
-/// compares as 0.0 and has other bits.
+/// Returns a time that is finite and not -0. A time that is not finite counts as 0. -0.0 becomes 0.0, because it has other
+/// bits although it compares as equal.
 #[inline]
 pub(crate) fn clock_time(seconds: f64) -> f64 {
     if seconds.is_finite() { seconds + 0.0 } else { 0.0 }
 }
 
-/// Logs once in a program that a clock shows no finite number.
+/// Logs, once in a program, that a clock returned a time that is not finite.
 #[cold]
 fn warn_of_clock(seconds: f64, owner: &str) {
     static WARNED: AtomicBool = AtomicBool::new(false);
@@ -173,14 +173,15 @@ fn warn_of_clock(seconds: f64, owner: &str) {
     }
 }
 
-/// Tells the log and the owner of a change, made or refused (rules 8, 23).
+/// Reports a change, made or refused, to the log and the owner (rules 8, 23).
 #[inline]
 pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::Context<'_>) {
     log_change(owner, change);
     owner.on_change(change, cx);
 }
 
-/// Reports a change to the collector of events with fields, or else to the log: a collector often collects the log, too.
+/// Reports a change to the `tracing` subscriber if it is interested, or else to the log: a subscriber often collects the log,
+/// too.
 #[inline]
 pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     #[cfg(feature = "tracing")]
@@ -190,7 +191,7 @@ pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     debug!(target: "demeanor", "{}: {change}", Label(owner));
 }
 
-/// Whether [`log_change`] has a receiver.
+/// Returns whether the output of [`log_change`] goes anywhere.
 #[cfg(feature = "std")]
 #[inline]
 pub(crate) fn logs_changes() -> bool {

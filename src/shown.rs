@@ -1,13 +1,14 @@
-//! Texts that come from files and from games, as they can be shown: they may hold what moves a cursor, or turns the text around.
+//! Texts from files and from games, made safe to display: they may contain characters that move the cursor or reverse the
+//! text.
 
 use std::borrow::Cow;
 
-/// Whether a character is not shown, but does something, or turns the order of what is around it.
+/// Returns whether a character is a control character, or changes the direction of the text around it.
 pub(crate) fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text as it can be shown in one line: control characters as escapes, and no more than so many characters.
+/// Returns a text for display in one line: control characters are escaped, and only the first `most` characters are kept.
 pub(crate) fn shown(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most && !text.contains(is_control) {
         return Cow::Borrowed(text);

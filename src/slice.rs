@@ -18,9 +18,9 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
         Self { fsm: Fsm { machines, nth: 0, entered_at } }
     }
 
-    /// Lends the handle of the `i`-th owner to `act`. If that panics, it is the one taken last.
+    /// Lends the handle of the `i`-th owner to `act`. If `act` panics, `last` returns this handle's index afterwards.
     ///
-    /// Otherwise nothing is written down, so that a loop over methods that do nothing vanishes.
+    /// If it does not panic, nothing is stored, so that the compiler removes a loop over methods that do nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as said")]
     pub(crate) fn with<R>(&mut self, i: usize, act: impl FnOnce(&mut Fsm<'_, T>) -> R) -> R {
@@ -32,13 +32,13 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
         result
     }
 
-    /// Which handle was taken last: after a panic, that of the owner whose callback it was.
+    /// Returns the index of the last handle. After a panic, this is the owner whose callback panicked.
     #[cfg(feature = "std")]
     pub(crate) fn last(&self) -> usize {
         self.fsm.nth()
     }
 
-    /// The machines, and the place for which of them was taken last.
+    /// Returns the machines, and a reference to the index of the last handle.
     pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
         self.fsm.machines()
     }
@@ -99,7 +99,7 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     }
 }
 
-/// Notes whose handle is in use when a callback panics.
+/// Stores the index of the handle that is in use when a callback panics.
 struct MarkOnPanic<'l> {
     i: usize,
     last: &'l mut usize,

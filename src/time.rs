@@ -1,4 +1,4 @@
-//! The clock of XNA's game loop.
+//! The clock of a game loop, like XNA's.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What can happen to a telegram, and to an agent that is to join.
+//! The results of sending a telegram, and the errors of a cast.
 
 use core::error::Error;
 use core::fmt;

@@ -10,8 +10,8 @@ use crate::journal::Journal;
 use crate::owner::Owner;
 
 impl<K, M, C> Members<K, M, C> {
-    /// Sets the journal that all changes from now on are written to, made or refused; with `None`, none is written.
-    /// Returns the journal that was written until now.
+    /// Sets the journal in which all later changes are recorded, made or refused. `None` ends the recording. Returns the
+    /// journal that was set before.
     ///
     /// # Examples
     ///
@@ -43,24 +43,24 @@ impl<K, M, C> Members<K, M, C> {
         mem::replace(&mut self.journal, journal.map(Box::new)).map(|journal| *journal)
     }
 
-    /// Returns the journal that is being written, if there is one.
+    /// Returns the journal in which changes are recorded, if there is one.
     #[must_use]
     pub fn journal(&self) -> Option<&Journal<K>> {
         self.journal.as_deref()
     }
 
-    /// Returns the journal that is being written, for [clearing](Journal::clear) it, adding to it or replacing it.
+    /// Returns this journal, for [clearing](Journal::clear) it, adding to it or replacing it.
     pub fn journal_mut(&mut self) -> Option<&mut Journal<K>> {
         self.journal.as_deref_mut()
     }
 }
 
-/// Writes down a change of the member at an index.
+/// Records a change of the member at an index.
 #[inline]
 pub(super) fn see<C: CastContext, T: Owner>(index: usize, change: &Change<'_, T>, now: f64, cx: &mut C) {
     let members = cx.members_mut();
     if let (Some(journal), Some(Some(slot))) = (&mut members.journal, members.slots.get(index)) {
-        // Not of an agent that was lent and has been put elsewhere.
+        // An agent that was lent and has been put elsewhere is not acting: its changes do not belong to this member.
         if slot.is_acting() {
             journal.note(slot.key.clone(), change, now);
         }

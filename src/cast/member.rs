@@ -15,17 +15,19 @@ use crate::machine::seat::Seat;
 use crate::message::Telegram;
 use crate::owner::{Owner, now};
 
-/// `Send` and `Sync`, so that a cast is both when its keys, messages and world are: behind a trait object the compiler no
-/// longer sees the owner. A member is told its index, so that its changes are noted in its slot.
+/// The methods that a cast calls on a member.
+///
+/// A member is `Send` and `Sync`, so that a cast is, too, when its keys, messages and world are. Behind a trait object, the
+/// compiler cannot see whether the owner is. The methods get the member's index, so that changes are recorded in its slot.
 pub(super) trait Member<K, M, C>: Downcast + Send + Sync {
     fn start(&mut self, index: usize, cx: &mut C);
     fn stop(&mut self, index: usize, cx: &mut C);
     fn update(&mut self, index: usize, cx: &mut C);
     /// Returns whether the telegram was handled.
     fn receive(&mut self, telegram: &Telegram<K, M>, index: usize, cx: &mut C) -> bool;
-    /// Reports what happens to the lent agent to the slot at an index, if there is one.
+    /// Sets where the changes of the lent agent are reported: to the slot at an index, or nowhere.
     fn set_watch(&mut self, index: Option<usize>);
-    /// Notes in the slot where the machine is.
+    /// Records the machine's active states in the slot.
     fn show(&self, slot: &mut Slot<K, M, C>);
     fn state_name(&self) -> Option<Cow<'_, str>>;
     fn report(&self, cx: &C) -> MachineReport;
@@ -95,13 +97,13 @@ fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> Mac
 }
 
 fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {
-    // Not of an agent that was lent and has been put elsewhere.
+    // An agent that was lent and has been put elsewhere is not acting: its states do not belong to this member.
     if let Some(slot) = cx.members_mut().slot_mut(index).filter(|slot| slot.is_acting()) {
         slot.see(seat);
     }
 }
 
-/// A member whose agent is lent to the game, and is watched meanwhile.
+/// A member whose agent is lent to the game. Meanwhile, its changes are reported to its slot.
 pub(super) struct LentMember<'m, C: CastContext>(&'m mut AnyMember<C::Key, C::Message, C>);
 
 impl<'m, C: CastContext> LentMember<'m, C> {

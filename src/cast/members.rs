@@ -1,4 +1,4 @@
-//! The members of a cast: who is in it, by key and in the order of joining, with their telegrams and their clock.
+//! The members of a cast, by key and in the order of joining, with their telegrams and their clock.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -32,14 +32,14 @@ pub struct Members<K, M, C> {
     /// In the order of joining. `None` where a member has left.
     pub(super) slots: Vec<Option<Slot<K, M, C>>>,
     pub(super) indices: BTreeMap<K, u32>,
-    /// The telegrams that wait until the outermost turn is over: they are nested too deep, or posted.
+    /// Telegrams that wait for the end of the outermost turn, because they were posted or were nested too deep.
     pub(super) after_turn: VecDeque<PutOff<K, M>>,
     pub(super) exchanges: Exchanges<K>,
-    /// The cause of the telegrams that are sent now.
+    /// The cause of the telegrams that are being sent at the moment.
     pub(super) cause: TelegramCause,
-    /// How many turns are nested just now.
+    /// How many turns are nested at the moment.
     pub(super) depth: u32,
-    /// How many walks over all slots are under way.
+    /// How many loops over all slots are running.
     pub(super) walks: u32,
     #[cfg(feature = "std")]
     pub(super) journal: Option<Box<Journal<K>>>,
@@ -77,7 +77,7 @@ impl<K, M, C> Members<K, M, C> {
         &self.dispatcher
     }
 
-    /// Returns the queue of delayed telegrams, to remove some or to queue others.
+    /// Returns the queue of delayed telegrams, for removing telegrams or queueing others.
     pub fn dispatcher_mut(&mut self) -> &mut Dispatcher<K, M> {
         &mut self.dispatcher
     }
@@ -148,14 +148,15 @@ impl<K, M, C> Members<K, M, C> {
         self.slots.get_mut(index)?.as_mut()
     }
 
-    /// Whether telegrams wait for the member at an index, or, if no turn is under way, for the end of the outermost.
+    /// Returns whether telegrams wait for the member at an index or, if no turn is under way, for the end of the outermost
+    /// turn.
     #[inline]
     pub(super) fn has_put_off(&self, index: usize) -> bool {
         let slot = self.slots.get(index).and_then(Option::as_ref);
         slot.is_some_and(|slot| !slot.put_off.is_empty()) || (self.depth == 0 && !self.after_turn.is_empty())
     }
 
-    /// An outermost turn is over, with all that has come of it.
+    /// Ends an outermost turn, after all telegrams that it led to.
     #[inline]
     pub(super) fn end_outermost_turn(&mut self) {
         self.exchanges.clear();
@@ -164,7 +165,7 @@ impl<K, M, C> Members<K, M, C> {
         }
     }
 
-    /// Closes the holes that members have left, if they are many and no index is in use.
+    /// Removes the empty slots if there are many and no index is in use.
     #[inline]
     pub(super) fn close_holes(&mut self) {
         if self.slots.len() > 2 * self.indices.len() && self.depth == 0 && self.walks == 0 {
@@ -183,7 +184,7 @@ impl<K, M, C> Members<K, M, C> {
         self.slots.shrink_to(2 * self.slots.len());
     }
 
-    /// Empties a slot whose member has left.
+    /// Empties the slot of a member that has left. Returns the slot.
     pub(super) fn empty_slot(&mut self, index: usize) -> Option<Slot<K, M, C>> {
         let slot = self.slots.get_mut(index)?.take();
         self.close_holes();
@@ -192,7 +193,7 @@ impl<K, M, C> Members<K, M, C> {
 }
 
 impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
-    /// The next telegram that was put off for the member at an index, if that is not acting.
+    /// Returns the next telegram that was put off for the member at an index. `None` while the member is acting.
     pub(super) fn next_put_off(&mut self, index: usize) -> Option<PutOff<K, M>> {
         let slot = self.slot_mut(index).filter(|slot| !slot.is_acting())?;
         slot.put_off.pop_front()
@@ -311,7 +312,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
         member.as_any_mut().downcast_mut().ok_or(Unavailable::WrongType)
     }
 
-    /// The index of a member that is not acting.
+    /// Returns the index of a member that is not acting.
     pub(super) fn find<T: Owner>(&self, key: &K) -> Result<usize, Unavailable> {
         let index = self.index_of(key).ok_or(Unavailable::Unknown)?;
         self.get::<T>(key).map(|_| index)
@@ -373,7 +374,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
         self.join(key, agent).map(|_| ())
     }
 
-    /// As [`add`](Self::add). Returns the index of the member.
+    /// Does what [`add`](Self::add) does. Returns the index of the member.
     pub(super) fn join<T>(&mut self, key: K, agent: Agent<T>) -> Result<usize, KeyTaken<K, T>>
     where
         C: CastContext<Key = K, Message = M>,
@@ -440,7 +441,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
         true
     }
 
-    /// Takes a member off the list. Telegrams that were put off for it are dropped.
+    /// Removes a member's key. Telegrams that were put off for the member are dropped.
     fn leave(&mut self, key: &K, index: usize) {
         self.indices.remove(key);
         let Some(slot) = self.slot_mut(index) else { return };
@@ -461,7 +462,7 @@ impl<K: fmt::Debug, M, C> fmt::Debug for Members<K, M, C> {
     }
 }
 
-/// The keys of the members, of which it is known how many there are.
+/// The keys of the members. The iterator knows how many are left.
 struct MemberKeys<I> {
     keys: I,
     left: usize,

@@ -1,4 +1,4 @@
-//! Telegrams that wait until a turn is over, and the end of loops of telegrams.
+//! Telegrams that wait for the end of a turn, and the detection of endless exchanges of telegrams.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,14 +9,14 @@ use log::{debug, error};
 use super::TELEGRAMS;
 use crate::message::Telegram;
 
-/// How many times in a row a telegram may be put off by the handling of one that was itself put off; more is treated as a loop.
+/// The most times in a row that handling a telegram that was put off may put off another one. More is treated as a loop.
 const MOST_ROUNDS: u32 = 1000;
 
-/// How many telegrams one may lead to in a cast without members, and how many more for each member.
+/// The most telegrams that one telegram may lead to in a cast without members. Each member adds `MORE_FOR_EACH_MEMBER`.
 const MOST_IN_EXCHANGE: u32 = 100_000;
 const MORE_FOR_EACH_MEMBER: usize = 32;
 
-/// How many telegrams before the end the participants are noted.
+/// For how many telegrams before the limit the senders and receivers are recorded.
 const NOTED_BEFORE_THE_END: u32 = 32;
 
 /// A telegram that is delivered when a turn is over.
@@ -25,10 +25,10 @@ pub(super) struct PutOff<K, M> {
     pub(super) telegram: Telegram<K, M>,
 }
 
-/// The cause of a telegram: the call during which it was sent.
+/// The cause of a telegram: the handling of another telegram, or none.
 #[derive(Clone, Copy)]
 pub(super) struct TelegramCause {
-    /// How often in a row telegrams were put off to get to this one. 0 for a telegram that no other telegram caused.
+    /// How many telegrams in a row were put off before this one. 0 for a telegram that no other telegram caused.
     pub(super) round: u32,
     /// The number of its exchange: the telegrams that one telegram has led to. `NO_EXCHANGE` if no other telegram caused it.
     pub(super) exchange: usize,
@@ -39,24 +39,25 @@ impl TelegramCause {
     pub(super) const NONE: Self = Self { round: 0, exchange: NO_EXCHANGE };
 }
 
-/// The number of no exchange.
+/// The exchange number of telegrams that no other telegram caused.
 const NO_EXCHANGE: usize = usize::MAX;
 
 /// How many telegrams each exchange of the outermost turn has had.
 pub(super) struct Exchanges<K> {
     exchanges: Vec<Exchange>,
-    /// The senders and receivers shortly before an exchange was ended. Each pair once, at most [`MOST_NAMED`].
+    /// The senders and receivers shortly before an exchange was stopped. Each pair is listed once; there are at most
+    /// [`MOST_NAMED`].
     participants: Vec<(K, K)>,
 }
 
 #[derive(Clone, Copy)]
 struct Exchange {
     count: u32,
-    /// Whether the log has an error of it.
+    /// Whether an error about this exchange has been logged.
     is_told: bool,
 }
 
-/// How many pairs of participants an error names.
+/// The most pairs of participants that an error names.
 const MOST_NAMED: usize = 8;
 
 impl<K> Exchanges<K> {
@@ -64,7 +65,7 @@ impl<K> Exchanges<K> {
         Self { exchanges: Vec::new(), participants: Vec::new() }
     }
 
-    /// Forgets all, at the end of an outermost turn.
+    /// Forgets all exchanges, at the end of an outermost turn.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.exchanges.clear();
@@ -72,10 +73,11 @@ impl<K> Exchanges<K> {
 }
 
 impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
-    /// Counts a telegram that is sent while one with the cause `cause` is handled. Returns the cause of the new one; `None` if it is
-    /// to be dropped, because its exchange has no end.
+    /// Counts a telegram that is sent while a telegram with the cause `cause` is being handled. Returns the cause of the new
+    /// telegram; `None` if the new telegram must be dropped, because its exchange is endless.
     ///
-    /// A telegram that no other telegram caused is the first of an exchange, which is recorded only when there is a second.
+    /// A telegram that no other telegram caused starts an exchange. The exchange is recorded only when a second telegram
+    /// follows.
     #[inline]
     pub(super) fn count<M>(
         &mut self,
@@ -92,7 +94,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     fn count_another(&mut self, cause: TelegramCause, pair: (&K, &K), members: usize) -> Option<TelegramCause> {
         self.write_down(cause);
         let next = TelegramCause { round: cause.round + 1, exchange: cause.exchange };
-        // After a panic there may be telegrams of exchanges that are forgotten.
+        // After a panic, telegrams of exchanges that were forgotten may remain.
         let Some(exchange) = self.exchanges.get_mut(cause.exchange) else { return Some(next) };
         exchange.count += 1;
         let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
@@ -108,14 +110,14 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         Some(next)
     }
 
-    /// Writes an exchange down, if it is the next one: another that begins from now on has another number.
+    /// Records an exchange that is not recorded yet. The next exchange then gets another number.
     pub(super) fn write_down(&mut self, cause: TelegramCause) {
         if cause.exchange == self.exchanges.len() {
             self.exchanges.push(Exchange { count: 1, is_told: false });
         }
     }
 
-    /// Whether a telegram was put off too often in a row, so that it is dropped.
+    /// Returns whether a telegram was put off too often in a row, so that it must be dropped.
     #[inline]
     pub(super) fn is_loop<M>(&mut self, PutOff { cause, telegram }: &PutOff<K, M>) -> bool {
         let is_loop = cause.round > MOST_ROUNDS;
@@ -126,7 +128,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         is_loop
     }
 
-    /// Notes a pair as the last.
+    /// Records a pair as the most recent one.
     #[cold]
     fn note(&mut self, (sender, receiver): (&K, &K)) {
         self.participants.retain(|(from, to)| from != sender || to != receiver);
@@ -136,7 +138,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         self.participants.push((sender.clone(), receiver.clone()));
     }
 
-    /// Logs once for each exchange that it has no end, and its members.
+    /// Logs that an exchange is endless, with its participants. This is logged as an error only once for each exchange.
     #[cold]
     fn tell(&mut self, number: usize, pair: (&K, &K), why: fmt::Arguments<'_>) {
         self.note(pair);

@@ -1,4 +1,4 @@
-//! How a member that is acting is a member again for the length of a call.
+//! How an acting member rejoins its cast for the length of a call.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -22,29 +22,29 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<K: Ord, M, C> Members<K, M, C> {
-    /// The index of the member whose callback was given this owner and this handle.
+    /// Returns the index of the member whose callback got this owner and this handle.
     pub(super) fn acting<T: Owner>(&mut self, key: &K, owner: &T, fsm: &Fsm<'_, T>) -> Result<usize, NotActing> {
         let index = *self.indices.get(key).ok_or(NotActing::Unknown)? as usize;
         let slot = self.slot_mut(index).ok_or(NotActing::Unknown)?;
         let Presence::Acting(address) = slot.presence else { return Err(NotActing::NoCallback) };
         let (owner_at, seat_at) = Agent::<T>::OFFSETS;
-        // An owner without a size may be anywhere.
+        // An owner of size zero can have any address.
         let is_owner = size_of::<T>() == 0 || ptr::from_ref(owner).addr() == address + owner_at;
         let is_seat = fsm.seat().is_some_and(|seat| ptr::from_ref(seat).addr() == address + seat_at);
         if slot.owner == TypeId::of::<T>() && is_owner && is_seat { Ok(index) } else { Err(NotActing::AnotherOwner) }
     }
 }
 
-/// A member that is a member again. Dropping it gives owner and seat back to the callback, after a panic, too.
+/// A member that has rejoined its cast. Its `Drop` gives owner and seat back to the callback, even after a panic.
 pub(super) struct Rejoined<'r, C: CastContext, T: Owner> {
     pub(super) cx: &'r mut C,
     index: usize,
     owner: &'r mut T,
     seat: &'r mut Seat<T>,
     global: &'r StateRef<T>,
-    /// The address of the agent that the callback has.
+    /// The address of the agent from which the callback got its owner.
     address: usize,
-    /// The telegrams that were put off until the callback's turn is over.
+    /// Telegrams that were put off until the end of the callback's turn.
     put_off: VecDeque<PutOff<C::Key, C::Message>>,
 }
 
@@ -98,7 +98,7 @@ impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
         if slot.is_dismissed {
             slot.drop_put_off();
         }
-        // Last: the placeholder is dropped, which may panic.
+        // Assigned last: this drops the placeholder, which may panic.
         *self.owner = owner;
     }
 }

@@ -1,4 +1,4 @@
-//! Saving and loading a cast: its members with their machines, the telegrams that wait, and the clock.
+//! Saving and loading a cast: its members with their machines, the waiting telegrams, and the clock.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -82,8 +82,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self.members.save(book)
     }
 
-    /// Loads a cast that was saved, without calling any callback: the cast goes on as if it had not been saved and
-    /// loaded.
+    /// Loads a cast that was saved, without calling any callback. The cast continues as if it had not been saved and loaded.
     ///
     /// # Errors
     ///

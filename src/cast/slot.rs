@@ -1,4 +1,4 @@
-//! The place of one member: the member itself unless it is lent to a callback, and what is known of it meanwhile.
+//! The slot of one member. It holds the member, or, while a callback has borrowed it, what is known about it.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -19,34 +19,34 @@ use crate::state::{State, same};
 
 pub(super) struct Slot<K, M, C> {
     pub(super) key: K,
-    /// The type of the owner, whether or not the member is there.
+    /// The type of the member's owner. It is known even while the member is lent.
     pub(super) owner: TypeId,
     pub(super) presence: Presence<K, M, C>,
-    /// How many turns of the member are under way, one within the other.
+    /// How many turns of the member are under way, nested in each other.
     pub(super) turns: u32,
-    /// Dismissed in its own turn: it is dropped when that is over.
+    /// Whether the member was dismissed in its own turn. It is dropped at the end of the turn.
     pub(super) is_dismissed: bool,
     sight: Sight,
-    /// Where the machine was seen last. `None` until it was.
+    /// The active states when the machine was last looked at. `None` if it never was.
     seen: Option<Box<dyn AnySeen>>,
-    /// Telegrams that have come while the member was acting.
+    /// Telegrams that have arrived while the member was acting.
     pub(super) put_off: VecDeque<PutOff<K, M>>,
 }
 
 pub(super) enum Presence<K, M, C> {
     Here(Box<AnyMember<K, M, C>>),
-    /// Lent to a callback, with the agent's address, which tells which member is acting.
+    /// Lent to a callback. The agent's address identifies the member when it rejoins.
     Acting(usize),
 }
 
-/// Whether `seen` is where the machine is.
+/// Whether `seen` is up to date.
 #[derive(Clone, Copy, PartialEq)]
 enum Sight {
-    /// It is not.
+    /// It is out of date.
     Stale,
-    /// It is, and stays so when the turn is over.
+    /// It is up to date, and stays so after the turn.
     Lasting,
-    /// It is until the turn is over. Then it is forgotten, so that it keeps no owned state alive.
+    /// It is up to date until the end of the turn. Then it is cleared, so that it keeps no owned state alive.
     Passing,
 }
 
@@ -64,7 +64,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// The member, unless it is acting.
+    /// Returns the member, unless it is acting.
     pub(super) fn member(&self) -> Option<&AnyMember<K, M, C>> {
         match &self.presence {
             Presence::Here(member) => Some(&**member),
@@ -72,7 +72,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// The key, and the member unless it is acting, to be changed without a callback.
+    /// Returns the key and, unless the member is acting, the member, for changes without a callback.
     pub(super) fn key_and_member_mut(&mut self) -> (&K, Option<&mut AnyMember<K, M, C>>) {
         match &mut self.presence {
             Presence::Here(member) => {
@@ -83,7 +83,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// Drops the telegrams for a member that leaves, each with a warning.
+    /// Drops the telegrams of a member that leaves, with a warning for each.
     pub(super) fn drop_put_off(&mut self)
     where
         K: fmt::Debug,
@@ -104,7 +104,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         matches!(self.presence, Presence::Acting(_))
     }
 
-    /// Takes the member out for a turn, unless it is acting, or has been dismissed after it has rejoined.
+    /// Takes the member out for a turn. `None` if it is acting, or if it was dismissed after it had rejoined.
     #[inline]
     pub(super) fn lend(&mut self) -> Option<Box<AnyMember<K, M, C>>> {
         let Presence::Here(member) = &self.presence else { return None };
@@ -120,7 +120,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         Some(member)
     }
 
-    /// Notes where the machine of a member that is there is.
+    /// Records the active states of a member that is not acting.
     #[cold]
     fn look(&mut self) {
         if let Presence::Here(member) = mem::replace(&mut self.presence, Presence::Acting(0)) {
@@ -129,7 +129,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// Notes where the machine is.
+    /// Records the active states of the machine.
     pub(super) fn see<T: Owner>(&mut self, seat: &Seat<T>) {
         let is_lasting = seat.path().all(|state| state.as_singleton().is_some());
         self.sight = if is_lasting { Sight::Lasting } else { Sight::Passing };
@@ -142,12 +142,12 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// Forgets the seen states at the end of the turn: code that does not report it may change the machine in the turn.
+    /// Makes `seen` out of date at the end of the turn: code in the turn may change the machine without reporting it.
     pub(super) fn see_no_longer_than_this_turn(&mut self) {
         self.sight = Sight::Passing;
     }
 
-    /// A turn has ended.
+    /// Updates `seen` at the end of a turn. An incomplete turn is one that panicked.
     #[inline]
     pub(super) fn end_sight(&mut self, is_complete: bool) {
         if self.sight != Sight::Lasting || !is_complete {
@@ -163,7 +163,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// The name of the current state; of a member that is acting, of the one that was seen last.
+    /// Returns the name of the current state. For an acting member, this is the state that was seen last.
     pub(super) fn state_name(&self) -> Option<Cow<'_, str>> {
         match self.member() {
             Some(member) => member.state_name(),
@@ -171,7 +171,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// Where the machine of a member that is acting was seen last.
+    /// Returns the active states that were last seen, for an acting member.
     pub(super) fn seen<T: Owner>(&self) -> Option<&SeenStates<T>> {
         self.seen.as_ref()?.downcast_ref()
     }
@@ -180,7 +180,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
 /// The active states of a machine, outermost first, as they were seen last.
 pub(super) struct SeenStates<T: Owner>(Path<T>);
 
-/// A [`SeenStates`] of any owner.
+/// The [`SeenStates`] of any type of owner.
 trait AnySeen: Downcast + Send + Sync {
     fn state_name(&self) -> Option<Cow<'_, str>>;
     fn clear(&mut self);

@@ -1,4 +1,4 @@
-//! How a member is lent to a callback, together with the context that it is a member of, and what happens when its turn is over.
+//! How a member is lent to a callback together with the context that contains it, and what happens at the end of its turn.
 
 use alloc::boxed::Box;
 use core::{fmt, mem};
@@ -14,16 +14,16 @@ use super::put_off::{PutOff, TelegramCause};
 use super::slot::Presence;
 use crate::message::Telegram;
 
-/// How many turns can be nested. Telegrams that arrive deeper than that are put off.
+/// The most turns that can be nested. Telegrams that would be nested deeper are put off.
 const MOST_NESTED: u32 = 64;
 
 type MemberOf<C> = AnyMember<<C as CastContext>::Key, <C as CastContext>::Message, C>;
 type TelegramOf<C> = Telegram<<C as CastContext>::Key, <C as CastContext>::Message>;
 type PutOffOf<C> = PutOff<<C as CastContext>::Key, <C as CastContext>::Message>;
 
-/// A member taken out of its slot, so that its callbacks can be given the whole context.
+/// A turn of a member. The member is taken out of its slot, so that its callbacks can get the whole context.
 ///
-/// Dropping it puts the member back, so that a panic in a callback does not lose it.
+/// `Drop` puts the member back, so that a panic in a callback does not lose it.
 struct MemberTurn<'c, C: CastContext> {
     cx: &'c mut C,
     index: usize,
@@ -34,7 +34,7 @@ struct MemberTurn<'c, C: CastContext> {
 }
 
 impl<'c, C: CastContext> MemberTurn<'c, C> {
-    /// Begins a turn of the member at an index, which `cause` has led to. `None` if the member is acting, or has left the cast.
+    /// Begins a turn of the member at an index, caused by `cause`. `None` if the member is acting or has left the cast.
     #[inline]
     fn begin(cx: &'c mut C, index: usize, cause: TelegramCause) -> Option<Self> {
         let members = cx.members_mut();
@@ -57,14 +57,14 @@ impl<C: CastContext> Drop for MemberTurn<'_, C> {
     #[inline]
     fn drop(&mut self) {
         let members = self.cx.members_mut();
-        // Saturating, as a callback may have put other members in the place of these.
+        // Saturating, because a callback may have replaced the members.
         members.depth = members.depth.saturating_sub(1);
         members.cause = self.outer;
         let Some(member) = self.member.take() else { return };
         let Some(slot) = members.slot_mut(self.index).filter(|slot| slot.is_acting()) else { return };
         slot.turns = slot.turns.saturating_sub(1);
         slot.presence = Presence::Here(member);
-        // Last: either may drop a state, which may panic.
+        // Done last: either call may drop a state, which may panic.
         if slot.is_dismissed && slot.turns == 0 {
             members.empty_slot(self.index);
         } else {
@@ -73,7 +73,8 @@ impl<C: CastContext> Drop for MemberTurn<'_, C> {
     }
 }
 
-/// Gives the member at an index a turn, and afterwards delivers what was put off until then. `None` if it is acting.
+/// Gives the member at an index a turn, and then delivers the telegrams that were put off until its end. `None` if it is
+/// acting.
 #[inline]
 pub(super) fn act<C: CastContext, R>(
     cx: &mut C,
@@ -101,7 +102,7 @@ fn act_because<C: CastContext, R>(
     result
 }
 
-/// Gives a turn to each member that there is now, in the order in which they joined.
+/// Gives a turn to each current member, in the order in which they joined.
 pub(super) fn act_each<C: CastContext>(cx: &mut C, act: impl Fn(&mut MemberOf<C>, usize, &mut C)) {
     let walk = Walk::begin(cx);
     let members = walk.cx.members_mut();
@@ -117,7 +118,7 @@ pub(super) fn act_each<C: CastContext>(cx: &mut C, act: impl Fn(&mut MemberOf<C>
     }
 }
 
-/// Gives a turn to one member. Returns whether it could have one.
+/// Gives a turn to one member. Returns whether the member could take it.
 pub(super) fn act_one<C: CastContext>(
     cx: &mut C,
     index: usize,
@@ -144,7 +145,7 @@ fn leave_out<K: fmt::Debug, M, C>(members: &mut Members<K, M, C>, index: usize) 
     }
 }
 
-/// While there is one, members keep their indices.
+/// A loop over all slots. While it runs, members keep their indices.
 struct Walk<'c, C: CastContext> {
     cx: &'c mut C,
 }
@@ -184,7 +185,8 @@ pub(super) fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: Tel
     if is_handled { Delivery::Handled } else { Delivery::Declined }
 }
 
-/// Puts a telegram off until its receiver's turn is over, or, if that is not acting, until the outermost is.
+/// Puts a telegram off until its receiver's turn ends. If the receiver is not acting, it waits for the end of the outermost
+/// turn.
 fn put_off<K: Clone + PartialEq + fmt::Debug, M, C>(
     members: &mut Members<K, M, C>,
     index: usize,
@@ -205,7 +207,7 @@ fn put_off<K: Clone + PartialEq + fmt::Debug, M, C>(
     }
 }
 
-/// Delivers a telegram when the outermost turn is over; now, if no turn is under way.
+/// Delivers a telegram at the end of the outermost turn, or now if no turn is under way.
 pub(super) fn post<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) {
     let members = cx.members_mut();
     let count = members.indices.len();
@@ -218,8 +220,8 @@ pub(super) fn post<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) {
     }
 }
 
-/// Delivers what has come for the member at an index while it was acting, and what comes while it handles that; and if that was
-/// the outermost turn, all else that waits for its end.
+/// Delivers the telegrams that arrived for the member at an index while it was acting, and those that arrive meanwhile. If
+/// that was the outermost turn, then also delivers the telegrams that wait for its end.
 #[cold]
 fn deliver_all_put_off<C: CastContext>(cx: &mut C, index: usize) {
     deliver_put_off(cx, index);
@@ -234,7 +236,7 @@ fn deliver_put_off<C: CastContext>(cx: &mut C, index: usize) {
     }
 }
 
-/// Delivers what waits for the end of the outermost turn, now that no member is acting.
+/// Delivers the telegrams that wait for the end of the outermost turn. No member is acting at this time.
 fn deliver_after_turn<C: CastContext>(cx: &mut C) {
     while let Some(next) = cx.members_mut().after_turn.pop_front() {
         if let Some(&index) = cx.members_mut().indices.get(&next.telegram.receiver) {

@@ -1,4 +1,4 @@
-//! A diagram as text that Graphviz draws.
+//! Writes a diagram as text for Graphviz.
 
 use std::fmt::{self, Write as _};
 
@@ -6,7 +6,7 @@ use super::shade::{UNWRITTEN, WRITTEN};
 use super::text::escaped;
 use super::{Arrow, Diagram};
 
-/// A digraph; nested states are clusters.
+/// Returns a directed graph. Nested states are clusters.
 pub(super) fn dot(diagram: &Diagram) -> String {
     let mut text = String::from(
         "digraph {\n    compound = true;\n    node [shape = box, style = rounded, fontname = \"sans-serif\"];\n    \
@@ -39,7 +39,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
                 "{indent}subgraph cluster_{id} {{\n{indent}    label = {name};\n{indent}    style = {style};"
             );
             let inner = format!("{indent}    ");
-            // Where arrows within the cluster begin or end that are its own.
+            // A point for arrows of the cluster itself that begin or end inside it.
             match diagram.initial(id) {
                 Some(initial) => {
                     let head = ArrowEnd::of(diagram, None, initial);
@@ -76,7 +76,8 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
 
 fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
     let (from, to) = (arrow.from, arrow.to);
-    // Arrows lead from leaf to leaf, and are cut off at the borders of clusters, unless one cluster is within the other.
+    // Graphviz draws arrows only between leaves. They are clipped at the borders of clusters, unless one cluster is within the
+    // other.
     let (tail, head) = (ArrowEnd::of(diagram, Some(to), from), ArrowEnd::of(diagram, Some(from), to));
     let mut attributes = Vec::new();
     let mut label: Vec<_> = Some(arrow.label.clone()).into_iter().filter(|label| !label.is_empty()).collect();
@@ -98,16 +99,16 @@ fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
     let _ = writeln!(text, "    {} -> {}{attributes};", tail.node, head.node);
 }
 
-/// Where an arrow begins or ends. Arrows lead from leaf to leaf, and are cut off at the borders of clusters, unless one cluster is
-/// within the other.
+/// Where an arrow begins or ends. Arrows lead from leaf to leaf, and are clipped at the borders of clusters, unless one
+/// cluster is within the other.
 struct ArrowEnd {
     node: String,
-    /// The cluster at whose border it is cut off.
+    /// The cluster at whose border the arrow is clipped.
     cut: Option<usize>,
 }
 
 impl ArrowEnd {
-    /// The end at a state of an arrow whose other end is at another state, if at any.
+    /// Returns the end of an arrow at `state`. `other` is the state at the other end, if there is one.
     fn of(diagram: &Diagram, other: Option<usize>, state: usize) -> Self {
         match (diagram.is_composite(state), other.is_some_and(|other| diagram.is_within(other, state))) {
             (false, _) => Self { node: format!("s{state}"), cut: None },
@@ -127,7 +128,7 @@ impl fmt::Display for ArrowEnd {
     }
 }
 
-/// A leaf in a state: the initial one where there is one.
+/// Returns a leaf inside a state: the initial one if there is one.
 fn leaf(diagram: &Diagram, mut id: usize) -> String {
     while let Some(child) = diagram.initial(id).or_else(|| diagram.children(id).first().copied()) {
         id = child;

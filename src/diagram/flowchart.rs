@@ -1,4 +1,4 @@
-//! A diagram that has been observed, as a flowchart that Mermaid draws: its state diagrams know no width of arrows.
+//! Writes an observed diagram as a flowchart for Mermaid, because Mermaid's state diagrams have no width of arrows.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::mermaid::plain;
 use super::shade::UNWRITTEN;
 use super::{Arrow, Diagram};
 
-/// A flowchart; nested states are in subgraphs.
+/// Returns a flowchart. Nested states are in subgraphs.
 pub(super) fn flowchart(diagram: &Diagram) -> String {
     let mut chart = Chart {
         diagram,
@@ -34,7 +34,7 @@ pub(super) fn flowchart(diagram: &Diagram) -> String {
 struct Chart<'d> {
     diagram: &'d Diagram,
     text: String,
-    /// What comes after all states and arrows.
+    /// The lines that follow all states and arrows.
     styles: String,
     links: usize,
     inner_ends: HashSet<usize>,
@@ -46,7 +46,7 @@ impl Chart<'_> {
         let indent = "    ".repeat(depth);
         for &id in diagram.children(parent) {
             let lines: Vec<_> = diagram.captions(id).iter().map(|caption| plain(caption.text())).collect();
-            // Mermaid has room for one line above what is in a subgraph.
+            // Mermaid has room for only one line above the content of a subgraph.
             let label = lines.join(if diagram.is_composite(id) { " · " } else { "<br/>" });
             if diagram.is_composite(id) {
                 let inner = format!("{indent}    ");
@@ -83,7 +83,7 @@ impl Chart<'_> {
     }
 
     fn arrow(&mut self, arrow: &Arrow) {
-        // Mermaid cannot draw an arrow between a subgraph and what is in it.
+        // Mermaid cannot draw an arrow between a subgraph and a state inside it.
         let end = |of: usize, other: usize| {
             let is_around = self.diagram.is_composite(of) && self.diagram.is_within(other, of);
             if is_around { format!("c{of}") } else { node(of) }
@@ -113,7 +113,7 @@ impl Chart<'_> {
     }
 }
 
-/// The composite states at which an arrow begins or ends, and which contain its other end.
+/// Returns the composite states at which an arrow begins or ends that has its other end inside them.
 fn inner_ends(diagram: &Diagram) -> HashSet<usize> {
     let ends = diagram.arrows().flat_map(|arrow| [(arrow.from, arrow.to), (arrow.to, arrow.from)]);
     ends.filter(|(end, other)| diagram.is_composite(*end) && diagram.is_within(*other, *end))

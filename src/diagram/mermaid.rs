@@ -1,11 +1,11 @@
-//! A diagram as text that Mermaid draws.
+//! Writes a diagram as text for Mermaid.
 
 use std::fmt::Write as _;
 
 use super::text::escaped;
 use super::{Diagram, DiagramState};
 
-/// A state diagram; nested states are nested.
+/// Returns a state diagram. Nested states are nested there, too.
 pub(super) fn mermaid(diagram: &Diagram) -> String {
     let mut text = String::from("stateDiagram-v2\n");
     children(&mut text, diagram, None, 1);
@@ -45,7 +45,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
     }
 }
 
-/// What is said beside a state. Mermaid draws one note for each.
+/// Writes the note beside a state. Mermaid draws only one note for each.
 fn note(text: &mut String, diagram: &Diagram, id: usize) {
     let DiagramState { behaviors, every, enter_when, .. } = &diagram.states[id];
     let mut lines = Vec::new();
@@ -53,7 +53,7 @@ fn note(text: &mut String, diagram: &Diagram, id: usize) {
         lines.push("beside every other state".to_owned());
     }
     if diagram.is_composite(id) {
-        // Mermaid takes no description of a state with states in it.
+        // Mermaid allows no description of a composite state.
         lines.extend(behaviors.iter().map(|behavior| plain(behavior)));
     }
     lines.extend(every.iter().map(|every| format!("every {}", plain(every))));
@@ -69,7 +69,7 @@ fn note(text: &mut String, diagram: &Diagram, id: usize) {
     }
 }
 
-/// What Mermaid would take for its own is written as an entity.
+/// Returns a text in which characters that have a meaning in Mermaid are entities.
 pub(super) fn plain(label: &str) -> String {
     let mut text = String::new();
     for c in escaped(label).chars() {
@@ -86,6 +86,6 @@ pub(super) fn plain(label: &str) -> String {
             _ => text.push(c),
         }
     }
-    // It would end a note.
+    // This text would end a note.
     text.replace("end note", "end#32;note")
 }

@@ -1,8 +1,9 @@
-//! State diagrams: of a file, of states in code, and of what was [seen](crate::Flow) of them.
+//! State diagrams: of a file, of states in code, and of observed changes (a [`Flow`](crate::Flow)).
 //!
-//! A [`Diagram`] is data. It is written as text for Mermaid and for Graphviz here; the tool `demeanor` lays it out as an SVG.
+//! A [`Diagram`] is data. This module writes it as text for Mermaid and for Graphviz; the tool `demeanor` lays it out as an
+//! SVG.
 
-// Of the layer `journal`: it knows states and what a journal has counted. `definition` makes diagrams of files.
+// Part of the layer `journal`: it knows states and the counts of a journal. `definition` creates diagrams of files.
 
 mod dot;
 mod flowchart;
@@ -23,16 +24,17 @@ use crate::machine::seat::path_to;
 use crate::owner::Owner;
 use crate::state::{IntoState, StateRef};
 
-/// The states of a machine, how they are nested, and what leads from one to another.
+/// The states of a machine, their nesting, and the arrows between them.
 ///
-/// There are three ways to one: [`of_flow`](Self::of_flow) from what was seen alone, [`of_states`](Self::of_states) from states in
-/// code, and `Outline::diagram` from a definition file. [`observe`](Self::observe) then adds what was seen.
+/// There are three ways to create one: [`of_flow`](Self::of_flow) from observed changes alone, [`of_states`](Self::of_states)
+/// from states in code, and `Outline::diagram` from a definition file. [`observe`](Self::observe) then adds observed changes.
 ///
-/// A diagram that has been observed is drawn with its numbers: an arrow is as wide as it was often taken, a state as dark as
-/// owners stayed long in it. What was never taken or entered is dashed. Widths and shades go by the square root, so that
-/// what is rare can still be seen beside what is frequent.
+/// An observed diagram is drawn with its numbers: the more often an arrow was taken, the wider it is; the longer owners stayed
+/// in a state, the darker it is. Arrows that were never taken and states that were never entered are dashed. Widths and shades
+/// grow with the square root, so that rare changes can still be seen beside frequent ones.
 ///
-/// States are named by their index among [`states`](Self::states). A method that is given one panics if there is no such state.
+/// States are identified by their index in [`states`](Self::states). A method that takes an index panics if there is no such
+/// state.
 ///
 /// # Examples
 ///
@@ -75,9 +77,9 @@ pub struct Diagram {
     arrows: Vec<Arrow>,
     initial: Option<usize>,
     global: Option<usize>,
-    /// What is drawn, by index.
+    /// Whether each state is drawn.
     is_shown: Vec<bool>,
-    /// The shown outermost states, and then the shown states directly in each state: see [`place`].
+    /// The drawn outermost states, and then the drawn children of each state: see [`place`].
     children: Vec<Vec<usize>>,
     has_written: bool,
     is_observed: bool,
@@ -96,7 +98,7 @@ pub struct DiagramState {
     pub(crate) visits: Option<Visits>,
 }
 
-/// What leads from one state of a [`Diagram`] to another.
+/// An arrow from one state of a [`Diagram`] to another.
 #[derive(Clone, Debug, Default)]
 pub struct Arrow {
     pub(crate) from: usize,
@@ -107,18 +109,18 @@ pub struct Arrow {
     pub(crate) seen: Option<Seen>,
 }
 
-/// What a file says of an exit, besides its condition, about where it is taken.
+/// The parts of an exit in a file that decide, besides its condition, where it can be taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExitRules {
     pub(crate) restarts: bool,
-    /// Whether it is also tried as its state is entered.
+    /// Whether the exit is also tried when its state is entered.
     pub(crate) is_always: bool,
-    /// Whether it also leads out of a final state that is not its own.
+    /// Whether the exit also leads out of a final state other than its own.
     pub(crate) even_final: bool,
 }
 
 impl Diagram {
-    /// Makes the diagram of states, with these arrows.
+    /// Creates the diagram of states with these arrows.
     pub(crate) fn new(
         states: Vec<DiagramState>,
         arrows: Vec<Arrow>,
@@ -132,13 +134,13 @@ impl Diagram {
         diagram
     }
 
-    /// Makes the diagram of what was seen: of the states that a flow names, and of the changes between them.
+    /// Creates a diagram of observed changes: of the states that a flow names, and the changes between them.
     ///
-    /// A flow does not know how the states are nested, nor which exits were never taken.
+    /// A flow does not know how the states are nested, or which exits were never taken.
     ///
     /// # Examples
     ///
-    /// A flow by itself has two of these methods, too: [`Flow::to_mermaid`] and [`Flow::to_dot`].
+    /// For a flow alone, there are two shortcuts: [`Flow::to_mermaid`] and [`Flow::to_dot`].
     #[must_use]
     pub fn of_flow(flow: &Flow) -> Self {
         let named = |name: &str| DiagramState { name: name.to_owned(), ..DiagramState::default() };
@@ -146,11 +148,11 @@ impl Diagram {
         Self::new(states, Vec::new(), None, None).observed(flow)
     }
 
-    /// Makes the diagram of states in code, nested as their [`parent`](crate::State::parent) says. Those around them need not
-    /// be among them.
+    /// Creates the diagram of states in code, nested by their [`parent`](crate::State::parent). Parents need not be among the
+    /// given states.
     ///
-    /// There are no arrows in it: what leads from one state to another is in the code. [`observe`](Self::observe) adds those that
-    /// were seen.
+    /// It has no arrows, because the changes between the states are in the code. [`observe`](Self::observe) adds the observed
+    /// ones.
     #[must_use]
     pub fn of_states<T: Owner>(states: impl IntoIterator<Item = StateRef<T>>) -> Self {
         let mut known: Vec<StateRef<T>> = Vec::new();
@@ -175,9 +177,10 @@ impl Diagram {
         Self::new(drawn, Vec::new(), None, None)
     }
 
-    /// The same, beginning in a state of it.
+    /// Sets the state in which machines begin.
     ///
-    /// What an owner begins in is not a change: without this, it is drawn as never entered until it has been left.
+    /// Beginning in a state is not a change. Without this method, the state is drawn as never entered until an owner has left
+    /// it.
     #[must_use]
     pub fn beginning_in<T: Owner>(mut self, state: impl IntoState<T>) -> Self {
         let name = state.into_state().name().into_owned();
@@ -185,7 +188,7 @@ impl Diagram {
         self
     }
 
-    /// Returns all states, whether they are drawn or not. Elsewhere they are named by their index.
+    /// Returns all states, whether they are drawn or not. Other methods identify a state by its index here.
     #[must_use]
     pub fn states(&self) -> &[DiagramState] {
         &self.states
@@ -196,37 +199,37 @@ impl Diagram {
         (0..self.states.len()).filter(|state| self.is_shown[*state])
     }
 
-    /// Returns the arrows between states that are drawn: in the order of the states that they lead from, those that a file has
-    /// first.
+    /// Returns the arrows between drawn states, in the order of the states that they lead from. For each state, the arrows of
+    /// the file come first.
     pub fn arrows(&self) -> impl Iterator<Item = &Arrow> {
         self.arrows.iter().filter(|arrow| self.is_shown[arrow.from] && self.is_shown[arrow.to])
     }
 
-    /// Returns the state of a name.
+    /// Returns the index of the state with a name.
     #[must_use]
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.states.iter().position(|state| state.name == name)
     }
 
-    /// Returns the drawn states directly in a state; for `None`, those in none.
+    /// Returns the drawn children of a state. For `None`, returns the drawn outermost states.
     #[must_use]
     pub fn children(&self, parent: impl Into<Option<usize>>) -> &[usize] {
         &self.children[place(parent.into())]
     }
 
-    /// Returns whether states are drawn in it.
+    /// Returns whether a state has drawn children.
     #[must_use]
     pub fn is_composite(&self, state: usize) -> bool {
         !self.children(state).is_empty()
     }
 
-    /// Returns whether it runs beside every other.
+    /// Returns whether a state is the global state.
     #[must_use]
     pub fn is_global(&self, state: usize) -> bool {
         self.global == Some(state)
     }
 
-    /// Returns where a machine begins; or, within a state, its initial child. `None` if that is not known, or not drawn.
+    /// Returns the state in which machines begin or, for a state, its initial child. `None` if it is unknown or not drawn.
     #[must_use]
     pub fn initial(&self, parent: impl Into<Option<usize>>) -> Option<usize> {
         let initial = match parent.into() {
@@ -236,7 +239,7 @@ impl Diagram {
         initial.filter(|initial| self.is_shown[*initial])
     }
 
-    /// Returns the states around a state, outermost first, and itself.
+    /// Returns a state and its ancestors, outermost first.
     #[must_use]
     pub fn path(&self, state: usize) -> Vec<usize> {
         let mut path: Vec<_> = self.outward(state).collect();
@@ -244,42 +247,42 @@ impl Diagram {
         path
     }
 
-    /// Returns whether it has been [observed](Self::observe).
+    /// Returns whether the diagram has been [observed](Self::observe).
     #[must_use]
     pub fn is_observed(&self) -> bool {
         self.is_observed
     }
 
-    /// Returns what is written in a state's box, line by line.
+    /// Returns the lines in a state's box.
     #[must_use]
     pub fn captions(&self, state: usize) -> Vec<Caption> {
         text::captions(&self.states[state])
     }
 
-    /// Whether no owner was in a state, where that is known.
+    /// Returns whether the diagram has been observed, and no owner was in the state.
     #[must_use]
     pub fn is_never_entered(&self, state: usize) -> bool {
         self.states[state].visits.is_some_and(|visits| !visits.is_entered && !visits.is_global)
     }
 
-    /// Returns whether a file says what leads from one state to another. Then an [unwritten](Arrow::is_unwritten) arrow is
-    /// drawn in another color.
+    /// Returns whether the arrows of a file are known. Then an [unwritten](Arrow::is_unwritten) arrow is drawn in another
+    /// color.
     #[must_use]
     pub fn has_written(&self) -> bool {
         self.has_written
     }
 
-    /// A state and its ancestors, innermost first.
+    /// Returns a state and its ancestors, innermost first.
     fn outward(&self, state: usize) -> impl Iterator<Item = usize> {
         iter::successors(Some(state), |state| self.states[*state].parent)
     }
 
-    /// A state and its initial children.
+    /// Returns a state and its initial children, outermost first.
     fn descent(&self, state: usize) -> impl Iterator<Item = usize> {
         iter::successors(Some(state), |state| self.states[*state].initial)
     }
 
-    /// Whether a state is another one, or in it.
+    /// Returns whether a state is the same as another one, or inside it.
     fn is_within(&self, state: usize, around: usize) -> bool {
         self.outward(state).any(|state| state == around)
     }
@@ -292,25 +295,25 @@ impl Diagram {
     }
 }
 
-/// How it is written.
+/// Writing a diagram as text.
 impl Diagram {
-    /// Writes it as text for [Mermaid](https://mermaid.js.org): as a state diagram, or as a flowchart if it has been observed,
-    /// because state diagrams know no width of arrows.
+    /// Writes the diagram as text for [Mermaid](https://mermaid.js.org): as a state diagram, or as a flowchart if it has been
+    /// observed, because state diagrams have no width of arrows.
     #[must_use]
     pub fn to_mermaid(&self) -> String {
         if self.is_observed { flowchart::flowchart(self) } else { mermaid::mermaid(self) }
     }
 
-    /// Writes it as text for [Graphviz](https://graphviz.org).
+    /// Writes the diagram as text for [Graphviz](https://graphviz.org).
     #[must_use]
     pub fn to_dot(&self) -> String {
         dot::dot(self)
     }
 }
 
-/// Pictures of what was seen, for machines in code and for machines from files.
+/// Diagrams of observed changes, for machines in code and for machines from files.
 impl Flow {
-    /// Writes what was seen as text for [Mermaid](https://mermaid.js.org); see [`Diagram::of_flow`].
+    /// Writes the flow as text for [Mermaid](https://mermaid.js.org); see [`Diagram::of_flow`].
     ///
     /// # Examples
     ///
@@ -338,14 +341,14 @@ impl Flow {
         Diagram::of_flow(self).to_mermaid()
     }
 
-    /// Writes what was seen as text for [Graphviz](https://graphviz.org); see [`Diagram::of_flow`].
+    /// Writes the flow as text for [Graphviz](https://graphviz.org); see [`Diagram::of_flow`].
     #[must_use]
     pub fn to_dot(&self) -> String {
         Diagram::of_flow(self).to_dot()
     }
 }
 
-/// Where the children of a state are, or the outermost states.
+/// Returns the index in `children` for a state, or for the outermost states.
 fn place(parent: Option<usize>) -> usize {
     parent.map_or(0, |parent| parent + 1)
 }
@@ -357,19 +360,19 @@ impl DiagramState {
         &self.name
     }
 
-    /// Returns the state around it.
+    /// Returns the state's parent.
     #[must_use]
     pub fn parent(&self) -> Option<usize> {
         self.parent
     }
 
-    /// Returns whether a file says that it is an end.
+    /// Returns whether a file marks the state as final.
     #[must_use]
     pub fn is_final(&self) -> bool {
         self.is_final
     }
 
-    /// Returns what was seen of it; `None` if the diagram has not been observed.
+    /// Returns what was observed of the state; `None` if the diagram has not been observed.
     #[must_use]
     pub fn visits(&self) -> Option<&Visits> {
         self.visits.as_ref()
@@ -377,25 +380,25 @@ impl DiagramState {
 }
 
 impl Arrow {
-    /// Returns the state that it leads from.
+    /// Returns the state from which the arrow leads.
     #[must_use]
     pub fn from(&self) -> usize {
         self.from
     }
 
-    /// Returns the state that it leads to.
+    /// Returns the state to which the arrow leads.
     #[must_use]
     pub fn to(&self) -> usize {
         self.to
     }
 
-    /// Returns what is written at it, without what was seen: of an exit, its condition.
+    /// Returns the text at the arrow, without its count. For an exit, this is the condition.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Returns what is written at it, in lines: the last has what was seen.
+    /// Returns the text at the arrow, in lines. The last line has its count.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = wrapped(&escaped(&self.label));
@@ -403,13 +406,13 @@ impl Arrow {
         lines
     }
 
-    /// Returns whether it is no exit of a file, but was seen.
+    /// Returns whether the arrow was observed but is not an exit of the file.
     #[must_use]
     pub fn is_unwritten(&self) -> bool {
         self.is_unwritten
     }
 
-    /// Returns how often it was taken; `None` if the diagram has not been observed.
+    /// Returns how often the arrow was taken; `None` if the diagram has not been observed.
     #[must_use]
     pub fn seen(&self) -> Option<&Seen> {
         self.seen.as_ref()

@@ -1,12 +1,12 @@
-//! A part of a diagram: what is near a state.
+//! The part of a diagram that is near a state.
 
 use std::mem;
 
 use super::Diagram;
 
 impl Diagram {
-    /// Shows only a state with what is in it, and the states that are no more than so many arrows away, on the way there or back.
-    /// They are shown in what is around them.
+    /// Shows only a state with its descendants, the states that are at most `depth` arrows away in either direction, and the
+    /// ancestors of all of these.
     ///
     /// # Panics
     ///
@@ -25,7 +25,7 @@ impl Diagram {
         for _ in 0..depth {
             let mut next = Vec::new();
             for state in reached {
-                // An exit of a state around it is one of its own.
+                // An exit of an ancestor is also an exit of the state.
                 for of in self.outward(state) {
                     next.extend(near[of].iter().copied().filter(|to| !mem::replace(&mut is_shown[*to], true)));
                 }
@@ -40,7 +40,8 @@ impl Diagram {
         self
     }
 
-    /// For each state, where its arrows lead, with the initial children there, and which states' arrows lead to it.
+    /// Returns, for each state, the states to which its arrows lead, with their initial children, and the states whose arrows
+    /// lead to it.
     fn near(&self) -> Vec<Vec<usize>> {
         let mut near = vec![Vec::new(); self.states.len()];
         for arrow in &self.arrows {

@@ -1,7 +1,7 @@
-//! What was seen, put to the arrows and states of a diagram.
+//! Adds observed changes to the arrows and states of a diagram.
 //!
-//! A flow knows from which state to which a change led, not by which exit. So a change is counted for each exit that may have
-//! been taken; only a change with a single such exit tells which one it was.
+//! A flow knows which state led to which, but not by which exit. So a change is counted for each exit that may have been
+//! taken. Only if there is a single such exit, it is certain which one was taken.
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
@@ -15,55 +15,55 @@ use crate::journal::{Flow, Stays};
 
 /// How often an arrow was taken.
 ///
-/// Displayed as `12×`, or `never`; where other exits lead from the same state to the same one, as `up to 12×` or `3× to 12×`.
-/// Behind it stands how often a guard has refused it.
+/// It is displayed as `12×` or `never`. If several exits lead from the same state to the same state, it is displayed as `up to
+/// 12×` or `3× to 12×`. The number of refusals by a guard follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Seen {
-    /// How many changes can only have been this.
+    /// How many changes were certainly made by this arrow.
     pub at_least: u64,
-    /// How many changes may have been this.
+    /// How many changes may have been made by this arrow.
     pub at_most: u64,
-    /// How often a guard may have refused this.
+    /// How many refusals by a guard may belong to this arrow.
     pub refused: u64,
-    /// The square root of `at_most`, with that of the diagram's most frequent arrow as 1.
+    /// The square root of `at_most`, relative to that of the diagram's most frequent arrow.
     pub(super) share: f64,
 }
 
-/// What was seen of a state.
+/// What was observed of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Visits {
-    /// Whether an owner was in it, or in a state in it. One in which machines begin counts as entered.
+    /// Whether an owner was in the state or in one of its descendants. A state in which machines begin counts as entered.
     pub is_entered: bool,
     /// How many changes led to it.
     pub entered: u64,
     /// How often an owner has left it.
     pub left: u64,
-    /// For how many seconds owners were in it, together. Owners that are still in it do not count.
+    /// The total time for which owners were in the state, in seconds. Owners that are still in it do not count.
     pub seconds: f64,
     /// How many of the changes to it led from no state.
     pub from_nothing: u64,
     /// How many changes led from it to no state.
     pub to_nothing: u64,
-    /// Whether it is one of which it is not known whether it was entered: the global one, which never is.
+    /// Whether it is the global state. A global state is never entered.
     pub(super) is_global: bool,
-    /// Whether it has states in it, so that owners are in these.
+    /// Whether it has children. Owners are then in its descendants.
     pub(super) is_composite: bool,
-    /// The square root of `seconds`, with that of the diagram's longest one as 1.
+    /// The square root of `seconds`, relative to that of the state with the longest time in the diagram.
     pub(super) share: f64,
 }
 
-/// A flow names states that a diagram does not have: it is of another machine, or of an older version of this one.
+/// The error when a flow names states that a diagram does not have, because it is of another machine or another version of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownStates {
     names: Vec<String>,
 }
 
-/// From which state to which, and what asked for it.
+/// The two states, and what requested the change.
 type Way = (Option<usize>, Option<usize>, Cause);
 
-/// How many names are listed.
+/// The most names that are listed.
 const MOST_LISTED: usize = 20;
 
 impl UnknownStates {
@@ -104,7 +104,7 @@ impl fmt::Display for Seen {
 }
 
 impl Visits {
-    /// What is written in the state's box.
+    /// Returns the lines for the state's box.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.is_entered && !self.is_global {
@@ -133,14 +133,15 @@ impl Visits {
 }
 
 impl Diagram {
-    /// Adds what was seen: how often each arrow was taken, and for how long owners were in each state.
+    /// Adds observed changes: how often each arrow was taken, and how long owners were in each state.
     ///
-    /// A change that no arrow explains gets an arrow of its own: one that the game's code or a script has made, or a
-    /// revert, a push, a pop, and all changes of states in code. A change counts for an exit when it led to the state in
-    /// which the exit ends, initial children included, from the exit's state, from one within it, or for the global state from
-    /// any. Where several exits may have been it, it counts as [`at_most`](Seen::at_most) for all of them.
+    /// A change that no arrow explains gets an arrow of its own. Such changes are those that the game's code or a script has
+    /// made, a revert, a push, a pop, and all changes of states in code. A change counts for an exit if it led to the state in
+    /// which the exit ends, including initial children, and came from the exit's state, from a descendant of it, or, for the
+    /// global state, from any state. If several exits are possible, the change counts as [`at_most`](Seen::at_most) for all of
+    /// them.
     ///
-    /// What was seen before is forgotten; [merge](Flow::merge) flows to see both.
+    /// Earlier observations are forgotten; [merge](Flow::merge) flows to see both.
     ///
     /// # Errors
     ///
@@ -177,7 +178,7 @@ impl Diagram {
         if unknown.is_empty() { Ok(self.observed(flow)) } else { Err(UnknownStates { names: unknown }) }
     }
 
-    /// Iterates over the drawn states in which no owner was.
+    /// Iterates over the drawn states that no owner was in.
     pub fn never_entered(&self) -> impl Iterator<Item = &DiagramState> {
         self.shown().filter(|state| self.is_never_entered(*state)).map(|state| &self.states[state])
     }
@@ -202,7 +203,7 @@ impl Diagram {
         self
     }
 
-    /// The states by name. Of two states of one name, it is the first one.
+    /// Returns the states by name. If two states have the same name, it contains the first one.
     fn by_name(&self) -> HashMap<&str, usize> {
         self.states.iter().enumerate().rev().map(|(at, state)| (state.name.as_str(), at)).collect()
     }
@@ -223,7 +224,7 @@ impl Diagram {
     }
 
     fn note_changes(&mut self, flow: &Flow) {
-        // How often each was made, and how often it was refused.
+        // How often each change was made, and how often it was refused.
         let mut ways: BTreeMap<Way, (u64, u64)> = BTreeMap::new();
         {
             let by_name = self.by_name();
@@ -279,7 +280,7 @@ impl Diagram {
         Some(Arrow { from, to, label, is_unwritten: true, seen, ..Arrow::default() })
     }
 
-    /// Which arrows may have led an owner from one state to another, by their places.
+    /// Returns the positions of the arrows that may have led an owner from one state to another.
     fn exits_between(&self, from: usize, to: usize) -> Vec<usize> {
         let beside = self.global.filter(|global| !self.is_within(from, *global));
         let sources = self.outward(from).chain(beside);
@@ -287,18 +288,18 @@ impl Diagram {
         exits.filter(|exit| self.can_lead(&self.arrows[*exit], from, to)).collect()
     }
 
-    /// Whether an exit can lead from one state to another, if its condition holds: what `definition::decide` asks of a change
-    /// that does not depend on the moment.
+    /// Returns whether an exit can lead from one state to another if its condition holds. It decides as `definition::decide`
+    /// does, as far as this does not depend on the moment.
     fn can_lead(&self, exit: &Arrow, from: usize, to: usize) -> bool {
         if self.descent(exit.to).last() != Some(to) {
             return false;
         }
-        // As its state is entered, an exit is tried before the states within are.
+        // When a state is entered, its exits are tried before its children are entered.
         let is_tried_at = |at: usize| self.is_let_through(exit, at);
         is_tried_at(from) || exit.rules.is_always && is_tried_at(exit.from)
     }
 
-    /// Whether an exit can be taken where a state is the innermost one.
+    /// Returns whether an exit can be taken while `from` is the current state.
     fn is_let_through(&self, exit: &Arrow, from: usize) -> bool {
         let Arrow { rules, .. } = exit;
         let is_own = exit.from == from;
@@ -309,13 +310,13 @@ impl Diagram {
         !is_already_there && (rules.even_final || !is_protected())
     }
 
-    /// The places of the arrows that lead from a state.
+    /// Returns the positions of the arrows that lead from a state.
     fn places_from(&self, state: usize) -> Range<usize> {
         let end = |state| self.arrows.partition_point(|arrow| arrow.from < state);
         end(state)..end(state + 1)
     }
 
-    /// The arrows that are drawn and lead from a state.
+    /// Returns the drawn arrows that lead from a state.
     pub(super) fn arrows_from(&self, state: usize) -> impl Iterator<Item = &Arrow> {
         self.arrows[self.places_from(state)].iter().filter(|arrow| self.is_shown[arrow.to])
     }
@@ -328,7 +329,7 @@ impl Diagram {
         }
     }
 
-    /// Sets how wide and how dark all is, beside what is widest and darkest.
+    /// Sets the width of all arrows and the shade of all states, relative to the widest and the darkest.
     fn set_shares(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a width is seen, not read")]
         let count = |arrow: &Arrow| arrow.seen.map_or(0.0, |seen| seen.at_most as f64);

@@ -1,4 +1,4 @@
-//! How wide and how dark what was seen is drawn: the same in every format.
+//! The width and the color in which observed arrows and states are drawn. They are the same in every format.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use super::{Arrow, Seen, Visits};
 /// A color, displayed as `#16324d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Color {
-    /// How much red there is in it.
+    /// The red part.
     pub red: u8,
-    /// How much green.
+    /// The green part.
     pub green: u8,
-    /// How much blue.
+    /// The blue part.
     pub blue: u8,
 }
 
-/// What a state is filled with, and in which color its text can be read on that.
+/// The color that fills a state, and a color in which text on it is readable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shade {
@@ -30,11 +30,11 @@ const DARKEST: Color = Color { red: 0x14, green: 0x3d, blue: 0x66 };
 const DARK_TEXT: Color = Color { red: 0x1d, green: 0x27, blue: 0x33 };
 const LIGHT_TEXT: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
 
-/// The color of arrows that were seen: of arrows that a file has, and of others.
+/// The colors of observed arrows: arrows of the file, and other arrows.
 pub(super) const WRITTEN: Color = Color { red: 0x7a, green: 0x8b, blue: 0x9c };
 pub(super) const UNWRITTEN: Color = Color { red: 0xb3, green: 0x63, blue: 0x1b };
 
-/// How wide the thinnest arrow is, and how much wider the widest.
+/// The width of the thinnest arrow, and how much wider the widest one is.
 const THINNEST: f64 = 1.2;
 const WIDER: f64 = 6.8;
 
@@ -45,7 +45,7 @@ impl fmt::Display for Color {
 }
 
 impl Arrow {
-    /// Returns how wide it is drawn, in points: from 1.2 to 8.
+    /// Returns the width in which the arrow is drawn, in points: from 1.2 to 8.
     #[must_use]
     pub fn width(&self) -> f64 {
         THINNEST + WIDER * self.seen.map_or(0.0, |Seen { share, .. }| share)
@@ -53,7 +53,7 @@ impl Arrow {
 }
 
 impl Visits {
-    /// Returns how the state is shaded.
+    /// Returns the colors of the state.
     #[must_use]
     pub fn shade(&self) -> Shade {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it lies between the two")]
@@ -63,7 +63,7 @@ impl Visits {
             green: mix(LIGHTEST.green, DARKEST.green),
             blue: mix(LIGHTEST.blue, DARKEST.blue),
         };
-        // From there on white has the better contrast.
+        // Above this share, white text has the better contrast.
         Shade { fill, text: if self.share > 0.55 { LIGHT_TEXT } else { DARK_TEXT } }
     }
 }

@@ -1,19 +1,19 @@
-//! What is written in a diagram: lines without characters that a terminal or a page would act on.
+//! The lines of text in a diagram, without characters that a terminal or a page would interpret.
 
 use super::{DiagramState, Visits};
 use crate::shown::shown;
 
-/// A line of what is written in a state's box.
+/// A line of text in a state's box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Caption {
     /// The state's name.
     Name(String),
-    /// One of the things that it does.
+    /// One of its behaviors.
     Behavior(String),
-    /// How often it is tried, or a part of the condition to enter it.
+    /// How often it is tried, or a part of the condition for entering it.
     Condition(String),
-    /// What was seen of it.
+    /// What was observed of it.
     Seen(String),
 }
 
@@ -27,7 +27,7 @@ impl Caption {
     }
 }
 
-/// What is written in a state's box, or above the states in it.
+/// Returns the lines of text in a state's box, or above its children.
 pub(super) fn captions(state: &DiagramState) -> Vec<Caption> {
     let mut captions = vec![Caption::Name(escaped(&state.name))];
     captions.extend(state.behaviors.iter().map(|behavior| Caption::Behavior(escaped(behavior))));
@@ -39,17 +39,17 @@ pub(super) fn captions(state: &DiagramState) -> Vec<Caption> {
     captions
 }
 
-/// A text in one line, with control characters as escapes.
+/// Returns a text in one line, with control characters as escapes.
 pub(super) fn escaped(text: &str) -> String {
     shown(text, usize::MAX).into_owned()
 }
 
-/// A label in lines, broken where a condition has its joints.
+/// Returns a label in lines. It is broken before `and` and `or`.
 pub(super) fn wrapped(label: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in label.split(' ').filter(|word| !word.is_empty()) {
-        // Broken before a joint only: a comparison stays in one piece.
+        // A comparison is not broken.
         if matches!(word, "and" | "or") && line.len() > 14 {
             lines.push(std::mem::take(&mut line));
         }

@@ -39,7 +39,7 @@ struct RefusalData {
 struct StaysData {
     state: Box<str>,
     seconds: f64,
-    /// How often of each length, from the shortest on.
+    /// The number of stays of each length, shortest first.
     lengths: Vec<u64>,
 }
 

@@ -1,27 +1,27 @@
-//! One entry of a journal: as it is kept, and as it is read.
+//! One entry of a journal: as it is stored, and as it is read.
 
 use std::fmt;
 
 use crate::change::{Cause, Guard};
 use crate::shown::shown;
 
-/// A state's name, as the entries of a journal have it.
+/// The number of a state's name in the entries of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Symbol(pub(super) u16);
 
 impl Symbol {
     /// No state.
     pub(crate) const NONE: Self = Self(u16::MAX);
-    /// All names for which there are no numbers left.
+    /// All names after the numbers have run out.
     pub(crate) const OTHER: Self = Self(u16::MAX - 1);
 
-    /// The one with a number, if there is one.
+    /// Returns the symbol with a number, if there is one.
     pub(super) fn nth(number: usize) -> Option<Self> {
         u16::try_from(number).ok().map(Self).filter(|symbol| *symbol < Self::OTHER)
     }
 }
 
-/// An entry as it is kept.
+/// An entry as it is stored.
 #[derive(Clone)]
 pub(super) struct Recorded<K> {
     pub(super) owner: K,
@@ -30,19 +30,19 @@ pub(super) struct Recorded<K> {
     pub(super) way: Way,
 }
 
-/// What is counted as one.
+/// The data of an entry that decides what it is counted as.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Way {
     pub(super) from: Symbol,
     pub(super) to: Symbol,
-    /// The state whose guard has refused it.
+    /// The state whose guard has refused the change.
     pub(super) refused_by: Symbol,
     pub(super) cause: Cause,
     pub(super) guard: Option<Guard>,
 }
 
 impl Way {
-    /// From one state to another, unless the guard of a state has refused that.
+    /// Creates the way from one state to another. `refused_by` is the guard that has refused it, and the guard's state.
     pub(crate) fn new((from, to): (Symbol, Symbol), cause: Cause, refused_by: Option<(Guard, Symbol)>) -> Self {
         let (guard, refused_by) = refused_by.map_or((None, Symbol::NONE), |(guard, state)| (Some(guard), state));
         Self { from, to, refused_by, cause, guard }
@@ -81,11 +81,11 @@ pub struct Entry<'j, K> {
     pub from: Option<&'j str>,
     /// The name of the state that was entered, or would have been; `None` when a pop led to no state.
     pub to: Option<&'j str>,
-    /// What requested it.
+    /// What requested the change.
     pub cause: Cause,
     /// The guard that has refused it, if it was not made.
     pub refused: Option<Refused<'j>>,
-    /// For how many seconds `from` had been active.
+    /// How many seconds `from` had been active.
     pub time_in_state: f64,
 }
 
@@ -95,7 +95,7 @@ pub struct Entry<'j, K> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Refused<'j> {
-    /// Which guard of the state it was.
+    /// The guard of the state.
     pub guard: Guard,
     /// The state's name.
     pub state: &'j str,
@@ -119,7 +119,7 @@ impl<K: fmt::Debug> fmt::Display for Entry<'_, K> {
     }
 }
 
-/// As in `Closed -> Open (change)`.
+/// The states of an entry, displayed as `Closed -> Open (change)`.
 pub(super) struct Ways<'w> {
     pub(super) from: Option<&'w str>,
     pub(super) to: Option<&'w str>,
@@ -132,20 +132,20 @@ impl fmt::Display for Ways<'_> {
     }
 }
 
-/// The text that is displayed where there is no state.
+/// The text that is displayed if there is no state.
 const NO_STATE: &str = "(no state)";
 
 /// The most characters of a name that are displayed.
 const LONGEST_NAME: usize = 200;
 
-/// A state's name as it is displayed, or the text for no state.
+/// Displays a state's name, or that there is no state.
 pub(super) struct Named<'n>(pub(super) Option<&'n str>);
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             None => f.write_str(NO_STATE),
-            // A state that is called so is not none.
+            // A state with this name must look different from no state.
             Some(NO_STATE) => write!(f, "\"{NO_STATE}\""),
             Some(name) => f.write_str(&shown(name, LONGEST_NAME)),
         }

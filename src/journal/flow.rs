@@ -9,8 +9,8 @@ use crate::change::{Cause, Change, Guard, Outcome};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// How often each state has led to each other state, how often which guard has refused this, and how long owners
-/// stayed.
+/// Counts how often each state has led to each other state, how often which guard has refused this, and how long owners stayed
+/// in each state.
 ///
 /// You get one from a [`Journal`](super::Journal). You can also fill one yourself, in [`Owner::on_change`]. With the
 /// feature `serde` it can be written and read in any format. States are written by name, so that flows of several runs
@@ -60,13 +60,13 @@ pub struct Flow {
     pub(super) stays: BTreeMap<Box<str>, Stays>,
 }
 
-/// Changes, or refusals, that are counted as one.
+/// Changes or refusals that are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NamedWay {
     pub(super) from: Option<Box<str>>,
     pub(super) to: Option<Box<str>>,
     pub(super) cause: Cause,
-    /// The guard that has refused it, and that guard's state.
+    /// The guard that has refused the change, and the state of this guard.
     pub(super) refused_by: Option<(Guard, Box<str>)>,
 }
 
@@ -80,9 +80,9 @@ pub struct FlowChange<'f> {
     pub from: Option<&'f str>,
     /// The name of the state that was entered; `None` when a pop led to no state.
     pub to: Option<&'f str>,
-    /// What requested it.
+    /// What requested the change.
     pub cause: Cause,
-    /// How often.
+    /// The number of changes.
     pub count: u64,
 }
 
@@ -96,11 +96,11 @@ pub struct FlowRefusal<'f> {
     pub from: Option<&'f str>,
     /// The name of the state that was not entered; `None` when a pop would have led to no state.
     pub to: Option<&'f str>,
-    /// What requested it.
+    /// What requested the change.
     pub cause: Cause,
     /// The guard that has refused it.
     pub refused: Refused<'f>,
-    /// How often.
+    /// The number of refusals.
     pub count: u64,
 }
 
@@ -119,13 +119,13 @@ impl fmt::Display for FlowRefusal<'_> {
 }
 
 impl Flow {
-    /// Creates a flow in which nothing has been counted.
+    /// Creates an empty flow.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts a change, made or refused, that [`Owner::on_change`] is told of.
+    /// Counts a change, made or refused, that [`Owner::on_change`] gets.
     pub fn note<T: Owner>(&mut self, change: &Change<'_, T>) {
         let name = |state: &StateRef<T>| -> Box<str> { state.name().into() };
         let (from, to) = (change.from.map(name), change.to.map(name));
@@ -140,7 +140,7 @@ impl Flow {
         self.add(NamedWay { from, to, cause: change.cause, refused_by }, 1);
     }
 
-    /// Adds the counts of another flow: of another run, or of other owners.
+    /// Adds the counts of another flow, for example of another run or of other owners.
     pub fn merge(&mut self, other: &Self) {
         for (way, count) in &other.counts {
             self.add(way.clone(), *count);
@@ -175,12 +175,12 @@ impl Flow {
         })
     }
 
-    /// Iterates over the states that an owner has left, with how long they stayed, by the states' names.
+    /// Iterates over the states that an owner has left, with the lengths of the stays in them, by the states' names.
     pub fn stays(&self) -> impl Iterator<Item = (&str, &Stays)> {
         self.stays.iter().map(|(state, stays)| (&**state, stays))
     }
 
-    /// Returns how long owners stayed in a state; `None` if none has left it.
+    /// Returns how long owners stayed in a state; `None` if no owner has left it.
     #[must_use]
     pub fn stays_in(&self, state: &str) -> Option<&Stays> {
         self.stays.get(state)
@@ -194,7 +194,7 @@ impl Flow {
         changes.chain(refusals).flatten().collect()
     }
 
-    /// Returns the part of the counts that belongs to some states: the changes and refusals that lead from one of these
+    /// Returns the counts of the states for which `is_meant` returns `true`: changes and refusals from one of these
     /// states to one of them, and how long owners stayed in them.
     ///
     /// # Examples
@@ -225,7 +225,7 @@ impl Flow {
         part
     }
 
-    /// Adds to a count. A number that is read from a file may be anything.
+    /// Adds to a count. The sum saturates, because a number from a file may be of any size.
     pub(super) fn add(&mut self, way: NamedWay, more: u64) {
         let count = self.counts.entry(way).or_default();
         *count = count.saturating_add(more);
@@ -259,7 +259,7 @@ impl fmt::Display for Flow {
     }
 }
 
-/// Writes a table with a line above it, unless it is empty.
+/// Writes a table with an empty line above it, unless it has no rows.
 fn write_table<const N: usize>(f: &mut fmt::Formatter<'_>, head: [&str; N], rows: &[[String; N]]) -> fmt::Result {
     if rows.is_empty() {
         return Ok(());

@@ -1,7 +1,7 @@
-//! What has happened to many owners: a [`Journal`] lists their changes, and a [`Flow`] counts them (rule 29).
+//! The changes of many owners: a [`Journal`] lists them, and a [`Flow`] counts them (rule 29).
 
-// The layer `journal`, to which `diagram` belongs, too: it knows states and the keys of a batch, and not the code that writes
-// the journal.
+// The layer `journal`, which includes `diagram`. It knows states and the keys of a batch. It does not know the code that
+// writes the journal.
 
 #[cfg(feature = "serde")]
 mod data;
@@ -30,8 +30,8 @@ use crate::state::StateRef;
 
 /// The last changes of some owners, made or refused, and counts of all their changes.
 ///
-/// A batch writes a journal by itself, once it has been given one with
-/// [`Batch::set_journal`](crate::Batch::set_journal). The entries then have the order of
+/// A batch writes a journal by itself when you pass it one with [`Batch::set_journal`](crate::Batch::set_journal). The entries
+/// then have the order of
 /// [rule 19](crate::docs::semantics#rule-19), on any number of threads. A cast writes one, too, with
 /// [`Members::set_journal`](crate::Members::set_journal). For machines that are in neither, call [`note`](Self::note)
 /// in [`Owner::on_change`]. `K` is the type that identifies an owner: a key, or a number or entity of the game.
@@ -76,20 +76,20 @@ use crate::state::StateRef;
 pub struct Journal<K = Key> {
     capacity: usize,
     entries: VecDeque<Recorded<K>>,
-    /// When the entries were written, in seconds; each time once.
+    /// The times at which entries were written, in seconds. Each time is listed once.
     moments: VecDeque<f64>,
-    /// The number of the first of them.
+    /// The number of the first of these times.
     first_moment: u32,
     names: Vec<Box<str>>,
     by_name: HashMap<Box<str>, Symbol>,
-    /// The counts of all that has been written down since it was cleared.
+    /// The counts of all changes that have been recorded since the journal was cleared.
     tally: Tally,
-    /// How much had been written down when it was cleared.
+    /// How many changes had been recorded when it was cleared.
     cleared: u64,
 }
 
 impl<K: Clone> Journal<K> {
-    /// Creates a journal that keeps the last `entries` changes; with 0, it only counts.
+    /// Creates a journal that keeps the last `entries` changes. With 0, it only counts.
     #[must_use]
     pub fn new(entries: usize) -> Self {
         Self {
@@ -104,8 +104,7 @@ impl<K: Clone> Journal<K> {
         }
     }
 
-    /// Records a change of an owner, made or refused, that [`Owner::on_change`] has been told of. `now` is the time, in
-    /// seconds.
+    /// Records a change of an owner, made or refused, that [`Owner::on_change`] has received. `now` is the time, in seconds.
     ///
     /// # Examples
     ///
@@ -148,8 +147,8 @@ impl<K: Clone> Journal<K> {
         self.write(owner, (from, to), cause, refused_by, (now, time_in_state));
     }
 
-    /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a
-    /// change, made or refused, that [`Owner::on_change`] is told of.
+    /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a change, made
+    /// or refused, that [`Owner::on_change`] receives.
     ///
     /// # Examples
     ///
@@ -215,8 +214,8 @@ impl<K: Clone> Journal<K> {
         self.entries.is_empty()
     }
 
-    /// Returns how many changes have been recorded, whether or not their entries are still kept. The difference to an
-    /// earlier number is how many have been added since.
+    /// Returns how many changes have been recorded, whether or not their entries are still kept. Subtract an earlier number to
+    /// get the number of changes since then.
     ///
     /// # Examples
     ///
@@ -284,9 +283,9 @@ impl<K: Clone> Journal<K> {
     }
 }
 
-/// How it is written.
+/// Methods for code that writes the journal.
 impl<K: Clone> Journal<K> {
-    /// What a name is called in the entries.
+    /// Returns the number of a name in the entries.
     pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
         if let Some(symbol) = self.by_name.get(name) {
             return *symbol;
@@ -297,7 +296,7 @@ impl<K: Clone> Journal<K> {
         symbol
     }
 
-    /// The number of the moment at which the next entries are written.
+    /// Returns the number of the time at which the next entries are written.
     pub(crate) fn moment(&mut self, at: f64) -> u32 {
         if self.entries.is_empty() {
             self.moments.clear();
@@ -310,7 +309,7 @@ impl<K: Clone> Journal<K> {
         self.first_moment.wrapping_add(last)
     }
 
-    /// Records changes that are counted as one, with their owners, and for how many seconds the state had been active.
+    /// Records changes that are counted together. Each has its owner, and how many seconds the state had been active.
     pub(crate) fn record(
         &mut self,
         way: Way,
@@ -321,7 +320,7 @@ impl<K: Clone> Journal<K> {
         let left_out = changes.len().saturating_sub(self.capacity);
         let forgotten = (self.entries.len() + changes.len() - left_out).saturating_sub(self.capacity);
         self.entries.drain(..forgotten);
-        // With what `skip` returns, the rest would be pushed one by one.
+        // With the iterator that `skip` returns, `extend` would push the entries one by one.
         if let Some(last) = left_out.checked_sub(1) {
             changes.nth(last);
         }

@@ -2,20 +2,19 @@
 
 use std::ops::Range;
 
-/// How many lengths are told apart: shorter than a 1024th of a second, then each twice as long as the one before.
+/// The number of lengths: one below 1/1024 of a second, then each twice as long as the one before.
 const LENGTHS: usize = 32;
 
-/// The power of two at which the second of them begins.
+/// The power of two at which the second length begins.
 const SHORTEST: i32 = -10;
 
-/// The power of the first length, as a float has it.
+/// The exponent of the first length, as a float stores it.
 const BEFORE_SECOND: usize = (1023 + SHORTEST - 1).unsigned_abs() as usize;
 
-/// No stay is longer, so that a sum of them has an end.
+/// The longest stay that is counted, so that a sum of stays stays finite.
 const LONGEST: f64 = f32::MAX as f64;
 
-/// How long owners stayed in a state before they left it: a histogram, in which each length is twice as long as the one
-/// before.
+/// How long owners stayed in a state before they left it, as a histogram: each length is twice as long as the one before.
 ///
 /// # Examples
 ///
@@ -32,13 +31,13 @@ const LONGEST: f64 = f32::MAX as f64;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stays {
     pub(super) counts: [u64; LENGTHS],
-    /// The sum of all of them, in seconds.
+    /// The sum of all stays, in seconds.
     pub(super) seconds: f64,
 }
 
 impl Stays {
-    /// Counts one more stay of this many seconds. NaN counts as 0, and an infinite stay as the longest that a journal
-    /// knows.
+    /// Counts one more stay of this many seconds. NaN counts as 0, and an infinite stay as the longest that a journal can
+    /// count.
     #[inline]
     pub fn note(&mut self, seconds: f64) {
         let seconds = seconds.clamp(0.0, LONGEST);
@@ -81,17 +80,17 @@ impl Stays {
         found.map(|(length, _)| length)
     }
 
-    /// Adds the stays in another state, or of another time.
+    /// Adds the stays in another state, or of another period.
     pub fn merge(&mut self, other: &Self) {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count = count.saturating_add(other));
         self.seconds = (self.seconds + other.seconds).min(f64::MAX);
     }
 }
 
-/// Which of the lengths some seconds are, which are not negative.
+/// Returns the index of the length that contains a number of seconds, which must not be negative.
 #[inline]
 fn length_of(seconds: f64) -> usize {
-    // What is above the 52 bits of the fraction is the power, with its bias of 1023.
+    // The bits above the 52 bits of the fraction are the exponent, with its bias of 1023.
     let power = (seconds.to_bits() >> 52) as u16;
     usize::from(power).saturating_sub(BEFORE_SECOND).min(LENGTHS - 1)
 }

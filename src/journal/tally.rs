@@ -1,4 +1,4 @@
-//! Counts of a journal's entries, by the names' numbers.
+//! Counts of a journal's entries, by the numbers of the names.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use super::stays::Stays;
 pub(super) struct Tally {
     counts: Vec<(Way, u64)>,
     places: HashMap<Way, usize, FxBuildHasher>,
-    /// Where the last ones were counted: the next are often of the same way.
+    /// The index at which the last changes were counted. The next ones are often counted there, too.
     last: usize,
-    /// How long each state was active, by its number.
+    /// How long owners stayed in each state, by the number of the state's name.
     stays: Vec<Stays>,
 }
 
@@ -23,7 +23,7 @@ impl Tally {
         Self { counts: Vec::new(), places: HashMap::default(), last: 0, stays: Vec::new() }
     }
 
-    /// Counts changes of one way, by how many seconds the state that they lead from had been active.
+    /// Counts changes of one way. For each change, `times_in_state` has the seconds for which the old state had been active.
     pub(super) fn count(&mut self, way: Way, times_in_state: impl ExactSizeIterator<Item = f32>) {
         if self.counts.get(self.last).is_none_or(|(last, _)| *last != way) {
             self.last = self.place(way);
@@ -46,7 +46,7 @@ impl Tally {
         })
     }
 
-    /// How many changes have been counted.
+    /// Returns how many changes have been counted.
     pub(super) fn total(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum()
     }

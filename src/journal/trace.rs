@@ -1,4 +1,4 @@
-//! A journal as a trace that Perfetto and Chrome can open.
+//! Writing a journal as a trace that Perfetto and Chrome can open.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,16 +11,16 @@ use crate::machine::seat::path_to;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// A [`Journal`] as a trace, in Chrome's format, which [Perfetto](https://ui.perfetto.dev) can open too.
+/// A [`Journal`] as a trace in Chrome's format, which [Perfetto](https://ui.perfetto.dev) can open, too.
 ///
-/// Each owner has its own track. The tracks have the order in which their owners first come in the journal. A state is
-/// a slice on the track, from when it was entered until it was left. States around it are slices around it, if they are
+/// Each owner has its own track. The tracks have the order in which their owners first appear in the journal. A state is a
+/// slice on the track, from when it was entered until it was left. The ancestors of a state are slices around it, if they are
 /// [known](Self::with_states). A refusal is an instant.
 ///
-/// A journal contains only changes. So an owner that has not changed yet has no track, and messages are not in the
-/// trace. If an owner has changed in a way that no journal is told of, by `stop` and `start`, the slice before lasts
-/// until the beginning of the state that was left next, as far as its time in state shows it. If a clock is set back,
-/// the time in the trace stands still until the clock has caught up.
+/// A journal contains only changes. So an owner that has not changed yet has no track, and messages are not in the trace. A
+/// journal does not record `stop` and `start`. If an owner has changed state in this way, its next change shows, by the time
+/// in the state, when the new state began; the slice before lasts until then. If a clock is set back, the time in the trace
+/// stands still until the clock has caught up.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ use crate::state::StateRef;
 /// ```
 pub struct Trace<'j, K> {
     journal: &'j Journal<K>,
-    /// The names of the states around a state, outermost first.
+    /// The names of the ancestors of a state, outermost first.
     around: HashMap<String, Vec<String>>,
     label: Box<dyn Fn(K) -> String + 'j>,
     is_meant: Box<dyn Fn(K) -> bool + 'j>,
@@ -62,7 +62,7 @@ pub struct Trace<'j, K> {
 }
 
 impl<K: Copy> Journal<K> {
-    /// Returns the entries that the journal keeps as a trace, which can be written to a file.
+    /// Returns the entries of the journal as a trace, which can be written to a file.
     #[must_use]
     pub fn trace(&self) -> Trace<'_, K>
     where
@@ -79,7 +79,7 @@ impl<K: Copy> Journal<K> {
 }
 
 impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
-    /// Draws the states around these states, too: pass the states of `Definition::states`, or states in code.
+    /// Draws the ancestors of these states, too: pass the states of `Definition::states`, or states in code.
     ///
     /// A parent is one slice for as long as states in it follow each other, even if the parent itself was left and
     /// entered between them: the journal does not contain that.
@@ -102,13 +102,13 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         Self { label: Box::new(label), ..self }
     }
 
-    /// Leaves out all owners except some. Perfetto is slow with more than some thousand tracks.
+    /// Leaves out all owners for which `is_meant` returns `false`. Perfetto is slow with more than a few thousand tracks.
     #[must_use]
     pub fn only(self, is_meant: impl Fn(K) -> bool + 'j) -> Self {
         Self { is_meant: Box::new(is_meant), ..self }
     }
 
-    /// Sets the time, in seconds, until which states last that have not been left. By default it is the time of the
+    /// Sets the time, in seconds, at which states that have not been left end in the trace. By default it is the time of the
     /// last entry.
     #[must_use]
     pub fn until(self, seconds: f64) -> Self {
@@ -117,7 +117,7 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
 
     /// Writes the trace as JSON, ordered by time, in microseconds.
     ///
-    /// The trace is written entry by entry, in one pass; a pass before it looks for the tracks. How much memory this
+    /// The trace is written entry by entry, in one pass, after a first pass that collects the tracks. The memory that this
     /// takes depends on the number of owners, not on the number of entries.
     ///
     /// # Errors
@@ -168,16 +168,16 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         self.journal.entries().filter(|entry| (self.is_meant)(entry.owner))
     }
 
-    /// The states around a state, and itself.
+    /// Returns the names of a state and its ancestors, outermost first.
     fn path<'s>(&'s self, state: &'s str) -> Vec<&'s str> {
         let around = self.around.get(state).map_or(&[][..], Vec::as_slice);
         around.iter().map(String::as_str).chain([state]).collect()
     }
 
-    /// Finds the owners, and the states that owners are in without an entry that says so.
+    /// Finds the owners, and the states in which owners are without an entry for entering them.
     fn tracks(&self) -> Tracks<'j, K> {
         let mut numbers: HashMap<K, usize> = HashMap::new();
-        // In which state each owner is, and since when.
+        // The state that each owner is in, and since when.
         let mut now_in: Vec<TracedOwner<'_>> = Vec::new();
         let mut begins = Vec::new();
         let mut clock = TraceClock::default();
@@ -190,7 +190,8 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
             }
             let known = &mut now_in[track];
             if let Some(from) = entry.from.filter(|from| known.state != Some(*from)) {
-                // A journal keeps seven digits of a time in state: it may begin somewhat too early.
+                // A journal stores only seven digits of a time in state, so the calculated beginning may be slightly too
+                // early.
                 let earliest = known.since.max(at.min(0));
                 let begin = (at - micros(entry.time_in_state)).clamp(earliest, at);
                 begins.push(Begin { at: begin, after: known.after, track, state: from });
@@ -200,37 +201,37 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 *known = TracedOwner { state: entry.to, since: at, after: nth + 1 };
             }
         }
-        // It is stable: what begins at once stays in the order of the journal.
+        // The sort is stable: states that begin at the same time keep the order of the journal.
         begins.sort_by_key(|begin| (begin.at, begin.after));
         Tracks { numbers, begins }
     }
 }
 
-/// What is known of a journal before its entries are written.
+/// What a first pass over a journal has found.
 struct Tracks<'j, K> {
-    /// The number of each owner's track, in the order of the journal.
+    /// The number of each owner's track, in the order of their first entries.
     numbers: HashMap<K, usize>,
     begins: Vec<Begin<'j>>,
 }
 
-/// A state in which an owner is without an entry that says so: the first one, or one that `start` led to.
+/// A state in which an owner is without an entry for entering it: the owner's first state, or a state that `start` led to.
 struct Begin<'j> {
     /// In microseconds.
     at: i64,
-    /// Behind how many of the journal's entries it comes, for the owner's own last one may be of the same time.
+    /// How many entries of the journal come before it. The owner's own last entry may have the same time.
     after: usize,
     track: usize,
     state: &'j str,
 }
 
-/// In which state an owner is, since when, and behind how many entries.
+/// The state that an owner is in, since when, and after how many entries.
 struct TracedOwner<'j> {
     state: Option<&'j str>,
     since: i64,
     after: usize,
 }
 
-/// Goes forward only.
+/// A clock that never goes back.
 #[derive(Default)]
 struct TraceClock(Option<i64>);
 
@@ -242,7 +243,7 @@ impl TraceClock {
     }
 }
 
-/// So many seconds in microseconds: at most 285 years, for no other number does JSON keep exactly.
+/// Converts seconds to microseconds. The result is at most 285 years, because JSON cannot represent larger integers exactly.
 fn micros(seconds: f64) -> i64 {
     const MOST: f64 = 9e15;
     #[expect(clippy::cast_possible_truncation, reason = "it is no more than that")]
@@ -256,7 +257,7 @@ struct TraceWriter<W> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Ends the slices that are no part of a path, and begins the missing ones. The innermost slice is begun again in any case.
+    /// Ends the slices that are not part of a path, and begins the missing ones. The innermost slice is always begun again.
     fn enter<'s>(
         &mut self,
         track: usize,
@@ -299,7 +300,7 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// A text as JSON has it. This module is there without `serde_json`, which only definitions need.
+/// A text as a JSON string. This module is compiled without `serde_json`, which only definitions need.
 struct JsonText<S>(S);
 
 impl<S: AsRef<str>> fmt::Display for JsonText<S> {

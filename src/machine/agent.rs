@@ -55,7 +55,7 @@ use crate::state::IntoState;
 pub struct Agent<T: Owner> {
     owner: T,
     machine: StateMachine<T>,
-    /// The watch of the machine, while a cast has lent the agent.
+    /// The observer of the machine's changes, while a cast has lent the agent.
     watch: Option<MachineWatch<T>>,
 }
 
@@ -190,22 +190,22 @@ impl<T: Owner> Agent<T> {
         &mut self.machine
     }
 
-    /// How many bytes after the agent's address its owner and its machine's seat lie.
+    /// The offsets in bytes of the owner and of its machine's seat from the agent's address.
     pub(crate) const OFFSETS: (usize, usize) =
         (mem::offset_of!(Self, owner), mem::offset_of!(Self, machine) + StateMachine::<T>::SEAT_OFFSET);
 
-    /// The owner, and its machine's methods, which report each change to `watch`.
+    /// Returns the owner and the machine's methods, which report each change to `watch`.
     #[inline]
     pub(crate) fn watched<'a>(&'a mut self, watch: &'a mut MachineWatch<T>) -> (&'a mut T, MachineMut<'a, T>) {
         (&mut self.owner, self.machine.observed(Some(watch)))
     }
 
-    /// Reports each change from now on to `watch`, if there is one.
+    /// Sets the watch to which changes are reported from now on.
     pub(crate) fn set_watch(&mut self, watch: Option<MachineWatch<T>>) {
         self.watch = watch;
     }
 
-    /// Calls `act` with the machine, which reports each change to the watch if there is one, and with the owner.
+    /// Calls `act` with the owner and the machine, which reports each change to the watch, if there is one.
     #[inline]
     fn run<R>(&mut self, act: impl FnOnce(&mut MachineMut<'_, T>, &mut T) -> R) -> R {
         let Self { owner, machine, watch } = self;

@@ -1,8 +1,8 @@
-//! Ticks, and updates of states, that have nothing to do, and are over as soon as they begin.
+//! Ticks and updates that have nothing to do, and so end at once.
 //!
 //! A machine that is asleep has nothing to do until its next timer is due. A state from a file that only tries its exits has
-//! nothing to do before one of them can open. A tick finds this out by asking; the next ticks only compare the clock. The
-//! only difference is the time that a tick takes. Any other request to the machine ends this.
+//! nothing to do until one of them can open. A full tick finds this out; the next ticks only compare the clock. They do the
+//! same as full ticks, but take less time. Any other request to the machine ends this.
 
 use super::seat::Seat;
 use super::waiting::Scope;
@@ -14,10 +14,10 @@ use crate::state::StateRef;
 /// Until when the ticks of a machine without a global state have nothing to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Idle {
-    /// The time of the last tick, if the next tick may have nothing to do; otherwise NaN. If the clock stands still, the tick is
-    /// carried out in full, because the log may have to say so.
+    /// The time of the last tick, if the next tick may have nothing to do; otherwise NaN. If the clock stands still, the tick
+    /// is run in full, because it may have to log this.
     seen: f64,
-    /// Until when its states have nothing to do, as they have said; or until when the machine sleeps.
+    /// Until when the states have declared that they have nothing to do, or until when the machine sleeps.
     quiet: Quiet,
 }
 
@@ -25,13 +25,13 @@ impl Idle {
     /// The next tick has something to do.
     pub(crate) const NOT: Self = Self { seen: f64::NAN, quiet: Quiet::NONE };
 
-    /// Whether there is nothing to remember.
+    /// Returns whether there is nothing to store.
     #[inline]
     pub(crate) fn is_not(&self) -> bool {
         self.seen.is_nan() && self.quiet.states == 0
     }
 
-    /// Whether a tick of a machine in this state has nothing to do.
+    /// Returns whether a tick of a machine in this state has nothing to do.
     #[inline]
     pub(crate) fn lasts<T: Owner>(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
         if self.seen.is_nan() {
@@ -45,13 +45,13 @@ impl Idle {
         lasts
     }
 
-    /// What the states said in earlier ticks, as far as it still holds: nothing, once one of them has something to do.
+    /// Returns what the states declared in earlier ticks; nothing, as soon as one of them has something to do.
     #[inline]
     pub(crate) fn quiet(&self, now: impl FnOnce() -> f64) -> Quiet {
         if self.quiet.states != 0 && now() < self.quiet.until { self.quiet } else { Quiet::NONE }
     }
 
-    /// What is known of the ticks after this one.
+    /// Returns what is known about the ticks after this one.
     #[inline]
     pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
         if seat.is_asleep() {
@@ -68,27 +68,27 @@ impl Idle {
     }
 }
 
-/// When a timer or the end of sleep is due.
+/// Returns when the next timer or the end of the sleep is due.
 fn next<T: Owner>(seat: &Seat<T>) -> f64 {
     seat.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next())
 }
 
-/// What the active states of a machine have said of how long they have nothing to do.
+/// For how long the active states of a machine have declared that they have nothing to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Quiet {
-    /// The earliest time at which one of them has something to do.
+    /// The earliest time at which one of these states has something to do.
     until: f64,
-    /// Which of them have said so, as bits by their depth.
+    /// The states that have declared this, one bit for each depth.
     states: u64,
-    /// The revision of the states when they said so. At another revision they may have something to do.
+    /// The revision of the states when they declared it. At another revision they may have something to do.
     revision: usize,
 }
 
 impl Quiet {
-    /// None has said anything.
+    /// No state has declared anything.
     pub(crate) const NONE: Self = Self { until: f64::INFINITY, states: 0, revision: 0 };
 
-    /// Notes for how many seconds after its entry a state has nothing to do.
+    /// Records that a state has nothing to do for `seconds` after its entry.
     #[inline]
     pub(crate) fn note<T: Owner>(&mut self, seat: &Seat<T>, of: Scope, seconds: f64, revision: usize) {
         let Scope::State(depth) = of else { return };
@@ -100,7 +100,7 @@ impl Quiet {
         self.states |= bit(depth.into());
     }
 
-    /// Whether the state at a depth has nothing to do now.
+    /// Returns whether the state at a depth has nothing to do now.
     #[inline]
     pub(crate) fn has<T: Owner>(&self, depth: usize, state: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
         self.states & bit(depth) != 0 && self.is_so(state, now())
@@ -111,14 +111,14 @@ impl Quiet {
         now < self.until && self.revision == state.revision()
     }
 
-    /// Whether that many active states have all said so.
+    /// Returns whether all `depth` active states have declared that they have nothing to do.
     #[inline]
     fn is_all(&self, depth: usize) -> bool {
         (1..=64).contains(&depth) && self.states == bit(depth).wrapping_sub(1)
     }
 }
 
-/// The bit of a depth. States deeper than there are bits have none.
+/// Returns the bit of a depth. States deeper than 64 have no bit.
 #[inline]
 fn bit(depth: usize) -> u64 {
     if depth < 64 { 1 << depth } else { 0 }

@@ -1,7 +1,7 @@
-//! One owner's machine: its seat, its requests and timers, and the one change algorithm.
+//! One owner's machine: its seat, its requests and timers, and the change algorithm.
 //!
-//! This is the core's layer: it knows states, owners and the handle. It knows no files, batches, casts, or saved data. Those
-//! layers lie above and use what is here.
+//! This is the core layer. It knows states, owners and the handle. It does not know files, batches, casts, or saved data:
+//! those layers use it.
 
 pub(crate) mod agent;
 pub(crate) mod idle;

@@ -1,4 +1,4 @@
-//! Observers of a machine's steps and changes, besides its owner.
+//! Observers of a machine's steps and changes, apart from its owner.
 
 use alloc::vec::Vec;
 
@@ -7,21 +7,23 @@ use super::step::Step;
 use crate::change::Change;
 use crate::owner::Owner;
 
-/// Is told of a machine's steps and changes in their order: a recording, a journal, or the cast that the machine is in.
+/// An observer of a machine's steps and changes, in their order: a recording, a journal, or the cast that contains the
+/// machine.
 pub(crate) trait Observer<T: Owner> {
-    /// Whether it sees each exit and enter, and the start and the stop. If not, [`step`](Self::step) is not called.
+    /// Returns whether the observer gets each exit and enter, and the start and the stop. If not, [`step`](Self::step) is not
+    /// called.
     fn sees_steps(&self) -> bool {
         false
     }
-    /// The machine exits or enters a state, starts or stops.
+    /// Called when the machine exits or enters a state, starts or stops.
     fn step(&mut self, _step: Step<T>) {}
-    /// The machine is in another state than before.
+    /// Called when the machine's current state has changed.
     fn moved(&mut self, _seat: &Seat<T>, _cx: &mut T::Context<'_>) {}
-    /// A change was made or refused at a time, in seconds.
+    /// Called when a change was made or refused. `now` is in seconds.
     fn changed(&mut self, _change: &Change<'_, T>, _now: f64, _cx: &mut T::Context<'_>) {}
 }
 
-/// A recording.
+/// A recording of all steps.
 impl<T: Owner> Observer<T> for Vec<Step<T>> {
     fn sees_steps(&self) -> bool {
         true
@@ -36,13 +38,13 @@ impl<T: Owner> Observer<T> for Vec<Step<T>> {
     }
 }
 
-/// Reports on a machine to the context of its callbacks.
+/// An observer that reports a machine's changes to the context of its callbacks.
 pub(crate) struct MachineWatch<T: Owner> {
-    /// Which machine it is.
+    /// The index of the machine.
     pub(crate) index: usize,
-    /// See [`Observer::moved`].
+    /// See [`Observer::moved`]. The first argument is the index.
     pub(crate) moved: fn(usize, &Seat<T>, &mut T::Context<'_>),
-    /// See [`Observer::changed`].
+    /// See [`Observer::changed`]. The first argument is the index.
     pub(crate) changed: fn(usize, &Change<'_, T>, f64, &mut T::Context<'_>),
 }
 

@@ -1,4 +1,4 @@
-//! What a machine is doing at one moment, in words: for tools that show it.
+//! What a machine is doing at one moment, in words, for tools that show it.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -40,7 +40,7 @@ use crate::state::StateRef;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MachineReport {
-    /// Who it is, by [`Owner::label`].
+    /// The owner's name, by [`Owner::label`].
     pub label: String,
     /// The active states, from the outermost to current. Empty when there is none.
     pub path: Vec<StateReport>,
@@ -65,7 +65,7 @@ pub struct MachineReport {
 pub struct StateReport {
     /// The state's name.
     pub name: String,
-    /// For how many seconds it has been active. While another state is pushed over it, this time is paused ([rule
+    /// How many seconds it has been active. While another state is pushed over it, this time is paused ([rule
     /// 18](crate::docs::semantics#rule-18)).
     pub seconds: f64,
 }
@@ -77,11 +77,11 @@ pub struct StateReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TimerReport {
-    /// What it asks for when it is due: `change to Patrol`, or `message to oneself`.
+    /// What the timer requests when it is due: `change to Patrol`, or `message to oneself`.
     pub asks_for: String,
-    /// The active state that it ends with. `None` if it lasts as long as the machine.
+    /// The active state whose exit ends the timer. `None` if the timer lasts as long as the machine.
     pub ends_with: Option<String>,
-    /// In how many seconds it is due, to the millisecond.
+    /// In how many seconds the timer is due, to the millisecond.
     pub due_in: f64,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Display for TimerReport {
 }
 
 impl MachineReport {
-    /// That of a machine whose owner's clock shows `now`.
+    /// Creates the report of a machine whose owner's clock shows `now`.
     pub(crate) fn new<T: Owner>(owner: &T, seat: &Seat<T>, global: Option<&StateRef<T>>, now: f64) -> Self {
         let name = |state: &StateRef<T>| state.name().into_owned();
         let view = seat.view(&StateRef::NONE);
@@ -115,7 +115,7 @@ impl MachineReport {
         };
         if let Some(rare) = &seat.rare {
             report.stack = rare.stack.iter().map(suspended).collect();
-            // What a machine only keeps among its timers is never due.
+            // Notes are stored among the timers, but are never due.
             let timers = rare.waiting.timers.iter().filter(|timer| !timer.then.is_note());
             report.timers = timers.map(|timer| timer_report(timer, &path, now)).collect();
             report.sleeps_for = rare.waiting.wakes_at().map(|at| in_milliseconds(at - now));
@@ -125,7 +125,7 @@ impl MachineReport {
     }
 }
 
-/// If a label fails, what it has written so far.
+/// Returns the owner's label. If writing the label fails, returns the part written so far.
 fn label_of<T: Owner>(owner: &T) -> String {
     let mut label = String::new();
     let _ = write!(label, "{}", Label(owner));
@@ -151,7 +151,7 @@ fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> T
     TimerReport { asks_for, ends_with, due_in: in_milliseconds(timer.due - now) }
 }
 
-/// Rounds seconds. The tolerance that is taken off a timer (rule 18) would otherwise be seen.
+/// Rounds to milliseconds. Otherwise the tolerance that is subtracted from a timer (rule 18) would show.
 fn in_milliseconds(seconds: f64) -> f64 {
     // `f64::round` needs `std`. Adding and subtracting a number of this size rounds to a whole one.
     const WHOLE: f64 = 6_755_399_441_055_744.0;

@@ -1,7 +1,7 @@
-//! Where an owner's current and previous state are kept, with all that goes with them.
+//! The current and previous state of an owner, with the data that belongs to them.
 //!
-//! A `StateMachine` is a seat and a global. A `Batch` keeps its owners' seats as columns, and loads one when something out
-//! of the ordinary happens to an owner.
+//! A `StateMachine` consists of a seat and a global state. A `Batch` stores the seats of its owners as columns. It loads one
+//! of them into a `Seat` when an owner does something that the columns do not cover.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,68 +16,68 @@ use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
-/// States from the outermost to the innermost. More than four deep, it allocates.
+/// States from the outermost to the innermost. A path of more than four states allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
 
-/// 48 bytes for each type of owner: the data that few machines need is in a box, which is made when it is needed.
+/// A seat takes 48 bytes for every type of owner. The data that few machines need is in a box, which is allocated when needed.
 pub(crate) struct Seat<T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) current: StateRef<T>,
     /// `StateRef::NONE` when there is none.
     pub(crate) previous: StateRef<T>,
-    /// When current was entered, in seconds; `NEVER` when it has not been.
+    /// When the current state was entered, in seconds; `NEVER` if it has not been entered.
     pub(crate) entered_at: f64,
     pub(crate) rare: Option<Box<Rare<T>>>,
 }
 
 /// The data that a machine needs if its states are nested or suspended, or if it waits.
 pub(crate) struct Rare<T: Owner> {
-    /// The states around current, outermost first.
+    /// The ancestors of the current state, outermost first.
     pub(crate) ancestors: Vec<StateRef<T>>,
-    /// When each of them was entered.
+    /// When each ancestor was entered, in seconds.
     pub(crate) ancestors_entered_at: Vec<f64>,
-    /// The suspended paths, the oldest first: nearly all owners have at most one.
+    /// The suspended paths, oldest first. Nearly all owners have at most one.
     pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
-    /// The states last changed to, once one callback has led to suspiciously many changes.
+    /// The targets of the latest changes. They are recorded once a callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
     pub(crate) waiting: Waiting<T>,
-    /// While a callback lends the seat: what has happened to the seat since.
+    /// What has happened to the seat since a callback lent it; `None` while it is not lent.
     pub(crate) lent: Option<SeatLoan>,
 }
 
 /// The changes of a seat while a callback lends it.
 #[derive(Clone, Copy)]
 pub(crate) struct SeatLoan {
-    /// Whether it was lent in an `exit` or `suspend`, so that it may not change state (rule 12).
+    /// Whether the seat was lent in an `exit` or `suspend`, where it cannot change state (rule 12).
     pub(crate) is_being_left: bool,
     /// How many changes have been made.
     pub(crate) made: u32,
-    /// How many of the active states, from the outermost, no change has left.
+    /// How many of the active states, from the outermost, have stayed active through all of these changes.
     pub(crate) kept: usize,
 }
 
 /// A suspended path: another state was pushed on top of it. Its time is paused (rule 18).
 ///
-/// What most have of each list lies in it, so that a clone of a batch need not allocate.
+/// The inline capacity of each list holds what most paths need, so that cloning a batch rarely allocates.
 pub(crate) struct Suspended<T: Owner> {
     pub(crate) current: StateRef<T>,
     /// How long current had been active, in seconds.
     pub(crate) time: f64,
-    /// Each with how long it had been.
+    /// Each ancestor with the seconds for which it had been active.
     pub(crate) ancestors: SmallVec<[(StateRef<T>, f64); 2]>,
-    /// The timers of these states. Each has the seconds that remain of it.
+    /// The timers of these states. `due` is the number of seconds that remain.
     pub(crate) timers: Timers<T>,
 }
 
-/// A suspended path that is being resumed, with the times and timers that come back with its states. It belongs to the pop: when
-/// the pop ends, or is cut short, the times and timers that have not come back are dropped (rules 15, 25).
+/// A suspended path that is being resumed, with its times and timers. They return together with their states. When the pop
+/// ends or is cut short, the times and timers that have not returned are dropped (rules 15, 25).
 pub(crate) struct Resumption<T: Owner> {
     suspended: Suspended<T>,
-    /// By the clock at the swap, from which on the path's time goes on.
+    /// The clock's time when the pop took place: from then on, the path's time counts again.
     now: f64,
-    /// How many timers were running then. The timers of the path come behind these, in their order of asking.
+    /// How many timers were running at the pop. The timers of the path follow them, in the order in which they were set.
     running: usize,
 }
 
@@ -88,12 +88,12 @@ impl<T: Owner> Seat<T> {
         seat
     }
 
-    /// The seat of an owner without a state.
+    /// Creates the seat of an owner without a state.
     pub(crate) const fn empty() -> Self {
         Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: NEVER, rare: None }
     }
 
-    /// Empties the seat, all but its room. Returns the states and messages that it held.
+    /// Empties the seat, but keeps its memory. Passes the states and messages that it held to `take`.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
@@ -105,8 +105,9 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Sets current, and with it the ancestors, without any callback. A parents' chain without an end is cut off. States that
-    /// stay active keep their time, and those that come have that of current.
+    /// Sets the current state and its ancestors, without any callback. If the chain of parents is endless, the state is
+    /// treated as one without a parent. States that stay active keep their time; the new ones get the time of the current
+    /// state.
     pub(crate) fn place(&mut self, current: StateRef<T>) {
         let mut path = Path::new();
         if !current.is_none() {
@@ -149,30 +150,30 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref().map_or(&[], |rare| &rare.ancestors)
     }
 
-    /// Whether current has been entered: by a start, or by a change.
+    /// Returns whether the current state has been entered, by a start or by a change.
     pub(crate) fn is_entered(&self) -> bool {
         !self.entered_at.is_nan()
     }
 
-    /// Current, if it is a singleton and there is nothing rare about it.
+    /// Returns the current state, if it is a singleton and the seat has no rare data.
     #[inline]
     pub(crate) fn lone(&self) -> Option<&'static dyn State<T>> {
         if self.rare.is_none() { self.current.as_singleton() } else { None }
     }
 
-    /// Whether one state is active, and there is nothing rare about it.
+    /// Returns whether exactly one state is active and the seat has no rare data.
     #[inline]
     pub(crate) fn is_lone(&self) -> bool {
         self.rare.is_none() && !self.current.is_none()
     }
 
-    /// How many states are active.
+    /// Returns how many states are active.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         if self.current.is_none() { 0 } else { self.ancestors().len() + 1 }
     }
 
-    /// The active state at a depth, 0 being the outermost.
+    /// Returns the active state at a depth. The outermost state has depth 0.
     #[inline]
     pub(crate) fn at(&self, depth: usize) -> Option<&StateRef<T>> {
         let ancestors = self.ancestors();
@@ -183,12 +184,12 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// The active states, outermost first.
+    /// Returns the active states, outermost first.
     pub(crate) fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.ancestors().iter().chain(self.current.as_option())
     }
 
-    /// How many of the active states, from the outermost, are the same as in `path`.
+    /// Returns how many of the active states, from the outermost, are the same as in `path`.
     pub(crate) fn shared_with(&self, path: &[StateRef<T>]) -> usize {
         let mut shared = 0;
         while shared < path.len() && self.at(shared) == Some(&path[shared]) {
@@ -201,7 +202,7 @@ impl<T: Owner> Seat<T> {
         self.view(&StateRef::NONE).depth_of(state).is_some()
     }
 
-    /// Notes that the machine is to fall asleep, if it is asked to.
+    /// Records a request to sleep. It takes effect when the callback has returned.
     #[inline]
     pub(crate) fn note(&mut self, request: &Request<T>) {
         if let Request::Sleep(seconds) = request {
@@ -209,7 +210,7 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Whether it waits for the clock, or is asleep.
+    /// Returns whether the machine has timers or is asleep.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.waiting.is_waiting())
@@ -220,7 +221,7 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref().is_some_and(|rare| rare.waiting.is_asleep())
     }
 
-    /// Puts the machine to sleep until a time, in seconds; infinity is for ever.
+    /// Puts the machine to sleep until a time, in seconds. At infinity, it does not wake by itself.
     pub(crate) fn sleep_until(&mut self, wakes_at: f64) {
         let revision = self.current.revision();
         let waiting = &mut self.rare_mut().waiting;
@@ -228,7 +229,7 @@ impl<T: Owner> Seat<T> {
         waiting.revision = revision;
     }
 
-    /// Whether the machine is asleep, and the revision of the innermost state has changed since it fell asleep.
+    /// Returns whether the machine is asleep and the revision of its innermost state has changed since it fell asleep.
     pub(crate) fn is_outdated(&self) -> bool {
         let waiting = self.rare.as_ref().map(|rare| &rare.waiting).filter(|waiting| waiting.is_asleep());
         waiting.is_some_and(|waiting| waiting.revision != self.current.revision())
@@ -240,7 +241,7 @@ impl<T: Owner> Seat<T> {
         self.rare.as_mut().is_some_and(|rare| rare.waiting.wake())
     }
 
-    /// When a machine with this seat next has something to do.
+    /// Returns when a machine with this seat next has something to do.
     pub(crate) fn next_wake(&self, global: &StateRef<T>) -> NextWake {
         let is_updating = |state: &StateRef<T>| !state.is_passive();
         let is_awake = !self.is_asleep() || self.is_outdated();
@@ -253,7 +254,7 @@ impl<T: Owner> Seat<T> {
         if next < f64::INFINITY { NextWake::At(next) } else { NextWake::Never }
     }
 
-    /// What can be asked of the machine while a change to `target` is under way, if it is not `StateRef::NONE`.
+    /// Returns the data for queries while a change to `target` is under way. Without a change, `target` is `StateRef::NONE`.
     pub(crate) fn view<'v>(&'v self, target: &'v StateRef<T>) -> View<'v, T> {
         View {
             current: &self.current,
@@ -265,7 +266,7 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Makes `state`, a child of current, the current one.
+    /// Makes `state`, a child of the current state, the current state.
     pub(crate) fn descend(&mut self, state: StateRef<T>, entered_at: f64) {
         let parent = mem::replace(&mut self.current, state);
         let parent_entered_at = mem::replace(&mut self.entered_at, entered_at);
@@ -274,7 +275,7 @@ impl<T: Owner> Seat<T> {
         rare.ancestors_entered_at.push(parent_entered_at);
     }
 
-    /// Makes `current` the current state, entered at a time, below the outermost `kept` active states. Returns what was current.
+    /// Replaces the active states below the outermost `kept` with `current`, entered at `at`. Returns the old current state.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is passed in registers need not be written and waited for")]
     pub(crate) fn replace(&mut self, kept: usize, current: StateRef<T>, at: f64) -> StateRef<T> {
@@ -286,7 +287,7 @@ impl<T: Owner> Seat<T> {
         from
     }
 
-    /// Takes the outermost `kept` states of a path that ended in `from` for the ancestors.
+    /// Keeps the outermost `kept` states of a path that ended in `from` as ancestors.
     fn keep(&mut self, kept: usize, from: &StateRef<T>, entered_at: f64) {
         let rare = self.rare_mut();
         if kept > rare.ancestors.len() {
@@ -295,13 +296,13 @@ impl<T: Owner> Seat<T> {
         }
         rare.ancestors_entered_at.truncate(kept);
         let ended = rare.waiting.change(kept);
-        // Last: a state's `Drop` may panic, and so may a message's (rule 22).
+        // Dropped last: the `Drop` of a state or message may panic (rule 22).
         rare.ancestors.truncate(kept);
         drop(ended);
     }
 
-    /// Puts the active path on the stack, with its timers and those that it has asked for, and makes `first` the current state.
-    /// Returns what was current.
+    /// Moves the active path to the stack, with its timers, and makes `first` the current state. `leave_timers` adds the
+    /// timers that these states have requested and that are not yet set. Returns the old current state.
     pub(crate) fn push(
         &mut self,
         first: StateRef<T>,
@@ -317,7 +318,7 @@ impl<T: Owner> Seat<T> {
             ancestors: SmallVec::new(),
             timers: rare.waiting.change(0),
         };
-        // Most have no ancestors and no timers, which is quicker to find out than to collect.
+        // Most paths have no ancestors. Checking for this is faster than collecting none.
         if !rare.ancestors.is_empty() {
             for (state, at) in rare.ancestors.drain(..).zip(&rare.ancestors_entered_at) {
                 suspended.ancestors.push((state, now - time_or_zero(*at)));
@@ -328,15 +329,16 @@ impl<T: Owner> Seat<T> {
             timer.due -= now;
         }
         rare.stack.push(suspended);
-        // Once the path is there: it drops the timers of states that have been left, and a message's `Drop` may panic (rule 22).
+        // Called when the path is on the stack: it drops timers of states that have been left, and a message's `Drop` may
+        // panic (rule 22).
         if let Some(suspended) = rare.stack.last_mut() {
             leave_timers(&mut suspended.timers);
         }
         from
     }
 
-    /// Takes the path last pushed over off the stack, and makes `first`, its outermost state, the current one. Returns what was
-    /// current, and what is to be resumed.
+    /// Takes the top path off the stack and makes `first`, its outermost state, the current state. Returns the old current
+    /// state and the rest of the path to resume.
     pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> (StateRef<T>, Option<Resumption<T>>) {
         let rare = self.rare_mut();
         let suspended = rare.stack.pop();
@@ -355,7 +357,7 @@ impl<T: Owner> Seat<T> {
         (from, resumption)
     }
 
-    /// Gives current, which is being resumed, its time and its timers back.
+    /// Gives the current state, which is being resumed, its time and its timers back.
     pub(crate) fn resume(&mut self, resumption: &mut Resumption<T>) {
         let Resumption { suspended: Suspended { time, ancestors, timers, .. }, now, running } = resumption;
         let depth = self.ancestors().len();
@@ -365,7 +367,8 @@ impl<T: Owner> Seat<T> {
             return;
         }
         let list = &mut self.rare_mut().waiting.timers;
-        // The timers of the ancestors have come back already. Some timers of current may have been set before them.
+        // The timers of the ancestors are back already. This inserts the timers of the current state among them, in the order in
+        // which all of them were set. Timers that were set since the pop come last.
         let mut around: Vec<_> = if list.len() > *running { list.drain().collect() } else { Vec::new() };
         let mut resumed = around.split_off(around.len().min(*running)).into_iter();
         for timer in around {
@@ -385,7 +388,7 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Remembers current as the descendant last active in the active state at `depth`, if that keeps history.
+    /// Records the current state in the history of the active state at `depth`, if that state keeps history.
     #[inline]
     pub(crate) fn remember(&mut self, depth: usize) {
         if self.rare.is_some() {
@@ -401,7 +404,7 @@ impl<T: Owner> Seat<T> {
         let last = self.current.clone();
         let history = &mut self.rare_mut().history;
         if let Some(at) = history.iter().position(|(of, _)| *of == composite) {
-            // To the end: the first is the one that was left the longest ago.
+            // Moved to the end: the entries are in the order in which their composite states were last left.
             let of_composite = history.remove(at);
             history.push(of_composite);
         } else {
@@ -416,7 +419,7 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Notes, for the callback that has lent the seat, a change that leaves the outermost `kept` active states alone.
+    /// Counts a change that keeps the outermost `kept` active states, for the callback that has lent the seat.
     #[inline]
     pub(crate) fn note_change(&mut self, kept: usize) {
         if let Some(lent) = self.rare.as_mut().and_then(|rare| rare.lent.as_mut()) {
@@ -425,21 +428,21 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Whether it was lent in an `exit` or `suspend`.
+    /// Returns whether the seat was lent in an `exit` or `suspend`.
     pub(crate) fn is_being_left(&self) -> bool {
         self.rare.as_ref().and_then(|rare| rare.lent).is_some_and(|lent| lent.is_being_left)
     }
 
-    /// Begins to note the changes of a seat that is lent. Returns the notes of the loan around this one.
+    /// Starts to count the changes of a seat that is being lent. Returns the count of the loan around this one.
     pub(crate) fn begin_loan(&mut self, is_being_left: bool) -> Option<SeatLoan> {
         let lent = SeatLoan { is_being_left: is_being_left || self.is_being_left(), made: 0, kept: usize::MAX };
         self.rare_mut().lent.replace(lent)
     }
 
-    /// Ends a loan, and goes on with the one around it. Returns how many changes were made, and how many of the outermost
-    /// active states none of them has left.
+    /// Ends a loan and resumes the one around it. Returns how many changes were made, and how many of the outermost active
+    /// states stayed active through all of them.
     pub(crate) fn end_loan(&mut self, outer: Option<SeatLoan>) -> (u32, usize) {
-        // Another machine may have been put in its place.
+        // The callback may have put another seat in its place. This counts as a change that leaves all states.
         let lent = self.rare_mut().lent.take();
         let (made, kept) = lent.map_or((1, 0), |lent| (lent.made, lent.kept));
         let outer = outer.map(|outer| SeatLoan { made: outer.made + made, kept: outer.kept.min(kept), ..outer });
@@ -450,8 +453,8 @@ impl<T: Owner> Seat<T> {
         (made, kept)
     }
 
-    /// Whether all that it keeps belongs to states that are active or suspended, as it is whenever code of the game runs. Debug
-    /// builds ask this before each callback and after each call, so that of long lists only the end is looked at.
+    /// Returns whether all stored data belongs to active or suspended states. This holds whenever code of the game runs. Debug
+    /// builds check it before each callback and after each call, so only the ends of long lists are checked.
     pub(crate) fn is_whole(&self) -> bool {
         let Some(rare) = &self.rare else { return true };
         let Rare { ancestors, ancestors_entered_at, stack, history, waiting, .. } = &**rare;
@@ -466,23 +469,23 @@ impl<T: Owner> Seat<T> {
             && history.iter().all(is_remembered)
     }
 
-    /// The descendant last active in `composite`, if any was.
+    /// Returns the descendant of `composite` that was active last.
     pub(crate) fn remembered(&self, composite: &StateRef<T>) -> Option<&StateRef<T>> {
         let rare = self.rare.as_ref()?;
         rare.history.iter().find_map(|(of, last)| (of == composite).then_some(last))
     }
 }
 
-/// How many paths can be suspended at most (rule 15).
+/// The most paths that can be suspended (rule 15).
 pub(crate) const MOST_PUSHED: usize = 64;
 
-/// The most composites that a machine remembers (rule 16).
+/// The most composite states whose history a machine stores (rule 16).
 pub(crate) const MOST_REMEMBERED: usize = 64;
 
-/// The most parents that a state may have, one around the other. A longer chain is treated as endless.
+/// The most ancestors that a state may have. A longer chain of parents is treated as endless.
 pub(crate) const DEEPEST: usize = 64;
 
-/// The path from the outermost ancestor down to `state`, which is the last. The error says why there is no such path.
+/// Returns the path from the outermost ancestor down to `state`. The error says why there is no such path.
 pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static str> {
     let mut path = Path::new();
     let mut next = Some(state.clone());
@@ -497,7 +500,7 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     Ok(path)
 }
 
-/// Whether timers belong to states of a path of a depth, or to the machine, if it has any there.
+/// Returns whether all timers belong to states of a path of `depth` states, or, `with_machine`, to the machine.
 fn are_of<'t, T: Owner>(mut timers: impl Iterator<Item = &'t Timer<T>>, depth: usize, with_machine: bool) -> bool {
     timers.all(|timer| match timer.scope {
         Scope::State(_) => !timer.scope.ends_with(depth),
@@ -514,7 +517,7 @@ impl<T: Owner> Suspended<T> {
 }
 
 impl<T: Owner> Rare<T> {
-    /// Whether a seat can do without it.
+    /// Returns whether a seat can do without this data.
     fn is_plain(&self) -> bool {
         let Self { ancestors, ancestors_entered_at: _, stack, history, trail, waiting, lent } = self;
         let has_states = !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
@@ -524,11 +527,11 @@ impl<T: Owner> Rare<T> {
 
 #[cfg(feature = "std")]
 impl<T: Owner> Rare<T> {
-    /// Empties it, all but its room. Returns the states and messages that it held.
+    /// Empties the rare data, but keeps its memory. Passes the states and messages that it held to `take`.
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         let Self { ancestors, ancestors_entered_at, stack, history, trail, waiting, lent: _ } = self;
         ancestors_entered_at.clear();
-        // Popped rather than drained: of most there are none, which a drain takes longer to find out.
+        // Popped rather than drained: most lists are empty, and a drain takes longer to find that out.
         while let Some(state) = ancestors.pop().or_else(|| trail.pop()) {
             take(state.into());
         }
@@ -548,7 +551,7 @@ impl<T: Owner> Rare<T> {
         waiting.empty_into(take);
     }
 
-    /// Exchanges the data that does not follow from the current state: with the timers and the sleep, if `with_timers`.
+    /// Exchanges the data that does not follow from the current state; the timers and the sleep only if `with_timers`.
     pub(crate) fn swap_memory(&mut self, other: &mut Self, with_timers: bool) {
         mem::swap(&mut self.stack, &mut other.stack);
         mem::swap(&mut self.history, &mut other.history);
@@ -557,7 +560,7 @@ impl<T: Owner> Rare<T> {
         }
     }
 
-    /// Whether there is anything in it that does not follow from the current state.
+    /// Returns whether any of the data does not follow from the current state.
     pub(crate) fn is_memorable(&self) -> bool {
         !self.stack.is_empty() || !self.history.is_empty() || !self.waiting.timers.is_empty()
     }
@@ -581,7 +584,7 @@ impl<T: Owner> Clone for Seat<T> {
     }
 }
 
-/// Copies the rare data of a seat into the box of another one. If there is nothing to copy, the box is emptied and kept.
+/// Copies the rare data of a seat into the box of another seat. If there is nothing to copy, the box is emptied and kept.
 pub(crate) fn clone_rare_from<T: Owner>(rare: &mut Option<Box<Rare<T>>>, source: Option<&Rare<T>>) {
     match (rare, source) {
         (Some(rare), Some(source)) => rare.as_mut().clone_from(source),

@@ -1,4 +1,4 @@
-//! One owner's machine while it runs: its seat, its ticks, and the queue of what its callbacks have asked for.
+//! One owner's machine while it runs: its seat, its ticks, and the queue of the requests that its callbacks make.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -19,32 +19,32 @@ pub(crate) struct Single<'a, T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) global: &'a StateRef<T>,
     pub(crate) requests: Requests<T>,
-    /// Where the change under way leads to; `StateRef::NONE` when none is.
+    /// The target of the change under way; `StateRef::NONE` when there is no change.
     pub(crate) target: StateRef<T>,
     /// Whether an `exit` or `suspend` is running.
     pub(crate) exiting: bool,
-    /// Whether requests wait until that is over.
+    /// Whether requests are held back until that callback has returned.
     pub(crate) has_waiting: bool,
-    /// How many changes and messages to oneself the outermost callback has led to; and in the highest bit, whether a request of
-    /// it to sleep has had its turn. In one number, so that whether there is anything to settle is one look.
+    /// How many changes and messages to oneself the outermost callback has led to. The highest bit says whether its request to
+    /// sleep was carried out. Both are in one number, so that one comparison finds out whether anything is left to do.
     pub(crate) count: u32,
-    /// How many changes have been made since the machine began to run. A number rather than a flag, so that it is set to 0 in
-    /// one store with the one before it.
+    /// How many changes have been made since the machine began to run. This is a number rather than a flag, so that it and
+    /// `count` are reset with one store.
     pub(crate) made: u32,
-    /// How many of the active states, from the outermost, no change has left since the last message was offered.
+    /// How many of the active states, from the outermost, have stayed active since the last message was offered.
     pub(crate) kept: usize,
-    /// The state whose callback is running.
+    /// The scope of the callback that is running: its state, or the machine.
     pub(crate) scope: Scope,
-    /// Whether the seat may have changed: since an exit has begun, or a start.
+    /// Whether the seat may have changed, for example because an `exit` or a start has begun.
     pub(crate) is_touched: bool,
     /// Whether a guard has refused a change.
     pub(crate) has_refused: bool,
     pub(crate) observer: Option<&'a mut dyn Observer<T>>,
-    /// What its states have said of ticks in which they have nothing to do.
+    /// For how long the states have declared that they have nothing to do.
     pub(crate) quiet: Quiet,
 }
 
-/// See [`Single::count`].
+/// The highest bit of [`Single::count`].
 pub(crate) const ASKED_TO_SLEEP: u32 = 1 << 31;
 
 impl<'a, T: Owner> Single<'a, T> {
@@ -68,7 +68,7 @@ impl<'a, T: Owner> Single<'a, T> {
         }
     }
 
-    /// The same, with an observer.
+    /// Creates a machine with an observer.
     #[inline]
     pub(crate) fn observed(
         seat: &'a mut Seat<T>,
@@ -80,7 +80,7 @@ impl<'a, T: Owner> Single<'a, T> {
         single
     }
 
-    /// Tells the observer that the machine is in another state.
+    /// Tells the observer that the current state has changed.
     #[inline]
     pub(crate) fn show(&mut self, cx: &mut T::Context<'_>) {
         if let Some(observer) = &mut self.observer {
@@ -88,20 +88,20 @@ impl<'a, T: Owner> Single<'a, T> {
         }
     }
 
-    /// How many changes and messages to oneself the outermost callback has led to.
+    /// Returns how many changes and messages to oneself the outermost callback has led to.
     #[inline]
     pub(crate) fn led_to(&self) -> u32 {
         self.count & !ASKED_TO_SLEEP
     }
 
-    /// The handle for a callback.
+    /// Creates the handle for a callback.
     #[inline]
     pub(crate) fn fsm(&mut self) -> Fsm<'_, T> {
         debug_assert!(self.seat.is_whole(), "a machine keeps what belongs to no state of it");
         Fsm::new(self, 0)
     }
 
-    /// Drops all requests that are not carried out yet: after a panic, or a cycle.
+    /// Drops all pending requests, after a panic or a cycle.
     pub(crate) fn forget_requests(&mut self) {
         self.count &= !ASKED_TO_SLEEP;
         if let Some(rare) = &mut self.seat.rare {
@@ -112,7 +112,7 @@ impl<'a, T: Owner> Single<'a, T> {
 }
 
 impl<T: Owner> Single<'_, T> {
-    /// Rule 4: one tick.
+    /// Runs one tick (rule 4).
     pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.seat.is_waiting() {
             self.carry_out_due(owner, cx);
@@ -120,7 +120,7 @@ impl<T: Owner> Single<'_, T> {
         self.tick_active(owner, cx);
     }
 
-    /// The rest of a tick, after the due timers: updates the global state, then the active states.
+    /// Runs the part of a tick that follows the due timers: updates the global state, then the active states.
     #[inline]
     pub(crate) fn tick_active(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(global) = self.global.as_option() {
@@ -131,14 +131,14 @@ impl<T: Owner> Single<'_, T> {
         self.tick_path(0, owner, cx);
     }
 
-    /// The tick of a machine that has only this state to update, as most machines have.
+    /// Runs the tick of a machine that has only `state` to update, like most machines.
     #[inline]
     pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         state.tick(owner, &mut self.fsm(), cx);
         self.settle_callback(owner, cx);
     }
 
-    /// The rest of a tick: updates the active states from `depth` on.
+    /// Runs the rest of a tick: updates the active states from `depth` on.
     #[inline]
     pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
@@ -166,13 +166,13 @@ impl<T: Owner> Single<'_, T> {
 
 /// Requests, first in, first out (rule 10).
 ///
-/// Two lie here, more behind a pointer: so two allocate nothing, and none cost a machine next to nothing to make room for and
-/// to drop, which it does in every tick.
+/// Two requests are stored inline, so they need no allocation. The others are behind a pointer. In this way, creating and
+/// dropping an empty queue, which a machine does in every tick, costs almost nothing.
 pub(crate) struct Requests<T: Owner> {
     first: Option<Request<T>>,
-    /// `None` if `first` is.
+    /// `None` if `first` is `None`.
     second: Option<Request<T>>,
-    /// `None` rather than empty.
+    /// Never an empty queue: `None` instead.
     #[expect(clippy::box_collection, reason = "one word instead of four, and next to never made")]
     more: Option<Box<VecDeque<Request<T>>>>,
 }
@@ -206,12 +206,12 @@ impl<T: Owner> Requests<T> {
         }
     }
 
-    /// Takes the first request out if it is for a change to a singleton, as nearly all are. It then stays in registers: to
-    /// copy an entry, in other pieces than it has just been written in, is what a processor waits for longest in a change.
+    /// Takes out the first request if it is for a change to a singleton, like nearly all requests. The request then stays in
+    /// registers. Copying it just after it was written, in pieces of another size, is the slowest part of a change.
     #[inline]
     pub(crate) fn pop_singleton(&mut self) -> Option<&'static dyn State<T>> {
         let Some(Request::ChangeSingleton(state)) = self.first else { return None };
-        // Nothing is dropped with it. The compiler would look.
+        // A singleton needs no drop. `forget` saves the check for this.
         mem::forget(self.first.take());
         self.move_up();
         Some(state)
@@ -219,7 +219,7 @@ impl<T: Owner> Requests<T> {
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Request<T>> {
-        // Not taken to see whether there is any: that, too, is a copy.
+        // Checked first rather than taken: a take copies the entry even if it is `None`.
         if self.is_empty() {
             return None;
         }
@@ -276,14 +276,14 @@ impl<T: Owner> Requests<T> {
     }
 }
 
-/// Timers that wait in the queue: to be set, or to be carried out.
+/// Timers in the queue, which wait to be set or carried out.
 impl<T: Owner> Requests<T> {
-    /// Ends the requests of the states that a change leaves, all but the outermost `kept`. Returns them.
+    /// Takes out the timer requests of the states below the outermost `kept`, which a change leaves. Returns them.
     pub(crate) fn end_timers(&mut self, kept: usize) -> Requests<T> {
         self.withdraw(|request| request.ends_with(kept))
     }
 
-    /// Adds the timers of states that have not been left. Each has the seconds that remain of it.
+    /// Moves the timers of states that have not been left to `timers`. `due` is the number of seconds that remain.
     pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
         while let Some(request) = self.pop() {
             let timer = match request {
@@ -302,7 +302,7 @@ impl<T: Owner> Requests<T> {
         }
     }
 
-    /// Whether there is anything that may lead to a change: not timers to be set, nor sleep.
+    /// Returns whether any request may lead to a change. Setting a timer and sleep do not.
     pub(crate) fn ask_for_change(&self) -> bool {
         self.any(|request| !matches!(request, Request::After(_) | Request::Sleep(_)))
     }
@@ -320,8 +320,8 @@ impl<T: Owner> Default for Requests<T> {
     }
 }
 
-/// What runs within a call of a callback. A change may be under way around it, which has its target again afterwards; and the
-/// callback may catch a panic that it has caused.
+/// The machine while a method carries out requests within the call of a callback. At the end, it restores the target of the
+/// change around the callback. It does so after a panic, too, because the callback may catch it.
 struct WithinCallback<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
     target: StateRef<T>,
@@ -344,7 +344,8 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         mem::forget(self);
     }
 
-    /// Returns to the callback. A change made at once has cut short the change around it, and may have left the callback's state.
+    /// Returns to the callback. A change made within the call cuts the change around it short, and may have left the
+    /// callback's state.
     fn go_back(&mut self) {
         let Self { single, target, made, kept, scope, .. } = self;
         let target = mem::replace(target, StateRef::NONE);
@@ -354,7 +355,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     }
 }
 
-/// After a panic, which the callback may catch.
+/// Runs after a panic, which the callback may catch.
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
         self.go_back();
@@ -363,10 +364,10 @@ impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     }
 }
 
-/// A seat that a callback has lent. When this is dropped, also after a panic, the machine takes note of the seat's changes.
+/// A seat that a callback has lent. Its `Drop`, which also runs after a panic, passes the seat's changes on to the machine.
 struct Loan<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
-    /// The notes of the loan around this one.
+    /// The changes of the loan around this one.
     outer: Option<SeatLoan>,
 }
 
@@ -473,7 +474,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn has_requests(&self, _: usize) -> bool {
-        // What an exit asks for is refused.
+        // Requests made in an `exit` are refused, so they do not count.
         if self.exiting { self.has_waiting } else { !self.requests.is_empty() }
     }
 }

@@ -1,4 +1,4 @@
-//! One owner's machine, and the same machine borrowed for its methods, which are only here.
+//! One owner's machine, and `MachineMut`, the borrowed machine that implements its methods.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -421,7 +421,7 @@ impl<T: Owner> StateMachine<T> {
         self.observed(steps.map(|steps| steps as _))
     }
 
-    /// Borrows the machine with the same methods, which tell an observer what they do.
+    /// Borrows the machine with the same methods, and reports what they do to an observer.
     #[inline]
     pub(crate) fn observed<'a>(&'a mut self, observer: Option<&'a mut dyn Observer<T>>) -> MachineMut<'a, T> {
         MachineMut { machine: self, observer, has_changed: false, has_refused: false }
@@ -624,7 +624,7 @@ impl<T: Owner> StateMachine<T> {
         self.seat.view(&StateRef::NONE).time_in(state, now::<T>(cx))
     }
 
-    /// How many bytes after the machine's address its seat lies.
+    /// The offset in bytes of the seat from the machine's address.
     pub(crate) const SEAT_OFFSET: usize = mem::offset_of!(Self, seat);
 
     pub(crate) fn seat(&self) -> &Seat<T> {
@@ -816,7 +816,7 @@ impl<T: Owner> MachineMut<'_, T> {
         self.execute(&Request::Resume(composite.into_state()), owner, cx)
     }
 
-    /// Does what [`StateMachine::change_state_after`](crate::StateMachine::change_state_after).
+    /// Does what [`StateMachine::change_state_after`](crate::StateMachine::change_state_after) does. Returns `true`.
     pub fn change_state_after(
         &mut self,
         owner: &mut T,
@@ -827,7 +827,7 @@ impl<T: Owner> MachineMut<'_, T> {
         self.execute(&Request::after(seconds, Then::Change(to.into_state())), owner, cx)
     }
 
-    /// Does what [`StateMachine::send_after`](crate::StateMachine::send_after).
+    /// Does what [`StateMachine::send_after`](crate::StateMachine::send_after) does. Returns `true`.
     pub fn send_after(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
     where
         T::Message: Send + Sync,
@@ -835,19 +835,19 @@ impl<T: Owner> MachineMut<'_, T> {
         self.execute(&Request::after(seconds, Then::Send(Arc::new(message))), owner, cx)
     }
 
-    /// Does what [`StateMachine::sleep`](crate::StateMachine::sleep).
+    /// Does what [`StateMachine::sleep`](crate::StateMachine::sleep) does.
     pub fn sleep(&mut self) {
         self.machine.beside.end_idle();
         self.machine.seat.sleep_until(f64::INFINITY);
     }
 
-    /// Does what [`StateMachine::sleep_for`](crate::StateMachine::sleep_for).
+    /// Does what [`StateMachine::sleep_for`](crate::StateMachine::sleep_for) does.
     pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
         self.machine.beside.end_idle();
         self.single().sleep_for(seconds, owner, cx);
     }
 
-    /// Does what [`StateMachine::wake`](crate::StateMachine::wake).
+    /// Does what [`StateMachine::wake`](crate::StateMachine::wake) does. Returns whether the machine was asleep.
     pub fn wake(&mut self) -> bool {
         self.machine.beside.end_idle();
         self.machine.seat.wake()
@@ -900,8 +900,8 @@ impl<T: Owner> MachineMut<'_, T> {
     }
 }
 
-/// One tick in full. It is kept out of line, so that little is inlined with [`MachineMut::update`]. Returns whether the machine
-/// has changed state, and whether a guard has refused a change.
+/// Runs one tick in full. It is a function of its own, so that little is inlined with [`MachineMut::update`]. Returns whether
+/// the machine has changed state, and whether a guard has refused a change.
 #[inline(never)]
 fn tick_all<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -913,7 +913,7 @@ fn tick_all<T: Owner>(
     if beside.is_idle(&seat.current, || now::<T>(cx)) {
         return (false, false);
     }
-    // A panic leaves it so.
+    // After a panic, the next tick is also run in full.
     let before = beside.end_idle();
     let global = beside.global();
     let mut single = Single::observed(seat, global, observer.map(|observer| observer as _));
@@ -936,12 +936,12 @@ fn tick_all<T: Owner>(
 fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
     debug_assert!(single.seat.is_whole(), "a call leaves what belongs to no state of the machine");
     let outcome = (single.made > 0, single.has_refused);
-    // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+    // All requests are carried out, so nothing is left to drop. `forget` saves the check for this.
     mem::forget(single);
     outcome
 }
 
-/// The global state, and what is known of the next tick: one word of a machine that has neither, as most machines are.
+/// The global state, and what is known about the next tick. For a machine without both, like most machines, this is one word.
 struct Beside<T: Owner>(Option<Box<BesideSeat<T>>>);
 
 struct BesideSeat<T: Owner> {
@@ -960,7 +960,7 @@ impl<T: Owner> Beside<T> {
         beside
     }
 
-    /// The global state; `StateRef::NONE` when there is none.
+    /// Returns the global state; `StateRef::NONE` when there is none.
     #[inline]
     fn global(&self) -> &StateRef<T> {
         self.0.as_ref().map_or(StateRef::NOWHERE, |kept| &kept.global)
@@ -970,13 +970,13 @@ impl<T: Owner> Beside<T> {
         self.kept().global = global;
     }
 
-    /// Whether a tick of a machine in this state has nothing to do.
+    /// Returns whether a tick of a machine in this state has nothing to do.
     #[inline]
     fn is_idle(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
         self.0.as_mut().is_some_and(|kept| kept.global.is_none() && kept.idle.lasts(current, now))
     }
 
-    /// Forgets what is known of the next tick, so that it is carried out in full. Returns what was known.
+    /// Forgets what is known about the next tick, so that it is run in full. Returns what was known.
     #[inline]
     fn end_idle(&mut self) -> Idle {
         match &mut self.0 {
@@ -985,7 +985,7 @@ impl<T: Owner> Beside<T> {
         }
     }
 
-    /// Notes what is known of the next tick, about which nothing was known before.
+    /// Stores what is known about the next tick. Nothing was known before.
     #[inline]
     fn be_idle(&mut self, idle: Idle) {
         if !idle.is_not() {
@@ -998,7 +998,7 @@ impl<T: Owner> Beside<T> {
     }
 }
 
-/// A clone looks at its first tick in full.
+/// A clone runs its first tick in full.
 impl<T: Owner> Clone for Beside<T> {
     fn clone(&self) -> Self {
         Self::new(self.global().clone())

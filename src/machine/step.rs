@@ -1,5 +1,5 @@
-//! A machine's steps as they are recorded, for code that keeps something else in step with it: an engine's components, a
-//! recording, a network.
+//! The recorded steps of a machine, for code that keeps other data in step with it: an engine's components, a recording, a
+//! network.
 
 use core::fmt;
 
@@ -16,34 +16,35 @@ use crate::state::StateRef;
 pub enum Step<T: Owner> {
     /// The state was exited or suspended: its callback is about to run.
     Exited(StateRef<T>),
-    /// Current was changed, as [`Owner::on_change`] is told; or the machine was started or stopped, which it is not.
+    /// The current state was changed, as [`Owner::on_change`] reports; or the machine was started or stopped, which it does
+    /// not report.
     #[non_exhaustive]
     Changed {
         /// The state that was left; `None` when there was none.
         from: Option<StateRef<T>>,
-        /// The state to be entered; `None` when a pop leads back to having none.
+        /// The state to enter; `None` when a pop leads to no state.
         to: Option<StateRef<T>>,
-        /// What asked for it.
+        /// What requested the change.
         cause: Cause,
-        /// When it was made, in seconds, by [`Owner::now`].
+        /// When the change was made, in seconds, by [`Owner::now`].
         time: f64,
-        /// For how many seconds `from` had been active.
+        /// How many seconds `from` had been active.
         time_in_state: f64,
     },
-    /// A guard has refused a change, as [`Owner::on_change`] is told.
+    /// A guard has refused a change, as [`Owner::on_change`] reports.
     #[non_exhaustive]
     Refused {
-        /// The state that was to be left; `None` when there was none.
+        /// The state that would have been left; `None` when there was none.
         from: Option<StateRef<T>>,
-        /// The state that was to be entered; `None` when a pop would have led back to having none.
+        /// The state that would have been entered; `None` when a pop would have led to no state.
         to: Option<StateRef<T>>,
-        /// What asked for it.
+        /// What requested the change.
         cause: Cause,
-        /// The guard that refused it, and whose that is.
+        /// The guard that refused it, and the state that this guard belongs to.
         by: (Guard, StateRef<T>),
-        /// When it was refused, in seconds, by [`Owner::now`].
+        /// When the change was refused, in seconds, by [`Owner::now`].
         time: f64,
-        /// For how many seconds `from` had been active.
+        /// How many seconds `from` had been active.
         time_in_state: f64,
     },
     /// The state was entered or resumed: its callback is about to run.
@@ -51,7 +52,7 @@ pub enum Step<T: Owner> {
 }
 
 impl<T: Owner> Step<T> {
-    /// The step of a change that was made or refused at a time, in seconds.
+    /// Creates the step of a change that was made or refused at `time`, in seconds.
     pub(crate) fn of(change: &Change<'_, T>, time: f64) -> Self {
         let &Change { from, to, cause, ref outcome, time_in_state } = change;
         let (from, to) = (from.cloned(), to.cloned());

@@ -1,20 +1,20 @@
-//! The warning of a debug build about a machine that was a field of its owner, and was taken out for a call.
+//! The warning of a debug build about a machine that was a field of its owner, and was taken out of it for a call.
 //!
-//! `mem::take` leaves a machine made by `Default` in the field. A callback that asks that one for something asks the wrong
-//! machine: it is replaced when the call is over. There are no false alarms in a game that creates its empty machines with
-//! `idle()`, and a build without debug assertions has nothing of this file. `docs/porting.md` describes the mistake.
+//! `mem::take` leaves a machine made by `Default` in the field. A callback that makes a request to that machine makes it to
+//! the wrong machine, which is replaced when the call is over. A game that creates its empty machines with `idle()` gets no
+//! false warnings. A build without debug assertions contains no code of this file. `docs/porting.md` describes the mistake.
 
 use super::seat::Seat;
 use crate::owner::Owner;
 
 pub(crate) use self::watch::Running;
 
-/// The `entered_at` of a machine that was made by `Default`. It is NaN, as [`NEVER`](crate::fsm::NEVER) is, with other bits. So the
-/// mark takes no room, and disappears when a state is entered.
+/// The `entered_at` of a machine that was made by `Default`. It is NaN, like [`NEVER`](crate::fsm::NEVER), but with other
+/// bits. So the mark takes no memory, and disappears when a state is entered.
 const LEFT_BEHIND: f64 = f64::from_bits(f64::NAN.to_bits() | 1);
 
 impl<T: Owner> Seat<T> {
-    /// The seat of a machine made by `Default`.
+    /// Creates the seat of a machine made by `Default`.
     pub(crate) const fn left_behind() -> Self {
         let mut seat = Self::empty();
         seat.entered_at = LEFT_BEHIND;
@@ -32,23 +32,24 @@ mod watch {
     use crate::machine::seat::Seat;
     use crate::owner::{Label, Owner};
 
-    /// An owner: its type, and its address, which no other owner of the type has as long as it is borrowed.
+    /// Identifies an owner by its address and its type. While it is borrowed, no other owner of the type has this address.
     type Who = (usize, TypeId);
 
     std::thread_local! {
-        /// The owner whose machine is running on this thread; with several, the innermost.
+        /// The owner whose machine is running on this thread. If several are running, the innermost one.
         static RUNNING: Cell<Option<Who>> = const { Cell::new(None) };
     }
 
-    /// Notes, as long as it lives, the owner whose machine is running.
+    /// Marks an owner as the one whose machine is running, until it is dropped.
     pub(crate) struct Running {
         around: Option<Who>,
     }
 
     impl Running {
-        /// Warns if the machine is one that was left in the field of an owner whose machine is running already.
+        /// Marks the owner. Warns if `seat` is a machine that was left in the field of an owner whose machine is already
+        /// running.
         pub(crate) fn begin<T: Owner>(seat: &Seat<T>, owner: &T, asked: impl core::fmt::Display) -> Self {
-            // An owner without a size has no field. It may share its address with others, too.
+            // An owner of size zero has no fields, and may share its address with others.
             let who = (size_of::<T>() > 0).then(|| (ptr::from_ref(owner).addr(), TypeId::of::<T>()));
             let around = RUNNING.replace(who);
             let running = Self { around };
@@ -65,7 +66,7 @@ mod watch {
         }
     }
 
-    /// After a panic, too.
+    /// Also runs after a panic.
     impl Drop for Running {
         fn drop(&mut self) {
             RUNNING.set(self.around);

@@ -1,6 +1,7 @@
-//! The one algorithm: how requests are carried out, and in which order a change calls what.
+//! The algorithm that carries out requests and changes state.
 //!
-//! It works on a [`Seat`](crate::machine::seat::Seat), wherever that is kept. The rule numbers are those of `docs/semantics.md`.
+//! It works on a [`Seat`](crate::machine::seat::Seat), whether a machine or a batch stores it. The rule numbers are those of
+//! `docs/semantics.md`.
 
 #![expect(
     clippy::inline_always,
@@ -32,21 +33,21 @@ use crate::state::{State, StateRef};
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
 
-/// Why nothing can be asked for in `exit` (rule 12).
+/// Why requests made in `exit` are refused (rule 12).
 pub(crate) const BEING_LEFT: &str = "the state is being left";
 
-/// The steps of a change: of one owner's here, of many owners' at once in a batch.
+/// The steps of a change. Here they are those of one owner; in a batch, those of many owners at once.
 pub(crate) trait Steps {
-    /// Asks the guards. Returns whether there is anything left to do.
+    /// Asks the guards. Returns whether the change goes on.
     fn admit(&mut self) -> bool;
     fn exit(&mut self);
-    /// Makes the new state the current one, and tells of it.
+    /// Makes the new state the current one, and reports it.
     fn swap(&mut self);
-    /// Enters, and tells that the change is complete.
+    /// Runs `enter`, and reports that the change is complete.
     fn enter(&mut self);
 }
 
-/// The order of a change, for one owner or many (rules 5, 8). Returns whether the change was made.
+/// Carries out a change of one owner or many, in the order of rules 5 and 8. Returns whether the change was made.
 #[inline(always)]
 pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     if !change.admit() {
@@ -58,9 +59,9 @@ pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     true
 }
 
-/// The requests of a machine, one after the other.
+/// Carrying out the requests of a machine, one after the other.
 impl<T: Owner> Single<'_, T> {
-    /// Rule 11.
+    /// Carries out a request within the call of a callback (rule 11).
     pub(crate) fn execute_now(
         &mut self,
         order: Order,
@@ -80,7 +81,7 @@ impl<T: Owner> Single<'_, T> {
         is_done
     }
 
-    /// Rule 24.
+    /// Offers a message to oneself within the call of a callback (rule 24).
     pub(crate) fn send_now(
         &mut self,
         order: Order,
@@ -100,7 +101,7 @@ impl<T: Owner> Single<'_, T> {
         is_handled
     }
 
-    /// Carries out the requests, first in, first out, until there are none (rule 10).
+    /// Carries out the requests, first in, first out, until none is left (rule 10).
     #[inline]
     pub(crate) fn settle(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if !self.requests.is_empty() {
@@ -121,25 +122,25 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
+    /// Carries out the requests of the callback that has just returned, and resets the count of changes for the next one.
     #[inline]
     pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        // A callback that has asked for nothing, and has changed nothing at once, has nothing to settle.
+        // If the callback has made no request and no change within the call, nothing is left to do.
         if !(self.requests.is_empty() && self.count == 0) {
             self.settle_all(owner, cx);
             self.end_callback(owner, cx);
         }
     }
 
-    /// Falls asleep, if the callback has asked for it. What a callback that has panicked asked for is still noted, and is ignored.
-    /// The next callback has its own count of changes.
+    /// Puts the machine to sleep, if the callback has requested it, and resets the count of changes for the next callback. A
+    /// request to sleep from a callback that has panicked is still recorded in the seat, but ignored.
     fn end_callback(&mut self, owner: &T, cx: &T::Context<'_>) {
         if mem::take(&mut self.count) & ASKED_TO_SLEEP != 0 {
             self.fall_asleep(owner, cx);
         }
     }
 
-    /// Carries out one request. Returns whether it was done.
+    /// Carries out one request. Returns whether this was done.
     pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
             Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
@@ -149,7 +150,7 @@ impl<T: Owner> Single<'_, T> {
             Request::After(after) => self.set_timer(after, owner, cx),
             Request::Due(timer) => self.carry_out_timer(timer, owner, cx),
             Request::Sleep(_) => {
-                // It falls asleep once the callback is settled.
+                // The machine falls asleep once the callback's requests are carried out.
                 self.count |= ASKED_TO_SLEEP;
                 true
             }
@@ -157,7 +158,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// [`execute`](Self::execute) for a change to a singleton, as nearly all changes are.
+    /// Carries out a change to a singleton, like nearly all changes.
     fn execute_singleton(&mut self, to: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let Some(from) = self.seat.lone().filter(|_| self.is_alone() && to.is_flat()) else {
             return self.execute_other(&Request::Change(to.into()), owner, cx);
@@ -166,7 +167,7 @@ impl<T: Owner> Single<'_, T> {
         // No other target can be dropped here: a change within a callback takes the target away first.
         mem::forget(mem::replace(&mut self.target, to.into()));
         let (left, entered) = (from, to);
-        // With a singleton, nothing is dropped. The compiler would look.
+        // Dropping a reference to a singleton does nothing. `ManuallyDrop` saves the check for this.
         let (from, to) = (&ManuallyDrop::new(from.into()), &ManuallyDrop::new(to.into()));
         let is_made =
             carry_out(&mut LoneChange { single: self, from, to, left, entered, owner, cx, made, time_in_state: 0.0 });
@@ -174,7 +175,7 @@ impl<T: Owner> Single<'_, T> {
         is_made
     }
 
-    /// [`execute`](Self::execute) for a change to a state that is not a singleton.
+    /// Carries out a change to a state that is not a singleton.
     fn execute_held(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if !self.is_alone() || !self.seat.is_lone() || !to.is_flat() {
             return self.execute_other(&Request::Change(to.clone()), owner, cx);
@@ -188,7 +189,7 @@ impl<T: Owner> Single<'_, T> {
         is_made
     }
 
-    /// Whether a change is the only request, is not one of suspiciously many, and is not recorded.
+    /// Returns whether no other request is pending, no cycle is suspected, and the steps are not recorded.
     #[inline]
     fn is_alone(&self) -> bool {
         let is_recorded = self.observer.as_ref().is_some_and(|observer| observer.sees_steps());
@@ -215,7 +216,7 @@ impl<T: Owner> Single<'_, T> {
         self.execute_path(request, owner, cx)
     }
 
-    /// [`execute`](Self::execute) for a change that may enter several states.
+    /// Carries out a change that may enter several states.
     #[inline(never)]
     fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match self.find_path(request) {
@@ -229,14 +230,15 @@ impl<T: Owner> Single<'_, T> {
 
     #[inline(never)]
     fn change(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        // While the change is under way, the machine knows where it leads to.
+        // During the change, queries of the machine return its target.
         self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
         let is_made = carry_out(&mut OneChange::new(self, plan, owner, cx));
         self.target = StateRef::NONE;
         is_made
     }
 
-    /// Rule 13. Whether one callback has led to as many changes as it may.
+    /// Returns whether one callback has led to as many changes as allowed (rule 13). If so, drops all requests and logs an
+    /// error.
     #[inline]
     fn is_cycle(&mut self, request: &dyn fmt::Display, owner: &T) -> bool {
         let is_cycle = self.led_to() == MOST_CHANGES;
@@ -268,7 +270,7 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// Says in the log why a request is not carried out (rule 23).
+/// Logs why a request is not carried out (rule 23).
 #[cold]
 pub(crate) fn log_misuse<T: Owner>(
     owner: &T,
@@ -295,13 +297,14 @@ struct OneChange<'c, 'f, 'x, T: Owner> {
     plan: &'c Plan<'c, T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
-    /// The state that was left; kept until the end, so that nothing is dropped in between.
+    /// The state that was left. It is kept until the end, so that nothing is dropped during the change.
     from: StateRef<T>,
-    /// For how many seconds it had been active.
+    /// How many seconds that state had been active.
     time_in_state: f64,
     /// The path that a pop resumes.
     resumption: Option<Resumption<T>>,
-    /// Whether a callback lent the machine, and it was set to another state meanwhile. Then the kept states may no longer be active.
+    /// Whether a callback has lent the machine, and the machine was set to another state meanwhile. Then the kept states may
+    /// no longer be active.
     is_displaced: bool,
 }
 
@@ -322,7 +325,7 @@ impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
 }
 
 impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
-    /// Asks the guards, unless the request does without (rules 8, 15, 24).
+    /// Asks the guards that apply to the request (rules 8, 15, 24).
     #[inline(always)]
     fn admit(&mut self) -> bool {
         let Self { single, plan, owner, cx, .. } = self;
@@ -346,7 +349,8 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         true
     }
 
-    /// Exits, innermost first. Current and previous are both the state being left (rule 5).
+    /// Runs the exits, innermost first. Both the current and the previous state are then the state that is being left (rule
+    /// 5).
     #[inline(always)]
     fn exit(&mut self) {
         let Self { single, plan, owner, cx, .. } = self;
@@ -379,7 +383,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         }
     }
 
-    /// Makes the first of the states to be entered the current one, and tells of the change.
+    /// Makes the first of the states to enter the current one, and reports the change.
     #[inline(always)]
     fn swap(&mut self) {
         let Self { single, plan, owner, cx, .. } = self;
@@ -411,7 +415,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.tell(&Change::taken(from.as_option(), to, plan.cause, self.time_in_state), now, owner, cx);
     }
 
-    /// Enters, and tells the owner, unless a change made in an `enter` has taken the machine elsewhere.
+    /// Enters the states and tells the owner, unless a change made in an `enter` has moved the machine elsewhere.
     #[inline(always)]
     fn enter(&mut self) {
         let Self { single, plan, owner, cx, from, time_in_state, resumption, .. } = self;
@@ -422,21 +426,22 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 }
 
-/// One owner's change from one flat state to another, where nothing else waits and nothing is recorded. The steps are those of
-/// [`OneChange`], without what cannot happen here: 36 ns rather than 57 between singletons. One generic implementation for both was
-/// measured, too: it takes half as long again as this one. Random programs compare the two, because they change in both ways.
+/// One owner's change from one flat state to another, while no other request is pending and the steps are not recorded. Its
+/// steps are those of [`OneChange`], without the work that is not needed here: 36 ns rather than 57 between singletons. A
+/// single generic implementation of both was measured, too; it is 50% slower than this one. Tests with random programs compare
+/// the two.
 struct LoneChange<'c, 'f, 'x, T: Owner> {
     single: &'c mut Single<'f, T>,
     from: &'c StateRef<T>,
     to: &'c StateRef<T>,
-    /// The states `from` and `to`, for calls. They are looked up once; of singletons, they are known without a look.
+    /// The states `from` and `to` as references for calls. They are looked up once; a singleton needs no lookup.
     left: &'c dyn State<T>,
     entered: &'c dyn State<T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
-    /// How many changes had been made before.
+    /// How many changes had been made before this one.
     made: u32,
-    /// For how many seconds the state that is left had been active, once it has been left.
+    /// How many seconds the old state had been active. It is set when that state has been left.
     time_in_state: f64,
 }
 
@@ -494,10 +499,10 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     }
 }
 
-/// The parts of a change that a start has, too, and those that are rare.
+/// Parts of a change that a start shares, and rare parts.
 impl<T: Owner> Single<'_, T> {
-    /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
-    /// machine elsewhere (rule 5). Returns whether all have been entered.
+    /// Enters the states of a path, outermost first. Each is the current state while its `enter` runs. Stops if a change made
+    /// in an `enter` has moved the machine elsewhere (rule 5). Returns whether all states have been entered.
     #[inline(always)]
     fn enter_all(
         &mut self,
@@ -538,7 +543,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Tells the log, the owner and the observer of a change that has been made at a time.
+    /// Reports a change that was made at `now` to the log, the owner and the observer.
     #[inline]
     fn tell(&mut self, change: &Change<'_, T>, now: f64, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(observer) = &mut self.observer {
@@ -547,7 +552,7 @@ impl<T: Owner> Single<'_, T> {
         tell(owner, change, cx);
     }
 
-    /// Tells them of a change that a guard has refused.
+    /// Reports a change that a guard has refused to the log, the owner and the observer.
     #[cold]
     fn tell_refused(
         &mut self,
@@ -565,7 +570,7 @@ impl<T: Owner> Single<'_, T> {
         self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
     }
 
-    /// Tells the observer of a step, if it sees steps.
+    /// Reports a step to the observer, if it records steps.
     #[inline]
     fn record(&mut self, step: impl FnOnce() -> Step<T>) {
         if let Some(observer) = &mut self.observer {
@@ -575,7 +580,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Changes have been made while a callback had lent the seat: for that callback they are one change made at once.
+    /// Counts the changes that were made while a callback had lent the seat. For this callback, they are one change within the
+    /// call.
     pub(crate) fn changed_while_lent(&mut self, made: u32, kept: usize) {
         if made == 0 {
             return;

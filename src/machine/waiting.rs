@@ -71,19 +71,20 @@ pub(crate) enum Scope {
     State(u8),
     /// As long as the machine.
     Machine,
-    /// The state that asks has been left already.
+    /// The state that set the timer has already been left.
     Left,
 }
 
 impl Scope {
-    /// That of the active state at a depth.
+    /// Returns the scope of the active state at `depth`.
     #[inline]
     pub(crate) fn state(depth: usize) -> Self {
-        // There are at most 65.
+        // A path has at most 65 states.
         Self::State(u8::try_from(depth).unwrap_or(u8::MAX))
     }
 
-    /// The higher it is, the sooner it ends: a change ends the scopes from some rank on.
+    /// Returns the rank of the scope. A change ends all scopes from a certain rank on: the higher the rank, the sooner it
+    /// ends.
     fn rank(self) -> u16 {
         match self {
             Self::Machine => 0,
@@ -92,7 +93,7 @@ impl Scope {
         }
     }
 
-    /// Whether it ends with a change that leaves all but the outermost `kept` active states.
+    /// Returns whether the scope ends with a change that keeps only the outermost `kept` active states.
     #[inline]
     pub(crate) fn ends_with(self, kept: usize) -> bool {
         match self {
@@ -103,30 +104,30 @@ impl Scope {
     }
 }
 
-/// What a timer asks for when it is due.
+/// What happens when a timer is due.
 pub(crate) enum Then<T: Owner> {
     Change(StateRef<T>),
-    /// A message, whose type is hidden: the bounds that a machine needs, to be cloned and sent to other threads, are asked of a
-    /// message only where a timer is set.
+    /// A message. Its type is hidden, so that a machine can be cloned and sent to other threads: `T::Message` needs the bounds
+    /// for this only where a timer is set.
     Send(Arc<dyn Any + Send + Sync>),
-    /// Entering the current state, unless it has been entered: it replaces a state that a saved game names and the program does
-    /// not have.
+    /// Enters the current state, unless it has been entered. It replaces a state that a saved game names but the program no
+    /// longer has.
     #[cfg(feature = "serde")]
     Enter,
-    /// Nothing: such a timer is never due, and keeps a number for as long as its state is active.
+    /// Nothing. A note is never due: it stores a number while its state is active.
     Note(Note),
 }
 
-/// A number that a state keeps of an owner until the state is left, and over a push.
+/// A number that a state stores about an owner until the state is left. A push does not end it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Note {
-    /// Which of the state's numbers it is.
+    /// Which of the state's numbers this is.
     pub(crate) key: u32,
     pub(crate) number: f64,
 }
 
 impl<T: Owner> Then<T> {
-    /// What it keeps, if it keeps a number.
+    /// Returns the note, if this is one.
     pub(crate) fn note(&self) -> Option<Note> {
         match self {
             Self::Note(note) => Some(*note),
@@ -134,13 +135,13 @@ impl<T: Owner> Then<T> {
         }
     }
 
-    /// Whether such a timer is set although it is never due.
+    /// Returns whether this is a note. A note is stored among the timers although it is never due.
     #[inline]
     pub(crate) fn is_note(&self) -> bool {
         matches!(self, Self::Note(_))
     }
 
-    /// Whether there is anything to drop.
+    /// Returns whether it holds anything that needs to be dropped.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
@@ -184,18 +185,18 @@ impl<T: Owner> Clone for Then<T> {
     }
 }
 
-/// What a callback asks to wait for, of that which a batch can write down for many owners together.
+/// The waits that a batch can record for many owners at once.
 pub(crate) enum Awaited<T: Owner> {
     /// The end of a sleep.
     Wake,
     /// A change to a singleton.
     #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without a batch, nobody reads it"))]
     Change(&'static dyn State<T>),
-    /// Nothing: a number is kept.
+    /// A number to store. It is never due.
     Note(Note),
 }
 
-/// A timer that a callback has asked for, not yet running.
+/// A timer that a callback has requested and that does not run yet.
 pub(crate) struct After<T: Owner> {
     pub(crate) seconds: f64,
     pub(crate) scope: Scope,
@@ -204,7 +205,7 @@ pub(crate) struct After<T: Owner> {
 
 /// A running timer.
 pub(crate) struct Timer<T: Owner> {
-    /// When it is due, in seconds by the owner's clock; under a push, how many seconds remain.
+    /// When it is due, in seconds by the owner's clock. In a suspended path: how many seconds remain.
     pub(crate) due: f64,
     pub(crate) scope: Scope,
     pub(crate) then: Then<T>,
@@ -220,11 +221,11 @@ impl<T: Owner> Clone for Timer<T> {
 pub(crate) struct Waiting<T: Owner> {
     /// The running timers.
     pub(crate) timers: TimerList<T>,
-    /// When it wakes by itself, in seconds; `AWAKE` while it is not asleep.
+    /// When the machine wakes by itself, in seconds; `AWAKE` while it is not asleep.
     wakes_at: f64,
-    /// The revision of the innermost state when it fell asleep.
+    /// The revision of the innermost state when the machine fell asleep.
     pub(crate) revision: usize,
-    /// For how many seconds a callback has asked to sleep, once it has returned, if no change has come since.
+    /// How many seconds a callback has requested to sleep, if no change has been made since.
     pub(crate) wanted: Option<f64>,
     pub(crate) clock: Standstill,
 }
@@ -236,12 +237,12 @@ impl<T: Owner> Waiting<T> {
         Self { timers: TimerList::new(), wakes_at: AWAKE, revision: 0, wanted: None, clock: Standstill::new() }
     }
 
-    /// Whether a machine can do without it.
+    /// Returns whether a machine can do without this data.
     pub(crate) fn is_none(&self) -> bool {
         !self.is_waiting() && self.wanted.is_none()
     }
 
-    /// Whether it waits for the clock, or is asleep.
+    /// Returns whether the machine has timers or is asleep.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
         self.is_asleep() || !self.timers.is_empty()
@@ -252,29 +253,30 @@ impl<T: Owner> Waiting<T> {
         self.wakes_at > AWAKE
     }
 
-    /// Puts the machine to sleep until a time, in seconds; infinity is for ever.
+    /// Puts the machine to sleep until a time, in seconds. At infinity, it does not wake by itself.
     pub(crate) fn sleep_until(&mut self, wakes_at: f64) {
         self.wakes_at = wakes_at.max(f64::MIN);
     }
 
-    /// When it wakes by itself: infinity is never. `None` while it is awake.
+    /// Returns when the machine wakes by itself; infinity if it does not. `None` while it is awake.
     pub(crate) fn wakes_at(&self) -> Option<f64> {
         self.is_asleep().then_some(self.wakes_at)
     }
 
-    /// Wakes it. Returns whether it was asleep.
+    /// Wakes the machine. Returns whether it was asleep.
     pub(crate) fn wake(&mut self) -> bool {
         mem::replace(&mut self.wakes_at, AWAKE) > AWAKE
     }
 
-    /// A change leaves all but the outermost `kept` active states: it wakes the machine, and their timers end. Returns these.
+    /// Wakes the machine for a change that keeps the outermost `kept` active states. Ends and returns the timers of the other
+    /// states.
     pub(crate) fn change(&mut self, kept: usize) -> Timers<T> {
         self.wanted = None;
         self.wake();
         self.timers.end(kept)
     }
 
-    /// Begins to run a timer. A note replaces the state's note with the same key.
+    /// Sets a timer. A note replaces the state's note with the same key.
     pub(crate) fn set(&mut self, timer: Timer<T>) {
         if timer.then.note().is_some_and(|note| self.timers.note(timer.scope, note)) {
             return;
@@ -282,12 +284,12 @@ impl<T: Owner> Waiting<T> {
         self.timers.push(timer);
     }
 
-    /// When it next has to be looked at, in seconds: infinity is never.
+    /// Returns when the machine next has to be checked, in seconds; infinity if never.
     pub(crate) fn next(&self) -> f64 {
         self.wakes_at().unwrap_or(f64::INFINITY).min(self.timers.next())
     }
 
-    /// Empties it, all but its room. Returns the states and messages that it held.
+    /// Empties it, but keeps its memory. Passes the states and messages that it held to `take`.
     #[cfg(feature = "std")]
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         self.timers.drain().for_each(|timer| take(timer.then));
@@ -317,15 +319,15 @@ impl<T: Owner> Clone for Waiting<T> {
     }
 }
 
-/// Finds out whether a clock stands still while a timer or a sleep waits for it.
+/// Detects a clock that stands still while a timer or a sleep waits for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Standstill {
     now: f64,
-    /// For how many ticks it has shown the same.
+    /// For how many ticks the clock has shown this time.
     ticks: u8,
 }
 
-/// A game may be paused for a while, and may update several times at one time.
+/// The limit is high because a game may be paused for a while, and may run several updates at the same time.
 const SUSPICIOUSLY_MANY: u8 = 100;
 
 impl Standstill {
@@ -333,7 +335,7 @@ impl Standstill {
         Self { now: f64::NAN, ticks: 0 }
     }
 
-    /// Notes the time that the clock shows in a tick. Returns `true` once, when the clock has stood still for suspiciously many ticks.
+    /// Records the clock's time in a tick. Returns `true` once, when the clock has stood still for suspiciously many ticks.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
         if self.now.to_bits() != now.to_bits() {
             *self = Self { now, ticks: 0 };

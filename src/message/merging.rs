@@ -1,4 +1,4 @@
-//! When one of two telegrams is dropped: Buckland's rule.
+//! Buckland's rule: when one of two telegrams is dropped.
 
 use alloc::collections::BTreeSet;
 use core::ops::Bound;
@@ -7,17 +7,16 @@ use super::{Arrival, Queue, Telegram};
 
 /// The data of a dispatcher that merges, besides its queue.
 ///
-/// It calls functions that compare keys and messages, so that only a dispatcher that merges needs keys and messages that can be
-/// compared.
+/// It stores functions that compare keys and messages. So keys and messages must be comparable only if a dispatcher merges.
 #[derive(Clone)]
 pub(super) struct Merging<K, M> {
-    /// In seconds.
+    /// The window, in seconds.
     pub(super) window: f64,
     /// The queued telegrams, by sender, receiver and time.
     pub(super) between: BTreeSet<Between<K>>,
-    /// Returns `false` if a telegram is to be dropped, because one like it is queued.
+    /// Records a new telegram. Returns `false` if it must be dropped, because a similar one is queued.
     pub(super) add: Add<K, M>,
-    /// Is called when a telegram has left the queue.
+    /// Called when a telegram has left the queue.
     pub(super) remove: fn(&mut Self, Arrival, &Telegram<K, M>),
 }
 

@@ -1,4 +1,4 @@
-//! Which name is which state.
+//! The book that says which name belongs to which state.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -80,7 +80,7 @@ pub struct StateBook<T: Owner> {
 
 type StandIn<T> = dyn Fn(&str) -> Missing<T> + Send + Sync;
 
-/// What a name stands for.
+/// What a name refers to.
 enum NamedState<T: Owner> {
     State(StateRef<T>),
     Owned(OwnedType<T>),
@@ -93,20 +93,20 @@ pub(super) struct OwnedType<T: Owner> {
     pub(super) read: fn(&str) -> Result<StateRef<T>, String>,
 }
 
-/// How timers' messages are written and read.
+/// How messages of timers are written and read.
 pub(super) struct Messages {
     pub(super) write: fn(&dyn Any) -> Result<String, String>,
     pub(super) read: fn(&str) -> Result<Arc<dyn Any + Send + Sync>, String>,
 }
 
-/// States that have their names from elsewhere: those of a definition.
+/// States whose names come from elsewhere: the states of a definition.
 pub(crate) trait NamedStates<T: Owner>: Send + Sync {
-    /// The name of a state. `None` if it is another one's.
+    /// Returns the name of a state. `None` if the state is not one of these.
     fn name_of(&self, state: &StateRef<T>) -> Option<String>;
     fn state(&self, name: &str) -> Option<StateRef<T>>;
-    /// All of them, with their names.
+    /// Returns all of these states, with their names.
     fn states(&self) -> Vec<(String, StateRef<T>)>;
-    /// Writes what decides which owners in these states may sleep.
+    /// Hashes everything that decides which owners in these states may sleep.
     fn hash(&self, hasher: &mut dyn Hasher);
 }
 
@@ -198,13 +198,13 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Adds states that have their names from elsewhere.
+    /// Adds states whose names come from elsewhere.
     pub(crate) fn with_named_states(mut self, states: impl NamedStates<T> + 'static) -> Self {
         self.definitions.push(Box::new(states));
         self
     }
 
-    /// Lets the messages of timers be saved, as text in RON. This is necessary if a state
+    /// Enables saving the messages of timers, as text in RON. This is necessary if a state
     /// [sends a message later](crate::Fsm::send_after).
     #[must_use]
     pub fn with_messages(mut self) -> Self
@@ -327,9 +327,9 @@ impl<T: Owner> StateBook<T> {
     }
 }
 
-/// The questions of saving and loading: the name of a state, and the state of a name.
+/// Lookups for saving and loading: the name of a state, and the state with a name.
 impl<T: Owner> StateBook<T> {
-    /// The name under which a state is saved, unless it is an owned state.
+    /// Returns the name under which a state is saved, unless it is an owned state.
     pub(super) fn name_of(&self, state: &StateRef<T>) -> Option<String> {
         if let Some(name) = self.by_identity.get(&Identity::of(&**state)) {
             return Some(name.clone());
@@ -337,9 +337,9 @@ impl<T: Owner> StateBook<T> {
         self.definitions.iter().find_map(|definition| definition.name_of(state))
     }
 
-    /// The type of an owned state, with the name under which its states are saved.
+    /// Returns the type of an owned state, and the name under which its states are saved.
     pub(super) fn owned_type_of(&self, state: &StateRef<T>) -> Option<(&str, &OwnedType<T>)> {
-        // A shared state is no owned one; one without a size is the same either way.
+        // A shared state is not owned. A state of size zero counts as both.
         let can_be_owned = state.is_owned() || size_of_val(&**state) == 0;
         let name = self.by_owned_type.get(&Identity::of(&**state).type_id).filter(|_| can_be_owned)?;
         match self.entries.get(name) {
@@ -348,7 +348,7 @@ impl<T: Owner> StateBook<T> {
         }
     }
 
-    /// A name for a type of owned states: its own name, or the name of a state of the type.
+    /// Returns a name for a type of owned states: its own name, or the name of a state of this type.
     #[cfg(feature = "std")]
     pub(crate) fn name_of_type(&self, id: TypeId) -> Option<&str> {
         let own = self.by_owned_type.get(&id).map(String::as_str);
@@ -362,7 +362,7 @@ impl<T: Owner> StateBook<T> {
         })
     }
 
-    /// The type of owned states that a name is for, or that has a state of that name.
+    /// Returns the type of owned states with this name, or with a state of this name.
     #[cfg(feature = "std")]
     pub(crate) fn type_of_name(&self, name: &str) -> Option<TypeId> {
         match self.entries.get(name)? {
@@ -371,7 +371,7 @@ impl<T: Owner> StateBook<T> {
         }
     }
 
-    /// The state of a name.
+    /// Returns the state with a name.
     pub(super) fn state_of(&self, name: &str) -> Option<StateRef<T>> {
         match self.entries.get(name) {
             Some(NamedState::State(state)) => return Some(state.clone()),
@@ -381,7 +381,7 @@ impl<T: Owner> StateBook<T> {
         self.definitions.iter().find_map(|definition| definition.state(name))
     }
 
-    /// The type of owned states of a name.
+    /// Returns the type of owned states with a name.
     pub(super) fn owned_type(&self, name: &str) -> Option<&OwnedType<T>> {
         match self.entries.get(name)? {
             NamedState::Owned(owned) => Some(owned),
@@ -393,7 +393,7 @@ impl<T: Owner> StateBook<T> {
         self.on_missing.as_ref().map_or(Missing::Refuse, |stand_in| stand_in(name))
     }
 
-    /// A digest of what the definitions say; 0 without any.
+    /// Returns a digest of the definitions; 0 if there are none.
     #[cfg_attr(not(feature = "std"), expect(clippy::unused_self, reason = "there are no definitions"))]
     pub(crate) fn definitions_digest(&self) -> u64 {
         #[cfg(feature = "std")]
@@ -405,18 +405,18 @@ impl<T: Owner> StateBook<T> {
         0
     }
 
-    /// Whether a state is from a definition.
+    /// Returns whether a state comes from a definition.
     pub(super) fn is_defined(&self, state: &StateRef<T>) -> bool {
         self.definitions.iter().any(|definition| definition.name_of(state).is_some())
     }
 }
 
-/// The text of a value, unless that is of another type.
+/// Writes a value as text. Fails if it is of another type.
 fn written(value: Option<&impl Serialize>) -> Result<String, String> {
     ron::to_string(value.ok_or("it is of another type")?).map_err(|error| error.to_string())
 }
 
-/// The value of a text.
+/// Reads a value from a text.
 fn read<V: DeserializeOwned>(text: &str) -> Result<V, String> {
     ron::from_str(text).map_err(|error| error.to_string())
 }

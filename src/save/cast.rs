@@ -1,4 +1,4 @@
-//! What is saved of a cast, and how members of each type are saved and loaded.
+//! The saved data of a cast, and how members of each type are saved and loaded.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -27,7 +27,7 @@ use crate::time::GameTime;
 /// references to them when the cast is being saved.
 pub type SavedCast<K, M> = Saved<CastContent<K, M>>;
 
-/// What is saved of a cast.
+/// The saved data of a cast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CastContent<K, M> {
@@ -40,7 +40,7 @@ pub struct CastContent<K, M> {
     pub queue: Vec<SavedTelegram<K, M>>,
     /// The members, in the order in which they joined.
     pub members: Vec<SavedMember<K, M>>,
-    /// Telegrams that wait for the end of a turn: there are some only after a panic.
+    /// Telegrams that wait for the end of a turn. There are such telegrams only after a panic.
     pub after_turn: Vec<Telegram<K, M>>,
 }
 
@@ -66,7 +66,7 @@ pub struct SavedMember<K, M> {
     pub owner: String,
     /// Its machine.
     pub machine: MachineContent,
-    /// Telegrams that wait for its next turn: there are some only after a panic.
+    /// Telegrams that wait for its next turn. There are such telegrams only after a panic.
     pub put_off: Vec<Telegram<K, M>>,
 }
 
@@ -77,7 +77,7 @@ impl<K, M> Default for CastContent<K, M> {
     }
 }
 
-/// How the members of a cast are saved and loaded: for each type of owners a name and a [`StateBook`].
+/// Says how the members of a cast are saved and loaded: for each type of owner, a name and a [`StateBook`].
 ///
 /// # Examples
 ///
@@ -170,8 +170,8 @@ impl<C: CastContext> CastBook<C> {
         self
     }
 
-    /// Lets a queue that [merges telegrams](Dispatcher::merging_within) be saved, and merge after loading, too. Other queues do
-    /// not need this.
+    /// Enables saving a queue that [merges telegrams](Dispatcher::merging_within). The queue merges after loading, too. Other
+    /// queues do not need this.
     #[must_use]
     pub fn with_merging(mut self) -> Self
     where
@@ -181,16 +181,16 @@ impl<C: CastContext> CastBook<C> {
         self
     }
 
-    /// Checks that no two types have the same name, and that no two states of one type have. `save` and `load` check this, too.
+    /// Checks that no two types have the same name, and no two states of one type. `save` and `load` check this, too.
     ///
     /// # Errors
     ///
-    /// When it does.
+    /// When two types, or two states of one type, have the same name. When a type was added twice.
     pub fn check(&self) -> Result<(), BookError> {
         self.mistake.clone().map_or(Ok(()), Err)
     }
 
-    /// A member: the name of its type, its owner and its machine.
+    /// Returns a member as data: the name of its type, its owner and its machine.
     pub(crate) fn save(
         &self,
         of: TypeId,
@@ -216,7 +216,7 @@ impl<C: CastContext> CastBook<C> {
         self.merging.is_some()
     }
 
-    /// A queue, empty, that merges or not.
+    /// Creates an empty queue, which merges if `merging_within` is given.
     pub(crate) fn dispatcher(
         &self,
         merging_within: Option<Seconds>,

@@ -1,6 +1,6 @@
-//! What is saved: plain data, states by name.
+//! The saved data: plain data, with states by name.
 //!
-//! Serde would read a missing field of type `Option` as `None`, without a word. A function of its own makes it a field like others.
+//! Serde reads a missing field of type `Option` as `None` without an error. `deserialize_with` makes such a field mandatory.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ pub type SavedStates = Vec<SavedState>;
 /// One of the [states](SavedStates) that a saved value refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SavedState {
-    /// The state of a name; or the name of a type of owned states.
+    /// The name of a state, or of a type of owned states.
     Name(String),
     /// An owned state. Owners that share it refer to this entry.
     Owned {
@@ -34,13 +34,13 @@ pub enum SavedState {
     },
 }
 
-/// What is saved of a machine.
+/// The saved data of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MachineContent {
-    /// What the clock showed. All times are by this clock.
+    /// The clock's time when the machine was saved. All times are by this clock.
     pub clock: Seconds,
-    /// A digest of what the definitions in the book say; 0 without any.
+    /// A digest of the definitions in the book; 0 if there are none.
     pub definitions: u64,
     /// The states.
     pub states: SavedStates,
@@ -48,7 +48,7 @@ pub struct MachineContent {
     pub machine: SavedSeat,
 }
 
-/// What is saved of an agent.
+/// The saved data of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentContent<O> {
@@ -58,40 +58,40 @@ pub struct AgentContent<O> {
     pub machine: MachineContent,
 }
 
-/// Where one machine is.
+/// The states, times and timers of one machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedSeat {
     /// The current state.
     pub current: u32,
-    /// The state before.
+    /// The previous state.
     pub previous: u32,
-    /// When current was entered; `None` if it has not been.
+    /// When the current state was entered; `None` if it has not been entered.
     #[serde(deserialize_with = "Option::deserialize")]
     pub entered_at: Option<Seconds>,
-    /// The states around current, outermost first, and when each was entered. For their times: which they are is found by the
-    /// current state.
+    /// The ancestors of the current state, outermost first, and when each was entered. They are saved for these times only:
+    /// the ancestors themselves follow from the current state.
     pub ancestors: Vec<(u32, Option<Seconds>)>,
-    /// Whether it is asleep.
+    /// Whether the machine is asleep.
     pub is_asleep: bool,
-    /// Whether what its state does had been exchanged since it fell asleep.
+    /// Whether the behavior of its state has been replaced since it fell asleep.
     pub is_outdated: bool,
-    /// What only some machines have.
+    /// The data that only some machines have.
     pub more: SavedMore,
 }
 
-/// What only some machines have.
+/// The data that only some machines have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedMore {
     /// The suspended paths, the oldest first.
     pub stack: Vec<SavedPath>,
-    /// For each composite state that keeps history, its descendant that was active last; the one that was left the longest ago
-    /// first.
+    /// For each composite state that keeps its history, its descendant that was active last. The composite state that was left
+    /// first comes first.
     pub history: Vec<(u32, u32)>,
-    /// The running timers, in the order of asking.
+    /// The running timers, in the order in which they were set.
     pub timers: Vec<SavedTimer>,
-    /// When it wakes by itself, if it is asleep.
+    /// When the machine wakes by itself, if it is asleep.
     #[serde(deserialize_with = "Option::deserialize")]
     pub wakes_at: Option<Seconds>,
 }
@@ -100,9 +100,9 @@ pub struct SavedMore {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedPath {
-    /// The states, outermost first, and how long each had been active, in seconds. The last one was current.
+    /// The states, outermost first, and how long each had been active, in seconds. The last one was the current state.
     pub states: Vec<(u32, Seconds)>,
-    /// Their timers, each with what remains of it.
+    /// Their timers, with the seconds that remain.
     pub timers: Vec<SavedTimer>,
 }
 
@@ -110,9 +110,10 @@ pub struct SavedPath {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedTimer {
-    /// When it is due; on the stack, how many seconds remain.
+    /// When it is due; in a suspended path, how many seconds remain.
     pub due: Seconds,
-    /// The depth of the state that it ends with, 0 being the outermost; `None` if it lasts as long as the machine.
+    /// The depth of the state whose exit ends the timer; the outermost state has depth 0. `None` if it lasts as long as the
+    /// machine.
     #[serde(deserialize_with = "Option::deserialize")]
     pub depth: Option<u8>,
     /// What it does.
@@ -125,39 +126,39 @@ pub struct SavedTimer {
 pub enum SavedThen {
     /// Asks for a change to a state.
     Change(u32),
-    /// Sends a message, whose data is in RON.
+    /// Requests a change to a state.
     Send(String),
-    /// Gives a defined state its turn. It is only read: a state's next turn is written as a note.
+    /// Gives a defined state its turn. This is only read: the next turn of a state is now saved as a note.
     Turn,
-    /// Enters the current state, unless it has been: it took the place of one that was gone.
+    /// Enters the current state, unless it has been entered. It replaces a state that no longer exists.
     Enter,
-    /// Nothing: a number that a state from a file keeps until it is left.
+    /// Nothing. A note is a number that a state from a file stores until it is left.
     Note {
-        /// What it is about.
+        /// The meaning of the number.
         of: SavedNote,
         /// The number.
         number: Seconds,
     },
 }
 
-/// What a number is about that a state from a file keeps.
+/// The meaning of a number that a state from a file stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SavedNote {
-    /// The random number that was drawn for one of its exits, by the exit's place in the file.
+    /// The random number drawn for one of its exits. The index is the exit's position in the file.
     Luck(u16),
-    /// How many seconds one of its exits waits.
+    /// How many seconds one of its exits waits. The index is the exit's position in the file.
     Seconds(u16),
-    /// After how many seconds in the state its exits were last tried.
+    /// How many seconds the state had been active when its exits were last tried.
     Tried,
     /// How often its scripts have been cut off.
     CutOffs,
-    /// After how many seconds in the state its next turn comes, if it has `every`.
+    /// How many seconds the state will have been active at its next turn, if it has `every`.
     Turn,
 }
 
 impl SavedNote {
-    /// The key under which a state keeps the number.
+    /// Returns the key under which a state stores the number.
     pub(crate) fn key(self) -> u32 {
         let (kind, exit) = match self {
             Self::Luck(exit) => (0, exit),
@@ -169,7 +170,7 @@ impl SavedNote {
         kind << 16 | u32::from(exit)
     }
 
-    /// What a state keeps under a key of [`key`](Self::key).
+    /// Returns the meaning of the number with this key. It is the inverse of [`key`](Self::key).
     pub(crate) fn of_key(key: u32) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "the exit is in the lower half")]
         let exit = key as u16;

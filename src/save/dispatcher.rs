@@ -1,4 +1,4 @@
-//! The queue of delayed telegrams.
+//! Saving and loading the queue of delayed telegrams.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use super::cast::SavedTelegram;
 use super::seconds::Seconds;
 use crate::message::{Dispatcher, Telegram};
 
-/// The telegrams in the order in which they arrive, and how the queue merges, if it does.
+/// Writes the telegrams in the order in which they arrive, and the window within which the queue merges, if it does.
 impl<K: Serialize, M: Serialize> Serialize for Dispatcher<K, M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let queue = self.iter().map(|(due, telegram)| (Seconds(due), telegram)).collect();
@@ -16,7 +16,7 @@ impl<K: Serialize, M: Serialize> Serialize for Dispatcher<K, M> {
     }
 }
 
-/// A queue that merges goes on merging, for which keys and messages must be comparable.
+/// A queue that merged before merges again. Therefore keys and messages must be comparable.
 impl<'de, K, M> Deserialize<'de> for Dispatcher<K, M>
 where
     K: Deserialize<'de> + Clone + Ord,
@@ -47,14 +47,14 @@ struct Fields<T> {
 }
 
 impl<K: Clone, M> Dispatcher<K, M> {
-    /// The queue as plain data, with references to the messages.
+    /// Returns the queue as plain data, with references to the messages.
     pub(crate) fn saved(&self) -> Vec<SavedTelegram<K, &M>> {
         let saved = |(due, telegram)| SavedTelegram { due: Seconds(due), telegram: borrowed(telegram) };
         self.iter().map(saved).collect()
     }
 }
 
-/// The telegram with a reference to its message.
+/// Returns the telegram with a reference to its message.
 pub(crate) fn borrowed<K: Clone, M>(telegram: &Telegram<K, M>) -> Telegram<K, &M> {
     let Telegram { sender, receiver, message } = telegram;
     Telegram { sender: sender.clone(), receiver: receiver.clone(), message }

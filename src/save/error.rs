@@ -1,4 +1,4 @@
-//! Why something cannot be saved or loaded.
+//! Why a value cannot be saved or loaded.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -53,30 +53,30 @@ impl Error for BookError {}
 pub enum SaveError {
     /// The book contradicts itself.
     Book(BookError),
-    /// There are states that the book does not know.
+    /// The book does not know all states.
     UnknownStates {
         /// Their names, in alphabetical order.
         names: Vec<String>,
     },
-    /// A timer is to send a message, and the book does not know how to save one.
+    /// A timer sends a message, and the book does not know how to save messages.
     NoMessages,
     /// The data of an owned state cannot be written.
     OwnedState {
         /// The name of its type.
         name: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// A timer's message cannot be written.
     Message {
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The owner of a member of a cast cannot be written.
     Member {
         /// The member's key.
         member: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// A member of a cast is acting.
@@ -89,7 +89,7 @@ pub enum SaveError {
         /// The member's key.
         member: String,
     },
-    /// The queue merges telegrams, and the book of the cast does not say how.
+    /// The queue merges telegrams, and the book of the cast does not know how.
     NoMerging,
 }
 
@@ -121,7 +121,7 @@ const NO_MESSAGES: &str =
     "a timer has a message, and the book does not know how to save messages: call `StateBook::with_messages`";
 const NO_MERGING: &str = "the queue of telegrams merges some of them, and the book of the cast does not know how: call `CastBook::with_merging`";
 
-/// Why something that was saved cannot be loaded.
+/// Why a saved value cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -137,25 +137,25 @@ pub enum LoadError {
         /// The names, in alphabetical order.
         names: Vec<String>,
     },
-    /// A timer is to send a message, and the book does not know how to load one.
+    /// A timer sends a message, and the book does not know how to load messages.
     NoMessages,
     /// The data of an owned state cannot be read.
     OwnedState {
         /// The name of its type.
         name: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// A timer's message cannot be read.
     Message {
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The owner of a member of a cast cannot be read.
     Member {
         /// The member's key.
         member: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The book of the cast does not know a type of members.
@@ -163,13 +163,13 @@ pub enum LoadError {
         /// The name of the type.
         name: String,
     },
-    /// The queue merges telegrams, and the book of the cast does not say how.
+    /// The queue merges telegrams, and the book of the cast does not know how.
     NoMerging,
     /// The saved value is damaged: it has data that no machine, batch or cast can have.
     Damaged {
-        /// In which part of the value.
+        /// The part of the value.
         at: String,
-        /// What is wrong there.
+        /// The reason.
         why: String,
     },
 }
@@ -180,7 +180,7 @@ impl LoadError {
         Self::Damaged { at: at.to_string(), why: why.to_string() }
     }
 
-    /// The same, somewhere in another place.
+    /// Adds the place that contains the damaged part.
     pub(crate) fn within(self, outer: impl fmt::Display) -> Self {
         match self {
             Self::Damaged { at, why } => Self::Damaged { at: alloc::format!("{outer}, {at}"), why },
@@ -232,7 +232,7 @@ macro_rules! with_book_error {
 
 with_book_error!(SaveError LoadError);
 
-/// `the state `Idle``, `the states `Idle`, `Chase``.
+/// Formats names as `the state `Idle`` or `the states `Idle`, `Chase``.
 fn state_names(names: &[String]) -> String {
     let states = if names.len() == 1 { "the state" } else { "the states" };
     alloc::format!("{states} `{}`", names.join("`, `"))

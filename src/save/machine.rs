@@ -1,4 +1,4 @@
-//! One machine, and one agent.
+//! Saving and loading one machine or one agent.
 
 use super::book::StateBook;
 use super::data::{AgentContent, MachineContent, SavedAgent, SavedMachine};

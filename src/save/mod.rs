@@ -1,23 +1,25 @@
-//! Saving and loading: machines, agents, casts and batches go on as if they had not been saved (rule 27).
+//! Saving and loading: after loading, machines, agents, casts and batches continue as if they had not been saved (rule 27).
 //!
-//! A [`StateBook`] says which name is which state. With it, [`StateMachine::save`](crate::StateMachine::save),
-//! [`Agent::save`](crate::Agent::save), `Batch::save` and [`Cast::save`](crate::Cast::save) make plain data with a version in
-//! front, for any format of serde. [A page](crate::docs::saving) shows one character, a cast, a crowd, a rollback and a program that has
-//! changed since.
+//! A [`StateBook`] says which name belongs to which state. With it, [`StateMachine::save`](crate::StateMachine::save),
+//! [`Agent::save`](crate::Agent::save), `Batch::save` and [`Cast::save`](crate::Cast::save) return plain data for any format
+//! of serde. The data begins with its version. [A page](crate::docs::saving) shows one character, a cast, a crowd, a rollback,
+//! and a program that has changed since the game was saved.
 //!
-//! What is saved of a machine: its states by name, with the state before, the stack and the history; since when each state is
-//! active; the running timers, with their messages; whether it is asleep, and until when. Owned states are saved with their
-//! data. A batch also saves all that decides what comes next: the keys, with the free ones, and every order.
+//! The following is saved of a machine: the names of its current and previous state, its stack and its history; when each
+//! active state was entered; the running timers, with their messages; whether it is asleep, and until when. Owned states are
+//! saved with their data. A batch also saves everything that affects its future: the keys, including the free ones, and every
+//! order.
 //!
-//! What is not saved, because it is the program's: what the states do, the context, and the global, which the game sets again.
-//! Timers of the global last as long as the machine (rule 25), and are saved. Between two calls no request waits.
+//! The following is not saved, because it belongs to the program: the code of the states, the context, and the global state,
+//! which the game sets again. Timers of the global state last as long as the machine (rule 25), so they are saved. Between two
+//! calls no request is pending.
 //!
-//! [`Replay`] is a start and what came from outside since, to be played again.
+//! A [`Replay`] is the start of a game and all input since, so that the game can be played again.
 //!
-//! For machines and replays this needs `alloc` alone.
+//! Saving machines and replays needs only `alloc`.
 
-// The highest layer but the crate's root: it knows machines, casts, batches and definitions, and none of them knows it. What
-// turns a batch and a cast into data lies beside these, in `batch/save/` and `cast/save.rs`.
+// The highest layer below the crate's root. It knows machines, casts, batches and definitions; none of them knows this layer.
+// The code that turns a batch and a cast into data is next to theirs, in `batch/save/` and `cast/save.rs`.
 
 mod book;
 mod cast;

@@ -1,4 +1,4 @@
-//! From plain data to a machine's seat. Nothing that is read is trusted.
+//! Turns plain data into a machine's seat. All data is checked as it is read.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -18,11 +18,11 @@ use crate::machine::waiting::{Note, Scope, Then, Timer, Timers};
 use crate::owner::{Owner, clock_time};
 use crate::state::StateRef;
 
-/// Reads states by number. Names that the book does not know are gathered, and said at the end.
+/// Reads states by number. Names that the book does not know are collected, and reported at the end.
 pub(crate) struct Reader<'b, T: Owner> {
     pub(crate) book: &'b StateBook<T>,
     pub(crate) clock: Clock,
-    /// Whether the definitions say something else than when it was saved.
+    /// Whether the definitions have changed since the value was saved.
     is_redefined: bool,
     states: SavedStates,
     found: Vec<Option<FoundState<T>>>,
@@ -30,7 +30,7 @@ pub(crate) struct Reader<'b, T: Owner> {
     failed: Option<LoadError>,
 }
 
-/// What a number stands for.
+/// The state that a number refers to.
 pub(crate) struct FoundState<T: Owner> {
     pub(crate) state: StateRef<T>,
     pub(crate) how: How,
@@ -41,9 +41,9 @@ pub(crate) struct FoundState<T: Owner> {
 pub(crate) enum How {
     /// By its name.
     Named,
-    /// It takes the place of one that is gone.
+    /// It replaces a state that no longer exists.
     InPlace,
-    /// Likewise, and is to be entered.
+    /// It replaces a state that no longer exists, and must be entered.
     ToEnter,
 }
 
@@ -73,7 +73,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         })
     }
 
-    /// Fails with all names that were asked for and that the book does not know.
+    /// Fails if the book did not know all names that were looked up. The error lists the unknown names.
     pub(crate) fn finish(&mut self) -> Result<(), LoadError> {
         if !self.unknown.is_empty() {
             return Err(LoadError::UnknownStates { names: mem::take(&mut self.unknown).into_iter().collect() });
@@ -81,7 +81,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// The state of a number.
+    /// Returns the state with a number.
     pub(crate) fn state(&mut self, number: u32) -> Result<FoundState<T>, LoadError> {
         let Some(nth) = number.checked_sub(1) else {
             return Ok(FoundState { state: StateRef::NONE, how: How::Named });
@@ -123,7 +123,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         })
     }
 
-    /// Whether a number stands for a name that the book knows.
+    /// Returns whether the book knows the name with a number.
     #[cfg(feature = "std")]
     pub(crate) fn is_known(&self, number: u32) -> bool {
         self.name(number).is_ok_and(|name| self.book.state_of(name).is_some())
@@ -133,7 +133,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         self.states.get(number.checked_sub(1)? as usize)
     }
 
-    /// The name of a number.
+    /// Returns the name with a number.
     pub(crate) fn name(&self, number: u32) -> Result<&str, LoadError> {
         match self.saved(number) {
             Some(SavedState::Name(name)) => Ok(name),
@@ -141,7 +141,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
     }
 
-    /// The state of a number that need not be known: one around another.
+    /// Returns the ancestor with a number. The book need not know it.
     pub(crate) fn ancestor(&mut self, number: u32) -> Result<StateRef<T>, LoadError> {
         let is_known = match self.saved(number) {
             Some(SavedState::Name(name)) => self.book.state_of(name).is_some(),
@@ -187,7 +187,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(seat)
     }
 
-    /// Reads what only some machines have, all but their sleep. `entered_at` says when the state at a depth was entered.
+    /// Reads the data that only some machines have, except for their sleep. `entered_at` returns when the state at a depth was
+    /// entered.
     pub(crate) fn more(
         &mut self,
         saved: &SavedMore,
@@ -223,15 +224,16 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(())
     }
 
-    /// Puts a machine to sleep. A machine that sleeps in a state that has changed since wakes in the next tick
-    /// ([rule 26](crate::docs::semantics#rule-26)).
+    /// Puts a machine to sleep. If its state has changed since it was saved, the machine wakes in the next tick ([rule
+    /// 26](crate::docs::semantics#rule-26)).
     pub(crate) fn put_to_sleep(&self, seat: &mut Seat<T>, wakes_at: f64, is_outdated: bool) {
         seat.sleep_until(wakes_at);
         let revision = self.revision(&seat.current, is_outdated);
         seat.rare_mut().waiting.revision = revision;
     }
 
-    /// When a machine wakes by itself: infinity is never. Earlier versions wrote the turn of a state as a timer, which wakes it, too.
+    /// Returns when a machine wakes by itself; infinity if it does not. Earlier versions saved the turn of a state as a timer,
+    /// which also wakes the machine.
     pub(crate) fn wakes_at(&self, saved: &SavedMore) -> Result<f64, LoadError> {
         let turns = saved.timers.iter().filter(|timer| matches!(timer.then, SavedThen::Turn)).map(|timer| timer.due);
         let mut first = f64::INFINITY;
@@ -241,7 +243,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(first)
     }
 
-    /// The revision that a state had when the machines that sleep in it fell asleep.
+    /// Returns the revision that a state had when the machines that sleep in it fell asleep.
     pub(crate) fn revision(&self, state: &StateRef<T>, is_outdated: bool) -> usize {
         let is_redefined = self.is_redefined && self.book.is_defined(state);
         state.revision().wrapping_sub(usize::from(is_outdated || is_redefined))
@@ -275,7 +277,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
     }
 
-    /// Reads an entry of the history. It is dropped if the state that was active last is no longer inside the composite.
+    /// Reads an entry of the history. The entry is dropped if the state that was active last is no longer inside the composite
+    /// state.
     fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
         if of == 0 || last == 0 {
             return Err(LoadError::damaged("history", "it remembers no state"));
@@ -296,7 +299,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(())
     }
 
-    /// A timer, unless it ends with a state that is no longer active. A timer without a depth has the scope `of_no_depth`.
+    /// Reads a timer. `None` if it belongs to a state that is no longer active. A timer without a depth gets the scope
+    /// `of_no_depth`.
     fn timer(
         &mut self,
         saved: &SavedTimer,
@@ -333,7 +337,7 @@ impl<'b, T: Owner> Reader<'b, T> {
             SavedThen::Enter => Then::Enter,
             SavedThen::Note { of, number: Seconds(number) } => {
                 let number = match of {
-                    // That of the global state is a time by the clock.
+                    // A note of the global state is a time by the clock.
                     SavedNote::Tried if saved.depth.is_none() => at(*number),
                     _ => *number,
                 };
@@ -344,7 +348,7 @@ impl<'b, T: Owner> Reader<'b, T> {
     }
 }
 
-/// Where the states of a path are now, by the depths that they had.
+/// The current depths of the states of a path, by the depths that they had when the path was saved.
 pub(crate) struct Depths {
     now: Vec<Option<usize>>,
     how: How,
@@ -359,7 +363,7 @@ impl Depths {
         Self { now: around.chain([current]).collect(), how }
     }
 
-    /// The depths of a path that has stayed as it was.
+    /// Creates the depths of a path that has not changed.
     #[cfg(feature = "std")]
     pub(crate) fn unchanged(len: usize) -> Self {
         Self { now: (0..len).map(Some).collect(), how: How::Named }
@@ -371,7 +375,7 @@ impl Depths {
     }
 }
 
-/// The clock when the value was saved, and the clock now.
+/// The clock's time when the value was saved, and its time now.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     saved: f64,
@@ -383,12 +387,13 @@ impl Clock {
         Self { saved: clock_time(saved), now: clock_time(now) }
     }
 
-    /// Whether both show the same.
+    /// Returns whether both times are the same.
     pub(crate) fn is_same(self) -> bool {
         self.saved.to_bits() == self.now.to_bits()
     }
 
-    /// A time by the clock of now: as long ago, or as far ahead. If both clocks show the same, it stays what it is to the bit.
+    /// Converts a saved time to the clock of now: it keeps its distance to the current time. If both times are the same, it
+    /// does not change by a single bit.
     pub(crate) fn at(self, time: f64) -> f64 {
         if self.is_same() || time.is_infinite() {
             return time;
@@ -397,8 +402,8 @@ impl Clock {
     }
 }
 
-/// A time that is to be a number.
+/// Returns a saved time. Fails if it is NaN.
 pub(crate) fn time(Seconds(time): Seconds, at: &str) -> Result<f64, LoadError> {
-    // Adding zero makes the negative zero a positive one.
+    // Adding zero turns -0 into 0.
     if time.is_nan() { Err(LoadError::damaged(at, "the time is not a number")) } else { Ok(time + 0.0) }
 }

@@ -1,4 +1,4 @@
-//! What happened since some tick, so that it can be played again.
+//! Recording the start and the input of a game, so that it can be played again.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -71,9 +71,9 @@ pub struct Replay<S, I> {
     version: u32,
     start: S,
     inputs: BTreeMap<u64, Vec<I>>,
-    /// After how many ticks a state is kept; 0 is never.
+    /// The state is copied every so many ticks; 0 stands for never.
     every: u64,
-    /// The states that have been kept on the way. They follow from the rest.
+    /// The copies of the state. They follow from the rest.
     #[serde(skip)]
     kept: BTreeMap<u64, S>,
 }
@@ -87,8 +87,8 @@ impl<S, I> Replay<S, I> {
         Self { version: VERSION, start, inputs: BTreeMap::new(), every: 0, kept: BTreeMap::new() }
     }
 
-    /// While the replay plays, it keeps a copy of the state at each tick that is a multiple of `every`. So going back does not
-    /// begin at the start each time. The copies take memory, and are not saved. With 0, the default, it keeps none.
+    /// Makes the replay keep a copy of the state at each tick that is a multiple of `every` while it plays. So going back does
+    /// not begin at the start each time. The copies take memory, and are not saved. With 0, the default, it keeps none.
     #[must_use]
     pub fn with_keyframes(mut self, every: u64) -> Self {
         self.every = every;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A time or a number of seconds in a saved value.
 ///
-/// In formats for people, infinity is the text `inf`, since JSON has no number for it.
+/// In human-readable formats, infinity is the text `inf`, because JSON has no number for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Seconds(pub f64);
 

@@ -1,4 +1,4 @@
-//! The version in front of every saved value.
+//! The version at the beginning of every saved value.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -12,8 +12,8 @@ use super::error::{LoadError, VERSION};
 ///
 /// It is plain data. A game can change it before loading it, for example if a state has been renamed.
 ///
-/// If the version is unknown, only the version is read. So the error says in any format that the version is the reason. This
-/// holds if the version comes first, as it is written, or in a value such as `serde_json::Value`, whatever the order.
+/// If the version is unknown, the content is not read, so that the error gives the version as the reason in every format. This
+/// requires that the version comes first, as it is written. In a value such as `serde_json::Value`, the order does not matter.
 ///
 /// # Examples
 ///
@@ -38,7 +38,7 @@ impl<C> Saved<C> {
         Self { version: VERSION, content }
     }
 
-    /// The content, if the version is known.
+    /// Returns the content, if the version is known.
     pub(crate) fn known(self) -> Result<C, LoadError> {
         if self.version == VERSION { Ok(self.content) } else { Err(LoadError::Version { found: self.version }) }
     }
@@ -86,8 +86,8 @@ impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
                 FilePart::Version => version = Some(parts.next_value()?),
                 FilePart::Content if version.is_none_or(|version| version == VERSION) => {
                     content = Some(match parts.next_value() {
-                        // A version that comes later may be the reason, as in a value with its parts in the order of their names.
-                        // In a format that counts parts, the parts behind one that cannot be read can be read.
+                        // A version that comes later may be the reason: some values have their parts in the order of their
+                        // names. In a format that counts parts, the parts after an unreadable part can still be read.
                         Err(error) if version.is_some() || parts.size_hint().is_none() => return Err(error),
                         read => read,
                     });

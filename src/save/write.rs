@@ -1,4 +1,4 @@
-//! From a machine's seat to plain data.
+//! Turns a machine's seat into plain data.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use crate::machine::waiting::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
 use crate::state::{Identity, StateRef};
 
-/// Writes down states by number. What goes wrong meanwhile is said at the end.
+/// Writes states by number. Errors are collected, and reported at the end.
 pub(crate) struct Writer<'b, T: Owner> {
     pub(crate) book: &'b StateBook<T>,
     states: SavedStates,
@@ -38,7 +38,7 @@ impl<'b, T: Owner> Writer<'b, T> {
         })
     }
 
-    /// The states that have been written down, if all of them could be.
+    /// Returns the states that have been written. Fails if any could not be written.
     pub(crate) fn finish(self) -> Result<SavedStates, SaveError> {
         if !self.unknown.is_empty() {
             return Err(SaveError::UnknownStates { names: self.unknown.into_iter().collect() });
@@ -46,7 +46,7 @@ impl<'b, T: Owner> Writer<'b, T> {
         self.failed.map_or(Ok(self.states), Err)
     }
 
-    /// The number of a state; 0 of none.
+    /// Returns the number of a state; 0 for no state.
     pub(crate) fn state(&mut self, state: &StateRef<T>) -> u32 {
         if state.is_none() {
             return 0;
@@ -80,13 +80,13 @@ impl<'b, T: Owner> Writer<'b, T> {
         }
     }
 
-    /// Whether the book knows a state.
+    /// Returns whether the book knows a state.
     #[cfg(feature = "std")]
     pub(crate) fn knows(&self, state: &StateRef<T>) -> bool {
         self.book.name_of(state).is_some() || self.book.owned_type_of(state).is_some()
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     pub(crate) fn name(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.names.get(name) {
             return number;
@@ -119,7 +119,8 @@ impl<'b, T: Owner> Writer<'b, T> {
         }
     }
 
-    /// The number of a state around another; 0 if the book does not know it, for it is found by the other.
+    /// Returns the number of an ancestor; 0 if the book does not know it. When the value is loaded, the ancestor is found
+    /// through its descendant.
     pub(crate) fn ancestor(&mut self, state: &StateRef<T>) -> u32 {
         if self.book.name_of(state).is_some() || self.book.owned_type_of(state).is_some() {
             self.state(state)

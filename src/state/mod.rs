@@ -1,7 +1,7 @@
-//! What a state is: the trait that a game implements, and the reference by which a machine holds a state.
+//! What a state is: the trait that a game implements, and the reference with which a machine holds a state.
 
-// Of the layer `machine`: states, the handle `Fsm` and the machine name each other in their signatures. None of them knows files,
-// batches, casts or saved data.
+// Part of the core layer, like `machine`: states, the handle `Fsm` and the machine name each other in their signatures. They
+// do not know files, batches, casts or saved data.
 
 mod mover;
 mod name;
@@ -84,7 +84,7 @@ use crate::slice::FsmSlice;
 )]
 #[expect(unused_variables, reason = "the provided methods do nothing, and their arguments have names for the docs")]
 pub trait State<T: Owner>:
-    // All owners share a state, on all threads: what changes, such as a `Cell`, belongs in the owner.
+    // All owners share a state, on all threads. Data that changes, such as a `Cell`, belongs in the owner.
     Send + Sync + 'static + DowncastSync + Bulk<T>
 {
     /// Called when the owner enters this state: after the old state's [`exit`](Self::exit), or by
@@ -296,14 +296,14 @@ impl_downcast!(sync State<T> where T: Owner);
 /// The sealed part of [`State`], the same for every state: one virtual call for several answers, or for many owners, inside which
 /// the state's own methods are inlined.
 pub trait Bulk<T: Owner> {
-    /// Calls [`update`](State::update), unless there is nothing to do in it ([rule 4](crate::docs::semantics#rule-4)).
+    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)).
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
 
     /// Returns whether this state has neither a parent nor an initial child.
     fn is_flat(&self) -> bool;
 
     /// Asks a guard for each mover, and calls `refuse` with the slots of the movers that are refused. If a guard panics, the
-    /// slice's last handle is its owner's.
+    /// last handle of the slice is the handle of the guard's owner.
     fn guard_each(
         &self,
         guard: Guard,
@@ -314,10 +314,10 @@ pub trait Bulk<T: Owner> {
         refuse: &mut dyn FnMut(usize),
     );
 
-    /// Calls [`exit`](State::exit) on each.
+    /// Calls [`exit`](State::exit) for each mover.
     fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
 
-    /// Calls [`enter`](State::enter) on each.
+    /// Calls [`enter`](State::enter) for each mover.
     fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
 }
 
@@ -356,8 +356,8 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
     }
 }
 
-/// Asks `guard` for each mover. A slot is never out of bounds; because the loop asks whether it is, the loop vanishes where the
-/// guard is the provided one. So does the loop of [`call_each`].
+/// Asks `guard` for each mover. A slot is never out of bounds. The loop checks the bounds anyway, because this check, unlike a
+/// panic, lets the compiler remove the whole loop if the guard is the provided one. The loop of [`call_each`] does the same.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that a guard or callback that does nothing takes no time")]
 fn ask_each<T: Owner>(

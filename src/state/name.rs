@@ -1,9 +1,9 @@
-//! A state's name, made from its type.
+//! The default name of a state, made from its type.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-/// The name of a type without the paths in it: `GoTo<Cover>` for `enemy::GoTo<level::Cover>`.
+/// Returns the name of a type without paths: `GoTo<Cover>` for `enemy::GoTo<level::Cover>`.
 pub(crate) fn short_name(full: &str) -> Cow<'_, str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let plain = full.rsplit("::").next().unwrap_or(full);

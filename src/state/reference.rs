@@ -1,4 +1,4 @@
-//! How a machine refers to a state, what can be written where one is named, and when two references are the same state.
+//! How a machine refers to a state, how code names a state, and when two references refer to the same state.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -31,7 +31,7 @@ impl<T: Owner, S: State<T> + Clone> OwnedState<T> for S {
 
 dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 
-/// A reference to a state: a singleton, one that many owners share, or an owner's own.
+/// A reference to a state: a singleton, a state that many owners share, or an owner's own state.
 ///
 /// | made from | the state is | to change to it again |
 /// |---|---|---|
@@ -39,13 +39,13 @@ dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 /// | `Arc<S>` | one object shared by many owners, such as a state read from a file | clone the `StateRef` |
 /// | `Box<S>` where `S: Clone` | an owner's own, with data of its own | clone the `StateRef` |
 ///
-/// Making one from a singleton costs nothing, and so does cloning it. Making one from an `Arc` or a `Box` allocates;
-/// cloning counts a reference. Keep the `StateRef`, rather than the `Arc`, where changes are frequent.
+/// Creating a reference to a singleton costs nothing, and neither does cloning it. Creating one from an `Arc` or a `Box`
+/// allocates; cloning it counts a reference. If changes are frequent, store the `StateRef` rather than the `Arc`.
 ///
 /// # Identity
 ///
-/// Two references are equal when they are the same state ([rule 17](crate::docs::semantics#rule-17)): the concrete type is
-/// the same and, for a type that has a size, so is the object.
+/// Two references are equal when they refer to the same state ([rule 17](crate::docs::semantics#rule-17)): the concrete type
+/// is the same and, for a type whose size is not zero, so is the object.
 ///
 /// # Examples
 ///
@@ -73,7 +73,7 @@ dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 /// ```
 pub struct StateRef<T: Owner>(Repr<T>);
 
-/// Two words: the vtable's pointer tells the variants apart. A machine holds three of these, so it matters.
+/// Two words: the vtable pointer tells the variants apart. The size matters because a machine holds three of these.
 enum Repr<T: Owner> {
     Singleton(&'static dyn State<T>),
     Held(Option<Arc<Held<T>>>),
@@ -84,26 +84,26 @@ enum Held<T: Owner> {
     Owned(Box<dyn OwnedState<T>>),
 }
 
-/// A reference that does not keep its state: defined states lead to each other in circles.
+/// A reference that does not keep its state alive. Defined states lead to each other in cycles.
 pub(crate) struct WeakStateRef<T: Owner>(Weak<Held<T>>);
 
 impl<T: Owner> WeakStateRef<T> {
-    /// The state, if it is still referred to.
+    /// Returns a reference to the state, if the state still exists.
     #[inline]
     pub(crate) fn upgrade(&self) -> Option<StateRef<T>> {
         self.0.upgrade().map(|held| StateRef(Repr::Held(Some(held))))
     }
 }
 
-/// Stands where there is no state.
+/// The state behind `StateRef::NONE`.
 struct Nowhere;
 impl<T: Owner> State<T> for Nowhere {}
 
 impl<T: Owner> StateRef<T> {
-    /// No state. Never leaves the crate: what is handed out is `Option<&StateRef<T>>`.
+    /// No state. It never leaves the crate: public methods return `Option<&StateRef<T>>`.
     pub(crate) const NONE: Self = Self(Repr::Held(None));
 
-    /// The same, to refer to.
+    /// A static reference to [`NONE`](Self::NONE).
     pub(crate) const NOWHERE: &'static Self = &Self::NONE;
 
     pub(crate) fn as_option(&self) -> Option<&Self> {
@@ -115,7 +115,7 @@ impl<T: Owner> StateRef<T> {
         matches!(self.0, Repr::Held(None))
     }
 
-    /// The singleton, if it is one: then the reference is free to copy.
+    /// Returns the singleton, if this refers to one. Copying such a reference is free.
     #[inline]
     pub(crate) fn as_singleton(&self) -> Option<&'static dyn State<T>> {
         match self.0 {
@@ -124,7 +124,7 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// The singleton, or else itself.
+    /// Returns the singleton, or else the reference itself.
     #[inline]
     pub(crate) fn into_singleton(self) -> Result<&'static dyn State<T>, Self> {
         match self.0 {
@@ -133,14 +133,14 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// Whether dropping it can run code of the game: the `Drop` of a state that is held.
+    /// Returns whether dropping the reference can run code of the game: the `Drop` of its state.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
         matches!(self.0, Repr::Held(Some(_)))
     }
 
-    /// Whether there is no other reference to the state.
+    /// Returns whether this is the only reference to the state.
     pub(crate) fn is_unreachable(&self) -> bool {
         match &self.0 {
             Repr::Held(Some(held)) => {
@@ -154,7 +154,7 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// Whether many owners share it, as long as it is referred to.
+    /// Returns whether the state is shared by many owners, and lives as long as there is a reference to it.
     #[cfg(feature = "std")]
     pub(crate) fn is_shared(&self) -> bool {
         self.is_held() && !self.is_owned()
@@ -171,7 +171,7 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// The owned state of type `S`, cloned first if there is another reference to it.
+    /// Returns the owned state of type `S`. It is cloned first if there is another reference to it.
     pub(crate) fn owned_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         if !self.is::<S>() {
             return None;
@@ -186,7 +186,7 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// A reference that does not keep the state. A singleton, which is never dropped, has none.
+    /// Returns a reference that does not keep the state alive. `None` for a singleton, which is never dropped.
     pub(crate) fn downgrade(&self) -> Option<WeakStateRef<T>> {
         match &self.0 {
             Repr::Held(Some(held)) => Some(WeakStateRef(Arc::downgrade(held))),
@@ -194,8 +194,8 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// Returns whether this is an owner's own state, made from a `Box`. A boxed state without data is not: it is the
-    /// singleton of its type ([rule 17](crate::docs::semantics#rule-17)).
+    /// Returns whether this is an owner's own state, made from a `Box`. A boxed state of size zero is not: it is the singleton
+    /// of its type ([rule 17](crate::docs::semantics#rule-17)).
     #[must_use]
     pub fn is_owned(&self) -> bool {
         match &self.0 {
@@ -208,10 +208,10 @@ impl<T: Owner> StateRef<T> {
     }
 }
 
-/// What decides whether two states are the same one ([rule 17](crate::docs::semantics#rule-17)).
+/// Decides whether two states are the same ([rule 17](crate::docs::semantics#rule-17)).
 ///
-/// The type, and the address unless the type has no size. A vtable's address is no part of it: one type has several, in
-/// several modules.
+/// It consists of the type, and of the address unless the size is zero. The address of the vtable is not part of it, because a
+/// type can have several vtables in different modules.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Identity {
     pub(crate) type_id: TypeId,
@@ -226,8 +226,8 @@ impl Identity {
     }
 }
 
-/// Whether two references are the same state ([rule 17](crate::docs::semantics#rule-17)). Different addresses say no
-/// without asking for the types.
+/// Returns whether two references refer to the same state ([rule 17](crate::docs::semantics#rule-17)). If their addresses
+/// differ, the types need not be compared.
 pub(crate) fn same<T: Owner, A: State<T> + ?Sized, B: State<T> + ?Sized>(a: &A, b: &B) -> bool {
     let is_sized = size_of_val(a) != 0;
     let has_same_address = core::ptr::from_ref(a).addr() == core::ptr::from_ref(b).addr();
@@ -288,7 +288,7 @@ impl<T: Owner> fmt::Display for StateRef<T> {
     }
 }
 
-/// What can be written where a state is named, as in `fsm.change_state(&Chase)`.
+/// The values that name a state, as in `fsm.change_state(&Chase)`.
 ///
 /// | written | the state is |
 /// |---|---|
@@ -297,8 +297,8 @@ impl<T: Owner> fmt::Display for StateRef<T> {
 /// | a `Box<S>` where `S: Clone` | the owner's own |
 /// | a [`StateRef`] | the one it refers to: `previous.clone()` |
 ///
-/// A machine keeps the reference, so it has to be `'static`. `&Chase` of a unit struct is `'static` wherever it is written. A
-/// reference to a state with data is not, unless the state is a `static`: the error is "does not live long enough".
+/// A machine stores the reference, so the reference must be `'static`. `&Chase` of a unit struct is `'static` in any place. A
+/// reference to a state with data is not, unless the state is a `static`: the compiler reports "does not live long enough".
 ///
 /// # Examples
 ///
@@ -374,7 +374,7 @@ impl<T: Owner> IntoState<T> for Arc<dyn State<T>> {
     }
 }
 
-// Otherwise the compiler tells of a `Box<dyn State<T>>` only that it is not `Clone`.
+// Without this, the compiler says only that a `Box<dyn State<T>>` is not `Clone`.
 #[diagnostic::do_not_recommend]
 impl<T: Owner, S: State<T> + Clone> IntoState<T> for Box<S> {
     fn into_state(self) -> StateRef<T> {

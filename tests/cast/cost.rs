@@ -1,4 +1,4 @@
-//! No step is linear in how many members or telegrams there are.
+//! No step takes time that is linear in the number of members or telegrams.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ thread_local! {
     static COMPARISONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A number that counts how often it is compared with others.
+/// A number that counts its comparisons.
 #[derive(Clone, Copy, Debug)]
 struct Counted(u32);
 
@@ -46,7 +46,7 @@ impl Eq for Counted {}
 
 const TELEGRAMS: u32 = 20_000;
 
-/// More than the logarithm of anything here, for each of a few walks down a tree.
+/// More than the logarithm of any number here, for each of a few searches in a tree.
 const A_FEW: u64 = 250;
 
 #[test]
@@ -54,7 +54,7 @@ fn to_merge_telegrams_takes_a_few_steps_however_many_are_queued() {
     let mut post = Dispatcher::merging_within(0.25);
     let ((), compared) = Counted::compared(|| {
         for number in 0..TELEGRAMS {
-            // To many at one time, and to one at many times.
+            // One telegram to each of many receivers at one time, and many telegrams to one receiver at different times.
             assert!(post.send_at(1.0, Telegram::new(Counted(0), Counted(number), Counted(7))));
             assert!(post.send_at(f64::from(number), Telegram::new(Counted(1), Counted(0), Counted(7))));
             assert!(!post.send_at(f64::from(number) + 0.125, Telegram::new(Counted(1), Counted(0), Counted(7))));
@@ -69,7 +69,7 @@ fn to_merge_telegrams_takes_a_few_steps_however_many_are_queued() {
 
 const MANY: u32 = 100_000;
 
-/// Receives, and is counted.
+/// A receiver that counts its telegrams.
 struct Receiver;
 
 type Office = Cast<Counted, u32, u32>;

@@ -6,7 +6,7 @@ fn letter(message: &'static str) -> Telegram<u8, &'static str> {
     Telegram::new(1, 2, message)
 }
 
-/// A queue in which telegrams are sent at a time, each with its delay.
+/// Creates a queue with telegrams that were sent at `now`, each with its delay.
 fn sent(now: f64, telegrams: &[(f64, &'static str)]) -> Dispatcher<u8, &'static str> {
     let mut post = Dispatcher::new();
     for (delay, message) in telegrams {

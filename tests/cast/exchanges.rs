@@ -1,4 +1,4 @@
-//! When a telegram arrives that is posted or delayed, what the log says, and exchanges that have no end.
+//! When a posted or delayed telegram arrives, what the log says, and endless exchanges.
 
 use crate::play::play;
 
@@ -45,7 +45,7 @@ fn posts_and_delays() {
             WARN there is no "Eve" to receive the telegram from "Ann"
 
         # what_is_sent_while_what_is_due_is_delivered_waits_for_the_next_call
-        // The second time, the clock stands still.
+        // At the second call, the clock has not advanced.
         cast Ann, Ben
         Ann Idle.tick: delay 1e-9 Ann tick; at -5 Ben long overdue; at 1 Ben just due
         delay 1 Ann tick; delay 1 Ann tick; delay 1 Ben last; advance 1
@@ -74,7 +74,7 @@ fn exchanges_without_end() {
         warnings => ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, most recently "Ann" to "Ann"; the next from "Ann" to "Ann" is dropped
 
         # three_who_each_pass_on_what_they_hear_come_to_an_end_and_nothing_else_is_lost
-        // There are 100 000 rumors at most, and 32 for each member. And it goes on working.
+        // There are at most 100 000 rumors, and 32 for each member. The cast continues to work.
         cast Ann, Ben, Cat, Dan, Eve
         Ann Idle.rumor: send Ben rumor; send Cat rumor
         Ben Idle.rumor: send Ann rumor; send Cat rumor
@@ -97,7 +97,7 @@ fn exchanges_without_end() {
         warnings => ERROR an exchange of telegrams has no end: one telegram has led to 100032 others, most recently "Ann" to "Ann"; the next from "Ann" to "Ann" is dropped
 
         # telegrams_that_are_put_off_endlessly_are_dropped
-        // Two at once, and two for each of 1000 that were put off. The cast goes on working.
+        // Two telegrams at once, and two for each of 1000 that were put off. The cast continues to work.
         cast Ann, Ben
         Ann Idle.echo: gain 1; send Ben echo
         Ben Idle.echo: gain 1; send Ann echo

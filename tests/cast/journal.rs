@@ -7,8 +7,8 @@ use demeanor::Journal;
 
 use crate::play::{Player, Stage, agent, learn, place, stage};
 
-/// Four shops, which open (`Busy`), close, and have breaks (`Away`). The bakery has a break as soon as it opens, and has the dairy
-/// open too; the smithy has no breaks, and the arcade is broke.
+/// Creates four shops, which open (`Busy`), close, and take breaks (`Away`). The bakery takes a break as soon as it opens, and
+/// makes the dairy open, too. The smithy takes no breaks, and the arcade is broke.
 fn street() -> Stage {
     let mut street = stage(
         "cast bakery, dairy, smithy, arcade

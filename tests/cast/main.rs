@@ -1,4 +1,4 @@
-//! Characters who call each other in the middle of their callbacks (rule 30).
+//! Characters that call each other in the middle of their callbacks (rule 30).
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;

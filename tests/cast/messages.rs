@@ -1,4 +1,4 @@
-//! Telegrams in a cast whose members send from within their callbacks.
+//! Telegrams that members of a cast send from within their callbacks.
 
 use crate::play::{Player, agent, happened, learn, play, stage, with_many};
 use demeanor::Telegram;
@@ -32,7 +32,7 @@ fn telegrams() {
         send Ann go => Ann Idle.go; Ann is done; Ann Idle.first; Ann Idle.second; Ann Idle.third
 
         # a_telegram_to_oneself_that_is_handled_within_the_call_is_one_of_send_now
-        // In C++ each is handled within the call. With `send` it waits for the end of the turn.
+        // In C++ both are handled within the call. With `send`, the telegram waits for the end of the turn.
         cast Ann
         Ann Idle.update: send Ann sent is PutOff; hear sent now is done; note goes on
         Ann Idle.sent: nothing
@@ -47,7 +47,7 @@ fn telegrams() {
             Ann Busy.answer
 
         # a_telegram_put_off_for_an_inner_member_arrives_before_the_outer_one_goes_on
-        // Cat tells Ben, who is told by Ann and has sent to Cat.
+        // Cat sends to Ben, who is handling Ann's telegram and has sent to Cat.
         cast Ann, Ben, Cat
         Ann Idle.go: send Ben ask is Handled; note is done
         Ben Idle.ask: send Cat ask is Handled; note goes on
@@ -60,7 +60,7 @@ fn telegrams() {
         send Ann go => Ann Idle.go; Ann goes on
 
         # the_log_tells_of_telegrams_that_reach_nobody
-        // Ann sends to Dan, who is not there; then Ben to Ann, who will not wait for it.
+        // Ann sends to Dan, who does not exist. Then Ben sends to Ann, who is dismissed before she can receive it.
         cast Ann, Ben
         Ann Idle.go: send Dan hello; send Ben ask; dismiss Ann
         Ben Idle.ask: send Ann answer
@@ -219,7 +219,7 @@ fn a_long_chain_of_telegrams_reaches_its_end() {
     stage.send("Ann", "0", "pass on");
     let mut trace = happened(&mut stage);
     trace.retain(|line| line.ends_with("goes on"));
-    // 64 deep, then all the way back out, before the next 64.
+    // 64 telegrams are nested, all of them return, and then the next 64 follow.
     let expected = (0..LINKS).step_by(64).flat_map(|first| (first..LINKS.min(first + 64)).rev());
     assert_eq!(*trace, expected.map(|nth| format!("{nth} goes on")).collect::<Vec<_>>());
 }

@@ -1,4 +1,4 @@
-//! Rule 22 for casts: whatever of a game's code panics besides callbacks, no member is lost, and the cast goes on.
+//! Rule 22 for casts: after a panic in any code of the game, no member is lost, and the cast continues.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -11,12 +11,13 @@ use demeanor::{Agent, Cast, Delivery, Dispatcher, Fsm, Owner, State, StateMachin
 use crate::captured_log::{log_lines, on_record};
 
 thread_local! {
-    /// What panics, after how many more calls.
+    /// The piece of code that panics, and after how many more calls.
     static ARMED: Cell<Option<(&'static str, u32)>> = const { Cell::new(None) };
     static CITIZENS: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Panics if it is this piece's turn, without the panic hook's message. Not while another panic unwinds, which would end the process.
+/// Panics if `piece` is armed and its count has run out, without calling the panic hook. A second panic during unwinding would
+/// end the process, so there is none.
 fn trip(piece: &str) {
     if let Some((armed, left)) = ARMED.get()
         && armed == piece
@@ -83,7 +84,7 @@ impl Drop for Word {
     }
 }
 
-/// The world is how often each member has been updated.
+/// The world counts how often each member has been updated.
 type Town = Cast<Name, Word, [u32; 6]>;
 
 struct Citizen(u8);
@@ -189,7 +190,7 @@ const PIECES: [&str; 13] = [
     "logger.log",
 ];
 
-/// What the game does in a tick.
+/// Returns what the game does in a tick.
 fn acts() -> [fn(&mut Town); 7] {
     [
         |town| town.update(),
@@ -218,7 +219,7 @@ fn acts() -> [fn(&mut Town); 7] {
     ]
 }
 
-/// All members are there, and everything works with each of them.
+/// Checks that all members exist, and that everything works with each of them.
 fn is_in_order(town: &mut Town) {
     let keys: Vec<_> = town.keys().map(|name| name.0).collect();
     assert!(keys == [0, 1, 2, 3] || keys == [0, 1, 2, 3, 4], "{keys:?}");
@@ -249,7 +250,7 @@ fn is_in_order(town: &mut Town) {
     assert_eq!(town.dispatcher().len(), 1, "alike telegrams are still merged");
 }
 
-/// Each piece panics at each of its calls, one after the other.
+/// Each piece panics at each of its calls in turn.
 #[test]
 fn whatever_panics_in_a_cast_no_member_is_lost_and_it_goes_on() {
     on_record(trip);

@@ -1,5 +1,5 @@
-//! A player for tables of rows about the members of a cast: what they do in their callbacks, what the game does, and all that
-//! happens then. `trace/table` says how a row is written.
+//! Plays tables of rows about the members of a cast: the acts of their callbacks, the steps of the game, and all events.
+//! `trace/table` describes the format of a row.
 //!
 //! ```text
 //! # the_name_of_the_row
@@ -9,10 +9,10 @@
 //! update Ann => Ann Idle.update; Ben Left.hello; Ben is told; Ann Idle.exit; Ann Busy.enter; Ann Idle -> Busy (change)
 //! ```
 //!
-//! `cast` says who the members are, in the order in which they join; they are in `Idle` unless it says otherwise. A member
-//! handles a message if a line says what it does then; but a question, such as `who?`, is left to the others, too. See
-//! [`Player::act`] for what a callback can do, and [`deed`] for what the game can do as well. `a & b` are two deeds within a
-//! `rejoin`, and `a + b` within a `with`.
+//! `cast` lists the members in the order in which they join. They are in `Idle` unless the line says otherwise. A member
+//! handles a message if a line says what it does then. A question, such as `who?`, is also offered to other states.
+//! [`Player::act`] lists the acts of a callback, and [`deed`] the acts that the game can also carry out. `a & b` are two deeds
+//! within a `rejoin`, and `a + b` within a `with`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,32 +27,32 @@ use crate::trace::Trace;
 use crate::trace::table::{RowPlayer, callback_and_times, number, play_rows, split};
 use demeanor::{Agent, Cast, Change, Dispatcher, Fsm, Owner, State, StateMachine, StateRef, Telegram};
 
-/// What has happened, and what the members do.
+/// The events so far, and the script of the members.
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) trace: Trace,
-    /// What `on_change` was told, in the words of a journal's entries.
+    /// The changes that `on_change` has received, in the words of a journal's entries.
     pub(crate) told: Vec<String>,
-    /// By the name of the player.
+    /// The lines of the script, by the name of the player.
     script: BTreeMap<&'static str, Vec<ScriptLine>>,
 }
 
 struct ScriptLine {
     callback: &'static str,
-    /// How many times the player still does it.
+    /// How many more times the player does this.
     left: u32,
     acts: &'static str,
 }
 
 pub(crate) type Stage = Cast<&'static str, &'static str, World>;
 
-/// Plays all rows of a table, and then panics if any of them has failed.
+/// Plays all rows of a table, and then panics if any of them failed.
 #[track_caller]
 pub(crate) fn play(table: &'static str) {
     play_rows::<Row>(&[()], table);
 }
 
-/// The stage of a row: a line that says who is on it, and lines that say what they do.
+/// Creates the stage of a row from the line that lists the members and the lines that say what they do.
 pub(crate) fn stage(lines: &'static str) -> Stage {
     let mut lines = lines.lines().map(str::trim);
     let mut stage = Row::new((), lines.next().expect("a line says who is on the stage")).stage;
@@ -60,7 +60,7 @@ pub(crate) fn stage(lines: &'static str) -> Stage {
     stage
 }
 
-/// A stage with very many members besides Ann, named by numbers, and with what each does in a callback.
+/// Creates a stage with Ann and many members named by numbers, which act in a callback as given.
 pub(crate) fn with_many(count: usize, callback: &str, acts: impl Fn(usize) -> String) -> Stage {
     let mut stage = stage("cast Ann");
     for nth in 0..count {
@@ -71,7 +71,7 @@ pub(crate) fn with_many(count: usize, callback: &str, acts: impl Fn(usize) -> St
     stage
 }
 
-/// Takes up a line that says what a player does in a callback. Returns false for any other line.
+/// Adds a line that says what a player does in a callback. Returns `false` for any other line.
 pub(crate) fn learn(stage: &mut Stage, line: &'static str) -> bool {
     let Some((callback, acts)) = line.split_once(": ") else { return false };
     let (player, callback) = split(callback);
@@ -84,10 +84,10 @@ pub(crate) fn happened(stage: &mut Stage) -> Trace {
     mem::take(&mut stage.world.trace)
 }
 
-/// A player whom nobody names is the placeholder that nobody is to see.
+/// A player. The default value is the placeholder, which no code should see.
 pub(crate) struct Player {
     key: &'static str,
-    /// What it is called in the trace, and in the script: mostly as its key.
+    /// Its name in the trace and in the script. This is usually its key.
     pub(crate) name: &'static str,
     energy: u32,
 }
@@ -98,13 +98,13 @@ impl Default for Player {
     }
 }
 
-/// A state, with the callbacks as the script says.
+/// A state whose callbacks act as the script says.
 pub(crate) struct Place {
     name: &'static str,
     parent: Option<&'static Place>,
 }
 
-/// The state of a name. `Left` and `Right` are in `Inside`.
+/// Returns the state with a name. `Left` and `Right` are inside `Inside`.
 pub(crate) fn place(name: &'static str) -> &'static Place {
     static PLACES: Mutex<BTreeMap<&str, &Place>> = Mutex::new(BTreeMap::new());
     let parent = matches!(name, "Left" | "Right").then(|| place("Inside"));
@@ -135,7 +135,7 @@ impl State<Player> for Place {
         player.perform(self.name, telegram.message, fsm, stage) && !telegram.message.ends_with('?')
     }
 
-    /// It refuses if the script says anything.
+    /// Refuses if the script has a line for this guard.
     fn can_enter(&self, player: &Player, _: &Fsm<'_, Player>, stage: &Stage) -> bool {
         let guard = format!("{}.can_enter", self.name);
         !stage.world.script.get(player.name).is_some_and(|lines| lines.iter().any(|line| line.callback == guard))
@@ -177,7 +177,7 @@ impl Player {
         stage.world.trace.push(format!("{} {what}", self.name));
     }
 
-    /// Notes a callback, and does what the script says. Returns whether it says anything.
+    /// Records a callback, and acts as the script says. Returns whether the script has a line for it.
     fn perform(&mut self, place: &str, callback: &str, fsm: &mut Fsm<'_, Self>, stage: &mut Stage) -> bool {
         let callback = format!("{place}.{callback}");
         self.note(&callback, stage);
@@ -191,7 +191,7 @@ impl Player {
         !lines.is_empty()
     }
 
-    /// What a player does in a callback with its own machine or data. All else is a [`deed`].
+    /// Carries out an act that concerns the player's own machine or data. Any other act is a [`deed`].
     fn act(&mut self, act: &'static str, fsm: &mut Fsm<'_, Self>, stage: &mut Stage) {
         let (verb, rest) = split(act);
         let (what, outcome) = rest.split_once(" is ").unwrap_or((rest, ""));
@@ -215,7 +215,7 @@ impl Player {
             "requests" => self.note(if fsm.has_requests() { "some wait" } else { "none waits" }, stage),
             "gain" => self.energy += rest.parse::<u32>().expect("a number"),
             "has" => self.note(format_args!("has {}", self.energy), stage),
-            // While the energy is less than a number.
+            // Acts only while the energy is less than a number.
             "below" if self.energy >= split(rest).0.parse().expect("a number") => {}
             "below" => self.act(rest_of(rest), fsm, stage),
             "time" => self.note(fsm.time_in_state(stage), stage),
@@ -228,8 +228,8 @@ impl Player {
         }
     }
 
-    /// `rejoin a & b` does two things meanwhile. `rejoin as Eve is Unknown` expects an error; `another` is the right key with
-    /// another owner.
+    /// Carries out `rejoin a & b`, which does two things meanwhile. `rejoin as Eve is Unknown` expects an error. `another`
+    /// stands for the right key with another owner.
     fn rejoin(&mut self, rest: &'static str, fsm: &mut Fsm<'_, Self>, stage: &mut Stage) {
         let Some((who, why)) = rest.strip_prefix("as ").and_then(|rest| rest.split_once(" is ")) else {
             let key = self.key;
@@ -256,8 +256,9 @@ pub(crate) fn agent(key: &'static str, name: &'static str, state: &'static str) 
     Agent::new(Player { key, name, energy: 0 }, StateMachine::new(place(state)))
 }
 
-/// What is done with the cast: by the game, who is called Eve, or in a callback. `is` says what the deed comes to, `send Ben
-/// hello is PutOff`. If it does not say, a telegram may come to anything, and all else is done; `is tried` expects nothing.
+/// Carries out an act on the cast, for the game (named Eve) or a callback. `is` gives the expected result, as in `send Ben
+/// hello is PutOff`. Without `is`, any result of a telegram is accepted, and other acts must succeed. `is tried` accepts any
+/// result.
 fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
     let (verb, rest) = split(deed);
     let (rest, outcome) = rest.split_once(" is ").unwrap_or((rest, ""));
@@ -269,7 +270,7 @@ fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
         "note" => stage.world.trace.push(rest.to_owned()),
         "send" => is(format_args!("{:?}", stage.send(by, who, what))),
         "post" => stage.post(by, who, what),
-        // In some seconds; at a time.
+        // `delay` has a number of seconds; `at` has a time.
         "delay" => is(format_args!("{:?}", stage.send_after(number(who), by, split(what).0, split(what).1))),
         "at" => {
             stage.dispatcher_mut().send_at(number(who), Telegram::new(by, split(what).0, split(what).1));
@@ -284,11 +285,11 @@ fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
         "advance" => stage.advance(Duration::from_secs_f64(number(rest))),
         "clock" => assert_eq!(format!("{} {}", stage.now(), stage.time().elapsed().as_secs_f64()), rest),
         "spawn" => done(stage.spawn(rest, agent(rest, rest, "Idle")).is_ok()),
-        // `add Ann as Anna` has another name for the member of a key.
+        // `add Ann as Anna` gives the member with the key Ann another name.
         "add" => done(stage.add(who, agent(who, last_word(rest), "Idle")).is_ok()),
         "dismiss" => done(stage.dismiss(&rest)),
         "remove" => is(format_args!("{:?}", stage.remove::<Player>(&rest).map(|agent| agent.name))),
-        // A player who is no member.
+        // A player who is not a member.
         "twin" => {
             let line = ScriptLine { callback: "Idle.update", left: 1, acts: rest_of(deed) };
             stage.world.script.entry("twin").or_default().push(line);
@@ -317,7 +318,7 @@ fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
             let seen = look(stage);
             stage.world.trace.push(seen);
         }
-        // Which states a member is in: the current one, and of those that are named.
+        // Lists which of the named states a member is in.
         "see" => {
             let is_in = |name: &&'static str| stage.is_in_state::<Player, _>(&who, place(name));
             let seen: Vec<_> = what.split(' ').filter(is_in).collect();
@@ -328,7 +329,7 @@ fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
             let caught = caught(|| self::deed(by, rest_of(deed), stage));
             stage.world.trace.push(if caught { "caught" } else { "nothing to catch" }.to_owned());
         }
-        // Without the panic hook's message: it is expected.
+        // Without calling the panic hook, because the panic is expected.
         "panic" => resume_unwind(Box::new(TOLD)),
         _ => panic!("nobody can do `{deed}`"),
     }
@@ -336,7 +337,7 @@ fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
 
 const TOLD: &str = "told to panic";
 
-/// Whether somebody panics as told.
+/// Returns whether `act` panics with the expected message.
 fn caught(act: impl FnOnce()) -> bool {
     match catch_unwind(AssertUnwindSafe(act)) {
         Ok(()) => false,
@@ -345,12 +346,12 @@ fn caught(act: impl FnOnce()) -> bool {
     }
 }
 
-/// What is behind the first word.
+/// Returns the text after the first word.
 fn rest_of(text: &'static str) -> &'static str {
     split(text).1
 }
 
-/// What is done with a member that is lent, or meanwhile.
+/// Acts on a member that is lent, or while it is lent.
 fn act_with(key: &'static str, act: &'static str, agent: &mut Agent<Player>, stage: &mut Stage) {
     let (verb, rest) = split(act);
     match verb {
@@ -368,7 +369,7 @@ fn member<'s>(key: &'static str, stage: &'s mut Stage) -> &'s mut Agent<Player> 
     stage.get_mut::<Player>(&key).expect("it is not acting")
 }
 
-/// The members, their states, and who is acting. Only who is not can be visited.
+/// Lists the members, their states, and which are acting. Acting members are not visited.
 fn look(stage: &Stage) -> String {
     let is_there = |key: &&&'static str| !stage.is_acting(key);
     assert!(stage.iter::<Player>().map(|(key, _)| key).eq(stage.keys().filter(is_there)));
@@ -385,7 +386,7 @@ struct Row {
     stage: Stage,
     /// The trace of the last steps.
     last: Trace,
-    /// What has been logged since the row last asked.
+    /// The lines that have been logged since the row last compared them.
     log: Vec<String>,
 }
 
@@ -394,7 +395,7 @@ impl RowPlayer for Row {
 
     const BEGIN: &'static str = "cast ";
 
-    /// From a line such as `cast Ann, Ben in Left beside Always; merging 0.25`.
+    /// Creates a player from a line such as `cast Ann, Ben in Left beside Always; merging 0.25`.
     fn new((): (), line: &'static str) -> Self {
         let (members, merging) = line.split_once("; merging ").unwrap_or((line, ""));
         let mut stage = Stage::new(World::default());
@@ -423,7 +424,7 @@ impl RowPlayer for Row {
         match split(line) {
             ("log", _) => vec![mem::take(&mut self.log).iter().filter(|line| told(line)).map(of_target).collect()],
             ("warnings", _) => vec![mem::take(&mut self.log).iter().filter(is_warning).map(of_target).collect()],
-            // Of the last trace: how many lines end with a word; the lines of one player.
+            // About the last trace: how many lines end with a word, or the lines of one player.
             ("count", word) => vec![vec![self.last.iter().filter(|line| line.ends_with(word)).count().to_string()]],
             ("only", name) => vec![self.last.iter().filter(|line| line.starts_with(name)).cloned().collect()],
             _ => {

@@ -1,4 +1,4 @@
-//! What can be asked of a cast, whoever is acting, and contexts that are a game's own (rule 30).
+//! Queries about a cast while members are acting, and contexts that are a game's own structs (rule 30).
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn questions() {
         only sees => sees Ann in Busy: Busy; sees Ann in Busy: Busy; sees Ann in Away: Away
 
         # members_can_take_turns_one_by_one
-        // In the second, Ann is acting; and there is no Eve.
+        // In the second callback, Ann is acting. There is no member Eve.
         cast Ann, Ben
         Ann Idle.update: update Ann is skipped
         update Ben; note Ben moves; update Ann; note Ann moves; update Eve is skipped =>
@@ -67,7 +67,7 @@ fn a_member_that_cannot_be_had_says_why() {
         assert_eq!(stage.get_mut::<Player>(&"Ann").err(), Some(Unavailable::Acting));
         assert_eq!(stage.remove::<Player>(&"Ann").err(), Some(Unavailable::Acting));
         assert_eq!(stage.with::<Player, ()>(&"Ann", |_, _| unreachable!()), Err(Unavailable::Acting));
-        // Whether or not she is acting.
+        // This holds whether or not she is acting.
         assert_eq!(stage.get::<Referee>(&"Ann").err(), Some(Unavailable::WrongType));
     });
     assert_eq!(asked, Ok(()));
@@ -128,7 +128,7 @@ fn a_state_that_is_a_members_own_is_seen_while_it_is_acting_and_kept_alive_no_lo
 
 #[test]
 fn members_that_come_and_go_keep_their_order_and_their_keys() {
-    // Holes are made, and many, while a walk over all is under way.
+    // Many members leave while a loop over all slots is running.
     let holes = (0..100).filter(|key| key % 10 != 0).map(|key| format!("dismiss {key}; "));
     let acts = holes.collect::<String>() + "add 7";
     let mut stage = with_many(100, "Idle.update", |nth| if nth == 50 { acts.clone() } else { "nothing".to_owned() });
@@ -147,7 +147,7 @@ fn members_that_come_and_go_keep_their_order_and_their_keys() {
     assert!(stage.is_empty());
 }
 
-/// The members of a game whose context is its own struct.
+/// A game whose own struct is the context.
 mod game_of_its_own {
     use super::*;
 

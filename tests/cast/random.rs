@@ -1,6 +1,7 @@
-//! Random members, who cut each other's callbacks short: they rejoin, send each other telegrams, change at once, and panic,
-//! everywhere. Debug builds check before each callback that a machine is whole. Here, between any two turns, each member has
-//! the path of its state, and what is saved of the cast is loaded, and saved again the same (rules 22, 27, 30).
+//! Runs members that cut each other's callbacks short at random: they rejoin, send each other telegrams, change within the
+//! call, and panic anywhere. Debug builds check before each callback that a machine is whole. Here, the test checks between
+//! any two turns that each member has the path of its state, and that saving and loading the cast, and saving it again, gives
+//! the same data (rules 22, 27, 30).
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -11,14 +12,14 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde::{Deserialize, Serialize};
 
-/// Its world says what happens in the next callbacks, whosever they are.
+/// The world has the acts of the next callbacks, whichever member they belong to.
 type Town = Cast<u8, u8, Script>;
 
 #[derive(Default)]
 struct Script {
     acts: Vec<Act>,
     next: usize,
-    /// How many acts are left until the turn from outside is over.
+    /// How many acts are left until the outermost turn ends.
     fuel: u32,
 }
 
@@ -34,16 +35,16 @@ impl Script {
 enum Act {
     Nothing,
     Request(Request),
-    /// Within the call.
+    /// Changes state within the call.
     Now(u8),
     SendNow,
     After(u8, u8),
     Sleep(u8),
-    /// To the member of this key, within the call or when the turn is over.
+    /// Sends to the member with this key, within the call or at the end of the turn.
     Tell(u8, bool),
-    /// What is done with its agent while it has rejoined.
+    /// Acts on the member's agent while it has rejoined.
     Rejoin(Outside),
-    /// Goes on if that panics.
+    /// Continues if the act panics.
     Try(Box<Act>),
     Panic,
 }
@@ -57,7 +58,7 @@ enum Request {
     Resume(u8),
 }
 
-/// What the game does with one member.
+/// An act of the game on one member.
 #[derive(Clone, Debug)]
 enum Outside {
     Update,
@@ -78,7 +79,7 @@ struct Site {
     initial: Option<u8>,
 }
 
-/// 0 is around 1 and 2, and 1 around 3.
+/// State 0 contains 1 and 2, and 1 contains 3.
 static SITES: [Site; 6] = [
     Site { id: 0, parent: None, initial: Some(1) },
     Site { id: 1, parent: Some(0), initial: None },
@@ -125,7 +126,7 @@ impl Walker {
     }
 }
 
-/// Without the panic hook's message: it is expected.
+/// Panics without calling the panic hook, because the panic is expected.
 fn panic_as_told() -> ! {
     resume_unwind(Box::new("told to panic"))
 }
@@ -220,7 +221,7 @@ fn book() -> CastBook<Town> {
     CastBook::new().with("walker", sites)
 }
 
-/// What is saved of the town, in bytes.
+/// Returns the saved town in bytes.
 fn saved(town: &Town) -> Vec<u8> {
     postcard::to_allocvec(&town.save(&book()).expect("nobody is acting")).expect("it can be written")
 }
@@ -280,7 +281,7 @@ fn act() -> impl Strategy<Value = Act> {
     (act, prop::bool::weighted(0.2)).prop_map(|(act, is_tried)| if is_tried { Act::Try(Box::new(act)) } else { act })
 }
 
-/// Plays steps from outside: a member's key, what is done with it, and the seconds that pass before.
+/// Plays steps from outside. Each has a member's key, an act, and the seconds that pass before it.
 fn play(acts: Vec<Act>, steps: Vec<(u8, Outside, u64)>, fuel: u32) {
     let mut town = Town::new(Script { acts, next: 0, fuel: 0 });
     for key in 0..3 {
@@ -308,8 +309,8 @@ fn members_who_cut_each_other_short_stay_whole_and_are_saved() {
     }
 }
 
-/// Found by the test above: a machine that a callback had put in the place of its own was started in a later call of that
-/// callback, and the change around it did not learn that its path had been left: it entered the rest of it.
+/// The test above found this: a callback had replaced its own machine, and started the new one in a later call of the same
+/// callback. The change around it did not notice that its path had been left, and entered the rest of the path.
 #[test]
 fn a_start_of_a_replaced_machine_within_a_callback_leaves_the_callbacks_state() {
     use Outside::{Replace, Start, Stop, Tell as TellIt, Update};

@@ -1,4 +1,4 @@
-//! A member that is acting is a member again for the length of a call (rule 30).
+//! An acting member rejoins its cast for the length of a call (rule 30).
 
 use crate::play::play;
 
@@ -38,8 +38,8 @@ fn rejoining() {
         update Ann => Ann Busy.update
 
         # members_rejoin_as_deep_as_they_call_each_other
-        // Each passes the word on to the other until it has gone round three times. What each has when it goes on is what the
-        // innermost has left to it.
+        // Each passes the word on to the other for three rounds. When a member continues, its energy includes everything that
+        // the inner calls have added.
         cast Ann, Ben
         Ann Idle.pass on: gain 1; below 4 rejoin send Ben pass on is Handled; has
         Ben Idle.pass on: gain 1; below 4 rejoin send Ann pass on is Handled; has
@@ -159,7 +159,7 @@ fn what_becomes_of_members_that_have_rejoined() {
         remove Ann is Ok("Ann")
 
         # who_is_not_acting_or_not_that_member_does_not_rejoin_and_nothing_happens
-        // The change still waits. Another has the right key and handle, and another owner.
+        // The change is still pending. `another` has the right key and handle, but another owner.
         cast Ann, Ben, Cat
         Ann Idle.update: change Busy; rejoin as Eve is Unknown; rejoin as Ben is NoCallback; rejoin as Cat is AnotherOwner
         Ann Idle.update: rejoin as another is AnotherOwner; requests
@@ -222,7 +222,7 @@ fn what_a_callback_finds_when_its_member_has_rejoined() {
         update => Ann Left.exit; Ann Inside.exit; Ann Away.enter; Ann Left -> Away (change); Ann Away.update
 
         # a_machine_that_is_set_elsewhere_in_an_exit_ends_on_the_whole_path_of_the_target
-        // The path had pieces of two.
+        // The path must not be composed of parts of two paths.
         cast Ann
         Ann Left.exit: rejoin set Ann Busy
         Ann Idle.exit: rejoin set Ann Left
@@ -232,11 +232,11 @@ fn what_a_callback_finds_when_its_member_has_rejoined() {
         path Ann => Inside/Right
 
         # a_pass_that_is_asked_for_is_made_and_supported_before_the_asker_goes_on
-        // A chain of calls from a match of Buckland's soccer, in the order that the C++ has. There, a supporting player asks for
-        // a pass within its own `Execute`. `Dispatcher::DispatchMsg` calls the passer's `HandleMessage` within the call, the
-        // passer kicks and dispatches `Msg_ReceiveBall`, and that calls the asker's `HandleMessage`, within the asker's own
-        // `Execute`. `ChangeState` in there leaves `SupportAttacker` and enters `ReceiveBall` at once. Then the passer looks for
-        // support, which tells a third player, and only then everything returns.
+        // A chain of calls from a match in Buckland's soccer game, in the order of the C++ code. There, a supporting player
+        // asks for a pass within its own `Execute`. `Dispatcher::DispatchMsg` calls the passer's `HandleMessage` within the
+        // call. The passer kicks and dispatches `Msg_ReceiveBall`, which calls the asker's `HandleMessage` within the asker's
+        // own `Execute`. `ChangeState` in there leaves `SupportAttacker` and enters `ReceiveBall` at once. Then the passer
+        // looks for support, which sends a message to a third player. Only then do all calls return.
         cast Team in Attacking, Asker in SupportAttacker beside Global, Passer in KickBall beside Global, Third in Wait beside Global
         Asker SupportAttacker.update: rejoin send Passer PassToMe is Handled; note goes on
         Passer Global.PassToMe: note kicks; rejoin send Asker ReceiveBall is Handled; now Wait is done
@@ -255,7 +255,8 @@ fn what_a_callback_finds_when_its_member_has_rejoined() {
         update Asker => Asker Global.update; Asker ReceiveBall.update
 
         # members_that_call_each_other_without_end_come_to_an_end
-        // In C++ this overflows the stack. 64 deep, and 64 for each of 1000 that were put off.
+        // In C++ this overflows the stack. Here, 64 calls are nested, and 64 more for each of 1000 telegrams that were put
+        // off.
         cast Ann, Ben
         Ann Idle.pass on: gain 1; rejoin send Ben pass on
         Ben Idle.pass on: gain 1; rejoin send Ann pass on

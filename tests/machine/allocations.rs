@@ -1,4 +1,4 @@
-//! A machine on static states allocates nothing once it is under way.
+//! A machine with static states does not allocate once it is running.
 
 use std::hint::black_box;
 
@@ -31,7 +31,7 @@ impl Owner for Sentry {
     }
 }
 
-/// Runs beside the others.
+/// A global state.
 struct Always;
 
 impl State<Sentry> for Always {
@@ -53,7 +53,7 @@ impl State<Sentry> for Always {
 
 type Update = fn(&mut Sentry, &mut Fsm<'_, Sentry>, &mut f64);
 
-/// A state, by what it does in an update and where it is.
+/// A state with a given update and a given place among the states.
 struct Post {
     update: Update,
     around: Option<&'static Post>,
@@ -107,7 +107,7 @@ impl State<Sentry> for Post {
 }
 
 static IDLE: Post = Post::new(|_, fsm, _| fsm.change_state(&PATROL));
-/// Two requests in one callback.
+/// Makes two requests in one callback.
 static PATROL: Post = Post::new(|_, fsm, _| {
     fsm.change_state(&LOCKED);
     fsm.change_state(&IDLE);
@@ -116,10 +116,10 @@ static CHASE: Post = Post::new(|sentry, fsm, clock| {
     fsm.revert_state();
     fsm.change_state_now(sentry, &IDLE, clock);
 });
-/// Its guard refuses now and then.
+/// A state whose guard sometimes refuses.
 static LOCKED: Post = Post::new(|_, _, _| ());
 
-/// Three levels, in whose innermost states an update asks for a change.
+/// Three levels. The innermost states request changes in `update`.
 static HOUSE: Post = Post::new(|_, _, _| ()).opening_on(&KITCHEN);
 static KITCHEN: Post = Post::new(|_, _, _| ()).inside(&HOUSE).opening_on(&STOVE);
 static STOVE: Post = Post::new(|_, fsm, _| fsm.change_state(&TABLE)).inside(&KITCHEN);
@@ -141,14 +141,14 @@ static LEVELS: [Post; 6] = [
 ];
 const COUNT: Post = Post::new(|sentry, _, _| sentry.ticks += 1);
 
-/// How many allocations `act` makes on this thread.
+/// Returns how many allocations `act` makes on this thread.
 fn allocations(act: impl FnOnce()) -> u64 {
     measure(act).count_total
 }
 
 #[test]
 fn what_is_allocated_is_counted() {
-    // An optimizer leaves out what nobody looks at.
+    // `black_box` prevents the optimizer from removing the allocation.
     assert_eq!(allocations(|| drop(black_box(Box::new(7)))), 1);
     assert_eq!(allocations(|| drop(black_box(StateRef::<Sentry>::from(std::sync::Arc::new(Always))))), 2);
 }
@@ -174,7 +174,7 @@ fn a_machine_on_flat_static_states_never_allocates() {
         machine.stop(&mut sentry, &mut clock);
     });
     assert_eq!(count, 0);
-    // A global state takes some room of its own, in a copy, too.
+    // A global state needs one allocation, in a clone, too.
     assert_eq!(allocations(|| drop(black_box(StateMachine::new(&IDLE).with_global(&Always)))), 1);
     assert_eq!(allocations(|| drop(black_box(machines[0].clone()))), 1);
     let [machine, copy] = &mut machines;
@@ -266,7 +266,7 @@ fn shared_and_owned_states_are_allocated_when_made_and_never_again() {
     assert_eq!(sentry.ticks, 300);
 }
 
-/// What is allocated on the thread that calls. The other one carries out the same code.
+/// Counts only the allocations on the calling thread. The other thread runs the same code.
 #[cfg(feature = "parallel")]
 #[test]
 fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
@@ -281,7 +281,7 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
         type Message = ();
     }
 
-    /// While this is set, chunks wait for each other, so that each thread has one.
+    /// While this is set, chunks wait for each other, so that each thread gets one.
     static ARE_WAITING: AtomicBool = AtomicBool::new(false);
     static BOTH: Barrier = Barrier::new(2);
 
@@ -316,7 +316,7 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| {
             for _ in 0..4 {
-                // Four chunks, each of which leaves.
+                // Four chunks, in each of which owners are removed.
                 let keys: Vec<_> = batch.keys().collect();
                 for key in keys {
                     batch.remove(key);
@@ -336,7 +336,7 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
     }
 }
 
-/// An owned state, with six others around it or none.
+/// An owned state, either alone or inside six others.
 #[derive(Clone)]
 struct Own {
     is_deep: bool,
@@ -352,7 +352,7 @@ impl State<Sentry> for Own {
     }
 }
 
-/// Owners in states flat, nested six deep, and owned: flat, and with six others around them.
+/// Creates owners in flat states, in states nested six deep, and in owned states that are flat or inside six others.
 #[cfg(feature = "std")]
 fn flat_deep_and_owned() -> (demeanor::Batch<Sentry>, Vec<demeanor::Key>) {
     let mut batch = demeanor::Batch::new();

@@ -1,4 +1,4 @@
-//! The chapter "Change": its order, and changes to the current and to the previous state: rules 5, 7 and 9.
+//! The chapter "Change": the order of a change, and changes to the current and to the previous state (rules 5, 7 and 9).
 
 use crate::captured_log::log_lines;
 use crate::play::{EVERYWHERE, play};
@@ -38,7 +38,7 @@ fn changes() {
         view => B, was Kitchen
 
         # a_change_now_to_another_child_abandons_the_way_to_the_first (rule 5)
-        // Also when the change now stays under the ancestor that is being entered.
+        // The same holds if the new target is inside the ancestor that is being entered.
         in A; open
         House.enter: now Hall is done
         with change Stove => A.exit; A -> Stove (change); House.enter; House -> Hall (change); Hall.enter
@@ -82,7 +82,7 @@ fn changes() {
             B.exit; B -> C (change); C.enter; complete: B -> C (change); done
 
         # a_change_that_a_change_now_cuts_short_is_never_complete (rule 5)
-        // Also when all of it had been entered.
+        // The same holds if all its states had been entered.
         in A; open; completion
         Kitchen.enter: now B
         change Kitchen => A.exit; A -> Stove (change); House.enter; Kitchen.enter

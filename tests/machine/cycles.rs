@@ -8,7 +8,7 @@ fn cycles_of_changes() {
         EVERYWHERE,
         r"
         # a_cycle_ends_after_exactly_sixty_four_changes (rules 13 and 23)
-        // C -> A, then 63 more: the machine stays where the last of them led. C is no part of the cycle.
+        // C -> A, then 63 more changes. The machine stays in the last target. C is not part of the cycle.
         in C
         C.update: change A
         A.enter: change B

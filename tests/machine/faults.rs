@@ -48,7 +48,7 @@ fn panics_and_the_log() {
         view => B, was A
 
         # requests_are_heard_again_after_a_panic_in_exit (rules 12 and 22)
-        // The machine must not believe that an `exit` is still running.
+        // The machine must not assume that an `exit` is still running.
         in A; panicking A.exit
         A.update: change B
         panicking update => A.update; A.exit

@@ -87,7 +87,7 @@ fn guards() {
             Hall.enter [to Hall]; done
 
         # a_handler_of_a_message_sent_in_an_enter_sees_no_target (rules 8 and 24)
-        // Who hears a message is no part of the change in one of whose enters it is sent.
+        // A state that handles the message is not part of the change whose `enter` sends it.
         in A; open; target; handling House
         House.enter: hear hit is done; target
         change Hall =>
@@ -165,7 +165,7 @@ fn a_guard_can_refuse_by_where_the_change_leads_to() {
     );
 }
 
-/// Notes where the change under way leads to.
+/// Records the target of the change under way.
 fn note_target(actor: &Actor, fsm: &Fsm<'_, Actor>) {
     actor.note(fsm.target().map_or("to nowhere".to_owned(), |target| format!("to {target}")));
 }

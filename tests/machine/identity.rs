@@ -1,4 +1,4 @@
-//! The chapter "Identity": rule 17, and what states are made of.
+//! The chapter "Identity": rule 17, and the kinds of references to states.
 
 use std::collections::HashSet;
 use std::marker::PhantomData;
@@ -20,14 +20,14 @@ impl Owner for Guard {
 struct Idle;
 impl State<Guard> for Idle {}
 
-/// Has no size, and a type for each `K`.
+/// A state of size zero, with a type for each `K`.
 struct Hunt<K>(PhantomData<K>);
 impl<K: Send + Sync + 'static> State<Guard> for Hunt<K> {}
 
 struct Wolf;
 struct Bear;
 
-/// Has a size.
+/// A state with a size.
 struct GoTo {
     x: i32,
 }
@@ -37,7 +37,7 @@ static NORTH: GoTo = GoTo { x: 1 };
 static SOUTH: GoTo = GoTo { x: -1 };
 static SOUTH_AGAIN: GoTo = GoTo { x: -1 };
 
-/// An owner's own.
+/// An owned state.
 #[derive(Clone, Debug, PartialEq)]
 struct Patrol {
     route: Vec<u32>,
@@ -154,7 +154,7 @@ fn history_keeps_the_owned_state_as_it_was_left() {
     machine.change_state(&mut guard, &Idle, &mut ());
     assert!(machine.resume_state(&mut guard, &Duty, &mut ()));
     machine.current_mut::<Beat>().unwrap().0 = 2;
-    // Not left yet: history knows the one that was left.
+    // The machine has not left this state yet, so the history still refers to the state that it left before.
     machine.set_current(&Idle);
     assert!(machine.resume_state(&mut guard, &Duty, &mut ()));
     assert_eq!(machine.current().unwrap().downcast_ref::<Beat>().unwrap().0, 1);
@@ -202,7 +202,7 @@ fn editing_what_nobody_else_refers_to_copies_nothing() {
     assert_eq!(machine.current_mut::<Counted>().unwrap().clones, 1);
 }
 
-/// Rule 17: only an owned state may be edited, and only as what it is.
+/// Rule 17: only an owned state can be edited, and only as its own type.
 #[test]
 fn what_is_shared_or_of_another_type_is_not_lent_for_editing() {
     assert!(StateMachine::<Guard>::new(&NORTH).current_mut::<GoTo>().is_none());
@@ -259,7 +259,7 @@ fn a_state_is_written_by_its_name() {
 fn machines_and_states_go_to_other_threads() {
     fn goes_anywhere<T: Send + Sync>() {}
 
-    /// An owner that may not leave its thread; its machine may.
+    /// An owner that cannot be sent to another thread. Its machine can.
     struct Homebody(PhantomData<*const ()>);
     impl Owner for Homebody {
         type Context<'a> = ();
@@ -273,7 +273,7 @@ fn machines_and_states_go_to_other_threads() {
     goes_anywhere::<StateMachine<Homebody>>();
 }
 
-/// What the machine holds is what a million of them cost.
+/// The size of a machine matters to games with a million of them.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn a_machine_takes_56_bytes() {

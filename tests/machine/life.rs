@@ -47,10 +47,10 @@ fn the_life_of_a_machine() {
         change B
         start =>
         stop
-        // there is no state to enter
+        // There is no state to enter.
         start =>
         current A
-        // it has been stopped
+        // The machine was stopped.
         start => A.enter
         start =>
 
@@ -61,7 +61,7 @@ fn the_life_of_a_machine() {
         view => B
 
         # a_start_that_panicked_is_not_made_again (rules 1 and 22)
-        // So its callbacks run once.
+        // So its callbacks run only once.
         in Stove; open; panicking Kitchen.enter
         panicking start
         start =>
@@ -167,7 +167,7 @@ fn the_life_of_a_machine() {
         update => D.update; A.update
 
         # setting_current_and_previous_calls_nothing (rule 1)
-        // `set_current` and `set_previous` are Buckland's, and call nothing.
+        // `set_current` and `set_previous` are Buckland's methods. They call nothing.
         in no state; open
         current Stove
         view => House/Kitchen/Stove
@@ -223,7 +223,7 @@ fn a_machine_without_a_state_has_none_that_counts_as_entered() {
     assert_eq!(stage.start(), "A.enter");
 }
 
-/// Rule 1, for who has a machine's steps recorded.
+/// Rule 1, for code that records the steps of a machine.
 #[test]
 fn a_start_is_recorded_as_a_change_from_no_state_and_a_stop_as_one_to_none() {
     let Stage { mut actor, mut machine, mut time } = Stage::new(&A);
@@ -231,7 +231,7 @@ fn a_start_is_recorded_as_a_change_from_no_state_and_a_stop_as_one_to_none() {
     let mut recorded = machine.recording(Some(&mut steps));
     recorded.start(&mut actor, &mut time);
     recorded.stop(&mut actor, &mut time);
-    // There is nothing to stop any more.
+    // There is no state left to stop.
     recorded.stop(&mut actor, &mut time);
     let steps: Vec<String> = steps.iter().map(|step| format!("{step:?}")).collect();
     assert_eq!(
@@ -275,7 +275,7 @@ fn nothing_panics_in_a_machine_without_any_state() {
     assert_eq!(stage.view(), "A");
 }
 
-/// Rule 1: a snapshot is gone back to without a callback.
+/// Rule 1: going back to a snapshot runs no callback.
 #[test]
 fn a_clone_is_in_the_same_state_and_goes_its_own_way() {
     let mut stage = Stage::new(&A).global(&ALWAYS);

@@ -1,11 +1,11 @@
-//! A machine that is a field of its owner and is taken out for a call: what is lost, and what a debug build says of it.
+//! A machine that is a field of its owner and is taken out of it for a call: what is lost, and the warning of a debug build.
 
 use std::mem;
 
 use crate::captured_log::log_lines;
 use demeanor::{Agent, Fsm, Owner, State, StateMachine};
 
-/// Written as in C#: the machine is a member.
+/// The machine is a member, as in C#.
 #[derive(Default)]
 struct Enemy {
     machine: StateMachine<Enemy>,
@@ -79,7 +79,7 @@ impl State<Enemy> for Flee {
     }
 }
 
-/// An enemy in `Idle` that asks for something in its `update`: what happens in two ticks, and the warnings.
+/// Updates an enemy in `Idle` twice, which makes a request in its first `update`. Returns the trace and the warnings.
 fn two_ticks(asks: Ask) -> (Vec<&'static str>, Vec<String>) {
     let mut enemy = Enemy { machine: StateMachine::new(&Idle), asks, ..Enemy::default() };
     let warnings = log_lines(|| {
@@ -90,7 +90,7 @@ fn two_ticks(asks: Ask) -> (Vec<&'static str>, Vec<String>) {
     (enemy.trace, warnings.into_iter().filter(|line| line.starts_with("WARN")).collect())
 }
 
-/// The warning, in builds that have one.
+/// Returns the warning, in builds that log it.
 fn warning(asked: &str) -> Vec<String> {
     let line = format!(
         "WARN demeanor: Enemy: {asked} went to an empty machine while this owner's own machine is running: if `mem::take` left it \
@@ -102,7 +102,7 @@ fn warning(asked: &str) -> Vec<String> {
 #[test]
 fn what_is_asked_of_a_machine_that_was_taken_out_is_lost_with_a_warning() {
     for (asks, trace, asked) in [
-        // It has entered a state that is never updated and never left.
+        // The lost machine has entered a state that is never updated or exited.
         (Ask::ChangeOfItsMember, &["Idle.update", "Flee.enter", "Idle.update"][..], "change to Flee"),
         (Ask::MessageToItsMember, &["Idle.update", "Idle.update"], "message"),
         (Ask::UpdateOfItsMember, &["Idle.update", "Idle.update"], "update"),
@@ -123,13 +123,13 @@ fn the_first_change_of_a_default_machine_is_no_mistake() {
     let mut enemy = Enemy::default();
     assert_eq!(log_lines(|| enemy.flee()), ["DEBUG demeanor: Enemy: (no state) -> Flee (change)"]);
     assert!(enemy.machine.is_in_state(&Flee));
-    // Nor after the machine has run.
+    // There is no warning after the machine has run either.
     enemy.update();
     enemy.machine = StateMachine::default();
     assert_eq!(log_lines(|| enemy.flee()), ["DEBUG demeanor: Enemy: (no state) -> Flee (change)"]);
 }
 
-/// A body with a machine for its legs, whose states change the one for the hands.
+/// A body with a machine for its legs. The states of this machine change the machine for the hands.
 #[derive(Default)]
 struct Body {
     is_aiming: bool,
@@ -163,7 +163,7 @@ fn a_second_machine_of_the_same_owner_that_was_created_idle_is_no_mistake() {
     assert!(body.is_aiming && hands.is_in_state(&Aim));
 }
 
-/// Wakes up another one in its callback, whose machine is empty.
+/// A sentry that, in its callback, wakes up another sentry with an empty machine.
 #[derive(Default)]
 struct Sentry {
     is_calling: bool,

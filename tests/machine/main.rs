@@ -1,4 +1,4 @@
-//! One character's machine: a file for each chapter of the semantics.
+//! One character's machine, with a file for each chapter of the semantics.
 #![expect(clippy::too_many_lines, reason = "a table of rows is one text in one function")]
 
 #[path = "../captured_log/mod.rs"]

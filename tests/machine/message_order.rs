@@ -62,7 +62,7 @@ fn the_order_of_a_message() {
         in Table
         Table.stew: push A
         send stew => Table.stew; Table.suspend; Kitchen.suspend; House.suspend; Table -> A (push); A.enter; not handled
-        // Nor is it offered the message when it is resumed before the message's turn.
+        // It is not offered the message either when it is resumed before its turn.
         in Table
         Table.stew: push A; pop
         send stew => Table.stew; Table.suspend; Kitchen.suspend; House.suspend; Table -> A (push); A.enter

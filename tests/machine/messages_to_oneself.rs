@@ -15,7 +15,7 @@ fn messages_to_oneself() {
             Kitchen.exit; Kitchen -> Hall (change); Hall.enter; Hall.hit; House.hit
 
         # the_requests_behind_a_message_to_oneself_are_carried_out_before_the_next_is_offered_it (rules 14 and 24)
-        // After each handler the whole line is carried out, so an ancestor may hear of it later.
+        // After each handler all requests are carried out, so an ancestor may get the message later.
         in Kitchen
         Kitchen.update: send hit; change Hall
         update => House.update; Kitchen.update
@@ -23,7 +23,7 @@ fn messages_to_oneself() {
             Kitchen.exit; Kitchen -> Hall (change); Hall.enter; House.hit
 
         # what_a_handler_of_a_message_to_oneself_asks_for_joins_the_line (rules 10 and 24)
-        // What its handler asks for comes before the requests behind the message.
+        // The requests of its handler are carried out before the requests after the message.
         in A; handling A
         A.update: send hit; change B
         A.hit: change C
@@ -74,7 +74,7 @@ fn messages_to_oneself() {
             ERROR demeanor: Elsa: change to A dropped in state A: one callback has led to 64 changes, most recently to [A]
 
         # a_message_within_a_message_leaves_the_outer_one_to_who_stayed (rules 14 and 24)
-        // A state left in a message within a message is not offered the outer one.
+        // A state that is left during a nested message is not offered the outer message.
         in Kitchen
         Kitchen.hit, 1x: hear push; note rest of Kitchen.hit
         Kitchen.push: change A

@@ -1,4 +1,4 @@
-//! What a mock notices, and when. With feature `mock`.
+//! What a mock detects, and when. It needs the feature `mock`.
 #![cfg(feature = "mock")]
 
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use demeanor::mock::{MockState, Sequence};
 use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
 
-/// Neither the owner, nor its context, nor its messages may leave their thread.
+/// The owner, its context and its messages cannot be sent to another thread.
 struct Guard {
     alarms: Rc<Cell<u32>>,
 }
@@ -35,7 +35,7 @@ impl State<Guard> for Patrol {
     }
 }
 
-/// A guard, and a level with so much noise.
+/// Creates a guard, and a level with this amount of noise.
 fn on_duty(noise: u32) -> (Guard, Level<'static>) {
     (Guard { alarms: Rc::default() }, Level { noise: Box::leak(Box::new(Cell::new(noise))) })
 }
@@ -45,7 +45,7 @@ fn update(machine: &mut StateMachine<Guard>) {
     machine.update(&mut guard, &mut level);
 }
 
-/// What `act` panics with.
+/// Returns the message with which `act` panics.
 fn panic_of(act: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(act)).expect_err("it panics");
     panic.downcast::<String>().map_or_else(|other| (*other.downcast::<&str>().unwrap()).to_owned(), |text| *text)
@@ -105,7 +105,7 @@ fn a_call_too_many_panics_at_once() {
     assert!(message.contains("called 2 times which is more than the expected 1"), "{message}");
 }
 
-/// Two mocks in one order: patrol is updated, left, and chase entered.
+/// Creates two mocks that expect their calls in one order: `Patrol` is updated and exited, then `Chase` is entered.
 fn patrol_and_chase() -> (MockState<Guard>, MockState<Guard>) {
     let mut order = Sequence::new();
     let (mut patrol, mut chase) = (MockState::named("Patrol"), MockState::named("Chase"));

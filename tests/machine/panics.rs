@@ -1,4 +1,4 @@
-//! Rule 22 for what a game writes besides callbacks and guards: whatever of it panics, the machine is in one piece.
+//! Rule 22 for the game's code other than callbacks and guards: after a panic in any of it, the machine is whole.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -10,12 +10,12 @@ use crate::captured_log::log_lines;
 use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
 
 thread_local! {
-    /// What panics when it is next called.
+    /// The piece of code that panics at its next call.
     static ARMED: Cell<&'static str> = const { Cell::new("") };
     static TRACE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Panics, this once, if `piece` is armed. Does so without the panic hook's message: it is expected.
+/// Panics once if `piece` is armed, without calling the panic hook, because the panic is expected.
 fn trip(piece: &str) {
     if ARMED.get() == piece {
         ARMED.set("");
@@ -44,7 +44,7 @@ impl Owner for Frog {
     }
 }
 
-/// A lily pad: a state that may panic in all that a state can be asked.
+/// A lily pad: a state in which each method may panic.
 struct Pad {
     name: &'static str,
     around: Option<StateRef<Frog>>,
@@ -120,7 +120,7 @@ fn shared(name: &'static str) -> StateRef<Frog> {
     Arc::new(Pad { name, around: None }).into()
 }
 
-/// Has `piece` panic during `act`. Returns the trace.
+/// Runs `act`, in which `piece` panics. Returns the trace.
 fn panicking(piece: &'static str, act: impl FnOnce()) -> Vec<String> {
     TRACE.take();
     ARMED.set(piece);
@@ -129,7 +129,7 @@ fn panicking(piece: &'static str, act: impl FnOnce()) -> Vec<String> {
     TRACE.take()
 }
 
-/// The path that a machine shows, which has to be that of its current state.
+/// Returns the active path of a machine, and checks that it is the path of its current state.
 fn path(machine: &StateMachine<Frog>) -> String {
     let shown: Vec<_> = machine.path().cloned().collect();
     let mut chain: Vec<_> = std::iter::successors(machine.current().cloned(), |state| state.parent()).collect();
@@ -138,7 +138,7 @@ fn path(machine: &StateMachine<Frog>) -> String {
     shown.iter().map(|state| state.name().into_owned()).collect::<Vec<_>>().join("/")
 }
 
-/// It ticks, changes, and changes again.
+/// Checks that the machine can be updated and changed twice.
 fn goes_on(machine: &mut StateMachine<Frog>) {
     let names: Vec<_> = machine.path().map(ToString::to_string).collect();
     TRACE.take();
@@ -151,14 +151,14 @@ fn goes_on(machine: &mut StateMachine<Frog>) {
     assert!(machine.revert_state(&mut Frog, &mut 9.0));
 }
 
-/// In `Pond/Old`, and before that in `Older`.
+/// Creates a machine in `Pond/Old` whose previous state is `Older`.
 fn machine() -> StateMachine<Frog> {
     let mut machine = StateMachine::new(inside(&shared("Pond"), "Old"));
     machine.set_previous(owned("Older"));
     machine
 }
 
-/// What is done with the machine in `Pond/Old` when something panics.
+/// An act of the machine in `Pond/Old` during which a piece of code panics.
 type Act = fn(&mut StateMachine<Frog>);
 
 const CHANGE: Act = |machine| _ = machine.change_state(&mut Frog, owned("New"), &mut 1.0);
@@ -166,21 +166,22 @@ const POP: Act = |machine| _ = machine.pop_state(&mut Frog, &mut 1.0);
 const UPDATE: Act = |machine| machine.update(&mut Frog, &mut 1.0);
 const SET_CURRENT: Act = |machine| machine.set_current(inside(&shared("Lake"), "New"));
 
-/// Rules 4, 22 and 23. What panics in which act, which callbacks have run by then, and where the machine is afterwards.
+/// Rules 4, 22 and 23. Each entry: the piece that panics, the act, the callbacks that have run by then, and the state
+/// afterwards.
 #[test]
 fn whatever_panics_of_what_a_machine_asks_it_is_in_one_piece() {
     let exits: &[&str] = &["Old.exit", "Pond.exit"];
     for (piece, act, expected, state) in [
         ("New.parent", CHANGE, &[][..], "Pond/Old"),
         ("New.initial", CHANGE, &[], "Pond/Old"),
-        // The state that was before, dropped when another takes its place.
+        // The former previous state is dropped when it is replaced.
         ("Older.drop", CHANGE, &[], "Pond/Old"),
         ("Pond.keeps_history", CHANGE, exits, "Pond/Old"),
         ("now", CHANGE, exits, "Pond/Old"),
-        // What is logged is logged after the swap.
+        // The change is logged after the swap.
         ("label", CHANGE, exits, "New"),
         ("New.name", CHANGE, exits, "New"),
-        // A refusal, for the log.
+        // A refusal is logged, too.
         ("label", POP, &[], "Pond/Old"),
         ("Old.name", POP, &[], "Pond/Old"),
         ("Old.is_passive", UPDATE, &["Pond.update"], "Pond/Old"),
@@ -225,7 +226,7 @@ fn a_drop_that_panics_while_stopping_leaves_no_state() {
     machine.set_previous(owned("Older"));
     panicking("Older.drop", || machine.stop(&mut Frog, &mut 1.0));
     assert_eq!(path(&machine), "New", "it was dropped before the exits");
-    // What was pushed over is dropped last.
+    // Suspended states are dropped last.
     machine.set_previous(owned("Older"));
     let trace = panicking("Old.drop", || machine.stop(&mut Frog, &mut 1.0));
     assert_eq!(trace, ["New.exit"]);
@@ -235,7 +236,7 @@ fn a_drop_that_panics_while_stopping_leaves_no_state() {
     goes_on(&mut machine);
 }
 
-/// A composite that its child makes each time it is asked.
+/// A composite state that its child creates at each call of `parent`.
 #[derive(Clone)]
 struct Raft;
 
@@ -245,7 +246,7 @@ impl State<Frog> for Raft {
     }
 }
 
-/// Rule 22: an ancestor that only the machine refers to is dropped with the path.
+/// Rule 22: an ancestor that only the machine refers to is dropped together with the path.
 #[test]
 fn a_drop_of_an_ancestor_that_panics_leaves_a_path_of_one_piece() {
     for (act, state) in [(SET_CURRENT, "Lake/New"), (CHANGE, "New")] {

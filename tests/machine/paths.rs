@@ -1,4 +1,4 @@
-//! The chapter "Change": which states are left and entered, rule 6.
+//! The chapter "Change": which states a change exits and enters (rule 6).
 
 use crate::captured_log::log_lines;
 use crate::play::{EVERYWHERE, play};
@@ -45,7 +45,7 @@ fn paths() {
     );
 }
 
-/// States, each inside the one before: `Deep1`, `Deep2`, and so on.
+/// Creates states, each inside the one before: `Deep1`, `Deep2`, and so on.
 fn chain() -> Vec<&'static Place> {
     let mut chain: Vec<&'static Place> = Vec::new();
     for depth in 1..=70 {
@@ -56,12 +56,12 @@ fn chain() -> Vec<&'static Place> {
     chain
 }
 
-/// What is recorded of a callback of the first 64 states.
+/// Returns the records of a callback for the first 64 states.
 fn of_all(callback: &str) -> Vec<String> {
     (1..=64).map(|depth| format!("Deep{depth}.{callback}")).collect()
 }
 
-/// A state whose parent is its child.
+/// A state whose child is also its parent.
 struct Snake;
 struct Tail;
 
@@ -148,7 +148,7 @@ fn a_machine_that_is_put_into_a_closed_chain_does_not_hang() {
 /// Rule 6.
 #[test]
 fn initial_states_without_an_end_are_an_error_and_refused() {
-    /// Opens on itself.
+    /// A state that is its own initial child.
     struct Mirror;
     impl State<Actor> for Mirror {
         fn parent(&self) -> Option<StateRef<Actor>> {

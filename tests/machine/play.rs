@@ -1,4 +1,4 @@
-//! A player for tables of rows about one machine, or one of several in a batch. `trace/table` says how a row is written.
+//! Plays tables of rows about one machine, or about one of several in a batch. `trace/table` describes the format of a row.
 //!
 //! ```text
 //! # the_name_of_the_row (rule 4)
@@ -9,9 +9,9 @@
 //!     rest of Stove.update; Stove.exit; Stove -> Table (change); Table.enter
 //! ```
 //!
-//! `in` makes a machine, and says what its owner does besides being recorded. See [`perform`] for what a callback can ask for, and
-//! [`Player::step`] for the steps. `in A, A, B` puts three owners into a batch; then all notes are in one trace, with the number of
-//! the owner, and a number before a callback or a step says which owner is meant.
+//! `in` creates a machine, and says what its owner does apart from recording. [`perform`] lists the acts of a callback, and
+//! [`Player::step`] the steps. `in A, A, B` puts three owners into a batch. All notes are then in one trace, with the number
+//! of the owner. A number before a callback or a step selects an owner.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -25,26 +25,26 @@ use demeanor::{Agent, Fsm, GameTime, NextWake, StateMachine};
 #[cfg(feature = "std")]
 use demeanor::{Batch, Key};
 
-/// What an owner's machine is part of.
+/// Where an owner's machine is.
 #[allow(dead_code, reason = "each test binary takes the homes it needs")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Home {
     Machine,
     Agent,
-    /// A batch of one owner, which knows no state but that of the owner.
+    /// A batch of one owner, which knows only the owner's states.
     #[cfg(feature = "std")]
     Batch,
-    /// A batch of three owners that do the same, or of one that panics, which knows all states, so that the owners change
-    /// together.
+    /// A batch of three owners that do the same, or of one owner that panics. It knows all states, so that the owners change
+    /// in bulk.
     #[cfg(feature = "std")]
     Crowd,
 }
 
-/// By itself.
+/// For rows about a machine by itself.
 #[allow(dead_code)]
 pub(crate) const ALONE: &[Home] = &[Home::Machine, Home::Agent];
 
-/// Of rows with several owners.
+/// For rows with several owners.
 #[allow(dead_code)]
 #[cfg(feature = "std")]
 pub(crate) const IN_A_BATCH: &[Home] = &[Home::Batch];
@@ -59,7 +59,7 @@ pub(crate) const EVERYWHERE: &[Home] = &[
     Home::Crowd,
 ];
 
-/// Plays all rows of a table in each home, and then panics if any of them has failed.
+/// Plays all rows of a table in each home, and then panics if any of them failed.
 #[track_caller]
 pub(crate) fn play(homes: &[Home], table: &'static str) {
     play_rows::<Player>(homes, table);
@@ -119,13 +119,13 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
     }
 }
 
-/// The times in some places, or `-`: `5 - 3`.
+/// Returns the times in several places, or `-`: `5 - 3`.
 fn times(places: &str, is_open: bool, time_in: impl Fn(&crate::trace::Place) -> Option<f64>) -> String {
     let time = |place| time_in(named(place, is_open)).map_or("-".to_owned(), |time| time.to_string());
     places.split(' ').map(time).collect::<Vec<_>>().join(" ")
 }
 
-/// The owners, and what has their machines.
+/// The owners, and the homes of their machines.
 #[cfg_attr(feature = "std", expect(clippy::large_enum_variant, reason = "a row has one of them"))]
 enum Hosts {
     Machine(Actor, StateMachine<Actor>),
@@ -140,13 +140,13 @@ struct Player {
     hosts: Hosts,
     time: GameTime,
     is_open: bool,
-    /// The trace of several owners.
+    /// The trace that several owners share.
     squad: Option<SharedTrace>,
-    /// What has been logged since a row last asked.
+    /// The lines that have been logged since a row last compared them.
     log: Vec<String>,
 }
 
-/// Calls a method of each owner's machine, and does something with the owner and what the method returns.
+/// Calls a method of each owner's machine, and passes the owner and the result to `$then`.
 macro_rules! each {
     ($player:ident, $verb:ident($($argument:expr),* $(; $last:expr)?), $then:expr) => {{
         let time = &mut $player.time;
@@ -170,7 +170,7 @@ macro_rules! each {
     }};
 }
 
-/// Calls a method of each machine that needs neither the owner nor the time.
+/// Calls a method on each machine that needs neither the owner nor the time.
 macro_rules! set {
     ($player:ident, $verb:ident($($argument:expr),*)) => {
         match &mut $player.hosts {
@@ -182,7 +182,7 @@ macro_rules! set {
     };
 }
 
-/// A stage whose actor does something more, such as `handling House`.
+/// Adds a word such as `handling House` to a stage.
 fn having(stage: Stage, word: &'static str) -> Stage {
     match split(word) {
         ("guards", _) => stage.recording_guards(),
@@ -196,7 +196,7 @@ fn having(stage: Stage, word: &'static str) -> Stage {
     }
 }
 
-/// Has a batch meet states, as it does when an owner is in them.
+/// Makes states known to a batch, as when an owner is in them.
 #[cfg(feature = "std")]
 fn know(batch: &mut Batch<Actor>, places: &str, is_open: bool) {
     for place in places.split(' ').filter(|place| !place.is_empty()) {
@@ -210,7 +210,7 @@ impl RowPlayer for Player {
 
     const BEGIN: &'static str = "in ";
 
-    /// From a line such as `in Stove; open; global Always; guards; handling House`.
+    /// Creates a player from a line such as `in Stove; open; global Always; guards; handling House`.
     fn new(home: Home, line: &'static str) -> Self {
         let mut words = line.split(';').map(str::trim);
         let initial = words.next().and_then(|word| word.strip_prefix("in ")).expect("a state");
@@ -312,7 +312,7 @@ impl Player {
         }
     }
 
-    /// The lines of each owner, which are the same, once.
+    /// Returns the lines of one owner. All owners have the same lines.
     fn of_one_owner(&mut self, lines: Vec<String>) -> Vec<String> {
         let owners = self.actors().len();
         let count = |lines: &[String], line| lines.iter().filter(|other| *other == line).count();
@@ -323,7 +323,7 @@ impl Player {
         (0..lines.len()).filter(is_first).map(|nth| lines[nth].clone()).collect()
     }
 
-    /// Does something with one owner if a number says so, with some in a row if `0-2` does, or with all.
+    /// Acts on one owner if the text begins with a number, on several for `0-2`, and on all owners otherwise.
     fn with_chosen(&mut self, text: &'static str, act: impl FnOnce(&mut Self, &'static str)) {
         #[cfg(feature = "std")]
         if let (true, Hosts::Batch(_, keys)) = (text.starts_with(char::is_numeric), &mut self.hosts) {
@@ -360,7 +360,7 @@ impl Player {
         }
     }
 
-    /// A step that panics, once, in the callback that was named in the row's first line.
+    /// Runs a step that panics once, in the callback that the first line of the row names.
     fn panic_in(&mut self, step: &'static str) {
         #[cfg(feature = "std")]
         let all = if let Hosts::Batch(_, keys) = &self.hosts { keys.clone() } else { Vec::new() };
@@ -475,7 +475,7 @@ impl Player {
         }
     }
 
-    /// What concerns all owners of a batch.
+    /// Runs a step of a whole batch.
     #[cfg(feature = "std")]
     fn step_of_batch(&mut self, verb: &str, rest: &'static str) {
         let Hosts::Batch(batch, keys) = &mut self.hosts else { panic!("only a batch has several owners") };
@@ -505,7 +505,7 @@ impl Player {
         self.squad.as_ref().expect("several owners").lock().expect("no note panics").push(shown.join(" "));
     }
 
-    /// What each owner's machine shows.
+    /// Returns the answer of each owner's machine to a question.
     fn shown(&self, question: &str, places: &'static str) -> Vec<String> {
         let wake = |wake: NextWake| match wake {
             NextWake::EveryTick => "every tick".to_owned(),
@@ -537,7 +537,8 @@ impl Player {
         }
     }
 
-    /// Updates after each second. Notes the seconds in which more happened than updates, each with all that happened.
+    /// Updates after each second. Records each second in which more than updates happened, with everything that happened in
+    /// it.
     fn tick(&mut self, count: u64) {
         let mut eventful = vec![Vec::new(); self.actors().len()];
         for _ in 0..count {

@@ -1,4 +1,4 @@
-//! What a machine is doing, in words: the same of a machine by itself, in a batch and in a cast; and a batch looked at in parts.
+//! What a machine is doing, in words. The report is the same for a machine by itself, in a batch and in a cast.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use demeanor::{Agent, Batch, Cast, GameTime, MachineReport, Owner, State, StateM
 struct Walk(#[expect(dead_code, reason = "what makes it one with data")] u32);
 impl State<Actor> for Walk {}
 
-/// The report, line by line.
+/// Returns the lines of a report.
 fn lines(report: &MachineReport) -> Vec<String> {
     let names = |path: &[demeanor::StateReport]| path.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let mut lines = vec![format!("{}: {}", report.label, names(&report.path))];
@@ -22,7 +22,7 @@ fn lines(report: &MachineReport) -> Vec<String> {
     lines
 }
 
-/// In `House/Hall` since the second 1, with a timer of `House` that is due in the second 10.
+/// Creates a machine in `House/Hall` since second 1, with a timer of `House` that is due in second 10.
 fn in_the_hall() -> Stage {
     let mut stage = Stage::new(&A).at_most(1, "House.enter", |_, fsm, _| fsm.change_state_after(9.0, &A));
     stage.start();
@@ -55,7 +55,7 @@ fn a_report_has_the_path_the_stack_the_timers_and_the_sleep() {
     );
 }
 
-/// With a timer of the machine and one of a state.
+/// The owner has a timer of the machine and a timer of a state.
 #[test]
 fn an_owner_in_a_batch_has_the_report_of_its_machine() {
     let mut stage = in_the_hall();

@@ -62,7 +62,7 @@ fn requests() {
         update => A.update; A.exit; A -> B (change); B.enter; B.exit; B -> C (change); C.enter; rest of A.update
 
         # changes_now_nest (rule 11)
-        // Buckland's change inside `Enter`, nested as his are.
+        // Buckland's change inside `Enter`: the calls are nested as in his code.
         in A
         A.update: now B; note rest of A.update
         B.enter: now C; note rest of B.enter
@@ -85,7 +85,7 @@ fn requests() {
         view => B, was Kitchen
 
         # a_request_made_in_enter_comes_after_those_made_before_it (rules 10 and 12)
-        // One line for the whole callback.
+        // All requests of a callback are in one queue.
         in A
         A.update: change B; change C
         B.enter: change D
@@ -152,7 +152,7 @@ fn requests() {
         view => B, was A
 
         # ensuring_a_state_that_is_active_does_nothing (rule 24)
-        // Nothing is refused, nothing logged, previous stays.
+        // Nothing is refused or logged, and the previous state stays the same.
         in Kitchen; guards; refusing Kitchen.can_exit
         ensure Kitchen => done
         ensure House => done

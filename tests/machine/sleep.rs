@@ -12,7 +12,7 @@ fn sleep() {
         Kitchen.update: sleep
         update => House.update; Kitchen.update
         3x update =>
-        // Neither are those inside it, in the same tick.
+        // States inside it are not updated in this tick either.
         in Kitchen
         House.update: sleep
         update => House.update
@@ -26,7 +26,7 @@ fn sleep() {
         Always.update, 1x: change B
         update => Always.update; A.exit; A -> B (change); B.enter; B.update
         update => Always.update; B.update
-        // The global can send it to sleep, too.
+        // The global state can put the machine to sleep, too.
         in A; global Always
         Always.update: sleep
         update => Always.update
@@ -63,7 +63,7 @@ fn sleep() {
         sleep; asleep; ensure A; asleep => yes; B.exit; B -> A (change); A.enter; done; no
         sleep; asleep; current B; asleep => yes; no
         sleep; asleep; change B; asleep => yes; B.exit; B -> B (change); B.enter; done; no
-        // What is refused is no change, nor is what is ensured already.
+        // A refused change does not wake the machine, and neither does `ensure` for an active state.
         in A; refusing B.can_enter
         sleep; change B; asleep => A -> B (change), refused by B.can_enter; not done; yes
         ensure A; asleep => done; yes
@@ -79,14 +79,14 @@ fn sleep() {
         in A; global Always; handling Always
         sleep; send knock
         update => Always.update; A.update
-        // The handler may go back to sleep.
+        // The handler may put the machine back to sleep.
         in A; handling A
         A.knock: sleep
         sleep; send knock
         asleep => yes
 
         # the_game_wakes_a_sleeper (rule 26)
-        // The second time it is awake already.
+        // At the second `wake` the machine is already awake.
         in A
         sleep; wake; wake => done; not done
         update => A.update
@@ -101,7 +101,7 @@ fn sleep() {
         in A
         A.update: sleep; now B
         update; asleep; update => A.update; A.exit; A -> B (change); B.enter; no; B.update
-        // A refused one does not.
+        // A refused change does not cancel the sleep.
         in A; refusing B.can_enter
         A.update: sleep; change B
         update; asleep => A.update; A -> B (change), refused by B.can_enter; yes
@@ -111,7 +111,7 @@ fn sleep() {
         A.update: now B; sleep
         update
         asleep => yes
-        // One that is refused within the call makes no difference.
+        // A change that is refused within the call does not cancel it either.
         in A; refusing B.can_enter
         A.update: sleep; now B
         update
@@ -161,7 +161,7 @@ fn sleep() {
         warnings => WARN demeanor: Elsa: sleep refused in state A: the state is being left
 
         # a_sleeper_that_was_pushed_over_is_awake_afterwards (rule 26)
-        // A path that another state was pushed over is awake when it is resumed.
+        // A suspended path is awake when it is resumed.
         in A
         sleep; push C
         update => C.update
@@ -174,7 +174,7 @@ fn sleep() {
         10x update => A.update
         log => DEBUG demeanor: Elsa: sleeps in state A until a message or `wake`
         next => never
-        // No time is over in the next tick.
+        // A sleep of 0 s is over in the next tick.
         in A
         sleep -1
         log => WARN demeanor: Elsa: sleep after -1 s, asked for in state A, counts as 0 s

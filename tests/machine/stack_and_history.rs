@@ -87,7 +87,7 @@ fn the_stack_and_history() {
         in A; refusing B.can_enter; refusing C.can_exit
         push B => A -> B (push), refused by B.can_enter; not done
         view => A
-        // nothing was stacked
+        // The stack is empty.
         pop => not done
         push C
         pop => C -> A (pop), refused by C.can_exit; not done
@@ -201,7 +201,7 @@ fn the_stack_and_history() {
     );
 }
 
-/// A state that knows nothing of stacks.
+/// A state without its own `suspend` and `resume`.
 struct Plain;
 
 impl State<Actor> for Plain {
@@ -235,7 +235,7 @@ fn an_exit_called_as_suspend_may_ask_for_nothing_and_an_enter_called_as_resume_m
     );
 }
 
-/// Rule 16: for this owner.
+/// Rule 16: the history belongs to one machine.
 #[test]
 fn each_machine_has_its_own_history() {
     let mut first = Stage::new(&CELL);
@@ -247,7 +247,7 @@ fn each_machine_has_its_own_history() {
     assert_eq!(first.view(), "Dungeon/Cells/Cell, was A");
     assert_eq!(second.view(), "Dungeon/Gate, was A");
 
-    // A clone has the history of its original, and then its own.
+    // A clone begins with the history of its original. After that, each has its own.
     first.change_state(&A);
     let mut clone = Stage::with_machine(first.machine.clone());
     first.change_state(&GATE);
@@ -258,7 +258,7 @@ fn each_machine_has_its_own_history() {
     assert_eq!(first.view(), "Dungeon/Gate, was A");
 }
 
-/// A composite made at run time, with one child.
+/// A composite state that is created at run time, with one child.
 struct Ward;
 struct Bed(StateRef<Actor>);
 
@@ -285,7 +285,7 @@ fn a_machine_remembers_the_sixty_four_composites_that_it_left_last() {
         stage.change_state(*bed);
         stage.change_state(&A);
     }
-    // The first is left again, so the second is now the one that was left the longest ago.
+    // The first one is left again. Now the second one is the oldest entry of the history.
     stage.change_state(beds[0]);
     stage.change_state(&A);
     for bed in &beds[64..] {

@@ -18,7 +18,7 @@ fn the_times_of_states() {
         time => 7
 
         # start_begins_the_count (rule 18)
-        // A refused start does not touch it.
+        // A refused start does not change it.
         in Kitchen
         House.enter: times House Kitchen
         advance 7
@@ -85,7 +85,7 @@ fn the_times_of_states() {
         time => 17
 
         # a_state_that_is_suspended_without_having_been_entered_has_a_time_as_well (rules 15 and 18)
-        // It counts from 0, up to the push.
+        // The time counts from 0, up to the push.
         in A
         advance 3; push B; advance 4; pop; advance 1
         time => 4

@@ -28,7 +28,7 @@ fn timers() {
         update => A.early; A.first; A.second; A.late; A.update
 
         # what_a_due_timer_leads_to_waits_behind_the_other_due_ones (rule 25)
-        // As requests made there, they are carried out before what they lead to.
+        // They are carried out before the requests that they lead to, like requests of one callback.
         in A; handling A
         A.enter: after 1 send one; after 1 send two
         A.one: send three
@@ -40,7 +40,7 @@ fn timers() {
         A.enter, 1x: after 3 change C
         start; change B; change A
         ticks 9 =>
-        // Nor does it go on when the state is changed to itself.
+        // It does not continue when the state is changed to itself either.
         in A
         A.enter, 1x: after 3 change C
         start; change A
@@ -79,7 +79,7 @@ fn timers() {
         ticks 3 => 13 s; A.exit; A -> B (change); B.enter; B.update
 
         # a_timer_asked_for_behind_a_push_stands_still_with_its_state (rule 25)
-        // Also one that the state asks for in the same breath.
+        // This includes a timer that the state sets in the same callback.
         in A
         A.go: push C; after 1 change B
         send go
@@ -115,7 +115,7 @@ fn timers() {
         next => every tick
         ticks 3 =>
         send go; after 2 change C; stop
-        // That of the machine goes on.
+        // The timer of the machine continues.
         next => at 4.9999970000000005
         ticks 3 => 5 s; (no state) -> C (change); C.enter; C.update
 
@@ -138,7 +138,7 @@ fn timers() {
         A.update: now B; after 1 change C
         update
         ticks 3 =>
-        // Also behind the change, in one line.
+        // This includes a timer set after the change, in the same callback.
         in A
         A.update: change B; after 1 change C
         update
@@ -159,7 +159,7 @@ fn timers() {
 
 
         # what_is_asked_for_behind_a_push_is_a_timer_only_if_it_would_be_one_without (rule 25)
-        // Seconds that are no time, infinite ones, and a state that has been left, are what they are without the push.
+        // Invalid seconds, infinite seconds and a state that has been left have the same effect as without the push.
         in A
         A.go: push C; after NaN change B
         send go
@@ -188,7 +188,7 @@ fn timers() {
         view => B, was C
 
         # seconds_that_are_no_time_are_none_and_infinite_ones_never_end (rule 25)
-        // None of them is over before the next tick.
+        // None of these timers is due before the next tick.
         in A
         after 0 change B => done
         log =>

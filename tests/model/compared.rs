@@ -1,4 +1,4 @@
-//! Where what is seen and a model part, and whether the random programs lead everywhere.
+//! Finds the first difference between two traces, and checks whether the random programs reach all special cases.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
-/// Where two traces part, with what led there.
+/// Returns the first difference between two traces, with the events before it.
 pub(crate) fn difference<E: Debug + PartialEq>(name: &str, seen: &[E], expected: &[E]) -> Option<String> {
     let same = seen.iter().zip(expected).take_while(|(a, b)| a == b).count();
     if same == seen.len() && same == expected.len() {
@@ -18,7 +18,7 @@ pub(crate) fn difference<E: Debug + PartialEq>(name: &str, seen: &[E], expected:
     Some(format!("\n{}{name}: {}\nmodel: {}", led.concat(), next(seen), next(expected)))
 }
 
-/// A generator that never led to a corner would prove nothing about it. `run` returns the corners to which a program has led.
+/// Checks that the programs reach every special case. `run` returns the special cases that a program has reached.
 pub(crate) fn reaches_every_corner<P: Debug, C: Copy + Debug + Ord>(
     programs: impl Strategy<Value = P>,
     corners: &[C],

@@ -1,4 +1,4 @@
-//! The program on a real machine: states that look up in the table what to do.
+//! Runs the program on a real machine, with states that look up their acts in the program.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,20 +8,20 @@ use demeanor::{Change, Fsm, NextWake, Outcome, Owner, Refusal, State, StateMachi
 
 use crate::program::{Callback, Event, Guard, Id, Made, Program, Read, STATES, Seen, Step, Verb, Wait, Wake};
 
-/// The puppet that the states move.
+/// The owner of the machine.
 #[derive(Default)]
 struct Puppet {
     fuel: u32,
-    /// After how many more events something panics. 0: nothing does.
+    /// After how many more events an event panics; 0 if none does.
     fuse: Cell<u32>,
     events: RefCell<Vec<Event>>,
 }
 
-/// The program, a counter of callbacks, and a clock.
+/// The context: the program, a counter of callbacks, and a clock.
 struct Table<'p> {
     program: &'p Program,
     counter: u32,
-    /// What the clock shows, without the callbacks that it may count.
+    /// The clock's time, without the callbacks that it may count.
     seconds: i64,
 }
 
@@ -66,7 +66,7 @@ impl Puppet {
         }
     }
 
-    /// Records what a request within the call has come to.
+    /// Records the result of a request within the call.
     fn record_now(&self, outcome: Result<bool, Panicked>, fsm: &Fsm<'_, Self>) {
         let target = fsm.target().map(id_of);
         self.record(outcome.map_or(Event::Caught(target), |done| Event::Now(done, target)));
@@ -123,12 +123,12 @@ impl Puppet {
 
 const EXPECTED: &str = "told to panic";
 
-/// Without the panic hook's message: it is expected.
+/// Panics without calling the panic hook, because the panic is expected.
 fn panic_as_told() -> ! {
     resume_unwind(Box::new(EXPECTED))
 }
 
-/// Something has panicked, as it was to.
+/// An expected panic has happened.
 struct Panicked;
 
 fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
@@ -145,7 +145,7 @@ struct Node(Id);
 
 static POOL: [Node; STATES as usize] = [Node(0), Node(1), Node(2), Node(3), Node(4), Node(5), Node(6), Node(7)];
 
-/// What is constant for a state and asked for without a context.
+/// The methods of a state that are constant and are called without a context.
 struct Form {
     reference: StateRef<Puppet>,
     parent: Option<Id>,
@@ -156,15 +156,15 @@ struct Form {
 
 thread_local! {
     static FORMS: RefCell<Vec<Form>> = const { RefCell::new(Vec::new()) };
-    /// Of what a machine asks of its clock and its states, every how manieth call panics, and after how many the next one does.
+    /// Every how many calls the clock or a method of a state panics, and how many calls are left until the next panic.
     static TRAP: Cell<Option<(u32, u32)>> = const { Cell::new(None) };
 }
 
-/// The game's code is called, which may panic.
+/// Panics at the calls that the trap is set for. Called by the game's code that a machine asks for data.
 fn may_be_trapped() {
     if let Some((every, left)) = TRAP.get() {
         TRAP.set(Some((every, if left == 1 { every } else { left - 1 })));
-        // While it unwinds already, another panic would end the process.
+        // A second panic during unwinding would end the process.
         if left == 1 && !std::thread::panicking() {
             panic_as_told();
         }
@@ -181,7 +181,7 @@ fn id_of(state: &StateRef<Puppet>) -> Id {
     id
 }
 
-/// What a handle or a machine shows.
+/// Returns what a handle or a machine shows.
 fn seen<'a>(
     current: Option<&StateRef<Puppet>>,
     previous: Option<&StateRef<Puppet>>,
@@ -300,13 +300,13 @@ impl State<Puppet> for Node {
     }
 }
 
-/// Runs the program on a machine and returns what happens.
+/// Runs the program on a machine. Returns its events.
 pub(crate) fn run(program: &Program) -> Vec<Event> {
     run_with(program, None)
 }
 
-/// Runs the program on a machine, and has every so-manieth call of what a machine asks of its clock or its states panic, apart
-/// from guards and callbacks.
+/// Runs the program on a machine. Every `every`-th call of the clock or of a state's method panics. Guards and callbacks do
+/// not count.
 pub(crate) fn run_into_traps(program: &Program, every: u32) {
     run_with(program, Some((every, every)));
 }
@@ -407,7 +407,7 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
         Step::SetPrevious(state) => machine.set_previous(reference(*state)),
         Step::SetGlobal(state) => machine.set_global(reference(*state)),
         Step::Clone => *machine = machine.clone(),
-        // Once it is over.
+        // Loading happens after this step.
         Step::Load => {}
         Step::Fuse(events) => puppet.fuse.set(*events),
     }
@@ -416,7 +416,7 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
 
 #[cfg(feature = "serde")]
 mod saving {
-    //! What is saved of a machine is loaded, and saved again the same (rule 27).
+    //! A saved machine is loaded and saved again. Both saved values are the same (rule 27).
 
     use demeanor::{StateBook, StateMachine};
 

@@ -1,15 +1,15 @@
-//! Drives a machine and a naive model with the same random programs of states, and compares all that happens.
+//! Runs a machine and a naive model with the same random programs of states, and compares all events.
 //!
-//! - `program`: what a program is: the states, what each of their callbacks asks for, and what the game does from outside.
-//!   Also what can be observed of a run.
-//! - `rules`: the rules of `docs/semantics.md`, as plainly as they can be written, over numbers in tables; and which corners of
-//!   them a machine has been led to. The model of casts has them for its members, too.
+//! - `program`: the format of a program: the states, the requests of their callbacks, and the steps of the game. Also the
+//!   events of a run.
+//! - `rules`: the rules of `docs/semantics.md` in their simplest form, over numbers in tables, with the special cases that a
+//!   machine has reached. The model of casts uses them for its members, too.
 //! - `naive`: the program on these rules.
 //! - `driven`: the same program on a [`demeanor::StateMachine`].
-//! - `compared`: where the two part, and whether the programs have led to all corners; for casts, too.
+//! - `compared`: finds the first difference, and checks that the programs have reached all special cases; also for casts.
 //!
-//! A difference that was found this way stays as an ordinary test in `tests/reported`. `PROPTEST_CASES=100000 cargo test
-//! --test model` looks further than the usual run.
+//! A difference found in this way becomes an ordinary test in `tests/reported`. `PROPTEST_CASES=100000 cargo test --test
+//! model` runs more programs than usual.
 
 mod compared;
 mod driven;
@@ -39,7 +39,8 @@ proptest! {
     }
 }
 
-/// Rules 22 and 27: whatever panics, the machine is whole, and can be saved and loaded. The run checks that between any two steps.
+/// Rules 22 and 27: after a panic in any code, the machine is whole and can be saved and loaded. The run checks this between
+/// any two steps.
 #[test]
 fn a_machine_that_is_cut_short_anywhere_stays_whole() {
     let usual = ProptestConfig::default();

@@ -1,4 +1,4 @@
-//! The program on the plain [rules](crate::rules).
+//! Runs the program on the simple [rules](crate::rules).
 
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
@@ -12,10 +12,10 @@ struct Model {
     machine: Machine<()>,
     program: Program,
     counter: u32,
-    /// What the clock shows, without the callbacks that it may count.
+    /// The clock's time, without the callbacks that it may count.
     seconds: i64,
     fuel: u32,
-    /// After how many more events something panics. 0: nothing does.
+    /// After how many more events an event panics; 0 if none does.
     fuse: u32,
     events: Vec<Event>,
 }
@@ -34,7 +34,7 @@ impl DerefMut for Model {
     }
 }
 
-/// Runs the program and returns what happens, and which corners it has led to.
+/// Runs the program. Returns its events and the special cases that it has reached.
 pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
     let machine = Machine::new(program.current, program.global);
     let mut model = Model { machine, program: program.clone(), ..Model::default() };
@@ -132,7 +132,7 @@ impl Model {
                 return self.offer((), true).map(Some);
             }
             Step::Outside(verb) if verb.is_of_a_handle() => {}
-            // They make no difference.
+            // These steps make no difference.
             Step::Clone | Step::Load => {}
             Step::Fuse(events) => self.fuse = *events,
             Step::Outside(Verb::Sleep(wait)) => {
@@ -166,7 +166,7 @@ impl Model {
         if next < f64::INFINITY { Wake::At(next) } else { Wake::Never }
     }
 
-    /// Something of the game's is called, which may panic.
+    /// Records an event. Code of the game is called, which may panic.
     fn record(&mut self, event: Event) -> Outcome<()> {
         self.events.push(event);
         let is_last = self.fuse == 1;
@@ -174,12 +174,12 @@ impl Model {
         if is_last { Err(Panicked) } else { Ok(()) }
     }
 
-    /// Uses verbs of the handle, in a callback of a change to `target`.
+    /// Makes requests with the handle, in a callback during a change to `target` if there is one.
     fn use_verbs(&mut self, verbs: &[Verb], target: Option<Id>) -> Outcome<()> {
         let changes = self.changes;
         for verb in verbs {
             let outcome = self.use_verb(*verb)?;
-            // Rule 8: a change made meanwhile has taken the place of the one under way.
+            // Rule 8: a change made meanwhile has replaced the change under way.
             let target = if self.changes == changes { target } else { None };
             match outcome {
                 None => {}
@@ -190,7 +190,7 @@ impl Model {
         Ok(())
     }
 
-    /// Uses a verb of the handle. Returns what it returns, if anything, or that the callback has caught a panic.
+    /// Makes a request with the handle. Returns its result if it has one, or that the callback has caught a panic.
     fn use_verb(&mut self, verb: Verb) -> Outcome<Option<Outcome<bool>>> {
         if self.fuel == 0 {
             return Ok(None);
@@ -213,7 +213,7 @@ impl Model {
         Ok(None)
     }
 
-    /// Rule 22: the machine is where a panic has left it, and the callback goes on.
+    /// Rule 22: after a panic, the machine stays as the panic has left it, and the callback continues.
     fn try_now(&mut self, request: Verb) -> Outcome<bool> {
         let Machine { leaving, asking, entering, offering, .. } = self.machine;
         let left = self.left.clone();

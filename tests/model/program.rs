@@ -1,27 +1,27 @@
-//! A program: states in a table, what their callbacks ask for, and what the game does. And the events of its run.
+//! A program: states in a table, the requests of their callbacks, and the steps of the game. Also the events of its run.
 #![allow(dead_code, reason = "the tests of equivalence share the tables, not the steps and events")]
 
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-/// A state, by its number in the program's table.
+/// The number of a state in the program's table.
 pub(crate) type Id = u8;
 
-/// How many states a program has.
+/// The number of states of a program.
 pub(crate) const STATES: u8 = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) states: Vec<StateRow>,
     pub(crate) lines: Vec<Line>,
-    /// Where the machine begins. `None`: idle.
+    /// The machine's initial state. `None` for an idle machine.
     pub(crate) current: Option<Id>,
     pub(crate) global: Option<Id>,
     pub(crate) steps: Vec<Step>,
-    /// Whether the clock goes on with every callback. It goes on, or back, with [`Step::Advance`] anyway.
+    /// Whether each callback advances the clock. [`Step::Advance`] changes it in any case.
     pub(crate) clock_counts: bool,
-    /// How many verbs the callbacks of one step may use, so that each step ends.
+    /// The number of requests available to the callbacks of one step, so that each step ends.
     pub(crate) fuel: u32,
 }
 
@@ -30,34 +30,34 @@ pub(crate) struct StateRow {
     pub(crate) parent: Option<Id>,
     pub(crate) initial: Option<Id>,
     pub(crate) keeps_history: bool,
-    /// Whether it has a `suspend` and a `resume` of its own.
+    /// Whether it has its own `suspend` and `resume`.
     pub(crate) knows_stacks: bool,
     pub(crate) is_passive: bool,
     pub(crate) made: Made,
-    /// What its guards answer by: a number of which they take the remainder by 8.
+    /// The number on which the answers of its guards depend, modulo 8.
     pub(crate) reads: Read,
-    /// Guards: the bits for which they refuse.
+    /// The guards refuse for the numbers whose bits are set.
     pub(crate) refuses_enter: u8,
     pub(crate) refuses_exit: u8,
-    /// The same for the messages that it handles, by the owner's counter.
+    /// It handles messages when the bit of the owner's counter is set.
     pub(crate) handles: u8,
 }
 
-/// What a guard reads (rule 8).
+/// The number that a guard reads (rule 8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Read {
     /// The owner's counter.
     #[default]
     Counter,
-    /// How long current has been active.
+    /// The time in the current state.
     Time,
     Target,
     Previous,
-    /// Whether requests wait.
+    /// Whether there are pending requests.
     Requests,
 }
 
-/// What the reference to a state is made of.
+/// The kind of reference to a state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Made {
     #[default]
@@ -66,7 +66,7 @@ pub(crate) enum Made {
     Owned,
 }
 
-/// What one callback of a state does, always or in one of three phases of the owner's counter.
+/// The acts of one callback of a state. They happen always, or in one of three phases of the owner's counter.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) state: Id,
@@ -119,7 +119,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Whether only a handle has it.
+    /// Returns whether only a handle has this method.
     pub(crate) fn is_of_a_handle(self) -> bool {
         matches!(self, Self::Send | Self::Replace(_) | Self::Clear | Self::Panic) || self.is_now()
     }
@@ -152,7 +152,7 @@ impl Verb {
     }
 }
 
-/// For how many seconds.
+/// For how many seconds to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     Seconds(u8),
@@ -172,32 +172,32 @@ impl Wait {
     }
 }
 
-/// What the game does with the machine.
+/// A step of the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The clock goes on by so many seconds, or back.
+    /// The clock advances by a number of seconds, or goes back.
     Advance(i64),
     Wake,
     Start,
     Stop,
     Update,
     Send,
-    /// The machine's own verb. Those that only a handle has do nothing here.
+    /// A method of the machine. Methods that only a handle has do nothing here.
     Outside(Verb),
-    /// Several verbs through a lent handle.
+    /// Several requests through a lent handle.
     With(Vec<Verb>),
     SetCurrent(Id),
     SetPrevious(Id),
     SetGlobal(Id),
-    /// Go on with a clone.
+    /// Continues with a clone.
     Clone,
-    /// Go on with what is saved and loaded.
+    /// Continues with a machine that has been saved and loaded.
     Load,
-    /// Whatever is called after so many more events panics.
+    /// After this many more events, an event panics.
     Fuse(u32),
 }
 
-/// What a callback or a guard sees of the machine.
+/// The data of a machine that a callback or a guard can query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) previous: Option<Id>,
@@ -213,15 +213,15 @@ pub(crate) enum Event {
     Step(Step),
     Called(Id, Callback, Seen),
     Asked(Id, Guard, Seen, bool),
-    /// What `on_change` was told: from, to, cause, the guard that refused.
+    /// The change that `on_change` received: from, to, cause, the guard that refused.
     Told(Option<Id>, Option<Id>, String, Option<(Guard, Id)>),
-    /// What `after_change` was told: from, to, cause.
+    /// The change that `after_change` received: from, to, cause.
     Completed(Option<Id>, Option<Id>, String),
-    /// What `change_state_now` or `send_now` returned, and the target that the rest of the callback sees.
+    /// The result of `change_state_now` or `send_now`, and the target for the rest of the callback.
     Now(bool, Option<Id>),
-    /// It has panicked, and the callback goes on.
+    /// A request has panicked, and the callback continues.
     Caught(Option<Id>),
-    /// What the step's verb returned.
+    /// The result of the step's method.
     Returned(bool),
     Panicked,
     /// The machine between two steps, and when it next has something to do.
@@ -237,7 +237,7 @@ pub(crate) enum Wake {
 }
 
 impl Program {
-    /// What a callback does. `counter` is the owner's.
+    /// Returns the requests of a callback. `counter` is the owner's.
     pub(crate) fn verbs(&self, state: Id, callback: Callback, counter: u32) -> Vec<Verb> {
         let is_now = |line: &&Line| {
             line.state == state && line.callback == callback && line.phase.is_none_or(|phase| phase == counter % 3)
@@ -245,7 +245,7 @@ impl Program {
         self.lines.iter().filter(is_now).flat_map(|line| line.verbs.iter().copied()).collect()
     }
 
-    /// What a guard answers, if `number` is what it [reads](Read).
+    /// Returns the answer of a guard that has [read](Read) `number`.
     pub(crate) fn allows(&self, state: Id, guard: Guard, number: u32) -> bool {
         let row = &self.states[usize::from(state)];
         let refuses = match guard {
@@ -264,7 +264,7 @@ pub(crate) fn id() -> impl Strategy<Value = Id> {
     0..STATES
 }
 
-/// A guard's refusals: mostly none.
+/// Generates the numbers for which a guard refuses. Usually there are none.
 fn refusals() -> impl Strategy<Value = u8> {
     prop_oneof![12 => Just(0), 2 => any::<u8>(), 2 => (0..8_u8).prop_map(|bit| 1 << bit), 1 => Just(u8::MAX)]
 }
@@ -324,7 +324,7 @@ pub(crate) fn line() -> impl Strategy<Value = Line> {
     })
 }
 
-/// By how many seconds the clock goes on: a few, as a rule.
+/// Generates the seconds by which the clock advances. Usually there are few.
 fn advance() -> impl Strategy<Value = i64> {
     prop_oneof![10 => 0..5_i64, 2 => 0..300_i64, 1 => Just(1 << 40), 2 => -4..0_i64, 1 => Just(-(1 << 30))]
 }
@@ -348,7 +348,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// One step, as a rule; or a push and a pop in which something may panic.
+/// Generates one step, usually. Sometimes it generates a push and a pop in which an event may panic.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let back_and_forth = (id(), option::of(1..9_u32)).prop_map(|(over, fuse)| {
         let pop = Step::Outside(Verb::Pop);
@@ -358,7 +358,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         .prop_map(|steps| steps.concat())
 }
 
-/// A row that is not yet fitted into the tree: its parent and initial state are any numbers.
+/// Generates a row that is not yet fitted into the tree. Its parent and initial state are arbitrary numbers.
 fn loose_row() -> impl Strategy<Value = StateRow> {
     let made = prop_oneof![4 => Just(Made::Static), 1 => Just(Made::Shared), 1 => Just(Made::Owned)];
     let reads = prop_oneof![
@@ -389,7 +389,8 @@ fn loose_row() -> impl Strategy<Value = StateRow> {
     )
 }
 
-/// States in a forest of at most four levels: a parent comes before its children, an initial state is one of them.
+/// Generates states in a forest of at most four levels. A parent comes before its children, and an initial state is one of
+/// them.
 pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
     vec(loose_row(), usize::from(STATES)).prop_map(|mut rows| {
         let mut depths = Vec::new();

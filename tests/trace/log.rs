@@ -1,9 +1,9 @@
-//! What the owners of a test write to, one after the other.
+//! A log to which all owners of a test write.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// What has happened, in its order.
+/// The events, in their order.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trace(pub(crate) Vec<String>);
 
@@ -21,7 +21,7 @@ impl DerefMut for Trace {
     }
 }
 
-/// Semicolons and line breaks divide the steps of a text.
+/// Semicolons and line breaks separate the steps of a text.
 impl PartialEq<str> for Trace {
     fn eq(&self, text: &str) -> bool {
         text.split([';', '\n']).map(str::trim).filter(|step| !step.is_empty()).eq(self.iter())
@@ -67,11 +67,11 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// What happens to all owners, and the time: their context.
+/// The events of all owners, and the time. This is their context.
 #[derive(Clone, Default, Debug, PartialEq)]
 pub(crate) struct Log {
     pub(crate) lines: Trace,
-    /// In seconds.
+    /// The time in seconds.
     pub(crate) now: f64,
 }
 

@@ -1,8 +1,9 @@
-//! An actor that records every callback, places (states) that do what the actor's script says, and a stage that runs them.
+//! An actor that records every callback, places (states) that act as the actor's script says, and a stage that runs them.
 //!
-//! Each verb of a [`Stage`] returns all that happened during it, so that a test compares whole traces. A [`Trace`] is compared
-//! with a text: `A.update; A.exit; A -> B (change); B.enter`, where `A -> B (change)` is what `Owner::on_change` was told. A
-//! long text has a line for each change. A verb that returns whether it was done ends its trace with `done` or `not done`.
+//! Each method of a [`Stage`] returns everything that happened during it, so that a test compares whole traces. A [`Trace`] is
+//! compared with a text: `A.update; A.exit; A -> B (change); B.enter`, where `A -> B (change)` is the change that
+//! `Owner::on_change` receives. A long text has a line for each change. A method that returns whether it succeeded ends its
+//! trace with `done` or `not done`.
 #![allow(dead_code, reason = "each test file takes the part it needs")]
 
 pub(crate) mod log;
@@ -20,13 +21,13 @@ pub(crate) use log::Trace;
 
 use demeanor::{Change, Fsm, GameTime, IntoState, Owner, State, StateMachine, StateRef};
 
-/// What a callback does besides being recorded.
+/// An act of a callback, apart from recording.
 pub(crate) type Act = fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime);
 
-/// What a line of an actor's script does.
+/// The act of a line in an actor's script.
 type ScriptedAct = dyn Fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime) + Send + Sync;
 
-/// A line of an actor's script: what a callback does, and how many times it still does it.
+/// A line of an actor's script: the act of a callback, and how many more times it happens.
 #[derive(Clone)]
 struct ScriptLine {
     callback: &'static str,
@@ -34,15 +35,15 @@ struct ScriptLine {
     act: Arc<ScriptedAct>,
 }
 
-/// What a guard answers, from what it can read.
+/// Computes the answer of a guard.
 pub(crate) type Question = fn(&Actor, &Fsm<'_, Actor>, &GameTime) -> bool;
 
-/// The owner: its trace, and what the states do to it.
+/// The owner: its trace, and the script for its states.
 #[derive(Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that is recorded or not")]
 pub(crate) struct Actor {
     trace: RefCell<Vec<String>>,
-    /// Of several actors, the number of this one and the trace of all.
+    /// If there are several actors: the number of this one, and the trace of all.
     pub(crate) in_squad: Option<(usize, Arc<Mutex<Vec<String>>>)>,
     script: Vec<ScriptLine>,
     questions: Vec<(&'static str, Question)>,
@@ -53,7 +54,7 @@ pub(crate) struct Actor {
     records_view: bool,
     records_target: bool,
     records_completion: bool,
-    /// For what a test counts, or tells actors apart by.
+    /// A counter for tests, which can also identify actors.
     pub(crate) count: u32,
 }
 
@@ -69,12 +70,12 @@ impl Actor {
         Trace(self.trace.take())
     }
 
-    /// How much is in the trace.
+    /// Returns the length of the trace.
     pub(crate) fn count_trace(&self) -> usize {
         self.trace.borrow().len()
     }
 
-    /// Has nothing panic any more. Returns what did.
+    /// Stops all further panics. Returns the callback that was to panic.
     pub(crate) fn stop_panicking(&mut self) -> Option<&'static str> {
         self.panics.take()
     }
@@ -103,7 +104,7 @@ impl Actor {
         questions.all(|(_, question)| question(self, fsm, time)) && !self.refuses.contains(&&*key)
     }
 
-    /// What is recorded of a callback or a guard, with what it sees of the machine.
+    /// Returns the record of a callback or a guard, with the observed data of the machine.
     fn line(&self, key: &str, fsm: &Fsm<'_, Self>) -> String {
         let mut words = vec![key.to_owned()];
         if self.records_view {
@@ -115,7 +116,7 @@ impl Actor {
         words.join(" ")
     }
 
-    /// Panics without calling the panic hook: the tests expect it.
+    /// Panics without calling the panic hook, because the tests expect it.
     fn panic_if_told(&self, key: &str) {
         if self.panics == Some(key) {
             resume_unwind(Box::new(key.to_owned()));
@@ -148,12 +149,12 @@ impl Owner for Actor {
     }
 }
 
-/// When a timer is due that is set at a time for so many seconds: the tolerance of rule 18 is taken off.
+/// Returns when a timer of `seconds` that is set at `now` is due: the tolerance of rule 18 is subtracted.
 pub(crate) fn due(seconds: f64, now: f64) -> f64 {
     now + (seconds - (1e-6 + 1e-6 * seconds))
 }
 
-/// `A, was B` or, with ancestors, `P/A, was P/B`.
+/// Formats a view as `A, was B` or, with ancestors, `P/A, was P/B`.
 pub(crate) fn view<'a>(
     current: Option<&StateRef<Actor>>,
     previous: Option<&StateRef<Actor>>,
@@ -290,7 +291,7 @@ impl Stage {
         self
     }
 
-    /// Has a callback, such as `A.update`, or `A.hit` for the message `hit`, do something each time.
+    /// Sets an act for each call of a callback, such as `A.update`, or `A.hit` for the message `hit`.
     pub(crate) fn when(
         self,
         callback: &'static str,
@@ -299,7 +300,7 @@ impl Stage {
         self.at_most(u32::MAX, callback, act)
     }
 
-    /// Has a callback do something the first `times` times.
+    /// Sets an act for the first `times` calls of a callback.
     pub(crate) fn at_most(
         mut self,
         times: u32,
@@ -310,49 +311,49 @@ impl Stage {
         self
     }
 
-    /// Has a state handle every message.
+    /// Makes a state handle every message.
     pub(crate) fn handling(mut self, state: &'static str) -> Self {
         self.actor.handles.push(state);
         self
     }
 
-    /// Has a guard, such as `A.can_exit`, refuse.
+    /// Makes a guard, such as `A.can_exit`, refuse.
     pub(crate) fn refusing(mut self, guard: &'static str) -> Self {
         self.actor.refuses.push(guard);
         self
     }
 
-    /// Has a guard, such as `A.can_exit`, answer by what it reads. It refuses also if [`refusing`](Self::refusing) says so.
+    /// Sets the question that a guard, such as `A.can_exit`, answers. It also refuses if [`refusing`](Self::refusing) says so.
     pub(crate) fn asking(mut self, guard: &'static str, question: Question) -> Self {
         self.actor.questions.push((guard, question));
         self
     }
 
-    /// Records the guards, too, as `A.can_exit?`.
+    /// Also records the guards, as `A.can_exit?`.
     pub(crate) fn recording_guards(mut self) -> Self {
         self.actor.records_guards = true;
         self
     }
 
-    /// Records with each callback what the machine's path and previous state were: `B.enter (P/B, was A)`.
+    /// Records the machine's path and previous state with each callback: `B.enter (P/B, was A)`.
     pub(crate) fn recording_view(mut self) -> Self {
         self.actor.records_view = true;
         self
     }
 
-    /// Records with each callback and guard where the change under way leads to: `A.exit [to B]`.
+    /// Records the target of the change under way with each callback and guard: `A.exit [to B]`.
     pub(crate) fn recording_target(mut self) -> Self {
         self.actor.records_target = true;
         self
     }
 
-    /// Records what `Owner::after_change` is told: `complete: A -> B (change)`.
+    /// Records the changes that `Owner::after_change` receives: `complete: A -> B (change)`.
     pub(crate) fn recording_completion(mut self) -> Self {
         self.actor.records_completion = true;
         self
     }
 
-    /// Has a callback, a guard, `on_change` or `after_change` panic each time.
+    /// Makes a callback, a guard, `on_change` or `after_change` panic at each call.
     pub(crate) fn panicking_in(mut self, callback: &'static str) -> Self {
         self.actor.panics = Some(callback);
         self
@@ -404,14 +405,14 @@ impl Stage {
         self.end(done)
     }
 
-    /// Runs `act` as if a callback did.
+    /// Runs `act` like a callback.
     pub(crate) fn with(&mut self, act: Act) -> Trace {
         self.machine.with(&mut self.actor, &mut self.time, act);
         self.take_trace()
     }
 
-    /// Runs what is expected to panic in the callback given to [`panicking_in`](Self::panicking_in), which does so only
-    /// this once. The trace ends there.
+    /// Runs code that is expected to panic in the callback given to [`panicking_in`](Self::panicking_in), which panics only
+    /// this once. The trace ends at the panic.
     pub(crate) fn catch<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> Trace {
         let payload = catch_unwind(AssertUnwindSafe(|| act(self))).err().expect("it should panic");
         let told = self.actor.panics.take().expect("only a callback that was told to panics");
@@ -419,7 +420,7 @@ impl Stage {
         self.take_trace()
     }
 
-    /// What the machine's path and previous state are: `P/B, was A`, or `nowhere`.
+    /// Returns the machine's path and previous state: `P/B, was A`, or `nowhere`.
     pub(crate) fn view(&self) -> String {
         view(self.machine.current(), self.machine.previous(), self.machine.path())
     }

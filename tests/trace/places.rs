@@ -10,7 +10,7 @@ pub(crate) static D: Place = Place::new("D");
 /// A global state.
 pub(crate) static ALWAYS: Place = Place::new("Always");
 
-/// No part of this house opens on another.
+/// A house without initial children.
 pub(crate) static HOUSE: Place = Place::new("House");
 pub(crate) static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
 pub(crate) static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
@@ -19,33 +19,33 @@ pub(crate) static HALL: Place = Place::new("Hall").inside(&HOUSE);
 pub(crate) static STAIRS: Place = Place::new("Stairs").inside(&HALL);
 pub(crate) static STEP: Place = Place::new("Step").inside(&STAIRS);
 
-/// A dungeon that remembers where it was left, and so do its cells.
+/// A dungeon that keeps its history. Its cells keep theirs, too.
 pub(crate) static DUNGEON: Place = Place::new("Dungeon").opening_on(&GATE).keeping_history();
 pub(crate) static GATE: Place = Place::new("Gate").inside(&DUNGEON);
 pub(crate) static CELLS: Place = Place::new("Cells").inside(&DUNGEON).opening_on(&CORRIDOR).keeping_history();
 pub(crate) static CORRIDOR: Place = Place::new("Corridor").inside(&CELLS);
 pub(crate) static CELL: Place = Place::new("Cell").inside(&CELLS);
 
-/// States that are not updated: alone, and around and inside one that is.
+/// Passive states: alone, and around and inside a state that is updated.
 pub(crate) static STATUE: Place = Place::new("Statue").passive();
 pub(crate) static YARD: Place = Place::new("Yard").passive();
 pub(crate) static SHED: Place = Place::new("Shed").inside(&YARD);
 pub(crate) static BENCH: Place = Place::new("Bench").inside(&SHED).passive();
 
-/// Two composites that open on their first child.
+/// Two composite states with an initial child.
 pub(crate) static X: Place = Place::new("X").opening_on(&X1);
 pub(crate) static X1: Place = Place::new("X1").inside(&X);
 pub(crate) static X2: Place = Place::new("X2").inside(&X);
 pub(crate) static Y: Place = Place::new("Y").opening_on(&Y1);
 pub(crate) static Y1: Place = Place::new("Y1").inside(&Y);
 
-/// A state whose initial child belongs elsewhere.
+/// A state whose `initial` returns a child of another state.
 pub(crate) static LOST: Place = Place::new("Lost").opening_on(&STOVE);
 
 /// A state without children that keeps history.
 pub(crate) static LONE: Place = Place::new("Lone").keeping_history();
 
-/// The place of a name, in the open house if `is_open`.
+/// Returns the place with a name, from the open house if `is_open`.
 pub(crate) fn named(name: &str, is_open: bool) -> &'static Place {
     static OPEN: [&Place; 6] = [&open::HOUSE, &open::KITCHEN, &open::STOVE, &open::TABLE, &open::HALL, &open::STAIRS];
     static ALL: [&Place; 28] = [
@@ -56,7 +56,7 @@ pub(crate) fn named(name: &str, is_open: bool) -> &'static Place {
     open.chain(&ALL).find(|place| place.name == name).unwrap_or_else(|| panic!("there is no place {name}"))
 }
 
-/// A house that opens on its kitchen, which opens on its stove.
+/// A house whose initial child is the kitchen, whose initial child is the stove.
 pub(crate) mod open {
     use super::Place;
 

@@ -1,17 +1,17 @@
-//! Tables of rows: what the owners do in their callbacks, what the game does, and all that happens then.
+//! Tables of rows. A row describes the acts of the owners' callbacks, the steps of the game, and everything that happens then.
 //!
-//! A row has a name behind `#`, and its first line makes a player. A line such as `A.update: change B` says what an owner does in
-//! a callback; `A.update, 2x: change B` says that it does so twice. All other lines are steps, with the whole trace behind `=>`;
-//! lines that are indented further continue the trace. Steps without `=>` only lead to the next ones. `64x B.exit, B.enter` in a
-//! trace stands for as many repetitions. Lines that begin with `//` are comments.
+//! A row has a name after `#`, and its first line creates a player. A line such as `A.update: change B` sets the act of an
+//! owner's callback; `A.update, 2x: change B` sets it for two calls. All other lines are steps, with the whole trace after
+//! `=>`. Lines that are indented further continue the trace. Steps without `=>` only prepare the next ones. `64x B.exit,
+//! B.enter` in a trace stands for this number of repetitions. Lines that begin with `//` are comments.
 
 use std::fmt::{Debug, Write};
 use std::iter::Peekable;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Plays the rows of a table.
+/// A player of the rows of a table.
 pub(crate) trait RowPlayer: Sized {
-    /// In what a row is played.
+    /// The environment in which a row is played.
     type Home: Copy + Debug;
 
     /// The first word of the line that makes a player.
@@ -19,11 +19,11 @@ pub(crate) trait RowPlayer: Sized {
 
     fn new(home: Self::Home, line: &'static str) -> Self;
 
-    /// Takes a line of steps, or learns what a callback does. Returns the trace of each owner, or of all.
+    /// Runs a line of steps, or sets the act of a callback. Returns the trace of each owner, or of all.
     fn take(&mut self, line: &'static str) -> Vec<Vec<String>>;
 }
 
-/// Plays all rows of a table in each home, and then panics if any of them has failed.
+/// Plays all rows of a table in each home, and then panics if any of them failed.
 #[track_caller]
 pub(crate) fn play_rows<P: RowPlayer>(homes: &[P::Home], table: &'static str) {
     let (mut failures, mut count) = (String::new(), 0);
@@ -68,7 +68,7 @@ fn play_row<P: RowPlayer>(home: P::Home, row: &'static str, at: &mut &'static st
     }
 }
 
-/// The lines of a row, without its name and comments.
+/// Returns the lines of a row, without its name and comments.
 fn lines_of(row: &'static str) -> Peekable<impl Iterator<Item = &'static str>> {
     row.lines().skip(1).filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).peekable()
 }
@@ -77,7 +77,7 @@ fn margin(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The next line, and the trace behind its `=>`, which goes on in lines that are indented further.
+/// Returns the next line, and the trace after its `=>`, which continues in lines that are indented further.
 fn next_steps(
     lines: &mut Peekable<impl Iterator<Item = &'static str>>,
     outer: usize,
@@ -91,7 +91,7 @@ fn next_steps(
     Some((steps.trim(), expected))
 }
 
-/// The steps of a trace. `64x B.exit, B.enter` stands for as many repetitions.
+/// Returns the steps of a trace. `64x B.exit, B.enter` stands for this number of repetitions.
 fn pieces(trace: &str) -> Vec<String> {
     let pieces = trace.split(';').map(str::trim).filter(|piece| !piece.is_empty());
     let repeated = pieces.flat_map(|piece| match piece.split_once("x ").map(|(times, what)| (times.parse(), what)) {
@@ -101,7 +101,7 @@ fn pieces(trace: &str) -> Vec<String> {
     repeated.collect()
 }
 
-/// The first word of a text, and the rest.
+/// Returns the first word of a text, and the rest.
 pub(crate) fn split(text: &'static str) -> (&'static str, &'static str) {
     text.split_once(' ').unwrap_or((text, ""))
 }
@@ -110,7 +110,7 @@ pub(crate) fn number(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
 }
 
-/// The callback in `A.update, 2x`, and how many times it does what is said of it.
+/// Returns the callback in `A.update, 2x`, and the number of times.
 pub(crate) fn callback_and_times(callback: &'static str) -> (&'static str, u32) {
     match callback.split_once(", ") {
         Some((callback, times)) => (callback, times.trim_end_matches('x').parse().expect("a number")),

@@ -1,4 +1,4 @@
-//! A machine's start and stop, and its messages.
+//! How a machine starts and stops, and how it is offered messages.
 
 use core::mem;
 
@@ -14,7 +14,7 @@ use crate::owner::{Owner, now};
 use crate::state::StateRef;
 
 impl<T: Owner> Single<'_, T> {
-    /// Rule 1: enters the active path, outermost first, and goes on down to the innermost initial child.
+    /// Enters the active path, outermost first, and goes on down to the innermost initial child (rule 1).
     pub(crate) fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.seat.current.is_none() {
             return;
@@ -31,13 +31,13 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// The path that a start enters. `None` if the start is refused.
+    /// Returns the path that a start enters. `None` if the start is refused.
     fn path_to_start(&self, owner: &T) -> Option<Path<T>> {
         let path = if self.seat.is_being_left() { Err(BEING_LEFT.into()) } else { descent(&self.seat.current) };
         path.map_err(|misuse| self.refused(&"start", owner, misuse)).ok()
     }
 
-    /// Enters a path that no change leads to.
+    /// Enters a path without a change that leads to it.
     pub(super) fn enter_from_nowhere(&mut self, path: &[StateRef<T>], owner: &mut T, cx: &mut T::Context<'_>) {
         self.is_touched = true;
         self.seat.note_change(0);
@@ -46,14 +46,14 @@ impl<T: Owner> Single<'_, T> {
         self.enter_all(path, Cause::Change, &mut None, owner, cx);
     }
 
-    /// Enters the current state unless it has been entered, as a start does (rule 27).
+    /// Enters the current state as a start does, unless it has been entered (rule 27).
     #[cfg(feature = "serde")]
     pub(super) fn enter_in_place(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.seat.current.is_none() || self.seat.is_entered() {
             return true;
         }
         let Some(path) = self.path_to_start(owner) else { return false };
-        // In the outcome of the tick, it counts as a change.
+        // The outcome of the tick counts it as a change.
         self.count += 1;
         self.made += 1;
         self.kept = 0;
@@ -61,7 +61,7 @@ impl<T: Owner> Single<'_, T> {
         true
     }
 
-    /// Rule 1: exits the active path, innermost first; the machine is then in no state.
+    /// Exits the active path, innermost first. The machine then has no state (rule 1).
     pub(crate) fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.seat.is_being_left() {
             self.refused(&"stop", owner, BEING_LEFT);
@@ -85,12 +85,12 @@ impl<T: Owner> Single<'_, T> {
         drop((left, suspended));
     }
 
-    /// Rule 14: offers a message from outside. Returns whether it was handled.
+    /// Offers a message from outside (rule 14). Returns whether it was handled.
     pub(crate) fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
         self.offer(message, owner, cx, Self::settle_callback)
     }
 
-    /// Rule 24: offers a message to oneself, which counts as a change does.
+    /// Offers a message to oneself (rule 24). It counts towards the limit on changes.
     pub(super) fn offer_to_oneself(&mut self, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.is_cycle(&"message to oneself", owner) {
             return false;
@@ -99,7 +99,8 @@ impl<T: Owner> Single<'_, T> {
         self.offer(message, owner, cx, Self::settle)
     }
 
-    /// Offers a message to the active states outward, then to the global; after each, `settle` carries out what it asked for.
+    /// Offers a message to the active states, innermost first, then to the global state. `settle` carries out the requests of
+    /// each.
     pub(super) fn offer(
         &mut self,
         message: &T::Message,
@@ -133,7 +134,8 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// A message that is being offered. What is left meanwhile has been left for the one around it, too, even if a callback panics.
+/// A message that is being offered. `Drop`, which also runs after a panic in a callback, tells the message around this one
+/// which states have been left meanwhile.
 struct Offering<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
     kept_outside: usize,

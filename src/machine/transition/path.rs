@@ -1,4 +1,4 @@
-//! Which path of states a request leads to, and why there may be none.
+//! Which path of states a request leads to, and why a request may lead to none.
 
 use log::Level;
 
@@ -8,20 +8,20 @@ use crate::machine::single::Single;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// Why a request is not carried out, and how bad that is.
+/// Why a request is not carried out, and the log level of the message.
 pub(crate) struct Misuse {
     pub(super) level: Level,
     pub(super) why: &'static str,
 }
 
 impl Misuse {
-    /// A path of states without an end (rule 6).
+    /// Creates the error for an endless path of states (rule 6).
     pub(super) fn endless(why: &'static str) -> Self {
         Self { level: Level::Error, why }
     }
 }
 
-/// Rule 23.
+/// A misuse that is logged as a warning (rule 23).
 impl From<&'static str> for Misuse {
     fn from(why: &'static str) -> Self {
         Self { level: Level::Warn, why }
@@ -29,7 +29,7 @@ impl From<&'static str> for Misuse {
 }
 
 impl<T: Owner> Single<'_, T> {
-    /// The only state that a request enters, if all that is active is left for it alone, as most requests do.
+    /// Returns the state that a request enters, if it enters only this one and leaves all active states, like most requests.
     #[inline]
     pub(super) fn flat_target(&self, request: &Request<T>) -> Option<StateRef<T>> {
         let stack = self.stack();
@@ -46,8 +46,8 @@ impl<T: Owner> Single<'_, T> {
         to.is_flat().then(|| to.clone())
     }
 
-    /// The only state that a request enters, if it has no initial child and the same parent as the current state. It is what
-    /// [`find_path`](Self::find_path) would find, which takes several times as long.
+    /// Returns the state that a request enters, if it has no initial child and the same parent as the current state.
+    /// [`find_path`](Self::find_path) finds the same, but takes several times as long.
     #[inline]
     pub(super) fn sibling_target<'r>(&self, request: &'r Request<T>) -> Option<&'r StateRef<T>> {
         let (Request::Change(to) | Request::Ensure(to) | Request::Force(to)) = request else { return None };
@@ -59,7 +59,7 @@ impl<T: Owner> Single<'_, T> {
         self.seat.rare.as_ref().map_or(&[], |rare| &rare.stack)
     }
 
-    /// The path that a request leads to, and how many of its outermost states are active and left alone.
+    /// Returns the path that a request leads to, and how many of its outermost states are active and stay so.
     pub(super) fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Misuse> {
         let stack = self.stack();
         match request {
@@ -83,7 +83,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// The innermost descendant that is active in `composite`, or was last; itself, if none is remembered (rule 16).
+    /// Returns the innermost descendant of `composite` that is active or was active last; `composite` itself if none is
+    /// recorded (rule 16).
     fn last_active_in<'r>(&'r self, composite: &'r StateRef<T>) -> &'r StateRef<T> {
         if !composite.keeps_history() {
             return composite;
@@ -94,8 +95,8 @@ impl<T: Owner> Single<'_, T> {
         self.seat.remembered(composite).unwrap_or(composite)
     }
 
-    /// The path that a change to `to` leads to, and how many of its outermost states are active and left alone. `left` is left if
-    /// it is active, and all that is active below the deepest common ancestor (rules 6, 16).
+    /// Returns the path that a change to `to` leads to, and how many of its outermost states are active and stay so. The
+    /// change leaves all states below the deepest common ancestor, and also `left` if it is active (rules 6, 16).
     fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
         let path = descent(to)?;
         let above = path.iter().position(|state| state == left).unwrap_or(path.len());
@@ -103,7 +104,7 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// The path from the outermost ancestor of `to` down through the `initial()` children.
+/// Returns the path from the outermost ancestor of `to` down through the `initial()` children.
 pub(super) fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
     let mut path = path_to(to).map_err(Misuse::endless)?;
     let mut innermost = to.clone();

@@ -40,7 +40,7 @@ impl<T: Owner> Single<'_, T> {
         match &timer.then {
             #[cfg(feature = "serde")]
             Then::Enter => self.enter_in_place(owner, cx),
-            // It is never due.
+            // A note is never due.
             Then::Note(_) => false,
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
             Then::Send(message) => {
@@ -49,7 +49,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Sets a timer that a callback has asked for.
+    /// Sets a timer that a callback has requested.
     pub(super) fn set_timer(&mut self, after: &After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
         let After { seconds, scope, ref then } = *after;
         if scope == Scope::Left {
@@ -65,7 +65,7 @@ impl<T: Owner> Single<'_, T> {
         true
     }
 
-    /// Seconds that are no time count as none, for a timer as for sleep (rules 25, 26).
+    /// Returns the seconds of a timer or a sleep. Negative seconds and NaN count as 0, with a warning (rules 25, 26).
     pub(crate) fn seconds(seconds: f64, what: &dyn fmt::Display, owner: &T, current: Option<&StateRef<T>>) -> f64 {
         if seconds >= 0.0 {
             return seconds;
@@ -74,14 +74,14 @@ impl<T: Owner> Single<'_, T> {
         0.0
     }
 
-    /// Carries out a request from outside. Returns whether it was done.
+    /// Carries out a request from outside. Returns whether this was done.
     pub(crate) fn execute_alone(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let is_done = self.execute_now(Order::Behind, request, owner, cx);
         self.end_callback(owner, cx);
         is_done
     }
 
-    /// Falls asleep, if no change has come since the callback asked for it (rule 26).
+    /// Puts the machine to sleep, if no change has been made since the callback requested it (rule 26).
     pub(super) fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
         let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.wanted.take());
         if let Some(seconds) = wanted {
@@ -108,12 +108,12 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// Says in the log that an owner has fallen asleep in a state and does not wake by itself (rule 26).
+/// Logs that an owner has fallen asleep in a state and does not wake by itself (rule 26).
 pub(crate) fn tell_endless_sleep<T: Owner>(owner: &T, current: Option<&StateRef<T>>) {
     debug!(target: "demeanor", "{}: sleeps in state {} until a message or `wake`", Label(owner), NameOf(current));
 }
 
-/// Warns of a timer or a sleep whose seconds are negative or not a number.
+/// Warns about a timer or a sleep whose seconds are negative or NaN.
 #[cold]
 fn tell_no_time<T: Owner>(seconds: f64, what: &dyn fmt::Display, owner: &T, current: Option<&StateRef<T>>) {
     let (owner, state) = (Label(owner), NameOf(current));

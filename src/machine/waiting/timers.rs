@@ -1,5 +1,5 @@
-//! The running timers of one machine. However many there are: to set a timer, to end the timers of some states, and to find the
-//! due ones takes no time for the other timers.
+//! The running timers of one machine. Setting a timer, ending the timers of a state, and finding the due ones cost no time for
+//! the other timers, however many there are.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
@@ -13,17 +13,17 @@ use crate::owner::Owner;
 use crate::span::DueTime;
 use crate::state::StateRef;
 
-/// Timers that run no longer.
+/// Timers that have been taken out of a list.
 pub(crate) type Timers<T> = SmallVec<[Timer<T>; 1]>;
 
-/// How many timers are found fastest by a look at each of them.
+/// Up to this many timers, a search through the list is faster than an index.
 pub(crate) const MOST_FEW: usize = 16;
 
-/// The running timers of one machine, in the order of asking.
+/// The running timers of one machine, in the order in which they were set.
 pub(crate) struct TimerList<T: Owner> {
-    /// With gaps, if there is an index.
+    /// May have gaps if there is an index.
     list: Vec<Timer<T>>,
-    /// If there are more than a few.
+    /// Present if there are more than [`MOST_FEW`] timers.
     index: Option<Box<Index>>,
 }
 
@@ -41,23 +41,23 @@ impl<T: Owner> TimerList<T> {
         self.index.as_ref().map_or(self.list.len(), |index| index.running)
     }
 
-    /// Whether there are more than a few.
+    /// Returns whether there are more than [`MOST_FEW`] timers.
     #[cfg(feature = "std")]
     pub(crate) fn is_many(&self) -> bool {
         self.index.is_some()
     }
 
-    /// In the order of asking.
+    /// Returns the timers in the order in which they were set.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Timer<T>> {
         self.list.iter().filter(|timer| !timer.is_gap())
     }
 
-    /// Some of the last timers in the order of asking, the newest first.
+    /// Returns some of the timers that were set last, newest first.
     pub(crate) fn newest(&self) -> impl Iterator<Item = &Timer<T>> {
         self.list.iter().rev().take(64).filter(|timer| !timer.is_gap())
     }
 
-    /// Adds one, behind the others.
+    /// Adds a timer at the end.
     pub(crate) fn push(&mut self, timer: Timer<T>) {
         self.list.push(timer);
         if let (Some(index), Some(timer)) = (&mut self.index, self.list.last()) {
@@ -67,7 +67,8 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// Takes out the timers that end with a change that leaves all but the outermost `kept` active states, in the order of asking.
+    /// Takes out the timers that end with a change that keeps only the outermost `kept` active states, in the order in which
+    /// they were set.
     pub(crate) fn end(&mut self, kept: usize) -> Timers<T> {
         match &mut self.index {
             None => self.take_if(|timer| timer.scope.ends_with(kept)),
@@ -78,7 +79,7 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// Takes out the due timers, the earliest first. Timers that are due at the same time keep the order in which they were set.
+    /// Takes out the due timers, earliest first. Timers that are due at the same time keep the order in which they were set.
     pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
         if let Some(index) = &mut self.index {
             let due = index.take_due(now);
@@ -92,7 +93,7 @@ impl<T: Owner> TimerList<T> {
         earliest_first(order).into_iter().map(|nth| due[nth].take()).collect()
     }
 
-    /// When the first of them is due, in seconds: infinity is never.
+    /// Returns when the first timer is due, in seconds; infinity if none will be due.
     pub(crate) fn next(&self) -> f64 {
         match &self.index {
             None => self.list.iter().fold(f64::INFINITY, |next, timer| next.min(timer.due)),
@@ -100,13 +101,13 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// The number in the note of a state.
+    /// Returns the number in a state's note.
     pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
         let nth = self.position(by, key)?;
         self.list[nth].then.note().map(|note| note.number)
     }
 
-    /// Replaces the note of a state with the same key. Returns whether there was one.
+    /// Replaces a state's note with the same key. Returns whether there was one.
     pub(crate) fn note(&mut self, by: Scope, note: Note) -> bool {
         let nth = self.position(by, note.key);
         if let Some(nth) = nth {
@@ -115,7 +116,7 @@ impl<T: Owner> TimerList<T> {
         nth.is_some()
     }
 
-    /// Takes out all of them, and keeps the room.
+    /// Takes out all timers, and keeps the memory.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Timer<T>> {
         self.index = None;
         self.list.drain(..).filter(|timer| !timer.is_gap())
@@ -140,11 +141,11 @@ impl<T: Owner> TimerList<T> {
         taken
     }
 
-    /// Takes out the timers at these places, which the index has forgotten already.
+    /// Takes out the timers at these positions, which the index has already forgotten.
     fn take(&mut self, places: Vec<usize>) -> Timers<T> {
         let taken = places.into_iter().map(|nth| self.list[nth].take()).collect();
         let running = self.len();
-        // Gaps are removed so seldom that each timer accounts for one step over the list.
+        // The list is compacted so rarely that, on average, each timer pays for visiting one entry.
         if running <= MOST_FEW || running < self.list.len() / 2 {
             self.list.retain(|timer| !timer.is_gap());
             self.list.shrink_to(2 * running);
@@ -156,7 +157,7 @@ impl<T: Owner> TimerList<T> {
         taken
     }
 
-    /// Makes an index of a list without gaps.
+    /// Builds the index of a list without gaps.
     fn index(&mut self) {
         let mut index = Index::default();
         for (nth, timer) in self.list.iter().enumerate() {
@@ -167,7 +168,7 @@ impl<T: Owner> TimerList<T> {
 }
 
 impl<T: Owner> Timer<T> {
-    /// Takes it out of a list, where a gap is left.
+    /// Takes the timer out of a list, and leaves a gap.
     pub(crate) fn take(&mut self) -> Self {
         Self { then: core::mem::replace(&mut self.then, Then::Change(StateRef::NONE)), ..*self }
     }
@@ -176,7 +177,7 @@ impl<T: Owner> Timer<T> {
         matches!(&self.then, Then::Change(to) if to.is_none())
     }
 
-    /// Which number of its state it keeps, if it keeps one.
+    /// Returns the key of the note, if the timer is a note.
     fn note_key(&self) -> Option<u32> {
         self.then.note().map(|note| note.key)
     }
@@ -193,32 +194,34 @@ impl<T: Owner> Clone for TimerList<T> {
     }
 }
 
-/// The places of due times, the earliest first, and for equal times in ascending order. This sorts due times rather than timers, so
-/// that it is compiled once for all types of owners.
+/// Returns the positions of due times, earliest first; equal times in ascending order of position. It sorts due times rather
+/// than timers, so that it is compiled once for all types of owners.
 fn earliest_first(mut order: Vec<DueTime<usize>>) -> Vec<usize> {
     order.sort_unstable();
     order.into_iter().map(|due| due.nth).collect()
 }
 
-/// The places of a list's timers, by due time, by scope and by note. It does not depend on the type of owner, so it is compiled once.
+/// The positions of a list's timers, by due time, scope and note. It does not depend on the type of owner, so it is compiled
+/// once.
 #[derive(Default)]
 struct Index {
-    /// The timers of each scope that will be due, the earliest on top. The scopes that end first come last, and no scope is empty.
+    /// The timers that will be due, by scope, each heap with the earliest on top. Scopes that end first come last. No heap is
+    /// empty.
     scopes: Vec<OfScope>,
-    /// The notes, by the scope of the state that keeps them and their key.
+    /// The positions of the notes, by the rank of their state's scope and their key.
     notes: BTreeMap<(u16, u32), usize>,
-    /// How many timers there are.
+    /// How many timers are running.
     running: usize,
 }
 
-/// The timers of a scope.
+/// The timers of one scope.
 struct OfScope {
     rank: u16,
     dues: BinaryHeap<Reverse<DueTime<usize>>>,
 }
 
 impl Index {
-    /// Adds a timer at a place. `note` is the key of a note, which is never due.
+    /// Adds a timer at position `nth`. `note` is the key if the timer is a note, which is never due.
     fn add(&mut self, nth: usize, due: f64, scope: Scope, note: Option<u32>) {
         let rank = scope.rank();
         self.running += 1;
@@ -234,7 +237,7 @@ impl Index {
         self.scopes[at].dues.push(Reverse(DueTime { at: due, nth }));
     }
 
-    /// Forgets the timers that end with a change. Returns their places, in ascending order.
+    /// Forgets the timers that end with a change. Returns their positions, in ascending order.
     fn end(&mut self, kept: usize) -> Vec<usize> {
         let mut ended = Vec::new();
         let rank = Scope::state(kept).rank();
@@ -250,7 +253,7 @@ impl Index {
         ended
     }
 
-    /// Forgets the timers that are due. Returns their places, the earliest first.
+    /// Forgets the timers that are due. Returns their positions, earliest first.
     fn take_due(&mut self, now: f64) -> Vec<usize> {
         let mut order = Vec::new();
         for scope in &mut self.scopes {
@@ -279,7 +282,7 @@ impl Clone for Index {
         clone
     }
 
-    /// Allocates nothing for timers that are ever due, if there is room.
+    /// Reuses the memory of the heaps. Only the map of notes may allocate.
     fn clone_from(&mut self, source: &Self) {
         self.scopes.clone_from(&source.scopes);
         self.notes.clone_from(&source.notes);
@@ -339,12 +342,12 @@ mod tests {
         prop::collection::vec(step, 0..60)
     }
 
-    /// The last of them is the machine's.
+    /// Returns the scope with a number. The last one is the machine's.
     fn scope(number: u8) -> Scope {
         if number == 5 { Scope::Machine } else { Scope::State(number) }
     }
 
-    /// What can be seen of a timer.
+    /// Returns the data of a timer that a test can compare.
     fn shown(timer: &Timer<Nobody>) -> (f64, Scope, String) {
         if let Some(note) = timer.then.note() {
             return (timer.due, timer.scope, format!("{note:?}"));
@@ -359,7 +362,7 @@ mod tests {
     }
 
     proptest! {
-        /// Beside a plain list, that looks at each timer for everything.
+        /// Compares the list with a plain list that visits each timer for every operation.
         #[test]
         fn a_list_does_with_many_timers_what_it_does_with_few(steps in steps()) {
             let (mut list, mut plain) = (TimerList::<Nobody>::new(), Vec::<Timer<Nobody>>::new());

@@ -1,4 +1,4 @@
-//! The program on real members: of two types, in a [`Cast`] and in a struct of the game.
+//! Runs the program on real members of two types, in a [`Cast`] and in a struct of the game.
 
 use std::marker::PhantomData;
 use std::mem;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
 
-/// What has happened, and what is to happen.
+/// The events so far, and the program.
 #[derive(Default)]
 pub(crate) struct Record {
     program: Option<Rc<Program>>,
@@ -35,12 +35,12 @@ impl Record {
     }
 }
 
-/// A context in which there is a record.
+/// A context that contains a record.
 trait Scene: CastContext<Key = Key, Message = u8> {
     fn record(&mut self) -> &mut Record;
     fn members(&self) -> &Members<Key, u8, Self>;
     fn new(record: Record, dispatcher: Dispatcher<Key, u8>) -> Self;
-    /// By way of bytes.
+    /// Saves the context to bytes and loads it again.
     fn save_and_load(&mut self, book: &CastBook<Self>);
 }
 
@@ -105,7 +105,7 @@ impl Scene for Game {
     }
 }
 
-/// An owner, of one of two types.
+/// An owner of one of two types.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 struct Actor<C, const KIND: bool> {
@@ -134,7 +134,7 @@ impl<C: Scene, const KIND: bool> Owner for Actor<C, KIND> {
     }
 }
 
-/// A state: one of three that all share, or a member's own.
+/// A state: one of three shared states, or a member's own state.
 #[derive(Clone, Serialize, Deserialize)]
 struct Node(Id);
 
@@ -243,7 +243,7 @@ fn perform<C: Scene>(by: Key, deed: Deed, scene: &mut C) {
             return scene.members_mut().dispatcher_mut().retain(|_, telegram| telegram.receiver != key);
         }
         Deed::Look => return look(scene),
-        // Without the panic hook's message: it is expected.
+        // Without calling the panic hook, because the panic is expected.
         Deed::Panic => resume_unwind(Box::new("told to panic")),
     };
     scene.record().note(line);

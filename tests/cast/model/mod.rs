@@ -1,11 +1,11 @@
-//! Random programs of a cast: the members send, post, delay, rejoin, dismiss and panic, on a [`demeanor::Cast`], on a struct of the
-//! game, and on a simple model of rule 30; all that happens is compared.
+//! Runs random programs of a cast, in which members send, post, delay, rejoin, dismiss and panic. Each program runs on a
+//! [`demeanor::Cast`], on a struct of the game, and on a simple model of rule 30. All events are compared.
 //!
-//! - `program`: what a program is: what each callback does, and what the game does.
-//! - `naive`: the rule, as plainly as it can be written; with the `rules` of one machine, which are those of `tests/model`.
+//! - `program`: the format of a program: the acts of each callback, and the steps of the game.
+//! - `naive`: the rule in its simplest form. For single machines it uses the `rules` of `tests/model`.
 //! - `driven`: the same program on real members, which are saved and loaded at random points.
 //!
-//! `PROPTEST_CASES=100000 cargo test --release --all-features --test cast model` looks further than the usual run.
+//! `PROPTEST_CASES=100000 cargo test --release --all-features --test cast model` runs more programs than usual.
 
 #![cfg(feature = "serde")]
 

@@ -1,5 +1,5 @@
-//! Rule 30, as plainly as it can be written, with members whose machines keep the plain rules of one machine: with states side by
-//! side, without guards.
+//! Rule 30 in its simplest form. The machines of the members follow the simple rules of one machine; their states are flat and
+//! have no guards.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
@@ -8,7 +8,7 @@ use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
 use super::rules::program::{Guard, StateRow, Verb, Wait};
 use super::rules::{self, Change, Machine, Outcome, Panicked, Request, Rules, Then};
 
-/// What a run has led to.
+/// The special cases that a run has reached.
 pub(crate) const CORNERS: [&str; 19] = [
     "a panic",
     "a panic while a member has rejoined",
@@ -51,21 +51,21 @@ struct Member {
 #[derive(Default)]
 struct Naive {
     program: Program,
-    /// In the order of joining. `None`: it has left.
+    /// The members in the order of joining. `None` if the member has left.
     members: Vec<Option<Member>>,
     by_key: BTreeMap<Key, usize>,
-    /// The member whose machine the rules are about.
+    /// The member whose machine the rules are applied to.
     in_hand: usize,
-    /// All states are alike.
+    /// The row of every state.
     row: StateRow,
-    /// What waits for the end of the outermost turn.
+    /// The telegrams that wait for the end of the outermost turn.
     after_turn: VecDeque<Telegram>,
     /// Delayed telegrams, by due time and number.
     queue: BTreeMap<(i64, u32), Telegram>,
     sent: u32,
     depth: u32,
     rejoined: u32,
-    /// In quarters of a second.
+    /// The time in quarters of a second.
     now: i64,
     count: u32,
     fuel: u32,
@@ -73,7 +73,7 @@ struct Naive {
     corners: BTreeSet<&'static str>,
 }
 
-/// Runs the program and returns what happens, and which corners it has led to.
+/// Runs the program. Returns its events and the special cases that it has reached.
 pub(crate) fn run(program: &Program) -> (Vec<String>, BTreeSet<&'static str>) {
     let mut naive = Naive { program: program.clone(), ..Naive::default() };
     for key in 0..program.members {
@@ -129,7 +129,7 @@ impl Naive {
         }
     }
 
-    /// What can be seen from outside.
+    /// Records everything that can be queried from outside.
     fn look(&mut self) {
         let keys: Vec<_> = self.members.iter().flatten().filter(|member| !member.is_dismissed).collect();
         let keys = keys.iter().map(|member| {
@@ -187,7 +187,7 @@ impl Naive {
                     return Ok(());
                 }
                 for index in 0..self.members.len() {
-                    // Who is dismissed is no member any more.
+                    // A dismissed member is no longer a member.
                     if self.members[index].as_ref().is_some_and(|member| !member.is_dismissed || member.is_acting) {
                         self.act(index, Rules::update)?;
                     }
@@ -246,7 +246,7 @@ impl Naive {
         Ok(())
     }
 
-    /// Two telegrams that are alike, and due at nearly the same time, may be one.
+    /// Queues a telegram. Two similar telegrams that are due at nearly the same time may be merged.
     fn send_at(&mut self, due: i64, telegram: Telegram) {
         if let Some(window) = self.program.merges_within {
             let Telegram { sender, receiver, word } = telegram;
@@ -294,7 +294,7 @@ impl Naive {
         self.members[index].as_mut().expect("it has not left")
     }
 
-    /// *Delivery.*
+    /// Rule 30, *Delivery.*
     fn deliver(&mut self, telegram: Telegram) -> Outcome<&'static str> {
         let Some(&index) = self.by_key.get(&telegram.receiver) else { return Ok("UnknownReceiver") };
         if self.member(index).is_acting {
@@ -311,7 +311,7 @@ impl Naive {
         Ok(if is_handled == Some(true) { "Handled" } else { "Declined" })
     }
 
-    /// A turn, and what was put off until it is over.
+    /// Runs a turn, and delivers the telegrams that were put off until its end.
     fn act<R>(&mut self, index: usize, act: impl FnOnce(&mut Self) -> Outcome<R>) -> Outcome<Option<R>> {
         if self.members[index].as_ref().is_some_and(|member| member.is_acting) {
             self.reached("its turn is skipped, it is acting");
@@ -357,7 +357,7 @@ impl Naive {
         self.members[index].as_mut()?.put_off.pop_front()
     }
 
-    /// *After the outermost turn.*
+    /// Rule 30, *After the outermost turn.*
     fn deliver_after_turn(&mut self) -> Outcome<()> {
         while let Some(telegram) = self.after_turn.pop_front() {
             if let Some(&index) = self.by_key.get(&telegram.receiver) {
@@ -370,7 +370,7 @@ impl Naive {
         Ok(())
     }
 
-    /// *Rejoining.*
+    /// Rule 30, *Rejoining.*
     fn rejoin(&mut self, deeds: &[Deed]) -> Outcome<&'static str> {
         let index = self.in_hand;
         let key = self.member(index).key;
@@ -395,7 +395,7 @@ impl Naive {
         let put_off = std::mem::take(&mut member.put_off);
         let Machine { leaving, is_lent_in_exit, asking, carried_out, changes, is_due_to_sleep, .. } = **self;
         let (entering, offering) = (self.entering, self.offering);
-        // There are some only in `exit`, which is within what asked for them.
+        // Such requests exist only in `exit`, whose caller carries them out.
         let requests = std::mem::take(&mut self.requests);
         let left = self.left.clone();
         self.is_lent_in_exit |= leaving;
@@ -455,7 +455,7 @@ fn state_of(machine: &Machine<u8>) -> Id {
     machine.current.expect("nobody stops")
 }
 
-/// Of the machine of the member in hand. Times are quarters of a second.
+/// The machine of the member in hand. Times are in quarters of a second.
 impl Rules for Naive {
     type Word = u8;
 

@@ -1,21 +1,21 @@
-//! A program: what each callback of each member does, and what the game does.
+//! A program: the acts of each callback of each member, and the steps of the game.
 
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-/// A member, by its key.
+/// The key of a member.
 pub(crate) type Key = u8;
 
-/// A state, by its number. The last is a member's own.
+/// The number of a state. The last one is a member's own state.
 pub(crate) type Id = u8;
 
 pub(crate) const STATES: u8 = 4;
 
-/// Whose telegrams those are that the game sends.
+/// The sender of the game's telegrams.
 pub(crate) const GAME: Key = 200;
 
-/// How many members have acts of their own. The others act as these do, in turns.
+/// The number of members with their own acts. Further members repeat these acts in turn.
 pub(crate) const ACTORS: u8 = 5;
 
 #[derive(Clone, Debug, Default)]
@@ -23,18 +23,18 @@ pub(crate) struct Program {
     pub(crate) members: u8,
     pub(crate) lines: Vec<Line>,
     pub(crate) steps: Vec<Step>,
-    /// How many acts the callbacks of one step may use, so that each step ends.
+    /// The number of acts available to the callbacks of one step, so that each step ends.
     pub(crate) fuel: u32,
-    /// Within how many quarters of a second telegrams that are alike are merged.
+    /// The window in which similar telegrams are merged, in quarters of a second.
     pub(crate) merges_within: Option<u8>,
-    /// Which messages are handled, by bits: of a member's state and the word.
+    /// The handled messages, as bits for each state and word.
     pub(crate) handles: u32,
 }
 
-/// What a callback does, always or in one of three phases of the count of callbacks.
+/// The acts of a callback. They happen always, or in one of three phases of the count of callbacks.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// `None`: of all members.
+    /// `None` stands for all members.
     pub(crate) member: Option<Key>,
     pub(crate) state: Option<Id>,
     pub(crate) callback: Callback,
@@ -50,7 +50,7 @@ pub(crate) enum Callback {
     Message(u8),
 }
 
-/// What a callback does. Times are quarters of a second.
+/// An act of a callback. Times are in quarters of a second.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Do(Deed),
@@ -66,13 +66,13 @@ pub(crate) enum Act {
     Rejoin(Vec<Deed>),
 }
 
-/// What is done with the cast, within a callback or outside.
+/// An act on the cast, in a callback or from outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Deed {
     Send(Key, u8),
     Post(Key, u8),
     SendAfter(i8, Key, u8),
-    /// To the member with the next key.
+    /// Sends to the member with the next key.
     PassOn(u8),
     UpdateOne(Key),
     Update,
@@ -80,9 +80,9 @@ pub(crate) enum Deed {
     Dismiss(Key),
     Remove(Key),
     Spawn(Key, Id),
-    /// Dismisses a member, and another has its key.
+    /// Dismisses a member, and adds another one with its key.
     Replace(Key, Id),
-    /// Takes back what is queued for a member.
+    /// Removes the queued telegrams for a member.
     TakeBack(Key),
     Look,
     Panic,
@@ -92,7 +92,7 @@ pub(crate) enum Deed {
 pub(crate) enum Step {
     Deed(Deed),
     Advance(u8),
-    /// The game changes a member that is lent to it.
+    /// Changes a member that is lent to the game.
     With(Key, Id, Deed),
     SaveAndLoad,
 }
@@ -144,7 +144,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// Members of one program rejoin, those of another sleep: for how long a sleep is asked for in between is another question.
+/// Generates an act. In one program the members rejoin, in another they sleep. Programs with both are not tested.
 fn act(rejoins: bool) -> impl Strategy<Value = Act> {
     let pause = if rejoins {
         vec(deed(), 1..4).prop_map(Act::Rejoin).boxed()
@@ -192,7 +192,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 pub(crate) fn program() -> impl Strategy<Value = Program> {
     any::<bool>().prop_flat_map(|rejoins| {
-        // So many that telegrams are passed on more deeply than they are delivered within the call.
+        // The larger size is big enough for telegrams to be nested deeper than 64.
         let size = prop_oneof![30 => (2..=ACTORS, 0..60_u32), 1 => (Just(70_u8), Just(300_u32))];
         let merges_within = option::weighted(0.3, 0..6_u8);
         (size, vec(line(rejoins), 1..20), vec(step(), 1..24), merges_within, any::<u32>()).prop_map(

@@ -1,9 +1,9 @@
-//! The corners of the rules that the random programs are to lead to.
+//! The special cases of the rules that the random programs should reach.
 
 /// Lists the corners once, for the type and for [`Corner::ALL`].
 macro_rules! corners {
     ($($(#[$doc:meta])* $corner:ident,)*) => {
-        /// Something that a generator of programs should lead to now and then.
+        /// A special case that a generator of programs should reach now and then.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Corner {
             $($(#[$doc])* $corner,)*
@@ -21,10 +21,10 @@ corners! {
     StartRefused,
     /// Rule 4.
     NotUpdated,
-    /// Rule 5: a change made in an `enter` has abandoned the rest of the one under way, in a change, push, pop, start.
+    /// Rule 5: a change made in an `enter` has abandoned the rest of the change, push, pop or start under way.
     Abandoned,
     AbandonedResume,
-    /// Rule 5: a change was never complete, though all of it was entered.
+    /// Rule 5: a change was never complete although all its states had been entered.
     NeverComplete,
     /// Rule 8.
     RefusedExit,
@@ -63,10 +63,10 @@ corners! {
     HistoryUsed,
     HistoryNotUsedFromInside,
     ResumedFromInside,
-    /// Rule 18: a parent was active for longer than its child; a time went on after a pop.
+    /// Rule 18: a parent was active for longer than its child; a time continued after a pop.
     OlderParent,
     TimeWentOn,
-    /// Rule 15: a pop that was cut short, by a change or a panic, has not resumed a state that had a timer.
+    /// Rule 15: a pop was cut short by a change or a panic, and a state with a timer was not resumed.
     NeverResumed,
     /// Rule 22.
     Panicked,
@@ -84,11 +84,11 @@ corners! {
     DueRefused,
     DueTogether,
     DueInACycle,
-    /// A timer ended with its state: one that ran, one in the queue, one whose state had been left before it was asked for.
+    /// A timer ended with its state: a running one, one in the queue, or one that was set after its state had been left.
     EndedWithItsState,
     EndedInTheQueue,
     AskedForTooLate,
-    /// A timer stood still under a push: one that ran, one in the queue.
+    /// A timer stood still under a push: a running one, or one in the queue.
     StoodStill,
     StoodStillInTheQueue,
     OutlivedItsChild,

@@ -1,5 +1,5 @@
-//! The rules of one machine, as plainly as they can be written: no cleverness, no speed, nothing shared with the crate. What a
-//! callback does, and what is told, the [`Rules`] leave to who has the machine.
+//! The rules of one machine in their simplest form: not optimized, and sharing no code with the crate. The implementor of
+//! [`Rules`] decides what a callback does and what is reported.
 #![allow(dead_code, reason = "the model of casts does not use everything that a machine can do")]
 
 pub(crate) mod corner;
@@ -18,44 +18,44 @@ pub(crate) struct Panicked;
 
 pub(crate) type Outcome<R> = Result<R, Panicked>;
 
-/// What becomes of one owner's machine. `W` are the messages to oneself.
+/// The state of one owner's machine. `W` is the type of messages to oneself.
 #[derive(Default)]
 pub(crate) struct Machine<W> {
     pub(crate) current: Option<Id>,
     pub(crate) previous: Option<Id>,
     pub(crate) global: Option<Id>,
-    /// Rule 18: when each active state was entered. Those that have not been are not here.
+    /// Rule 18: when each active state was entered. States that have not been entered are missing.
     entered_at: BTreeMap<Id, i64>,
-    /// Rule 25: which stay in a state each active one is in. A timer belongs to one stay.
+    /// Rule 25: the current stay in each active state. A timer belongs to one stay.
     stays: BTreeMap<Id, Stay>,
     last_stay: Stay,
-    /// Rule 25: the running timers, in the order of asking.
+    /// Rule 25: the running timers, in the order in which they were set.
     pub(crate) timers: Vec<Timer<W>>,
-    /// Rule 25: whose callback is running. `None`: the global's, or nobody's.
+    /// Rule 25: the state whose callback is running. `None` for the global state, or if no callback is running.
     pub(crate) asking: Option<(Id, Stay)>,
-    /// Rule 26: until when it sleeps, if it does.
+    /// Rule 26: until when the machine sleeps, if it does.
     pub(crate) sleeps_until: Option<f64>,
-    /// Rule 26: for how many seconds a callback has asked to sleep, since the last change.
+    /// Rule 26: how many seconds a callback has requested to sleep since the last change.
     pub(crate) wanted: Option<f64>,
-    /// Whether that request has had its turn.
+    /// Whether this request has been carried out.
     pub(crate) is_due_to_sleep: bool,
     stack: Vec<Suspended<W>>,
     history: BTreeMap<Id, Id>,
-    /// Rule 10: one line of requests for the whole callback.
+    /// Rule 10: the queue of requests for the whole callback.
     pub(crate) requests: VecDeque<Request<W>>,
     /// Rule 13: the changes and messages to oneself carried out for this callback.
     pub(crate) carried_out: u32,
     /// Rule 12: whether an `exit` or `suspend` is running.
     pub(crate) leaving: bool,
-    /// Rule 30: whether it is lent in an `exit` or `suspend`.
+    /// Rule 30: whether the machine is lent in an `exit` or `suspend`.
     pub(crate) is_lent_in_exit: bool,
-    /// How many `enter` and `resume` are running, one within the other.
+    /// How many `enter` and `resume` callbacks are running, nested in each other.
     pub(crate) entering: u32,
     /// Rule 14: the states left since the message was offered.
     pub(crate) left: BTreeSet<Id>,
-    /// How many messages are being offered, one within the other.
+    /// How many messages are being offered, nested in each other.
     pub(crate) offering: u32,
-    /// All changes ever, to see whether one has happened meanwhile.
+    /// The number of all changes, to detect a change in the meantime.
     pub(crate) changes: u32,
     pub(crate) corners: BTreeSet<Corner>,
 }
@@ -66,11 +66,11 @@ impl<W: Default> Machine<W> {
     }
 }
 
-/// What was pushed over, and how long each of its states had been active by then.
+/// A suspended path, and how long each of its states had been active.
 struct Suspended<W> {
     current: Option<Id>,
     times: BTreeMap<Id, i64>,
-    /// With what remains of each.
+    /// Each timer with the seconds that remain.
     timers: Vec<Timer<W>>,
 }
 
@@ -81,7 +81,7 @@ type Stay = u32;
 #[derive(Clone, Copy)]
 pub(crate) struct Timer<W> {
     pub(crate) due: f64,
-    /// The state's stay that it belongs to. `None`: it is the machine's.
+    /// The stay in a state that the timer belongs to. `None` if it belongs to the machine.
     of: Option<(Id, Stay)>,
     then: Then<W>,
 }
@@ -92,19 +92,19 @@ pub(crate) enum Then<W> {
     Tell(W),
 }
 
-/// What waits in the line.
+/// A pending request.
 #[derive(Clone, Copy)]
 pub(crate) enum Request<W> {
     Verb(Verb),
     /// A message to oneself.
     Tell(W),
-    /// A timer to be set, due after so many seconds.
+    /// A timer to set, with the number of seconds as its due time.
     After(Timer<W>),
     /// A timer to be carried out.
     Due(Timer<W>),
 }
 
-/// How a state is entered or resumed: since when it counts as active, and in which stay, if timers have been waiting for it.
+/// How a state is entered or resumed: since when it counts as active and, if it had timers, in which stay.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     state: Id,
@@ -112,34 +112,34 @@ pub(crate) struct Entry {
     stay: Option<Stay>,
 }
 
-/// One change: from where to where, and why.
+/// One change: its two states and its cause.
 pub(crate) struct Change {
     pub(crate) from: Option<Id>,
     pub(crate) to: Option<Id>,
     pub(crate) cause: &'static str,
 }
 
-/// Who has a machine, which the rules are about.
+/// The owner of a machine to which the rules apply.
 pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
-    /// The messages to oneself.
+    /// The type of messages to oneself.
     type Word: Copy;
 
     fn row(&self, state: Id) -> &StateRow;
     fn now(&self) -> i64;
 
-    /// Does what a callback of a change to `target` does, or one of no change. Returns whether it handles the message, if it is one.
+    /// Runs a callback, during a change to `target` if there is one. Returns whether it handles the message, if there is one.
     fn perform(&mut self, state: Id, callback: Callback, word: Option<Self::Word>, target: Option<Id>)
     -> Outcome<bool>;
 
     /// Rule 8.
     fn allows(&mut self, change: &Change, guard: Guard, state: Id) -> Outcome<bool>;
 
-    /// The owner is told of a change, or of who has refused it.
+    /// Reports a change to the owner, or the guard that has refused it.
     fn told(&mut self, change: &Change, refused_by: Option<(Guard, Id)>) -> Outcome<()>;
 
     fn completed(&mut self, change: &Change) -> Outcome<()>;
 
-    /// An outermost callback begins: it has made no requests, and none of it has been carried out.
+    /// Begins an outermost callback: no requests have been made, and none have been carried out.
     fn begin(&mut self) {
         self.requests.clear();
         self.carried_out = 0;
@@ -151,7 +151,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.is_due_to_sleep = false;
     }
 
-    /// The outermost callback has returned: what it asked for is carried out, then the machine falls asleep if it is to
+    /// Ends an outermost callback: its requests are carried out, and then the machine falls asleep if this was requested
     /// (rules 10, 26).
     fn settle(&mut self) -> Outcome<()> {
         self.carry_out_all()?;
@@ -166,7 +166,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         exact(self.now())
     }
 
-    /// Rule 18: states that stay active keep their time, and those that come have that of current.
+    /// Rule 18: states that stay active keep their time; the new ones get the time of the current state.
     fn set_current(&mut self, state: Id) {
         let old = self.path(self.current);
         let new = self.path(Some(state));
@@ -255,7 +255,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.settle()
     }
 
-    /// Rule 14. From outside, each handler is an outermost callback.
+    /// Rule 14. For a message from outside, each handler is an outermost callback.
     fn offer(&mut self, word: Self::Word, is_from_outside: bool) -> Outcome<bool> {
         let path = self.path(self.current);
         let left_before = std::mem::take(&mut self.left);
@@ -329,7 +329,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.corners.insert(Corner::EnsuredAlready);
             return Ok(true);
         }
-        // Rule 26: when all else that the callback asked for has been carried out.
+        // Rule 26: the machine falls asleep when all other requests of the callback have been carried out.
         if let Request::Verb(Verb::Sleep(_)) = request {
             self.is_due_to_sleep = true;
             return Ok(true);
@@ -400,7 +400,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         }
     }
 
-    /// Rules 5 to 8. `left` is left even if it is active around the target.
+    /// Rules 5 to 8. `left` is exited even if it is active and contains the target.
     fn change(&mut self, target: Id, left: Id, cause: &'static str) -> Outcome<bool> {
         let old = self.path(self.current);
         let to = self.descend(target);
@@ -440,7 +440,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             return Ok(false);
         }
         self.leave_all(&old, Callback::Suspend, change.to)?;
-        // Rule 18: from here on, time stands still in it.
+        // Rule 18: from now on, its time stands still.
         let now = self.now();
         let times = old.iter().map(|state| (*state, self.time_in(*state))).collect();
         let waiting = self.suspend_timers(exact(now));
@@ -475,14 +475,14 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.entered_at.clear();
         self.stays.clear();
         self.leave_timers();
-        // Rule 18: as if it had been entered later. For a callback that has run since before the push it is another stay.
+        // Rule 18: it counts as entered later. For a callback that has been running since before the push, it is another stay.
         let now = self.now();
         let mut entries = self.entries(&new);
         for Entry { state, at, stay } in &mut entries {
             self.last_stay += 1;
             (*at, *stay) = (now - times[state], Some(self.last_stay));
         }
-        // Rule 25: they go on, behind those that run, each with its state.
+        // Rule 25: its timers continue, after the running ones, each with its state.
         let now = self.now_exact();
         for Timer { due, of, then } in timers {
             let entry = entries.iter().find(|entry| of.is_some_and(|(state, _)| state == entry.state));
@@ -490,7 +490,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.timers.push(Timer { due: now + due, of, then });
         }
         let outcome = self.arrive(&change, &entries, Callback::Resume);
-        // Rules 15, 22: what has not been resumed by now never is.
+        // Rules 15, 22: states that have not been resumed by now never will be.
         let before = self.timers.len();
         let Machine { stays, timers, .. } = &mut **self;
         timers.retain(|timer| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay)));
@@ -500,7 +500,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         outcome
     }
 
-    /// Rule 8. The states come from the outermost to the innermost.
+    /// Rule 8. The states are listed from the outermost to the innermost.
     fn may(&mut self, change: &Change, leave: &[Id], enter: &[Id]) -> Outcome<bool> {
         let exits = leave.iter().rev().map(|state| (Guard::CanExit, *state));
         let enters = enter.iter().map(|state| (Guard::CanEnter, *state));
@@ -513,7 +513,8 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         Ok(true)
     }
 
-    /// Rule 5: previous := current, then the exits, innermost first. Rule 16: who is left remembers who was in it.
+    /// Rule 5: sets the previous state, then runs the exits, innermost first. Rule 16: composite states record their last
+    /// descendant.
     fn leave_all(&mut self, states: &[Id], callback: Callback, target: Option<Id>) -> Outcome<()> {
         if self.current.is_some() {
             self.previous = self.current;
@@ -531,14 +532,14 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         Ok(())
     }
 
-    /// How states are entered now.
+    /// Returns how states are entered now.
     fn entries(&self, states: &[Id]) -> Vec<Entry> {
         let at = self.now();
         states.iter().map(|state| Entry { state: *state, at, stay: None }).collect()
     }
 
-    /// Rule 5: current := target, and the owner is told. Rule 22: if that panics, the outermost state has been entered. When all
-    /// is entered, the owner is told that the change is complete, unless another was made meanwhile.
+    /// Rule 5: sets the current state, and tells the owner. Rule 22: if that panics, the outermost state counts as entered.
+    /// When all states are entered, the owner is told that the change is complete, unless another change was made meanwhile.
     fn arrive(&mut self, change: &Change, entries: &[Entry], callback: Callback) -> Outcome<bool> {
         self.carried_out += 1;
         self.changes += 1;
@@ -559,7 +560,8 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.stays.extend(stay.map(|stay| (state, stay)));
     }
 
-    /// Rule 5: each is current while it is entered; a change made meanwhile abandons the rest. Returns whether none was.
+    /// Rule 5: each state is current while it is entered; a change made meanwhile abandons the rest. Returns whether all were
+    /// entered.
     fn enter_all(&mut self, entries: &[Entry], callback: Callback, target: Option<Id>) -> Outcome<bool> {
         let changes = self.changes;
         for (i, entry) in entries.iter().enumerate() {
@@ -580,7 +582,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         Ok(true)
     }
 
-    /// Calls a callback of a change to `target`, or one of no change. Returns whether it handles the message, if it is one.
+    /// Runs a callback, during a change to `target` if there is one. Returns whether it handles the message, if there is one.
     fn call(
         &mut self,
         state: Id,
@@ -602,7 +604,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         Ok(is_handled)
     }
 
-    /// A request of a handle: it waits in the line.
+    /// Queues a request of a handle.
     fn ask(&mut self, request: Request<Self::Word>) {
         // Rule 12.
         if self.leaving {
@@ -683,7 +685,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         }
     }
 
-    /// The request for a timer, from the callback that is running.
+    /// Creates the request for a timer of the callback that is running.
     fn after(&self, seconds: f64, then: Then<Self::Word>) -> Request<Self::Word> {
         Request::After(Timer { due: time(seconds), of: self.asking, then })
     }
@@ -711,14 +713,14 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         Ok(done)
     }
 
-    /// From the outermost ancestor down to `state`.
+    /// Returns the path from the outermost ancestor down to `state`.
     fn path(&self, state: Option<Id>) -> Vec<Id> {
         let mut path: Vec<_> = std::iter::successors(state, |state| self.row(*state).parent).collect();
         path.reverse();
         path
     }
 
-    /// Rule 6: down through initial children.
+    /// Rule 6: goes down through the initial children.
     fn descend(&self, mut state: Id) -> Id {
         while let Some(initial) = self.row(state).initial {
             state = initial;
@@ -726,13 +728,13 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         state
     }
 
-    /// Rule 18: one that has not been entered counts from 0.
+    /// Rule 18: the time of a state that has not been entered counts from 0.
     fn time_in(&self, state: Id) -> i64 {
         self.now() - self.entered_at.get(&state).copied().unwrap_or(0)
     }
 }
 
-/// Rule 25: seconds that are no time count as none.
+/// Rule 25: invalid seconds count as 0.
 pub(crate) fn time(seconds: f64) -> f64 {
     if seconds > 0.0 { seconds } else { 0.0 }
 }

@@ -1,17 +1,17 @@
-//! Waiting, rules 25 and 26: timers are a list, and whoever sleeps is asked in each tick whether the time has come.
+//! Waiting, rules 25 and 26: timers are a list, and each tick checks whether a sleeping machine's time has come.
 
 use super::corner::Corner;
 use super::program::Id;
 use super::{Machine, Request, Stay, Timer, time};
 
 impl<W: Copy> Machine<W> {
-    /// Rule 26.
+    /// Puts the machine to sleep (rule 26).
     pub(crate) fn sleep(&mut self, seconds: f64, now: f64) {
         self.corners.insert(Corner::Slept);
         self.sleeps_until = Some(due_after(time(seconds), now));
     }
 
-    /// Rule 26.
+    /// Wakes the machine (rule 26).
     pub(crate) fn wake(&mut self, corner: Corner) -> bool {
         let was_asleep = self.sleeps_until.take().is_some();
         if was_asleep {
@@ -20,7 +20,9 @@ impl<W: Copy> Machine<W> {
         was_asleep
     }
 
-    /// The active states have changed: it wakes, and the timers of those that are no longer active end (rules 25, 26).
+    /// Wakes the machine after the active states have changed, and ends the timers of states that are no longer active (rules
+    /// 25, 26).
+    /// 26).
     pub(super) fn leave_timers(&mut self) {
         self.wake(Corner::WokeByAChange);
         if self.wanted.take().is_some() {
@@ -44,7 +46,7 @@ impl<W: Copy> Machine<W> {
         }
     }
 
-    /// The stay that an active state is in.
+    /// Returns the current stay in an active state.
     pub(super) fn stay(&mut self, state: Id) -> Stay {
         *self.stays.entry(state).or_insert_with(|| {
             self.last_stay += 1;
@@ -52,7 +54,7 @@ impl<W: Copy> Machine<W> {
         })
     }
 
-    /// Rule 25.
+    /// Sets a timer (rule 25).
     pub(super) fn set_timer(&mut self, timer: Timer<W>, now: f64) {
         if timer.of.is_some_and(|(state, stay)| self.stays.get(&state) != Some(&stay)) {
             self.corners.insert(Corner::AskedForTooLate);
@@ -61,7 +63,8 @@ impl<W: Copy> Machine<W> {
         }
     }
 
-    /// Rule 25: takes the timers of the active states, with what remains of each; those that run, then those in the line.
+    /// Rule 25: takes out the timers of the active states, with the seconds that remain: first the running ones, then the
+    /// requested ones.
     pub(super) fn suspend_timers(&mut self, now: f64) -> Vec<Timer<W>> {
         let stays = self.stays.clone();
         let is_suspended = |timer: &Timer<W>| timer.of.is_some_and(|(state, stay)| stays.get(&state) == Some(&stay));
@@ -88,7 +91,7 @@ impl<W: Copy> Machine<W> {
     }
 }
 
-/// Rule 18: no more than this may be missing of so many seconds.
+/// Returns the due time with the tolerance of rule 18 subtracted.
 pub(super) fn due_after(seconds: f64, now: f64) -> f64 {
     now + (seconds - (1e-6 + 1e-6 * seconds).min(1.0)).max(0.0)
 }
