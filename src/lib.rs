@@ -289,7 +289,7 @@
 //!
 //! | feature | gives |
 //! |---|---|
-//! | `std` (default) | [`Batch`], [`Journal`], [`diagram`]; without it the crate is `no_std` with `alloc` |
+//! | `std` (default) | [`Batch`], [`Journal`], [`diagram`], [`DigestHasher`]; without it the crate is `no_std` with `alloc` |
 //! | `parallel` | `Batch::par_update`, `Batch::par_broadcast` and `Batch::par_extend`: on all cores |
 //! | `definition` | module `definition`: machines from files that a designer edits; needs `std` |
 //! | `script` | conditions and behaviors of such a file, written in Rhai |

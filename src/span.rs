@@ -1,4 +1,4 @@
-//! Decides whether a span of time has passed. Times are compared only here.
+//! Decides whether a span of time has passed, with a tolerance. The tolerance is only here.
 //!
 //! In a game that ticks 30 times a second, a state of half a second lasts 15 ticks. But no clock shows exactly half a second
 //! then: a [`GameTime`](crate::GameTime) adds up durations that are rounded to nanoseconds (33 333 333, fifteen times), and a
@@ -44,7 +44,7 @@ pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
 /// Returns the first multiple of `seconds` that is still ahead when `passed` seconds have passed.
 #[cfg(feature = "std")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
-    // The tolerance applies here, too: shortly before a multiple, this multiple counts as passed.
+    // Shortly before a multiple, this multiple counts as passed. Twice the tolerance, as in `opens_at`.
     ((passed + 2.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
 }
 

@@ -46,7 +46,7 @@ pub struct Definitions<T: Owner> {
     file: String,
     beside: Option<FilesBeside>,
     vocabulary: Vocabulary<T>,
-    /// The machines, in the order of the file.
+    /// The machines, in the order in which the file had them when it was loaded. A reload adds new machines at the end.
     machines: Vec<LoadedMember<T>>,
 }
 
@@ -136,13 +136,14 @@ impl<T: Owner> Definitions<T> {
         self.machines.iter().find(|member| member.name == machine).map(|member| &member.definition)
     }
 
-    /// Returns the machines' names, in the order of the file.
+    /// Returns the machines' names, in the order of the file. A reload keeps the places of the machines that were there, and
+    /// adds new machines at the end.
     #[must_use]
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.machines.iter().map(|member| member.name.as_str())
     }
 
-    /// Returns the machines, in the order of the file.
+    /// Returns the machines, in the order of [`names`](Self::names).
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Definition<T>)> {
         self.machines.iter().map(|member| (member.name.as_str(), &member.definition))
