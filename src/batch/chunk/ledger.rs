@@ -99,12 +99,11 @@ impl<T: Owner> Ledger<'_, T> {
 
     /// Withdraws all that the owner at a slot has asked for in the callback that is running.
     pub(crate) fn withdraw_all(&mut self, slot: usize) {
-        match self.individuals.get_mut(slot) {
-            Some(Individual { requests, count, seat, .. }) => requests.withdraw_all(count, seat),
-            None => {
-                self.asked.withdraw_mover(slot);
-                self.asked.waits.withdraw(slot);
-            }
+        if let Some(Individual { requests, count, seat, .. }) = self.individuals.get_mut(slot) {
+            requests.withdraw_all(count, seat);
+        } else {
+            self.asked.withdraw_mover(slot);
+            self.asked.waits.withdraw(slot);
         }
     }
 
