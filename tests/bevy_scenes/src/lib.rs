@@ -114,7 +114,6 @@ impl State<Guard> for Mortal {
 }
 
 /// Returns the game. To be saved, it only needs the book.
-#[must_use]
 pub fn game() -> App {
     let book = StateBook::new().with(&Patrol).with(&Stunned).with(&Dead).with(&Mortal).with_messages();
     let mut app = App::new();
