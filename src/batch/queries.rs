@@ -93,7 +93,7 @@ impl<T: Owner> Batch<T> {
         self.store.owner_mut(key)
     }
 
-    /// Returns the state that runs beside every other.
+    /// Returns the global state, which runs beside each owner's own state.
     ///
     /// # Examples
     ///

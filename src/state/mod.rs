@@ -293,17 +293,17 @@ pub trait State<T: Owner>:
 
 impl_downcast!(sync State<T> where T: Owner);
 
-/// The sealed part of [`State`], the same for every state: one virtual call for several answers, or for many owners, inside which
-/// the state's own methods are inlined.
+/// The sealed part of [`State`], implemented once for all states. One virtual call answers several questions, or serves many
+/// owners, and the compiler inlines the state's own methods into it.
 pub trait Bulk<T: Owner> {
-    /// Calls [`update`](State::update), unless there is nothing to do in it ([rule 4](crate::docs::semantics#rule-4)).
+    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)).
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
 
     /// Returns whether this state has neither a parent nor an initial child.
     fn is_flat(&self) -> bool;
 
-    /// Asks a guard for each mover, and calls `refuse` with the slots of the movers that are refused. If a guard panics, the
-    /// slice's last handle is its owner's.
+    /// Calls a guard for the owner of each mover, and calls `refuse` with the slot of each mover that the guard refuses. If a
+    /// guard panics, `fsm.last()` tells which owner it was called for.
     fn guard_each(
         &self,
         guard: Guard,
@@ -314,10 +314,10 @@ pub trait Bulk<T: Owner> {
         refuse: &mut dyn FnMut(usize),
     );
 
-    /// Calls [`exit`](State::exit) on each.
+    /// Calls [`exit`](State::exit) for the owner of each mover.
     fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
 
-    /// Calls [`enter`](State::enter) on each.
+    /// Calls [`enter`](State::enter) for the owner of each mover.
     fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
 }
 
@@ -356,8 +356,9 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
     }
 }
 
-/// Asks `guard` for each mover. A slot is never out of bounds; because the loop asks whether it is, the loop vanishes where the
-/// guard is the provided one. So does the loop of [`call_each`].
+/// Calls `guard` for the owner of each mover. No slot is ever out of bounds. The code still uses `get`, because an index could
+/// panic: without a possible panic, the optimizer removes the whole loop if the guard is the provided one. The same holds for
+/// [`call_each`].
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that a guard or callback that does nothing takes no time")]
 fn ask_each<T: Owner>(
