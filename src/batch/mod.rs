@@ -349,7 +349,7 @@ impl<T: Owner> Batch<T> {
     /// When a callback panics. The panic reaches the caller when the batch is in order again. The owner of that callback is in
     /// the state it was in, or in the one it has just entered, and its requests are dropped. The requests that other owners of
     /// the chunk have already made are carried out. After the panic, no owner is updated any more in this tick: neither in the
-    /// same chunk nor in later ones ([rule 22](crate::docs::semantics#rule-22)).
+    /// same chunk nor in a later one ([rule 22](crate::docs::semantics#rule-22)).
     ///
     /// # Examples
     ///

@@ -98,7 +98,7 @@ impl Grouping {
         }
     }
 
-    /// Whether a mover leaves the state at a depth.
+    /// Returns whether a mover leaves the state at a depth.
     fn leaves(&self, mover: Mover, depth: usize) -> bool {
         // The groups are sorted by target.
         let group = self.groups.binary_search_by_key(&mover.target(), |group| group.target);

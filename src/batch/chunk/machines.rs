@@ -49,7 +49,7 @@ pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
 }
 
 impl<'a, T: Owner> ChunkMachines<'a, '_, T> {
-    /// The slot of the `nth` owner, if there is one.
+    /// Returns the slot of the `nth` owner, if there is one.
     #[inline]
     fn slot(&self, nth: usize) -> Option<usize> {
         if nth < self.slots.len() {
@@ -64,7 +64,7 @@ impl<'a, T: Owner> ChunkMachines<'a, '_, T> {
         error!(target: "demeanor", "there is no owner {nth} to hand out: there are only {}", self.slots.len());
     }
 
-    /// The state that the owners are in.
+    /// Returns the current state of the owners.
     fn from(&self) -> &'a StateRef<T> {
         self.rows.known().state()
     }
@@ -359,7 +359,7 @@ pub(crate) struct Entering<'a, T: Owner> {
 }
 
 impl<'a, T: Owner> Entering<'a, T> {
-    /// The state that is being entered.
+    /// Returns the state that is being entered.
     pub(crate) fn state(&self) -> &'a StateRef<T> {
         self.known.at(self.depth)
     }

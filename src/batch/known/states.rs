@@ -122,7 +122,7 @@ impl<T: Owner> KnownState<T> {
         &self.current
     }
 
-    /// The active states of its owners, outermost first.
+    /// Iterates over the active states of its owners, outermost first.
     pub(crate) fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.ancestors.iter().chain(self.current.as_option())
     }
@@ -132,7 +132,7 @@ impl<T: Owner> KnownState<T> {
         self.is_bulk && self.ancestors.is_empty()
     }
 
-    /// The active state at a depth.
+    /// Returns the active state at a depth.
     pub(crate) fn at(&self, depth: usize) -> &StateRef<T> {
         self.ancestors.get(depth).unwrap_or(&self.current)
     }
@@ -153,7 +153,7 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// One more than the highest number.
+    /// Returns one more than the highest number.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
@@ -174,17 +174,17 @@ impl<T: Owner> States<T> {
         self.list.get(index as usize)
     }
 
-    /// The number of a singleton or shared state.
+    /// Returns the number of a singleton or shared state.
     pub(crate) fn index_of<S: State<T> + ?Sized>(&self, state: &S) -> Option<u32> {
         self.by_identity.get(&Identity::of(state)).copied()
     }
 
-    /// The number of an owned state's bucket.
+    /// Returns the number of an owned state's bucket.
     pub(crate) fn index_of_owned(&self, identity: Identity) -> Option<u32> {
         self.by_owned_type.get(&identity.type_id).copied()
     }
 
-    /// The number of a state's bucket: its own, or for an owned state that of its type.
+    /// Returns the number of a state's bucket. An owned state is in the bucket of its type.
     pub(crate) fn bucket_of(&self, state: &StateRef<T>) -> Option<u32> {
         if state.is_none() {
             Some(NOWHERE)
@@ -195,7 +195,7 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// The number of a singleton or shared state, found quickly if it was looked up recently.
+    /// Returns the number of a singleton or shared state, found quickly if it was looked up recently.
     pub(crate) fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let singleton = state.as_singleton();
         let cached = singleton.and_then(|state| self.singletons.get(state));

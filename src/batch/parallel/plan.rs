@@ -30,7 +30,7 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// How many groups there are.
+    /// Returns how many groups there are.
     pub(super) fn groups(&self) -> usize {
         self.list.last().map_or(0, |job| job.groups.end)
     }

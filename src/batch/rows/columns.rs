@@ -88,7 +88,7 @@ impl Tag {
         Self { key, previous: previous.unwrap_or(MOST_STATES) | if is_entered { ENTERED } else { 0 } }
     }
 
-    /// The number of the previous state; `None` if it is kept elsewhere.
+    /// Returns the number of the previous state; `None` if it is kept elsewhere.
     #[inline]
     pub(crate) fn previous(self) -> Option<u32> {
         let index = self.previous & NUMBER;
@@ -100,13 +100,13 @@ impl Tag {
         self.previous & ENTERED != 0
     }
 
-    /// Whether the owner may have data beside its row.
+    /// Returns whether the owner may have data beside its row.
     #[inline]
     pub(crate) fn has_more(self) -> bool {
         self.has_timers() || self.previous().is_none()
     }
 
-    /// Whether the owner may have timers, or wakes by itself.
+    /// Returns whether the owner may have timers, or wakes by itself.
     #[inline]
     pub(crate) fn has_timers(self) -> bool {
         self.previous & HAS_TIMERS != 0
@@ -149,7 +149,7 @@ impl Times {
         row.zip(ancestors).for_each(|(at, entered_at)| *at = time_or_zero(*entered_at));
     }
 
-    /// When a row's owner entered the active state at a depth.
+    /// Returns when a row's owner entered the active state at a depth.
     #[cfg(feature = "serde")]
     pub(crate) fn at(&self, slot: usize, depth: usize) -> f64 {
         let at =
@@ -206,7 +206,7 @@ impl<T: Owner> Columns<T> {
         NotedColumns { first: 0, tags, current, ancestors, depth, asleep, revision, due }
     }
 
-    /// All rows, the slots of the owners for which something is due, and the rows that leave.
+    /// Returns all rows, the slots of the owners for which something is due, and the rows that leave.
     pub(crate) fn rows_mut(&mut self) -> (RowsMut<'_, T>, &[u32], &mut Leavers<T>) {
         let Self { owners, tags, times: Times { current, ancestors, depth }, seats, due, leavers, .. } = self;
         (RowsMut { first: 0, owners, tags, current, ancestors, depth: *depth, seats }, due, leavers)

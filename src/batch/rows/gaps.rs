@@ -324,7 +324,7 @@ pub(crate) struct Gaps<'a, T: Owner> {
 
 #[cfg(feature = "parallel")]
 impl<T: Owner> Gaps<'_, T> {
-    /// How many rows the tail has.
+    /// Returns how many rows the tail has.
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }

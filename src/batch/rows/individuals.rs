@@ -139,7 +139,7 @@ impl<T: Owner> Individuals<T> {
         self.finished < self.in_use
     }
 
-    /// The owner at a slot, if it is an individual that has not finished its tick.
+    /// Returns the owner at a slot, if it is an individual that has not finished its tick.
     #[inline]
     pub(crate) fn get(&self, slot: usize) -> Option<&Individual<T>> {
         if !self.has_unfinished() {

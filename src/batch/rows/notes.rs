@@ -83,7 +83,7 @@ impl<T: Owner> Notes<T> {
         self.runs.push(ChangeRun { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
     }
 
-    /// The observer of the owner at a slot, if there is a journal.
+    /// Returns the observer of the owner at a slot, if there is a journal.
     #[inline]
     pub(crate) fn of(&mut self, rows: &Rows<'_, T>, slot: usize) -> Option<Noting<'_, T>> {
         if rows.shared.has_journal { Some(self.of_key(rows.key(slot))) } else { None }
@@ -102,7 +102,7 @@ impl NotedChange {
         Self { key: rows.key(slot), to: mover.target(), time_in_state, cause: mover.cause() }
     }
 
-    /// The owner that changed, and for how many seconds the state had been active.
+    /// Returns the owner that changed, and for how many seconds the state had been active.
     pub(crate) fn change(&self) -> (Key, f32) {
         (self.key, self.time_in_state)
     }

@@ -29,7 +29,7 @@ pub(crate) struct Extra<T: Owner> {
 }
 
 impl<T: Owner> Extra<T> {
-    /// The previous state, if it is kept beside the row; else `StateRef::NONE`.
+    /// Creates the data beside a row. `previous` is the previous state if it is kept there, and else `StateRef::NONE`.
     pub(crate) const fn of(previous: StateRef<T>) -> Self {
         Self { previous, rare: Mutex::new(None) }
     }
@@ -107,7 +107,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.shared.states
     }
 
-    /// Whether the owners sleep.
+    /// Returns whether the owners sleep.
     pub(crate) fn are_asleep(&self) -> bool {
         self.noted.first < self.noted.asleep
     }
@@ -117,7 +117,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.noted.tags[slot].key
     }
 
-    /// Whether an owner may have timers, or wakes by itself.
+    /// Returns whether an owner may have timers, or wakes by itself.
     pub(crate) fn has_timers(&self, slot: usize) -> bool {
         self.noted.tags[slot].has_timers()
     }
@@ -144,7 +144,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.noted.tags[slot].previous()
     }
 
-    /// The previous state of an owner, or `StateRef::NONE`.
+    /// Returns the previous state of an owner, or `StateRef::NONE`.
     #[inline]
     pub(crate) fn previous(&self, slot: usize) -> &'a StateRef<T> {
         match self.noted.tags[slot].previous() {
@@ -153,14 +153,14 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    /// The previous state of an owner whose row has no number for it.
+    /// Returns the previous state of an owner whose row has no number for it.
     #[cold]
     fn kept_previous(&self, slot: usize) -> &'a StateRef<T> {
         let nowhere = self.states().get(NOWHERE).state();
         self.shared.extras.get(self.noted.tags[slot].key).map_or(nowhere, |extra| &extra.previous)
     }
 
-    /// When the current states of some owners were entered, if times are kept.
+    /// Returns when the current states of some owners were entered, if times are kept.
     pub(crate) fn times(&self, slots: &Range<usize>) -> &'a [f64] {
         self.noted.current.get(slots.clone()).unwrap_or_default()
     }
@@ -169,8 +169,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         if self.noted.tags[slot].is_entered() { self.noted.current.get(slot).copied().unwrap_or(0.0) } else { NEVER }
     }
 
-    /// How long an owner has been in its current state. The code uses `get` although no index is ever out of bounds, so that
-    /// the compiler removes it if the result is not used.
+    /// Returns how long an owner has been in its current state. The code uses `get` although no index is ever out of bounds, so
+    /// that the compiler removes it if the result is not used.
     #[inline]
     pub(crate) fn time_in_state(&self, slot: usize, now: f64) -> f64 {
         let is_entered = self.noted.tags.get(slot).is_some_and(|tag| tag.is_entered());

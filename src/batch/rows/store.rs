@@ -104,7 +104,7 @@ impl<T: Owner> Store<T> {
         self.places.len()
     }
 
-    /// The numbers of all buckets.
+    /// Returns the numbers of all buckets.
     pub(crate) fn numbers(&self) -> Range<u32> {
         NOWHERE..Place::new(NOWHERE, self.buckets.len()).slot
     }
@@ -181,13 +181,13 @@ impl<T: Owner> Store<T> {
         SharedByRows { states, extras, timers, has_journal: self.journaling.is_some() }
     }
 
-    /// All rows of a bucket.
+    /// Returns all rows of a bucket.
     #[inline]
     pub(crate) fn rows(&self, bucket: u32) -> Rows<'_, T> {
         Rows { bucket, shared: self.shared(), noted: self.buckets[bucket as usize].noted() }
     }
 
-    /// The row at a place.
+    /// Returns the row at a place.
     pub(crate) fn row(&self, place: Place) -> Rows<'_, T> {
         let rows = self.rows(place.bucket);
         Rows { noted: rows.noted.narrow(&(place.slot()..place.slot() + 1)), ..rows }

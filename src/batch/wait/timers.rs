@@ -138,7 +138,7 @@ impl<T: Owner> Timers<T> {
         self.wheel.next_due(key.index())
     }
 
-    /// Whether anything is due for an owner at a time.
+    /// Returns whether anything is due for an owner at a time.
     pub(crate) fn is_due(&self, key: Key, now: f64) -> bool {
         self.next(key).is_some_and(|next| next <= now)
     }

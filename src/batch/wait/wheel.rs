@@ -58,7 +58,7 @@ impl Wheel {
         }
     }
 
-    /// How many timers are running, including those that are due and have not been removed.
+    /// Returns how many timers are running, including those that are due and have not been removed.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.nodes.running() as usize
@@ -84,7 +84,7 @@ impl Wheel {
         self.file(node, due);
     }
 
-    /// The version of an owner that has a timer.
+    /// Returns the version of an owner that has a timer.
     pub(crate) fn version(&self, owner: u32) -> u32 {
         self.heads.get(owner).version
     }
@@ -106,7 +106,7 @@ impl Wheel {
         })
     }
 
-    /// When the first of an owner's timers is due, in seconds.
+    /// Returns when the first of an owner's timers is due, in seconds.
     pub(crate) fn next_due(&self, owner: u32) -> Option<f64> {
         self.of(owner).map(|(due, _)| due).reduce(f64::min)
     }

@@ -49,7 +49,7 @@ impl<T: Owner> States<T> {
         &self.free
     }
 
-    /// The type of the owned states of a number.
+    /// Returns the type of the owned states with a number.
     pub(in crate::batch) fn owned_type(&self, number: u32) -> Option<TypeId> {
         self.by_owned_type.iter().find_map(|(of, at)| (*at == number).then_some(*of))
     }

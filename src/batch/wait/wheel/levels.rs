@@ -25,7 +25,7 @@ pub(super) struct Levels {
     occupied: [u64; LEVELS as usize],
 }
 
-/// The tick of a time in seconds.
+/// Returns the tick of a time in seconds.
 ///
 /// The tick must never fall when the time rises; nothing else is required. So the time may be rounded towards zero, and all
 /// times that are too far away may have the same tick.
@@ -58,7 +58,7 @@ impl Levels {
         Self { lists: Vec::new(), occupied: [0; LEVELS as usize] }
     }
 
-    /// The list for a tick after the current one.
+    /// Returns the list for a tick after the current one.
     pub(super) fn list(&mut self, tick: u64, current: u64) -> &mut List {
         if self.lists.is_empty() {
             self.lists = vec![List::EMPTY; LEVELS as usize * SLOTS];

@@ -18,7 +18,7 @@ pub(super) struct WheelNode {
 }
 
 impl WheelNode {
-    /// Whether the timer has been removed.
+    /// Returns whether the timer has been removed.
     pub(super) fn is_dead(&self) -> bool {
         self.due.is_nan()
     }
@@ -46,7 +46,7 @@ impl Nodes {
         self.running
     }
 
-    /// How many nodes are dead and still in the list of a slot.
+    /// Returns how many nodes are dead and still in the list of a slot.
     pub(super) fn dead(&self) -> u32 {
         self.dead
     }

@@ -54,7 +54,7 @@ impl<E: Copy, const PAGE: usize> Pages<E, PAGE> {
         self.pages.shrink_to_fit();
     }
 
-    /// How many pages are in use.
+    /// Returns how many pages are in use.
     fn used(&self) -> usize {
         (self.len as usize).div_ceil(PAGE)
     }

@@ -16,7 +16,7 @@ impl Plain {
         self.0.iter().rev().filter(|timer| timer.0 == owner).map(|&(_, due, what)| (due, what)).collect()
     }
 
-    /// The owners with a timer that is due, in ascending order.
+    /// Returns the owners with a timer that is due, in ascending order.
     fn due(&self, now: f64) -> Vec<u32> {
         let is_due = |due: f64| due <= now && due < f64::INFINITY;
         let mut owners: Vec<_> = self.0.iter().filter(|timer| is_due(timer.1)).map(|timer| timer.0).collect();
