@@ -147,7 +147,7 @@ impl<T: Owner> Batch<T> {
     /// Offers a message to every owner's machine, in the order in which [`update`](Self::update) reaches them. Returns
     /// how many handled it.
     ///
-    /// If a callback panics, the owners after that one are not offered the message.
+    /// If a callback panics, the owners after the panicking one are not offered the message.
     ///
     /// # Examples
     ///
@@ -375,8 +375,8 @@ impl<T: Owner> Batch<T> {
 
     /// Puts an owner to sleep. Returns `false` for a stale key. See [`Fsm::sleep`].
     ///
-    /// Owners that are asleep are stored apart from those that are awake, and a tick does not touch them, unless there
-    /// is a global state to update for them.
+    /// Sleeping owners are stored apart from awake owners, and a tick does not touch them, unless there is a global state to
+    /// update for them.
     ///
     /// # Examples
     ///

@@ -22,8 +22,8 @@ use crate::state::{Kind, Mover};
 const TOGETHER: usize = 64;
 
 impl<T: Owner> Batch<T> {
-    /// Wakes and changes the owners for which only this is due. Notes the owners for which anything else is due, for their own
-    /// tick.
+    /// Wakes or changes the owners for which nothing else is due. Notes the owners for which anything else is due, for their
+    /// own tick.
     pub(crate) fn carry_out_due(&mut self, part: PassPart, cx: &mut T::Context<'_>) {
         let Self { store, pass, .. } = self;
         store.find_due(now::<T>(cx), part);

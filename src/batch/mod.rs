@@ -247,8 +247,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// As for [`insert`](Self::insert), and when a callback panics: the owner is then dropped, because the caller does not have its
-    /// key.
+    /// As for [`insert`](Self::insert), and when a callback panics: the owner is then dropped, because the caller does not have
+    /// its key.
     ///
     /// # Examples
     ///

@@ -25,7 +25,7 @@ pub(crate) enum Entry<'e, T: Owner> {
     Mover,
     /// The owner has requested waits and nothing else.
     Waiter,
-    /// The owner has requested anything else, and finishes its tick alone.
+    /// The owner has made other requests, and finishes its tick alone.
     Individual(&'e Individual<T>),
 }
 

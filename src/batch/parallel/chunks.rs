@@ -19,7 +19,7 @@ pub(super) struct Ticked<T: Owner> {
     pub(super) outcome: ChunkOutcome<T>,
     /// Whether a mover may have data beside its row.
     pub(super) have_more: bool,
-    /// Whether a mover leaves a nested state or comes to one.
+    /// Whether a mover leaves or enters a nested state.
     pub(super) are_nested: bool,
     /// Whether the movers have been marked.
     pub(super) are_marked: bool,

@@ -149,8 +149,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// When a callback or `make` panics. The panic reaches the caller when the batch is in order again. The owners that come
-    /// after that one in its chunk are not offered the message. If several chunks panic, the panic of the first one, in the
+    /// When a callback or `make` panics. The panic reaches the caller when the batch is in order again. The owners after the
+    /// panicking one in its chunk are not offered the message. If several chunks panic, the panic of the first one, in the
     /// order of the chunks, reaches the caller.
     ///
     /// # Examples

@@ -24,12 +24,12 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) asleep: usize,
     /// The state's revision when the sleepers were last checked. All of them fell asleep at this revision or at a later one.
     pub(crate) revision: usize,
-    /// The slots of the owners for which something is due in the tick under way, ascending.
+    /// The slots of the owners for which something is due in the current tick, in ascending order.
     pub(crate) due: Vec<u32>,
     /// The changes that are due in the current tick: the owner's slot, and the number of its target. Empty once these changes
     /// have been made.
     pub(crate) changes_due: Vec<(u32, u32)>,
-    /// The rows that leave in the tick under way.
+    /// The rows that leave in the current tick.
     pub(crate) leavers: Leavers<T>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct NotedColumns<'a> {
     pub(crate) asleep: usize,
     /// The earliest revision of the state in which the sleepers may have fallen asleep.
     pub(crate) revision: usize,
-    /// The slots of the owners for which something is due, ascending.
+    /// The slots of the owners for which something is due, in ascending order. These are slots in the bucket.
     pub(crate) due: &'a [u32],
 }
 
@@ -300,7 +300,7 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Moves all rows of `other` to the end of these rows. Both keep the room that they have.
+    /// Moves all rows of `other` to the end of these rows. Both keep their memory.
     pub(crate) fn append_kept(&mut self, other: &mut Self) {
         self.owners.append(&mut other.owners);
         self.tags.append(&mut other.tags);

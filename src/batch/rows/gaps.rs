@@ -39,9 +39,9 @@ pub(crate) struct Leavers<T: Owner> {
     /// For each leaver from or to a nested state, or from an owned state: when its new state was entered, and then when the
     /// ancestors of this state were.
     pub(crate) times: Vec<f64>,
-    /// The seat of each leaver that goes from a state with columns to an owned one.
+    /// The seats of the leavers that change from another state to an owned state.
     pub(crate) seats: Vec<Seat<T>>,
-    /// Whether some leavers leave a nested or an owned state, or come to one.
+    /// Whether some leavers leave a nested or an owned state, or enter one.
     pub(crate) are_mixed: bool,
 }
 
@@ -83,7 +83,7 @@ impl<T: Owner> Leavers<T> {
     }
 }
 
-/// The rows that have come to each bucket, by its number.
+/// The rows that have arrived for each bucket, by the bucket's number.
 pub(crate) trait Arrivals<T: Owner> {
     fn of(&mut self, bucket: u32) -> &mut Columns<T>;
 }

@@ -1,4 +1,4 @@
-//! Where the owner of a key is.
+//! The places of owners: the bucket and the slot of each owner's row.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,7 +11,7 @@ pub(crate) struct Place {
 impl Place {
     /// # Panics
     ///
-    /// From 2^32 rows on; a batch has no room for so many keys.
+    /// When `slot` is 2^32 or more. This cannot happen, because a batch has fewer keys.
     #[inline]
     pub(crate) fn new(bucket: u32, slot: usize) -> Self {
         Self { bucket, slot: u32::try_from(slot).expect("a batch has fewer than 2^32 owners") }
@@ -50,7 +50,7 @@ impl SharedPlace {
 }
 
 impl Clone for SharedPlace {
-    // Called by slotmap for each owner: a call each took a third of the time of copying the places.
+    // slotmap calls this for each owner. Without inlining, these calls took a third of the time of copying the places.
     #[inline]
     fn clone(&self) -> Self {
         Self::new(self.get())
@@ -62,7 +62,7 @@ impl Clone for SharedPlace {
     }
 }
 
-/// What a key map needs to be made of versions alone: the places are set afterwards.
+/// Allows serde to create a key map from versions alone. The places are set afterwards.
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for SharedPlace {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -57,7 +57,7 @@ impl<T: Owner> Extra<T> {
 /// Copies the contents of `source` to `extras`, and uses the memory of `spare` for it. Memory that is left over stays in
 /// `spare`.
 ///
-/// The states in both are dropped one by one: the map's own methods would leak all states behind one whose `Drop` panics.
+/// The states in both are dropped one by one: the map's own methods would leak all states after a state whose `Drop` panics.
 pub(crate) fn clone_extras_from<T: Owner>(
     extras: &mut Extras<T>,
     spare: &mut Vec<Extra<T>>,

@@ -31,16 +31,16 @@ pub(crate) struct Store<T: Owner> {
     pub(crate) states: States<T>,
     /// The owners of each state, by the state's number; owners in owned states of one type are together.
     pub(crate) buckets: Vec<Columns<T>>,
-    /// Likewise the owners that have come to each bucket in the tick under way.
+    /// The owners that have arrived for each bucket in the current tick, by the same numbers.
     pub(crate) arrivals: Vec<Columns<T>>,
     pub(crate) extras: Extras<T>,
     /// Empty extras, whose memory `clone_from` reuses.
     pub(crate) spare_extras: Vec<Extra<T>>,
     /// The timers of the owners, and the ends of their sleeps.
     pub(crate) timers: Timers<T>,
-    /// The owners that have fallen asleep in the tick under way, or woken without anything being due.
+    /// The owners that have fallen asleep in the current tick, or have woken although nothing was due for them.
     pub(crate) sleepers: Vec<Sleeper>,
-    /// The timers and sleeps that owners have asked for in bulk in the tick under way.
+    /// The timers and sleeps that owners have requested in bulk in the current tick.
     pub(crate) waiters: Vec<Waiter>,
     /// The owners for which only waking or a change is due, with the number of their target. Used only while due owners are
     /// looked for.

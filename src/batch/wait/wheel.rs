@@ -230,7 +230,7 @@ impl Wheel {
         owners.push(link & !END);
     }
 
-    /// Files all running timers again, and frees all dead nodes. It goes over the nodes as they lie in memory, not along the
+    /// Files all running timers again, and frees all dead nodes. It visits the nodes in the order of memory, not along the
     /// lists.
     fn rebuild(&mut self) {
         self.forget_lists();

@@ -1,9 +1,9 @@
 //! The slots of the wheel: which slot a time belongs to, and the list of each slot.
 //!
-//! Time is counted in ticks. A slot of the lowest level stands for one tick, a slot of the next for as many as the lowest level
-//! has slots, and so on. The slots of a level are used in turn, again and again. A timer is at the lowest level whose slots
-//! reach as far as the timer's tick. When the current tick advances, only the slots that it has passed are visited, at each
-//! level up to the first one where the tick is still in the same slot.
+//! Time is counted in ticks. A slot of the lowest level stands for one tick. A slot of the next level stands for as many ticks
+//! as the lowest level has slots, and so on. The slots of a level are used in turn, again and again. A timer is at the lowest
+//! level whose slots reach as far as the timer's tick. When the current tick advances, only the slots that it has passed are
+//! visited, at each level up to the first one where the tick is still in the same slot.
 
 use std::ops::Range;
 

@@ -33,7 +33,7 @@ enum Step {
         delay: f64,
         what: u32,
     },
-    /// Removes those of an owner whose number is a multiple.
+    /// Removes the timers of an owner whose action is a multiple of `multiple`.
     Remove {
         owner: u32,
         multiple: u32,
