@@ -78,7 +78,7 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sleepers {
     TakePart,
-    /// Only chunks in which something is due for an owner take part.
+    /// Sleeping owners take part only in chunks in which something is due for one of them.
     TakePartIfDue,
     AreLeftOut,
 }

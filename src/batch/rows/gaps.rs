@@ -39,7 +39,7 @@ pub(crate) struct Leavers<T: Owner> {
     /// For each leaver from or to a nested state, or from an owned state: when its new state was entered, and then when the
     /// ancestors of this state were.
     pub(crate) times: Vec<f64>,
-    /// The seats of the leavers that change from another state to an owned state.
+    /// The seats of the leavers that change from a state that is not owned to an owned state.
     pub(crate) seats: Vec<Seat<T>>,
     /// Whether some leavers leave a nested or an owned state, or enter one.
     pub(crate) are_mixed: bool,
