@@ -21,7 +21,7 @@ use crate::machine::waiting::{Awaited, Scope};
 use crate::owner::Owner;
 use crate::state::{Kind, Mover, State, StateRef};
 
-/// The step of a tick that the callbacks belong to.
+/// The step of a tick to which the callbacks belong.
 pub(crate) enum Phase<'a, T: Owner> {
     /// The updates of one state. After the last update of a tick, only the owners' requests are left of the tick.
     Update { is_last: bool },
@@ -41,7 +41,7 @@ pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) global: &'a StateRef<T>,
     pub(crate) ledger: &'a mut Ledger<'l, T>,
-    /// The slots of the owners that the handles are for.
+    /// The slots of the owners to which the handles belong.
     pub(crate) slots: Range<usize>,
     pub(crate) phase: &'a Phase<'a, T>,
     /// The scope of the state whose callbacks are called.
@@ -347,7 +347,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
 /// One step in which movers with the same target enter one state.
 pub(crate) struct Entering<'a, T: Owner> {
-    /// The target, with the states around it.
+    /// The target, with its ancestors.
     pub(crate) known: &'a KnownState<T>,
     /// How many active states, counted from the outermost, the change does not leave.
     pub(crate) kept: usize,
@@ -393,7 +393,7 @@ impl<'a, T: Owner> Entering<'a, T> {
 /// The times at which the ancestors of a target count as entered, for some movers.
 #[derive(Clone, Copy)]
 pub(crate) struct AncestorTimes<'a> {
-    /// By slot.
+    /// The movers, sorted by slot.
     movers: &'a [Mover],
     /// The times of each mover, outermost first; or one row of times that holds for all movers.
     list: &'a [f64],

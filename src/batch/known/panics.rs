@@ -41,7 +41,7 @@ impl FirstPanic {
         }
     }
 
-    /// Keeps another operation's panic, if this one has none yet.
+    /// Takes over another operation's panic. If this operation already has one, the other panic is dropped.
     pub(crate) fn keep_other(&mut self, other: &mut Self) {
         if let Some(panic) = other.0.take() {
             self.keep(panic.into_inner().unwrap_or_else(PoisonError::into_inner));
@@ -56,7 +56,7 @@ impl FirstPanic {
     }
 }
 
-/// Drops the payload of a panic, which may itself panic.
+/// Drops the payload of a panic. The payload's `Drop` may itself panic.
 fn discard(panic: Box<dyn Any + Send>) {
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         // Dropping this payload could panic again, and so on without end.

@@ -346,7 +346,7 @@ impl<T: Owner> States<T> {
             marks[index as usize] = self.list[index as usize].is_transient && is_empty(index);
         }
         for previous in previous {
-            // It is still an owner's previous state.
+            // The state is still an owner's previous state.
             if mem::replace(&mut marks[previous as usize], false) {
                 self.unused.candidates.push(previous);
             }

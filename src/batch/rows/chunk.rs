@@ -49,13 +49,13 @@ impl PassPart {
 /// The outcome of a chunk's part in a tick or a broadcast: the owners that have changed, the waits that they have requested,
 /// the notes for the journal, the first panic, and how many owners have handled a message.
 pub(crate) struct ChunkOutcome<T: Owner> {
-    /// The owners that have changed in bulk, by ascending slot.
+    /// The owners that have changed in bulk, sorted by slot.
     pub(crate) movers: Vec<Mover>,
     /// When the movers have changed, in seconds.
     pub(crate) moved_at: f64,
-    /// The owners that finished their tick by themselves.
+    /// The owners that finished their tick alone.
     pub(crate) individuals: Individuals<T>,
-    /// In a bucket of owned states, the slots of the owners that have changed, ascending.
+    /// In a bucket of owned states, the slots of the owners that have changed, in ascending order.
     pub(crate) changed: Vec<usize>,
     /// Singletons that owners have requested and that the batch does not know yet.
     pub(crate) unmet: Vec<&'static dyn State<T>>,

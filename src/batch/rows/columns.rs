@@ -68,7 +68,7 @@ impl NotedColumns<'_> {
     }
 }
 
-/// The key and the previous state of an owner. They are in one column, since a move needs both.
+/// The key and the previous state of an owner. They are in one column because a move needs both.
 #[derive(Clone, Copy)]
 pub(crate) struct Tag {
     pub(crate) key: Key,

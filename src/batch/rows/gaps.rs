@@ -95,7 +95,7 @@ impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
     }
 }
 
-/// Marking.
+/// Marking rows.
 impl<T: Owner> Columns<T> {
     /// Marks the movers of a chunk that begins at `start`: the movers that leave `bucket`, and the movers that change to their
     /// own state.
@@ -177,7 +177,7 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
     }
 }
 
-/// Leaving.
+/// Moving marked rows out of the bucket.
 impl<T: Owner> Columns<T> {
     /// Moves the leavers to the end of the rows, in the order of their list.
     pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: impl Fn(Gaps<'_, T>)) {
@@ -187,7 +187,7 @@ impl<T: Owner> Columns<T> {
         }
         let (len, asleep) = (self.owners.len(), self.asleep);
         let sleepers = list.partition_point(|leaver| (leaver.slot as usize) < asleep);
-        // A sleeping leaver becomes one of the first rows that are awake.
+        // A sleeping leaver becomes one of the first awake rows.
         self.close_gaps_before(asleep, sleepers, (bucket, places), &close);
         self.asleep -= sleepers;
         self.close_gaps_before(len, self.leavers.list.len(), (bucket, places), &close);

@@ -244,7 +244,7 @@ impl<T: Owner> Store<T> {
         self.sleepers = sleepers;
     }
 
-    /// Moves an owner's row to the sleeping part of its bucket, or to the part that is awake.
+    /// Moves an owner's row to the sleeping part of its bucket, or to the awake part.
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
         if let Some(place) = self.places.get(key).map(SharedPlace::get) {
             self.set_row_asleep(place, is_asleep);

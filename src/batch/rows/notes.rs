@@ -30,7 +30,7 @@ pub(crate) struct ChangeRun<T: Owner> {
     pub(crate) end: usize,
     pub(crate) at: f64,
     pub(crate) from: From<T>,
-    /// The guard that has refused them, if one has.
+    /// The guard that has refused these changes, if a guard has.
     pub(crate) refused_by: Option<(Guard, StateRef<T>)>,
 }
 

@@ -29,7 +29,7 @@ pub(crate) type Places = SlotMap<Key, SharedPlace>;
 pub(crate) struct Store<T: Owner> {
     pub(crate) places: Places,
     pub(crate) states: States<T>,
-    /// The owners of each state, by the state's number; owners in owned states of one type are together.
+    /// The owners of each state, by the state's number; owners in owned states of the same type share a bucket.
     pub(crate) buckets: Vec<Columns<T>>,
     /// The owners that have arrived for each bucket in the current tick, by the same numbers.
     pub(crate) arrivals: Vec<Columns<T>>,

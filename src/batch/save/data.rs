@@ -20,7 +20,7 @@ pub struct BatchContent<O> {
     pub states: SavedStates,
     /// Whether times are kept. This begins when a state is first entered at a time other than 0.
     pub has_clock: bool,
-    /// The owners by state. A bucket's number is its place here; the first is that of owners in no state.
+    /// The owners by state. A bucket's number is its position in this list. The first bucket holds the owners without a state.
     pub buckets: Vec<SavedBucket<O>>,
     /// The numbers of the buckets, in the order in which they are updated.
     pub order: Vec<u32>,
@@ -38,9 +38,9 @@ pub struct BatchContent<O> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedKey {
-    /// Its place among all keys, counted from 1.
+    /// The index of the key, counted from 1.
     pub index: u32,
-    /// Its version, an odd number.
+    /// The version of the key, an odd number.
     pub version: u32,
 }
 

@@ -132,7 +132,7 @@ impl<'b, T: Owner> Loading<'b, T> {
     }
 }
 
-/// States.
+/// Reading states.
 impl<T: Owner> Loading<'_, T> {
     /// Finds out what each number stands for, and the order of the numbers.
     fn load_states(&mut self, content: &BatchContent<T>) -> Result<(), LoadError> {
@@ -204,7 +204,7 @@ impl<T: Owner> Loading<'_, T> {
     }
 }
 
-/// Owners.
+/// Reading owners.
 impl<T: Owner> Loading<'_, T> {
     /// Takes over the owners of a state as columns.
     fn load_same(&mut self, number: u32, state: &StateRef<T>, bucket: SavedBucket<T>) -> Result<(), LoadError> {

@@ -21,7 +21,7 @@ pub(super) const LEVELS: u32 = u64::BITS.div_ceil(BITS);
 pub(super) struct Levels {
     /// By level and slot, its list if the slot is occupied. Empty until the first timer.
     lists: Vec<List>,
-    /// By level, one bit for each slot, set if it has a list.
+    /// By level, one bit for each slot, which is set if the slot has a list.
     occupied: [u64; LEVELS as usize],
 }
 
