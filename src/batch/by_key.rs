@@ -13,11 +13,11 @@ use crate::machine::waiting::{Scope, Then};
 use crate::owner::Owner;
 use crate::state::{IntoState, State};
 
-/// The methods of a [`StateMachine`], by key. For a stale key (one whose owner is removed) they do nothing, and return
+/// The methods of a [`StateMachine`], by key. For a stale key (a key whose owner has been removed) they do nothing, and return
 /// `false` or `None`.
 impl<T: Owner> Batch<T> {
-    /// Sets the state that runs beside every other, without calling any callback
-    /// ([rule 3](crate::docs::semantics#rule-3)).
+    /// Sets the global state, which runs beside each owner's own state, without calling any callback ([rule
+    /// 3](crate::docs::semantics#rule-3)).
     ///
     /// # Examples
     ///
@@ -147,7 +147,7 @@ impl<T: Owner> Batch<T> {
     /// Offers a message to every owner's machine, in the order in which [`update`](Self::update) reaches them. Returns
     /// how many handled it.
     ///
-    /// If a callback panics, the owners after that one are not offered the message.
+    /// If a callback panics, the owners after the panicking one are not offered the message.
     ///
     /// # Examples
     ///
@@ -175,7 +175,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.owners_in(&Chase).len(), 3);
     /// ```
     pub fn broadcast(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> usize {
-        // A panic may have kept another from being asked for the count.
+        // A broadcast that panicked may have left its count here.
         self.pass.outcome.handled = 0;
         self.go_over(PassPart::ALL, true, |pass, chunk| pass.offer(message, chunk, cx));
         self.pass.outcome.handled
@@ -375,8 +375,8 @@ impl<T: Owner> Batch<T> {
 
     /// Puts an owner to sleep. Returns `false` for a stale key. See [`Fsm::sleep`].
     ///
-    /// Owners that are asleep are stored apart from those that are awake, and a tick does not touch them, unless there
-    /// is a global state to update for them.
+    /// Sleeping owners are stored apart from awake owners, and a tick does not touch them, unless there is a global state to
+    /// update for them.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! A batch as a container: std's vocabulary, for owners and their keys.
+//! A batch as a container of owners with keys, in the vocabulary of the standard library.
 
 use std::iter::{self, FlatMap, Flatten, FusedIterator, Repeat, Zip};
 use std::ops::{Index, IndexMut};
@@ -33,7 +33,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// When the room would be larger than `isize::MAX` bytes.
+    /// When the new capacity exceeds `isize::MAX` bytes.
     ///
     /// # Examples
     ///
@@ -48,7 +48,8 @@ impl<T: Owner> Batch<T> {
         self.store.reserve(additional, state.into_state());
     }
 
-    /// Frees the unused room of the buckets, in which the owners are. The room for keys, and what the ticks keep, stay.
+    /// Frees the unused capacity of the buckets, which hold the owners. The capacity for keys stays, and so do the buffers of
+    /// the ticks.
     ///
     /// # Examples
     ///
@@ -65,7 +66,7 @@ impl<T: Owner> Batch<T> {
         self.store.spare_extras = Vec::new();
     }
 
-    /// Drops all owners, without any callback. The room stays.
+    /// Drops all owners, without any callback. The capacity stays.
     ///
     /// # Examples
     ///
@@ -81,8 +82,8 @@ impl<T: Owner> Batch<T> {
         drop(self.drain());
     }
 
-    /// Keeps only the owners for which `keep` returns `true`, and drops the others without any callback. The owners are
-    /// visited state by state, in each from the last to the first.
+    /// Keeps only the owners for which `keep` returns `true`, and drops the others without any callback. The owners are visited
+    /// state by state, and within a state from the last to the first.
     ///
     /// # Panics
     ///
@@ -102,7 +103,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(Key, &mut T) -> bool) {
         for bucket in self.store.numbers() {
-            // From the last to the first: the last takes the place of one that goes.
+            // This goes from the last row to the first, because the last row takes the place of a removed row.
             for slot in (0..self.store.buckets[bucket as usize].len()).rev() {
                 let columns = &mut self.store.buckets[bucket as usize];
                 let key = columns.tags[slot].key;
@@ -113,8 +114,8 @@ impl<T: Owner> Batch<T> {
         }
     }
 
-    /// Removes all owners and returns them with their machines, without any callback, in the order of their keys. Those
-    /// that have not been taken are dropped with the iterator.
+    /// Removes all owners and returns them with their machines, without any callback, in the order of their keys. The iterator
+    /// drops the owners that have not been taken when it is dropped.
     ///
     /// # Examples
     ///
@@ -243,7 +244,7 @@ impl<'a, T: Owner> IntoIterator for &'a mut Batch<T> {
     }
 }
 
-/// The keys of a batch, by [`Batch::keys`].
+/// An iterator over the keys of a batch, returned by [`Batch::keys`].
 #[derive(Clone)]
 pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, SharedPlace>);
 
@@ -268,7 +269,7 @@ impl fmt::Debug for Keys<'_> {
     }
 }
 
-/// The owners of a batch with their keys, by [`Batch::iter`].
+/// An iterator over the owners of a batch with their keys, returned by [`Batch::iter`].
 pub struct Iter<'a, T: Owner> {
     len: usize,
     rows: FlatMap<Buckets<'a, T>, Rows<'a, T>, RowsOf<'a, T>>,
@@ -302,8 +303,8 @@ impl<'a, T: Owner> Iterator for Iter<'a, T> {
         (self.len, Some(self.len))
     }
 
-    /// One loop for each bucket, without asking after each row whether the bucket is at its end. A key that the closure does not use
-    /// is not read either.
+    /// Runs one loop for each bucket, without a check after each row whether the bucket ends there. A key that the closure does
+    /// not use is not read.
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut visit: F) -> B {
         self.rows.fold(init, |so_far, (tag, owner)| visit(so_far, (tag.key, owner)))
     }
@@ -324,7 +325,7 @@ impl<T: Owner + fmt::Debug> fmt::Debug for Iter<'_, T> {
     }
 }
 
-/// The owners of a batch with their keys, by [`Batch::iter_mut`].
+/// A mutable iterator over the owners of a batch with their keys, returned by [`Batch::iter_mut`].
 pub struct IterMut<'a, T: Owner> {
     len: usize,
     rows: Flatten<vec::IntoIter<Zip<slice::Iter<'a, Tag>, slice::IterMut<'a, T>>>>,
@@ -353,7 +354,7 @@ impl<T: Owner> fmt::Debug for IterMut<'_, T> {
     }
 }
 
-/// The owners that are removed from a batch, by [`Batch::drain`].
+/// An iterator that removes all owners from a batch, returned by [`Batch::drain`].
 pub struct Drain<'a, T: Owner> {
     keys: vec::IntoIter<Key>,
     batch: &'a mut Batch<T>,
@@ -376,7 +377,7 @@ impl<T: Owner> Iterator for Drain<'_, T> {
 impl<T: Owner> ExactSizeIterator for Drain<'_, T> {}
 impl<T: Owner> FusedIterator for Drain<'_, T> {}
 
-/// Drops the owners that have not been asked for, each by itself.
+/// Drops the remaining owners one by one, so that a panic in the `Drop` of an owner does not keep the others.
 impl<T: Owner> Drop for Drain<'_, T> {
     fn drop(&mut self) {
         let mut panic = FirstPanic::new();

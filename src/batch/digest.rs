@@ -1,4 +1,4 @@
-//! One number for all that a batch holds, to see whether two of them are the same.
+//! A digest of the contents of a batch, to check whether two batches are the same.
 
 use std::hash::Hasher;
 
@@ -12,18 +12,18 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<T: Owner> Batch<T> {
-    /// Returns a digest of all owners and their machines: 64 bits that two batches have in common exactly when they hold the
-    /// same, apart from a chance of one in 2^64.
+    /// Returns a digest of all owners and their machines. Two batches with the same contents have the same digest. Two batches
+    /// with different contents have different digests, except with a chance of 1 in 2^64.
     ///
-    /// `owner` adds what counts of an owner, usually by [`Hash`](std::hash::Hash). The batch adds, for each key: the names of
-    /// the active states, of the previous state, of those on the stack and of those that history remembers; when the active
-    /// states were entered, and whether they were; the times on the stack; the timers, and whether the owner is asleep and until
-    /// when. States of one name are the same state here. What an owned state or a timer's message holds is not looked at, and
-    /// the global does not count.
+    /// `owner` adds the data of an owner to the hash, usually by [`Hash`](std::hash::Hash). For each key, the batch adds the
+    /// names of the active states, of the previous state, of the states on the stack and of the states that history remembers;
+    /// whether and when the active states were entered; the times on the stack; the timers; and whether the owner is asleep and
+    /// until when. Two states with the same name count as the same state. The data of owned states, the messages of timers and
+    /// the global state do not count.
     ///
-    /// The digest depends on no address, on no order of rows, and not on the platform as long as that is little-endian: the
-    /// two sides of a network game can compare theirs. It may change with a new version of this crate. `owner` is called once
-    /// for each owner, in the order of [`iter`](Self::iter).
+    /// The digest depends neither on addresses, nor on the order of rows, nor on the platform, as long as it is little-endian.
+    /// So the two sides of a network game can compare their digests. The digest may change with a new version of this crate.
+    /// `owner` is called once for each owner, in the order of [`iter`](Self::iter).
     ///
     /// # Examples
     ///
@@ -57,11 +57,11 @@ impl<T: Owner> Batch<T> {
         self.sum_up(|key, hasher| hasher.write_u64(key.data().as_ffi()), owner)
     }
 
-    /// Returns a digest of all owners and their machines without their keys: however owners are split over batches, the
-    /// wrapping sum of the batches' digests is the same.
+    /// Returns a digest of all owners and their machines without their keys. If owners are split over several batches, the
+    /// wrapping sum of the batches' digests does not depend on how they are split.
     ///
-    /// What counts is what counts in [`digest`](Self::digest), except for the keys. `owner` adds what tells one owner from
-    /// another, such as a number of its own.
+    /// The same data counts as in [`digest`](Self::digest), except for the keys. `owner` should add data that tells one owner
+    /// from another, such as a number of its own.
     ///
     /// # Examples
     ///

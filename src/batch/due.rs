@@ -1,8 +1,8 @@
-//! What is due at the beginning of a tick.
+//! Carries out the timers and the ends of sleeps that are due at the beginning of a tick.
 //!
-//! Nearly all owners for whom something is due wake, or change from one state to another. They do so here, before any owner is
-//! updated: those asleep are moved to those awake, which brings them side by side, and those that change do it together. An owner
-//! for whom anything else is due has its tick by itself, when the others of its chunk have theirs.
+//! Nearly all owners for which something is due only wake, or change from one state to another. They do so here, before any
+//! owner is updated: the rows of sleeping owners move to the awake part of their bucket, which brings them side by side, and
+//! the owners that change do so in bulk. An owner for which anything else is due is ticked alone, when its chunk has its turn.
 
 use std::hint;
 
@@ -17,19 +17,20 @@ use super::wait::waiter::Until;
 use crate::owner::{Owner, now};
 use crate::state::{Kind, Mover};
 
-/// How many owners are looked at together, so that the processor waits for all of them at once. The data of more would have left
-/// the cache before they are used.
+/// The number of owners whose data is read ahead together, so that the processor waits for all of it at once. With more owners,
+/// the first data would have left the cache before it is used.
 const TOGETHER: usize = 64;
 
 impl<T: Owner> Batch<T> {
-    /// Carries out what is due at the beginning of a tick, except for owners that have it in their own tick.
+    /// Wakes or changes the owners for which nothing else is due. Notes the owners for which anything else is due, for their
+    /// own tick.
     pub(crate) fn carry_out_due(&mut self, part: PassPart, cx: &mut T::Context<'_>) {
         let Self { store, pass, .. } = self;
         store.find_due(now::<T>(cx), part);
         let mut panic = FirstPanic::new();
         for nth in 0..store.states.order().len() {
             let Some(&bucket) = store.states.order().get(nth) else { break };
-            // After a panic, too: what is due is no longer noted anywhere else.
+            // This goes on after a panic, because the timers of these changes have already been removed.
             store.change_due(bucket, pass, &mut panic, cx);
         }
         store.settle_all();
@@ -44,11 +45,11 @@ impl<T: Owner> Batch<T> {
 }
 
 impl<T: Owner> Store<T> {
-    /// Finds the owners of a pass for which something is due at a time. Wakes the ones that only wake or change.
+    /// Finds the owners in `part` for which something is due at the time `now`. Wakes the owners that only wake or change.
     fn find_due(&mut self, now: f64, part: PassPart) {
         let mut due = std::mem::take(&mut self.due);
         if part.k == 0 {
-            // The parts of one tick have one time.
+            // All parts of a tick have the same time, so the clock is noted once.
             self.timers.note_clock(now);
         }
         self.timers.advance(now, |key| {
@@ -74,7 +75,7 @@ impl<T: Owner> Store<T> {
         self.due = due;
     }
 
-    /// Reads something of all that waking an owner will read, but the owner.
+    /// Reads a part of each piece of data that waking an owner will read, except the owner itself.
     fn look_ahead(&self, key: Key) -> u64 {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return 0 };
         let columns = &self.buckets[place.bucket as usize];
@@ -83,7 +84,8 @@ impl<T: Owner> Store<T> {
         previous ^ entered_at ^ self.timers.next(key).map_or(0, f64::to_bits)
     }
 
-    /// Takes out what is due for an owner, if it only wakes, or changes from one state to another. Returns whether it does.
+    /// Removes the due timers of an owner, if the owner only wakes or changes from one state to another. Returns whether it
+    /// does.
     fn take_plain(&mut self, key: Key, now: f64) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
         let known = self.states.get(place.bucket);
@@ -101,7 +103,7 @@ impl<T: Owner> Store<T> {
         true
     }
 
-    /// Wakes the owners that only wake or change. One short loop does nothing else, so that the processor fetches
+    /// Wakes the owners that only wake or change. This short loop does nothing else, so that the processor fetches the data of
     /// several owners at a time.
     fn wake_plain(&mut self) {
         let plain = std::mem::take(&mut self.plain);
@@ -115,7 +117,7 @@ impl<T: Owner> Store<T> {
         self.plain = plain;
     }
 
-    /// Makes the changes that are due for the owners of a bucket, for many at a time.
+    /// Makes the changes that are due for the owners of a bucket, in bulk.
     fn change_due(&mut self, bucket: u32, pass: &mut Pass<T>, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
         let mut changes = std::mem::take(&mut self.buckets[bucket as usize].changes_due);
         changes.sort_unstable();
@@ -136,7 +138,7 @@ impl<T: Owner> Store<T> {
         self.buckets[bucket as usize].changes_due = changes;
     }
 
-    /// Notes the rows of the owners for which something else is due.
+    /// Notes, in each bucket, the rows of the owners for which anything else is due.
     fn note_due(&mut self) {
         let Self { places, buckets, due, .. } = self;
         if due.is_empty() {

@@ -46,7 +46,7 @@ impl<T: Owner> Batch<T> {
     /// Returns the journal that is being written, for [clearing](Journal::clear) it, adding to it or replacing it.
     pub fn journal_mut(&mut self) -> Option<&mut Journal> {
         let journaling = self.store.journaling.as_mut()?;
-        // It may be exchanged for another one, which calls the states something else.
+        // The caller may replace the journal by another one, in which the states have other symbols.
         journaling.forget_numbers();
         Some(&mut journaling.journal)
     }

@@ -1,7 +1,7 @@
 //! Many owners, sorted by state.
 
-// The layer above `known`, `wait`, `rows` and `chunk`, which have their folders here. It knows machines and the journal, and
-// neither files nor casts. What is in `save` belongs to the layer of saving, above this one.
+// This layer stands above `known`, `wait`, `rows` and `chunk`, which have folders here. It knows machines and the journal, but
+// neither files nor casts. The folder `save` belongs to the layer of saving, above this one.
 
 mod by_key;
 mod chunk;
@@ -202,7 +202,7 @@ impl<T: Owner> Batch<T> {
         Self::of(Store::with_capacity(0))
     }
 
-    /// Gives all owners a state that runs beside every other. It is never entered or exited
+    /// Sets the global state, which runs for every owner beside its own state. The global state is never entered or exited
     /// ([rule 3](crate::docs::semantics#rule-3)).
     ///
     /// # Examples
@@ -228,7 +228,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// When the batch has 2^32 - 2 owners, or knows as many states.
+    /// When the batch has 2^32 - 2 owners or knows 2^30 - 2 states.
     ///
     /// # Examples
     ///
@@ -247,8 +247,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// As for [`insert`](Self::insert), and when a callback panics: the owner is then dropped, because the caller does not have its
-    /// key.
+    /// As for [`insert`](Self::insert), and when a callback panics: the owner is then dropped, because the caller does not have
+    /// its key.
     ///
     /// # Examples
     ///
@@ -300,8 +300,8 @@ impl<T: Owner> Batch<T> {
         Ok(self.store.insert(owner, machine.into_seat()))
     }
 
-    /// Removes an owner and returns it with its machine, without calling any callback. `None` for a stale key (one
-    /// whose owner is removed).
+    /// Removes an owner and returns it with its machine, without calling any callback. Returns `None` for a stale key (a key
+    /// whose owner has been removed).
     ///
     /// # Examples
     ///
@@ -490,13 +490,13 @@ impl<T: Owner> Batch<T> {
         if !self.store.timers.is_empty() {
             self.carry_out_due(part, cx);
         }
-        // The global is updated for sleeping owners, too.
+        // The global state is updated for sleeping owners, too.
         let with_sleepers = self.store.global.is_updating;
         self.go_over(part, with_sleepers, |pass, chunk| pass.run(chunk, cx));
     }
 
-    /// Calls a function for each chunk of owners, and then moves the owners that have changed. Sleeping owners may be left out,
-    /// unless something is due for them.
+    /// Calls `act` for each chunk of owners, and then moves the owners that have changed. If `with_sleepers` is `false`, the
+    /// chunks of sleeping owners for which nothing is due are left out.
     fn go_over(&mut self, part: PassPart, with_sleepers: bool, mut act: impl FnMut(&mut Pass<T>, &mut Chunk<'_, T>)) {
         let mut panic = FirstPanic::new();
         for nth in 0..self.store.states.order().len() {
@@ -595,7 +595,7 @@ impl<T: Owner + Clone> Clone for Batch<T> {
     }
 
     fn clone_from(&mut self, source: &Self) {
-        // They remember the numbers of states, which are others now.
+        // The passes cache numbers of states, and these numbers now stand for other states.
         self.pass.forget_numbers();
         #[cfg(feature = "parallel")]
         {

@@ -93,7 +93,7 @@ impl<T: Owner> Batch<T> {
         self.store.owner_mut(key)
     }
 
-    /// Returns the state that runs beside every other.
+    /// Returns the global state, which runs beside each owner's own state.
     ///
     /// # Examples
     ///
@@ -360,9 +360,9 @@ impl<T: Owner> Batch<T> {
 
     /// Returns how many owners are in each state, in the order in which the batch first saw the states.
     ///
-    /// The owned states of one type count as one state, which is represented by the first of them; when no owner is in
-    /// any of them, they are left out. A state that all owners have left, or that owners have only asked for, may be in
-    /// the list with no owners. Owners without a state are not counted.
+    /// The owned states of one type count as one state, which is represented by the first of them; when no owner is in any of
+    /// them, they are left out. A state that all owners have left, or that owners have only requested, may be in the list with
+    /// no owners. Owners without a state are not counted.
     ///
     /// # Examples
     ///

@@ -293,8 +293,8 @@ pub trait State<T: Owner>:
 
 impl_downcast!(sync State<T> where T: Owner);
 
-/// The sealed part of [`State`], the same for every state: one virtual call for several answers, or for many owners, inside which
-/// the state's own methods are inlined.
+/// The sealed part of [`State`], implemented once for all states. One virtual call answers several questions, or serves many
+/// owners, and the compiler inlines the state's own methods into it.
 pub trait Bulk<T: Owner> {
     /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)).
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);

@@ -1,40 +1,41 @@
-//! An owner of a batch that asks for one change, and lists of such owners.
+//! Movers: owners of a batch that request one change. Also look-ups in lists of movers.
 //!
-//! Nothing here depends on the type of the owner, so it is compiled once for all of them.
+//! Nothing here depends on the owner's type, so this code is compiled once for all types.
 
 #![cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch makes movers"))]
 
 use crate::change::Cause;
 
-/// An owner of a chunk that asks for one change: its slot, and what else the batch notes of it.
+/// An owner of a chunk that requests one change: its slot, the kind and the target of the change and, for some, the previous
+/// state.
 ///
-/// One word, so that it is copied as one.
+/// It is one word, so that copying it is cheap.
 #[derive(Clone, Copy, Debug)]
 pub struct Mover(pub(crate) u64);
 
-/// How many of the lowest bits hold the slot.
+/// The number of lowest bits that hold the slot.
 const SLOT_BITS: u32 = 16;
 
 impl Mover {
-    /// The owner's place in the chunk.
+    /// Returns the owner's slot in the chunk.
     #[inline]
     pub(crate) fn slot(self) -> usize {
         (self.0 & ((1 << SLOT_BITS) - 1)) as usize
     }
 }
 
-/// What a mover asks for, in two bits.
+/// The kind of request that a mover stands for, in two bits.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u8)]
 pub(crate) enum Kind {
     Change,
     Force,
     Revert,
-    /// A state is to be ensured that is active: nothing is done.
+    /// An `ensure_state` for a state that is already active: nothing happens.
     Nothing,
 }
 
-/// Between kind and target lies the number of the previous state.
+/// The bits between the kind and the target hold one more than the number of the previous state, or 0 for the bucket's state.
 const PREVIOUS_SHIFT: u32 = SLOT_BITS + 2;
 
 const PREVIOUS_MASK: u32 = (1 << (32 - PREVIOUS_SHIFT)) - 1;
@@ -45,7 +46,7 @@ impl Mover {
         Self(u64::from(target) << 32 | (kind as u64) << SLOT_BITS | slot as u64)
     }
 
-    /// The number of the state that the owner asks for.
+    /// Returns the number of the state that the owner requests.
     #[inline]
     pub(crate) fn target(self) -> u32 {
         (self.0 >> 32) as u32
@@ -70,13 +71,14 @@ impl Mover {
         }
     }
 
-    /// A change that an owner has made, whose previous state then had the number `previous`; `None` if the number is too large.
+    /// Creates a mover for a change that an owner has already made. `previous` is the number of its previous state after the
+    /// change. Returns `None` if this number is too large.
     pub(crate) fn made(slot: usize, target: u32, previous: u32) -> Option<Self> {
         let mover = Self::new(slot, Kind::Change, target);
         (previous < PREVIOUS_MASK).then(|| Self(mover.0 | u64::from(previous + 1) << PREVIOUS_SHIFT))
     }
 
-    /// The number of the state that will be the owner's previous one: that of its bucket, unless the mover names another.
+    /// Returns the number of the owner's previous state after the change: `bucket`, unless the mover has another number.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "few bits are left")]
     pub(crate) fn previous_or(self, bucket: u32) -> u32 {
@@ -86,19 +88,19 @@ impl Mover {
         }
     }
 
-    /// The place of a slot's mover in a list, which is by ascending slot, as all lists of movers are.
+    /// Returns the position of a slot's mover in a list. All lists of movers are sorted by slot.
     #[inline]
     pub(crate) fn position(movers: &[Self], slot: usize) -> Option<usize> {
         movers.binary_search_by_key(&slot, |mover| mover.slot()).ok()
     }
 
-    /// A slot's mover in a list.
+    /// Returns a slot's mover from a list.
     #[inline]
     pub(crate) fn find(movers: &[Self], slot: usize) -> Option<Self> {
         Self::position(movers, slot).map(|at| movers[at])
     }
 
-    /// How many movers of a list come before a slot.
+    /// Returns how many movers of a list have a lower slot.
     pub(crate) fn count_before(movers: &[Self], slot: usize) -> usize {
         movers.partition_point(|mover| mover.slot() < slot)
     }

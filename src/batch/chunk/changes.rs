@@ -1,8 +1,8 @@
-//! The changes that the owners of a chunk have asked for as movers, made together: each step for all of them (rule 19).
+//! Makes the changes of a chunk's movers in bulk: each step is done for all movers before the next step begins (rule 19).
 //!
-//! They all leave one state, and its ancestors that are not around their targets. The steps and their order are as in any
-//! change; each step calls a state once for all the owners that it concerns. After a panic a step goes on with the owner behind
-//! the one that panicked (rule 22).
+//! All movers leave the same state, and those of its ancestors that are not ancestors of their targets. The steps and their
+//! order are the same as in any change. Each step calls a state once for all owners that take the step. After a panic, a step
+//! continues with the owner after the one that panicked (rule 22).
 
 use std::mem;
 use std::ops::Range;
@@ -20,36 +20,36 @@ use crate::owner::{Owner, log_change, logs_changes, now, tell};
 use crate::slice::FsmSlice;
 use crate::state::{Kind, Mover, StateRef};
 
-/// Up to how many movers sorting is quicker than counting by target.
+/// Up to this many movers, sorting is faster than counting by target.
 const FEW: usize = 6;
 
-/// Up to how many states movers are counted by target, rather than sorted.
+/// Up to this many states, movers are counted by target; with more states they are sorted.
 const MOST_COUNTED: usize = 256;
 
-/// Movers by target; kept from one chunk to the next so that nothing is allocated.
+/// Movers grouped by target. The lists are kept from one chunk to the next, so that nothing is allocated.
 #[derive(Default)]
 struct Grouping {
-    /// The movers of each target, by slot.
+    /// The movers, sorted by target, and by slot within a target.
     movers: Vec<Mover>,
     groups: Vec<MoverGroup>,
-    /// The most active states that any group stays in.
+    /// The largest `kept` of all groups.
     most_kept: usize,
-    /// Where in `movers` the next one to each target goes. All 0 in between.
+    /// By target, the position in `movers` of the next mover to it. All entries are 0 between two calls.
     places: Vec<usize>,
 }
 
-/// Movers with the same target: up to `end`, from where the group before ends.
+/// Movers with the same target. A group begins where the group before ends, and goes up to `end`.
 #[derive(Clone, Copy)]
 struct MoverGroup {
     target: u32,
     end: usize,
-    /// How many active states, from the outermost, they stay in.
+    /// How many active states, counted from the outermost, these movers do not leave.
     kept: usize,
 }
 
 impl Grouping {
-    /// Sorts the movers that leave a bucket by target: always in the same order, so that the calls that follow are the same each
-    /// time.
+    /// Sorts the movers that leave a bucket by target, and by slot within a target, so that the calls that follow come in the
+    /// same order in each run.
     fn group<T: Owner>(&mut self, movers: &[Mover], bucket: u32, states: &States<T>) {
         self.movers.clear();
         self.movers.extend_from_slice(movers);
@@ -63,7 +63,7 @@ impl Grouping {
         self.divide(bucket, states);
     }
 
-    /// Finds a place for each target, then puts each mover at the next place of its own.
+    /// Counts the movers to each target, and then puts each mover at the next free position of its target.
     fn sort_by_counting(&mut self, movers: &[Mover], states: usize) {
         let Self { movers: grouped, places, .. } = self;
         if places.len() < states {
@@ -84,7 +84,7 @@ impl Grouping {
         places.fill(0);
     }
 
-    /// Divides the movers, which are sorted, into groups.
+    /// Divides the sorted movers into groups.
     fn divide<T: Owner>(&mut self, bucket: u32, states: &States<T>) {
         let Self { movers, groups, most_kept, .. } = self;
         groups.clear();
@@ -98,39 +98,39 @@ impl Grouping {
         }
     }
 
-    /// Whether a mover leaves the state at a depth.
+    /// Returns whether a mover leaves the state at a depth.
     fn leaves(&self, mover: Mover, depth: usize) -> bool {
-        // The groups are by target.
+        // The groups are sorted by target.
         let group = self.groups.binary_search_by_key(&mover.target(), |group| group.target);
         group.is_ok_and(|group| self.groups[group].kept <= depth)
     }
 }
 
-/// Room for making many changes, kept from one chunk to the next so that nothing is allocated.
+/// Buffers for making many changes. They are kept from one chunk to the next, so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Workspace {
     grouping: Grouping,
-    /// The movers of one step, where these are not all.
+    /// The movers that take part in a step, if not all do.
     some: Vec<Mover>,
     /// The slots of the movers that a guard has refused.
     refused: Vec<usize>,
-    /// The slots of the movers that are left out of what follows.
+    /// The slots of the movers that take no part in the following steps.
     dropped: Slots,
-    /// Room for when the states around a target count as entered.
+    /// The buffer for `AncestorTimes`.
     times: Vec<f64>,
 }
 
-/// The changes of some movers, which are in the order of slots.
+/// The changes of a chunk's movers. The movers are sorted by slot.
 pub(crate) struct ManyChanges<'p, 'a, 'x, T: Owner> {
     pub(crate) callees: Callees<'p, 'a, T>,
     pub(crate) movers: &'p mut Vec<Mover>,
-    /// When they change, in seconds.
+    /// The time of the changes, in seconds.
     pub(crate) moved_at: &'p mut f64,
     pub(crate) workspace: &'p mut Workspace,
     pub(crate) cx: &'p mut T::Context<'x>,
 }
 
-/// The owners of a chunk, with all that the handles in their callbacks point into.
+/// The owners of a chunk, with all data to which the handles in their callbacks refer.
 pub(crate) struct Callees<'p, 'a, T: Owner> {
     pub(crate) owners: &'p mut [T],
     pub(crate) rows: &'p Rows<'a, T>,
@@ -140,8 +140,8 @@ pub(crate) struct Callees<'p, 'a, T: Owner> {
 }
 
 impl<T: Owner> Callees<'_, '_, T> {
-    /// Calls `act` with the movers that are left until it has gone through all. If it panics, that mover's requests are dropped,
-    /// its slot is added to `dropped`, and `act` goes on behind it.
+    /// Calls `act` with all movers. If a mover's callback panics, drops the requests of this mover, adds its slot to `dropped`,
+    /// and calls `act` again with the movers after it.
     fn go_through(
         &mut self,
         movers: &[Mover],
@@ -154,14 +154,14 @@ impl<T: Owner> Callees<'_, '_, T> {
         while at < movers.len() {
             let (all, rest) = (0..self.owners.len(), &movers[at..]);
             let Some(slot) = self.call((&phase, scope), all, &[], |owners, fsm| act(owners, rest, fsm)) else { return };
-            // The movers of one list are by slot.
+            // A list of movers is sorted by slot.
             at += Mover::count_before(rest, slot + 1).max(1);
             dropped.insert(slot);
         }
     }
 
-    /// Calls `act` with some owners, and with their handles. If it panics, the requests of the owner whose callback panicked are
-    /// dropped, and its slot is returned.
+    /// Calls `act` with the owners in `slots` and their handles. If a callback panics, drops the requests of its owner and
+    /// returns this owner's slot.
     #[inline]
     pub(super) fn call(
         &mut self,
@@ -190,7 +190,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         carry_out(&mut self);
     }
 
-    /// The state that all of them leave.
+    /// Returns the state that all movers leave.
     fn from(&self) -> &'a StateRef<T> {
         self.callees.rows.known().state()
     }
@@ -199,7 +199,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         self.callees.rows.states()
     }
 
-    /// The states that an owner leaves, innermost first, with their depths, and whether all owners leave them.
+    /// Iterates over the states that movers leave, innermost first: the depth, the state, and whether all movers leave it.
     fn left(&self) -> impl Iterator<Item = (usize, &'a StateRef<T>, bool)> + use<'a, T> {
         let (known, most_kept) = (self.callees.rows.known(), self.workspace.grouping.most_kept);
         (0..=known.ancestors.len()).rev().map(move |depth| (depth, known.at(depth), depth >= most_kept))
@@ -224,7 +224,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
-    /// The movers of the `nth` group, how many active states they stay in, and their target.
+    /// Returns the range of the `nth` group's movers, how many active states they do not leave, and their target.
     fn group(&self, nth: usize) -> (Range<usize>, usize, &'a KnownState<T>) {
         let groups = &self.workspace.grouping.groups;
         let start = nth.checked_sub(1).map_or(0, |before| groups[before].end);
@@ -252,7 +252,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
-    /// Tells owners that a guard has refused their changes, which are dropped: some of a group, or of all.
+    /// Drops the changes that a guard has refused, and tells the owners. The movers are those of `group`, or all movers if it
+    /// is `None`.
     fn refuse_movers(&mut self, group: Option<Range<usize>>, refusal: Refusal<'_, T>) {
         let (from, states) = (self.from(), self.states());
         let Self { callees: Callees { owners, rows, ledger, panic, .. }, movers, workspace, cx, .. } = self;
@@ -262,7 +263,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
         let movers = group.map_or(&movers[..], |group| &grouping.movers[group]);
         let now = panic.catch(|| now::<T>(cx)).unwrap_or(0.0);
-        // Both are by slot.
+        // Both lists are sorted by slot.
         let (mut refused_slots, mut movers) = (refused.iter(), movers.iter());
         let mut refuse = |&slot: &usize| {
             dropped.insert(slot);
@@ -278,7 +279,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         refused.clear();
     }
 
-    /// Drops all movers that have been left out since the last pass, in one pass.
+    /// Removes the dropped movers from all lists, in one pass over each list.
     fn leave_out_dropped(&mut self) {
         let Workspace { grouping, dropped, .. } = &mut *self.workspace;
         if !dropped.is_empty() {
@@ -289,9 +290,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
-    /// Tells the owners of their changes, and `log` first.
+    /// Calls `log` and then `on_change` for each mover.
     ///
-    /// No index is ever out of bounds. Written with `get`, all of this vanishes where there is nothing to tell.
+    /// The code uses `get` although no index is ever out of bounds: without a possible panic, the optimizer removes the whole
+    /// loop if `log` and `on_change` do nothing.
     #[inline]
     fn tell_each(&mut self, log: impl Fn(&T, &Change<'_, T>)) {
         let (from, states) = (self.from(), self.states());
@@ -311,12 +313,12 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             owner.on_change(&change, cx);
         };
         while let Some(mover) = up_to_panic(panic, &mut rest, &mut tell) {
-            // It has changed, and does not enter.
+            // The owner has changed, but its `enter` does not run.
             dropped.insert(mover.slot());
         }
     }
 
-    /// Tells the owners of a group that their changes are complete: the owners that have entered, and are where they went.
+    /// Calls `after_change` for the owners of a group whose `enter` has returned and that are still in the new state.
     #[inline]
     fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
         let from = self.from();
@@ -338,7 +340,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
-    /// Enters the state at a depth, for the movers of a group that have come so far.
+    /// Calls `enter` of the state at `depth` for the movers of a group that have reached this depth.
     fn enter_one(&mut self, known: &KnownState<T>, (kept, depth): (usize, usize), group: Range<usize>) {
         let Self { callees, moved_at, workspace, cx, .. } = self;
         let (rows, at) = (callees.rows, **moved_at);
@@ -346,7 +348,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), at, times);
         let entering = Entering { known, kept, depth, at, times };
-        // Without the movers whose `on_change` or `enter` has panicked, and those that a change made at once has taken elsewhere.
+        // This leaves out the movers whose `on_change` or `enter` has panicked, and the movers that a change made at once has
+        // taken to another state.
         let mut entered = movers;
         let Ledger { individuals, .. } = &mut callees.ledger;
         let are_individuals = depth > kept && individuals.has_unfinished();
@@ -367,8 +370,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             entering.state().enter_each(owners, rest, fsm, cx);
         });
         if !entering.is_innermost() && !dropped.is_empty() {
-            // Also owners whose `on_change` has panicked: they stay where the change has come to. An owner that has stopped
-            // further out stays there.
+            // This includes owners whose `on_change` has panicked: they stay at the depth that the change has reached. An owner
+            // that has stopped at an outer depth stays there.
             for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
                 callees.ledger.individual(mover.slot(), rows, Some(&entering)).is_touched = true;
             }
@@ -400,7 +403,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             callees.go_through(leaving, at, dropped, |owners, rest, fsm| state.exit_each(owners, rest, fsm, cx));
             let Callees { owners, rows, ledger, panic, .. } = callees;
             for (slot, request) in mem::take(&mut ledger.asked.misused) {
-                // The requests of an owner that has panicked are dropped.
+                // The requests of an owner whose `exit` has panicked are dropped.
                 if !dropped.contains(slot) {
                     panic.catch(|| log_misuse(&owners[slot], &request, from.as_option(), BEING_LEFT));
                 }
@@ -421,7 +424,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         if let Some(now) = panic.catch(|| now::<T>(cx)) {
             **moved_at = now;
         } else {
-            // All owners have left their state, and none of them arrives.
+            // The clock has panicked: all `exit`s have run, but the owners stay in the state that they were leaving.
             movers.drain(..).for_each(|mover| ledger.stay(mover.slot(), rows, from));
             workspace.grouping.movers.clear();
             workspace.grouping.groups.clear();
@@ -446,14 +449,14 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     }
 }
 
-/// The movers for which `is_selected` returns `true`, which are written to `room`.
+/// Copies the movers for which `is_selected` returns `true` to `room`, and returns them.
 fn select<'m>(movers: &[Mover], room: &'m mut Vec<Mover>, is_selected: impl Fn(Mover) -> bool) -> &'m [Mover] {
     room.clear();
     room.extend(movers.iter().filter(|mover| is_selected(**mover)));
     room
 }
 
-/// Calls `act` with each of the rest, up to the one for which it panics. Returns that one.
+/// Calls `act` with each item of `rest` until it panics. Returns the item for which it panicked.
 #[inline]
 fn up_to_panic<'r, R>(
     panic: &mut FirstPanic,

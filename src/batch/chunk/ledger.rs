@@ -1,8 +1,8 @@
-//! The ledger of a chunk: what each of its owners has done so far in the tick under way. Each question about an owner is answered
-//! here.
+//! The ledger of a chunk: the requests that each owner has made so far in the current tick. All questions about the requests of
+//! an owner are answered here.
 //!
-//! Nearly all owners ask for nothing, or for one change: these are *movers*, eight bytes each, which change together. An owner
-//! that asks for anything else is an individual.
+//! Nearly all owners request nothing or one change. An owner that requests one change is a *mover*: it takes eight bytes, and
+//! changes in bulk. An owner that only waits is a *waiter*. An owner that requests anything else is an *individual*.
 
 use std::mem;
 
@@ -17,22 +17,22 @@ use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::{Kind, Mover, State, StateRef};
 
-/// What one owner has done.
+/// The entry of one owner in the ledger.
 pub(crate) enum Entry<'e, T: Owner> {
-    /// Nothing. All there is of it is its row.
+    /// The owner has no entry: it has requested nothing, and all its data is in its row.
     Blank,
-    /// It has asked for one change, and for nothing else.
+    /// The owner has requested one change and nothing else.
     Mover,
-    /// It has asked to wait, and for nothing else.
+    /// The owner has requested waits and nothing else.
     Waiter,
-    /// It has done more than that, and finishes its tick by itself.
+    /// The owner has made other requests, and finishes its tick alone.
     Individual(&'e Individual<T>),
 }
 
 pub(crate) struct Ledger<'l, T: Owner> {
     pub(crate) asked: &'l mut Asked<T>,
     pub(crate) individuals: &'l mut Individuals<T>,
-    /// Singletons that an owner has asked for, and that the batch does not know.
+    /// Singletons that owners have requested and that the batch does not know yet.
     pub(crate) unmet: &'l mut Vec<&'static dyn State<T>>,
     pub(crate) notes: &'l mut Notes<T>,
 }
@@ -51,18 +51,18 @@ impl<T: Owner> Ledger<'_, T> {
         }
     }
 
-    /// Whether the owners from a slot on have done nothing.
+    /// Returns whether no owner from `slot` on has an entry.
     pub(crate) fn is_blank_from(&self, slot: usize) -> bool {
         !self.individuals.has_unfinished() && self.asked.has_none_from(slot)
     }
 
-    /// Whether a change that the owner at a slot has made at once has cut short the change under way.
+    /// Returns whether the owner at a slot has made a change at once, which has ended its bulk change early.
     pub(crate) fn is_cut_short(&self, slot: usize) -> bool {
         self.individuals.get(slot).is_some_and(|individual| individual.made > 0)
     }
 
-    /// The owner at a slot as an individual. If it has not been one, it takes over what is written down of it. `entering` is the
-    /// step that it is in, if it is being changed.
+    /// Returns the individual of the owner at a slot. If there is none yet, creates it from the owner's mover and waits.
+    /// `entering` is the current step, if the owner is being changed.
     pub(crate) fn individual(
         &mut self,
         slot: usize,
@@ -89,7 +89,7 @@ impl<T: Owner> Ledger<'_, T> {
         individuals.get_mut(slot).expect("it is one now")
     }
 
-    /// Withdraws the changes that the owner at a slot has asked for.
+    /// Withdraws the changes that the owner at a slot has requested (rule 37).
     pub(crate) fn withdraw_changes(&mut self, slot: usize) {
         match self.individuals.get_mut(slot) {
             Some(individual) => individual.requests.withdraw_changes(),
@@ -97,7 +97,7 @@ impl<T: Owner> Ledger<'_, T> {
         }
     }
 
-    /// Withdraws all that the owner at a slot has asked for in the callback that is running.
+    /// Withdraws all requests that the owner at a slot has made in the callback that is running (rule 37).
     pub(crate) fn withdraw_all(&mut self, slot: usize) {
         if let Some(Individual { requests, count, seat, .. }) = self.individuals.get_mut(slot) {
             requests.withdraw_all(count, seat);
@@ -107,7 +107,7 @@ impl<T: Owner> Ledger<'_, T> {
         }
     }
 
-    /// Leaves the owner at a slot in the state `from`, where it was, though its `exit` has run.
+    /// Keeps the owner at a slot in the state `from`, although the state's `exit` has run.
     pub(crate) fn stay(&mut self, slot: usize, rows: &Rows<'_, T>, from: &StateRef<T>) {
         let individual = self.individual(slot, rows, None);
         individual.load(rows);
@@ -115,7 +115,7 @@ impl<T: Owner> Ledger<'_, T> {
         individual.is_touched = true;
     }
 
-    /// Drops what the owner at a slot has asked for in a callback that has panicked.
+    /// Drops the requests that the owner at a slot has made in a callback that panicked.
     pub(crate) fn forget(&mut self, slot: usize, panic: &mut FirstPanic) {
         if !self.individuals.forget(slot, panic) {
             self.asked.forget(slot);
@@ -123,23 +123,23 @@ impl<T: Owner> Ledger<'_, T> {
     }
 }
 
-/// What the owners of a chunk have asked for, except individuals.
+/// The requests of a chunk's owners, except those of individuals.
 pub(crate) struct Asked<T: Owner> {
-    /// In the order of slots.
+    /// Sorted by slot.
     movers: Vec<Mover>,
-    /// Whether some movers are individuals now, or have nothing to do.
+    /// Whether `movers` contains owners that are individuals now, or movers of the kind `Nothing`.
     has_stale: bool,
-    /// Whether some movers since the last look are forced.
+    /// Whether a forced change has been added since this field was last read.
     pub(crate) has_forced: bool,
-    /// What was asked for in `exit`s, to be refused.
+    /// The requests that were made in `exit`, with the slots of their owners. They are refused.
     pub(crate) misused: Vec<(usize, Request<T>)>,
-    /// The timers and sleeps that owners ask for, except individuals.
+    /// The timers and sleeps that owners request, except those of individuals.
     pub(crate) waits: Waits,
-    /// The lowest slot from which on a request may be a mover.
+    /// Only a request of an owner at this slot or a higher one can become a mover.
     open_from: usize,
     /// Whether the bucket's owners can change in bulk.
     is_bulk: bool,
-    /// The numbers of singletons that are changed to in bulk.
+    /// A cache of the numbers of singletons to which owners change in bulk.
     pub(crate) numbers: Numbers<T>,
 }
 
@@ -161,24 +161,25 @@ impl<T: Owner> Asked<T> {
         !self.movers.is_empty()
     }
 
-    /// Lets requests be movers, from the first slot on; changes only where they are made in bulk.
+    /// Allows the requests of all owners to become movers. If `is_bulk` is `false`, only requests that change nothing can.
     pub(crate) fn open(&mut self, is_bulk: bool) {
         self.open_from = 0;
         self.is_bulk = is_bulk;
         self.waits.open();
     }
 
-    /// From here on requests of owners up to a slot are no movers.
+    /// Stops the requests of owners up to `slot` from becoming movers.
     pub(crate) fn close_up_to(&mut self, slot: usize) {
         self.open_from = self.open_from.max(slot.saturating_add(1));
     }
 
-    /// From here on requests are no movers.
+    /// Stops all requests from becoming movers.
     pub(crate) fn close(&mut self) {
         self.open_from = usize::MAX;
     }
 
-    /// Writes down that the owner at a slot asks for a change to a singleton. Returns `false` where it takes more than this.
+    /// Adds a mover for a change of the owner at a slot to a singleton. Returns `false`, and adds nothing, if this fast path
+    /// does not apply.
     #[inline]
     pub(crate) fn change(&mut self, slot: usize, state: &'static dyn State<T>) -> bool {
         let has_room = self.movers.len() < self.movers.capacity();
@@ -191,18 +192,18 @@ impl<T: Owner> Asked<T> {
         true
     }
 
-    /// Writes down that the owner at a slot asks for a change to the state of a number, unless something is already written down
-    /// for this owner or one behind it.
+    /// Adds a mover for a change of the owner at a slot to the state with a number. Returns `false`, and adds nothing, if the
+    /// bucket does not change in bulk, or if this owner or one at a higher slot already has an entry.
     pub(crate) fn change_to(&mut self, slot: usize, number: u32) -> bool {
         self.is_bulk && self.add(Mover::new(slot, Kind::Change, number))
     }
 
-    /// Whether nothing is written down for the owners from a slot on.
+    /// Returns whether no owner from `slot` on has a mover or a wait.
     pub(crate) fn has_none_from(&self, slot: usize) -> bool {
         self.movers.last().is_none_or(|last| last.slot() < slot) && self.waits.has_none_from(slot)
     }
 
-    /// Writes a mover down, unless something is already written down for its owner or one behind it.
+    /// Adds a mover. Returns `false`, and adds nothing, if its owner or one at a higher slot already has an entry.
     pub(crate) fn add(&mut self, mover: Mover) -> bool {
         let slot = mover.slot();
         let is_open = slot >= self.open_from;
@@ -215,7 +216,7 @@ impl<T: Owner> Asked<T> {
         is_open
     }
 
-    /// The owner at a slot becomes an individual. If it was a mover, that is its first request.
+    /// Notes that the owner at a slot becomes an individual. Returns its mover, if it has one: this is its first request.
     pub(crate) fn supersede(&mut self, slot: usize) -> Option<Mover> {
         let mover = self.mover_of(slot);
         self.has_stale |= mover.is_some();
@@ -223,14 +224,14 @@ impl<T: Owner> Asked<T> {
         mover
     }
 
-    /// The mover of an owner.
+    /// Returns the mover of the owner at a slot.
     pub(crate) fn mover_of(&self, slot: usize) -> Option<Mover> {
         let last = self.movers.last().filter(|last| last.slot() >= slot)?;
-        // Nearly always the mover that was written down last.
+        // Nearly always, the owner's mover is the last one.
         if last.slot() == slot { Some(*last) } else { Mover::find(&self.movers, slot) }
     }
 
-    /// Takes out the mover of an owner. If it was the last one, its owner may be a mover again.
+    /// Removes the mover of an owner. If it was the last mover, its owner can become a mover again.
     fn withdraw_mover(&mut self, slot: usize) {
         let Some(at) = Mover::position(&self.movers, slot) else { return };
         self.movers.remove(at);
@@ -239,7 +240,7 @@ impl<T: Owner> Asked<T> {
         }
     }
 
-    /// Takes out the movers, and adds them to `movers`, without individuals and movers that have nothing to do.
+    /// Moves the movers to the end of `movers`, except individuals and movers that have nothing to do.
     pub(crate) fn take_movers(&mut self, movers: &mut Vec<Mover>, individuals: &Individuals<T>) {
         if mem::take(&mut self.has_stale) {
             let is_left = |mover: &&Mover| mover.kind() != Kind::Nothing && individuals.get(mover.slot()).is_none();
@@ -252,7 +253,7 @@ impl<T: Owner> Asked<T> {
         self.movers.clear();
     }
 
-    /// Drops what an owner that is no individual has asked for.
+    /// Drops the requests of an owner that is not an individual.
     pub(crate) fn forget(&mut self, slot: usize) {
         self.waits.forget(slot);
         self.withdraw_mover(slot);

@@ -1,4 +1,4 @@
-//! The machines of a chunk's owners, into which the handles of the callbacks point.
+//! The machines of a chunk's owners, to which the handles in callbacks refer.
 
 use std::ops::Range;
 
@@ -21,35 +21,35 @@ use crate::machine::waiting::{Awaited, Scope};
 use crate::owner::Owner;
 use crate::state::{Kind, Mover, State, StateRef};
 
-/// The step of a tick that the callbacks belong to.
+/// The step of a tick to which the callbacks belong.
 pub(crate) enum Phase<'a, T: Owner> {
-    /// Updates; after the last of them nothing is left of the tick but what owners have asked for.
+    /// The updates of one state. After the last update of a tick, only the owners' requests are left of the tick.
     Update { is_last: bool },
-    /// Asking whether the movers, by slot, may leave.
+    /// The calls of `can_exit` for the movers, which are sorted by slot.
     CanExit(&'a [Mover]),
-    /// Asking whether owners may enter a state.
+    /// The calls of `can_enter` for changes to this target.
     CanEnter(&'a StateRef<T>),
-    /// The exits of the movers, by slot.
+    /// The calls of `exit` for the movers, which are sorted by slot.
     Exit(&'a [Mover]),
-    /// Entering a state.
+    /// The calls of `enter` for one state.
     Enter(&'a Entering<'a, T>),
 }
 
-/// Some consecutive owners of one bucket.
+/// The machines of some consecutive owners of one bucket.
 pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
     pub(crate) rows: &'a Rows<'a, T>,
     /// `StateRef::NONE` when there is none.
     pub(crate) global: &'a StateRef<T>,
     pub(crate) ledger: &'a mut Ledger<'l, T>,
-    /// The slots of the owners that the handles are for.
+    /// The slots of the owners to which the handles belong.
     pub(crate) slots: Range<usize>,
     pub(crate) phase: &'a Phase<'a, T>,
-    /// The scope of the state whose callbacks they are.
+    /// The scope of the state whose callbacks are called.
     pub(crate) scope: Scope,
 }
 
 impl<'a, T: Owner> ChunkMachines<'a, '_, T> {
-    /// The slot of the `nth` owner, if there is one.
+    /// Returns the slot of the `nth` owner, if there is one.
     #[inline]
     fn slot(&self, nth: usize) -> Option<usize> {
         if nth < self.slots.len() {
@@ -64,15 +64,15 @@ impl<'a, T: Owner> ChunkMachines<'a, '_, T> {
         error!(target: "demeanor", "there is no owner {nth} to hand out: there are only {}", self.slots.len());
     }
 
-    /// The state that the owners are in.
+    /// Returns the current state of the owners.
     fn from(&self) -> &'a StateRef<T> {
         self.rows.known().state()
     }
 }
 
-/// How requests are written down.
+/// Recording requests.
 impl<T: Owner> ChunkMachines<'_, '_, T> {
-    /// The request of an owner that has asked for nothing else, if it can be done for many at once.
+    /// Returns the request of an owner that has made no other request as a mover, if it can be carried out in bulk.
     fn mover(&mut self, slot: usize, request: &Request<T>) -> Option<Mover> {
         let known = self.rows.known();
         let (kind, target) = match request {
@@ -93,15 +93,16 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         (kind == Kind::Nothing || self.rows.states().get(target).is_bulk).then(|| Mover::new(slot, kind, target))
     }
 
-    /// The number of the state that a change to `to` ends in, if it can be made in bulk.
+    /// Returns the number of the state in which a change to `to` ends, if the change can be made in bulk.
     fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
-        // Even if it is known where the change leads: that depends on which owners have been updated before.
+        // This notes an unknown `to`, even if the end of the change is known: whether it is known depends on which owners have
+        // been updated before.
         self.number_of(to);
         self.rows.states().innermost_of(self.rows.known(), to)
     }
 
-    /// The number of a state that is asked for. A state that the batch does not know yet is noted, so that it is known the next
-    /// time.
+    /// Returns the number of a requested state. Notes a singleton that the batch does not know yet, so that the batch knows it
+    /// the next time.
     fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let number = self.rows.states().bucket_of(state);
         if let (None, Some(state)) = (number, state.as_singleton()) {
@@ -113,8 +114,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         number
     }
 
-    /// Whether the owner at a slot has asked for nothing but to wait. If the wait may end its tick, only the rest of the callback
-    /// may be left of the tick.
+    /// Returns whether the owner at a slot can wait in bulk: it has requested nothing but waits and, if the wait may end its
+    /// tick, only the rest of the current callback is left of the tick.
     fn may_wait(&self, slot: usize, may_end_tick: bool) -> bool {
         let is_in_time = match self.phase {
             Phase::Update { is_last } => (*is_last || !may_end_tick) && self.rows.known().is_bulk,
@@ -125,14 +126,14 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         is_in_time && may_be_waiter() && self.ledger.asked.waits.has_room(slot)
     }
 
-    /// The waits that a state of the owner at a slot has asked for in callbacks of this tick that have returned.
+    /// Iterates over the waits that a state of the owner at a slot has requested in callbacks of this tick that have returned.
     fn waits_of(&self, slot: usize, by: Scope) -> impl Iterator<Item = &Wait> {
         let is_entering = matches!(self.phase, Phase::Enter(_));
-        // What is asked for in `enter` begins when the change is complete.
+        // A wait that is requested in `enter` begins when the change is complete.
         self.ledger.asked.waits.returned(slot).filter(move |wait| wait.scope == by && !(is_entering && wait.is_entry))
     }
 
-    /// The number of a singleton that an owner waits for.
+    /// Returns the number of a singleton to which an owner wants to change after a while.
     fn number_of_singleton(&mut self, state: &'static dyn State<T>) -> Option<u32> {
         let known = self.ledger.asked.numbers.get(state);
         known.or_else(|| self.number_of(&state.into())).filter(|&number| number < MOST_NUMBERS)
@@ -142,7 +143,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
     fn write(&mut self, slot: usize, request: Request<T>) {
         match self.phase {
             Phase::Exit(_) => return self.ledger.asked.misused.push((slot, request)),
-            // Only the first request of an owner, whether or not the batch knows what it names.
+            // Only the first request of an owner can become a mover, whether or not the batch knows the state that it names.
             Phase::Update { .. } if matches!(self.ledger.entry(slot), Entry::Blank) => {
                 let mover = self.mover(slot, &request);
                 if let Some(mover) = mover.filter(|mover| self.ledger.asked.add(*mover)) {
@@ -158,20 +159,20 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         self.individual(slot).ask(request, scope);
     }
 
-    /// Remembers the number of a singleton, if a change to it ends in no other state.
+    /// Caches the number of a singleton, if a change to it ends in this singleton itself.
     fn remember(&mut self, state: &'static dyn State<T>, number: u32) {
         if *self.rows.states().get(number).state() == StateRef::from(state) {
             self.ledger.asked.numbers.set(state, number);
         }
     }
 
-    /// The owner at a slot as an individual.
+    /// Returns the individual of the owner at a slot, and creates it if there is none.
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
         let entering = if let Phase::Enter(entering) = self.phase { Some(*entering) } else { None };
         self.ledger.individual(slot, self.rows, entering)
     }
 
-    /// Runs the owner at a slot within its callback, as a machine.
+    /// Runs `act` on the owner at a slot as on a machine, while a callback of this owner is running.
     fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
         let (rows, global) = (self.rows, self.global);
         self.individual(slot);
@@ -181,17 +182,17 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         individual.run(global, as_observer(&mut notes.of(rows, slot)), act)
     }
 
-    /// Whether the state of a scope, for which a row keeps something, has been left.
+    /// Returns whether the change in progress has left the state of a scope.
     fn has_left(&self, scope: Scope) -> bool {
         matches!(self.phase, Phase::Enter(entering) if scope.ends_with(entering.kept))
     }
 
-    /// The state that a mover of a list asks for.
+    /// Returns the state that the mover of a slot requests.
     fn target(&self, movers: &[Mover], slot: usize) -> &StateRef<T> {
         self.rows.states().get(Mover::find(movers, slot).map_or(NOWHERE, Mover::target)).state()
     }
 
-    /// Refuses what is asked for within a call in `exit`.
+    /// Returns whether a request is made in `exit`, and then logs that it is refused.
     fn is_misused(&self, request: &dyn std::fmt::Display, owner: &T) -> bool {
         let is_misused = matches!(self.phase, Phase::Exit(_));
         if is_misused {
@@ -228,7 +229,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         };
         let is_entry = matches!(self.phase, Phase::Enter(_));
         self.ledger.asked.waits.add(Wait { slot, seconds, until, scope: self.scope, is_entry });
-        // Its further requests come behind this one.
+        // Further requests of the owner come after this one, so they cannot become movers.
         self.ledger.asked.close_up_to(slot);
         true
     }
@@ -298,7 +299,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             Phase::CanEnter(target) => self.rows.view(slot, target),
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, self.target(movers, slot)) },
             Phase::Enter(entering) => match self.ledger.entry(slot) {
-                // A change made at once has cut the one under way short.
+                // A change made at once has ended the bulk change early.
                 Entry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
                 Entry::Individual(individual) => individual.seat.view(entering.known.state()),
                 _ => entering.view(slot, from),
@@ -312,7 +313,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
     fn has_requests(&self, nth: usize) -> bool {
         self.slot(nth).is_some_and(|slot| match self.phase {
-            // What an exit asks for is refused, and a mover has asked for nothing else.
+            // Requests made in `exit` are refused, and a mover has no other request than its change.
             Phase::Exit(_) => false,
             _ => match self.ledger.entry(slot) {
                 Entry::Blank => false,
@@ -346,7 +347,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     }
 
     fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
-        // An individual may be elsewhere already.
+        // An individual may already be in another state.
         let is_in_rows = matches!(self.phase, Phase::Update { .. }) && !self.ledger.individuals.has_unfinished();
         let first = self.slots.start + nth;
         if is_in_rows { self.rows.entries(first..first + count, state) } else { None }
@@ -371,11 +372,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     }
 }
 
-/// One step of the enters of some movers with one target.
+/// One step in which movers with the same target enter one state.
 pub(crate) struct Entering<'a, T: Owner> {
-    /// The target, with the states around it.
+    /// The target, with its ancestors.
     pub(crate) known: &'a KnownState<T>,
-    /// How many active states, from the outermost, the change leaves alone.
+    /// How many active states, counted from the outermost, the change does not leave.
     pub(crate) kept: usize,
     /// The depth of the state that is being entered.
     pub(crate) depth: usize,
@@ -385,17 +386,17 @@ pub(crate) struct Entering<'a, T: Owner> {
 }
 
 impl<'a, T: Owner> Entering<'a, T> {
-    /// The state that is being entered.
+    /// Returns the state that is being entered.
     pub(crate) fn state(&self) -> &'a StateRef<T> {
         self.known.at(self.depth)
     }
 
-    /// Whether it is the last.
+    /// Returns whether this is the last step.
     pub(crate) fn is_innermost(&self) -> bool {
         self.depth == self.known.ancestors.len()
     }
 
-    /// What can be asked of an owner that leaves `from`.
+    /// Returns the view of an owner that has left `from`.
     pub(crate) fn view(&self, slot: usize, from: &'a StateRef<T>) -> View<'a, T> {
         View {
             current: self.state(),
@@ -407,7 +408,7 @@ impl<'a, T: Owner> Entering<'a, T> {
         }
     }
 
-    /// Brings a seat from the state that the change leaves to the state that is being entered.
+    /// Changes a seat from the state that the change leaves to the state that is being entered.
     pub(crate) fn enter_on(&self, seat: &mut Seat<T>) {
         seat.previous = seat.replace(self.kept, self.known.at(self.kept).clone(), self.at);
         for depth in self.kept + 1..=self.depth {
@@ -416,19 +417,19 @@ impl<'a, T: Owner> Entering<'a, T> {
     }
 }
 
-/// When the states around the target of some movers count as entered.
+/// The times at which the ancestors of a target count as entered, for some movers.
 #[derive(Clone, Copy)]
 pub(crate) struct AncestorTimes<'a> {
-    /// By slot.
+    /// The movers, sorted by slot.
     movers: &'a [Mover],
-    /// For each mover, outermost first; or the same for all.
+    /// The times of each mover, outermost first; or one row of times that holds for all movers.
     list: &'a [f64],
     width: usize,
 }
 
 impl<'a> AncestorTimes<'a> {
-    /// Of movers that change at a time to a state with `width` states around it, of which they stay in the outermost `kept`.
-    /// `room` is where the times are written.
+    /// Computes the times for movers that change at the time `at` to a state with `width` ancestors, and do not leave their
+    /// outermost `kept` active states. The times are written to `room`.
     pub(crate) fn new<T: Owner>(
         rows: &Rows<'_, T>,
         movers: &'a [Mover],
@@ -444,7 +445,7 @@ impl<'a> AncestorTimes<'a> {
             for (nth, mover) in (1..).zip(movers) {
                 let slot = mover.slot();
                 let before = rows.ancestors_entered_at(slot);
-                // Where no times are kept, all count from 0.
+                // If the batch keeps no times, all times are 0.
                 let before = if before.is_empty() { &[0.0; DEEPEST][..depth] } else { before };
                 append_kept(before, rows.entered_at(slot), kept, room);
                 room.resize(nth * width, at);

@@ -1,7 +1,7 @@
-//! One chunk's part in a tick: its updates, its requests, and the changes that they lead to.
+//! One chunk's part in a tick: the updates of its owners, their requests, and the changes that follow.
 //!
-//! The layer above `rows`, and the only one of a batch that runs callbacks of a tick. It knows the rows that it is given, and not
-//! the batch to which they belong.
+//! This layer stands above `rows`, and runs the callbacks of a tick. It knows the rows that it is given, but not the batch to
+//! which they belong.
 
 pub(crate) mod changes;
 pub(crate) mod ledger;

@@ -1,7 +1,7 @@
-//! One chunk's part in a tick: its updates, then the changes they asked for (rules 19, 20, 22).
+//! One chunk's part in a tick: the updates, then the changes that they have requested (rules 19, 20, 22).
 //!
-//! Nearly all owners ask for nothing or for one change. These changes are made for all owners at once, a step at a time. An
-//! owner to which anything else happens finishes its tick by itself, on a seat, with the code that a machine runs.
+//! Nearly all owners request nothing or one change. These changes are made in bulk, one step after the other. An owner that
+//! requests anything else finishes its tick alone, on a seat, with the code that a machine runs.
 
 use std::ops::Range;
 use std::{fmt, hint};
@@ -24,18 +24,18 @@ use crate::owner::{self, Owner};
 use crate::span::due_after;
 use crate::state::{Mover, StateRef};
 
-/// What is left of an owner's tick.
+/// The part of an owner's tick that is still left.
 #[derive(Clone, Copy)]
 enum Rest {
-    /// Nothing but what it has asked for.
+    /// Only the requests of the owner.
     Requests,
     /// The updates of the active path from a depth on.
     Path(usize),
-    /// All of it.
+    /// The whole tick.
     Tick,
 }
 
-/// Room for passing over a chunk, kept from one chunk to the next so that nothing is allocated.
+/// The state of a pass over a chunk. Its lists are kept from one chunk to the next, so that nothing is allocated.
 pub(crate) struct Pass<T: Owner> {
     asked: Asked<T>,
     workspace: Workspace,
@@ -57,7 +57,7 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// Forgets the numbers that states have had so far.
+    /// Clears the cache of state numbers.
     pub(crate) fn forget_numbers(&mut self) {
         self.asked.numbers.clear();
     }
@@ -82,7 +82,7 @@ impl<T: Owner> Pass<T> {
                 let is_handled = panic.catch(|| individual.run(&global.state, as_observer(&mut observer), act));
                 *handled += usize::from(is_handled == Some(true));
                 if !individual.is_left_over(rows) {
-                    // There may be as many as there are owners, which would be too much to keep.
+                    // There may be as many individuals as owners, which is too much memory to keep.
                     individuals.take_back(panic);
                 }
             }
@@ -93,7 +93,7 @@ impl<T: Owner> Pass<T> {
         individuals.finish_each(panic, |_, _| true);
     }
 
-    /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the outcome says.
+    /// Runs a chunk's part in a tick. Afterwards the caller moves the owners to their new buckets, as the outcome says.
     pub(crate) fn run(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let known = chunk.rows.known();
         self.begin(known.is_bulk);
@@ -123,13 +123,13 @@ impl<T: Owner> Pass<T> {
         self.end(chunk, cx);
     }
 
-    /// Begins a chunk, none of whose owners has been updated yet.
+    /// Prepares the pass for a chunk before any of its owners is updated.
     fn begin(&mut self, is_bulk: bool) {
         self.finished.clear();
         self.asked.open(is_bulk);
     }
 
-    /// Ends a chunk, all of whose owners have been updated: notes until when they wait.
+    /// Ends the pass over a chunk after the updates: adds the waits of its owners, with their due times, to the outcome.
     fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         let Chunk { owners, rows, global, .. } = chunk;
         let ChunkOutcome { movers, waiters, panic, .. } = &mut self.outcome;
@@ -143,7 +143,7 @@ impl<T: Owner> Pass<T> {
                 mover.map_or(usize::MAX, |mover| rows.states().kept(rows.bucket, mover.target()))
             });
         }
-        // Code of the game, which may panic, as its labels may.
+        // `now` is code of the game and may panic. So may an owner's label, below.
         let now = waits.iter().next().and_then(|_| panic.catch(|| owner::now::<T>(cx)));
         let Some(now) = now.filter(|now| !now.is_nan()) else { return waits.clear() };
         for &Wait { slot, mut seconds, until, scope, .. } in waits.iter() {
@@ -159,7 +159,7 @@ impl<T: Owner> Pass<T> {
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
                 let mover = Mover::find(movers, slot);
                 let current = mover.map_or(rows.bucket, Mover::target);
-                // The timers of the states that it leaves have ended.
+                // The timers of the states that the owner leaves have ended.
                 let keeps_timers = mover.is_none() || rows.states().kept(rows.bucket, current) > 0;
                 let may_wake = waits.comes_by_itself(slot) || keeps_timers && rows.has_timers(slot);
                 if !may_wake {
@@ -174,8 +174,9 @@ impl<T: Owner> Pass<T> {
 
     /// Runs the ticks of the owners for which something is due, each on its seat.
     fn tick_due(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        // The data of these owners lies far apart. Here the processor fetches it for several of them at a time: 1180 ns for each
-        // rather than 1620. If all chunks were done at once, the first would have left the cache again.
+        // The data of these owners lies far apart. Here the processor fetches the data of several owners at a time, which takes
+        // 1180 ns for each owner rather than 1620. If this were done for all chunks at once, the first data would have left the
+        // cache again.
         let NotedColumns { due, first, .. } = chunk.rows.noted;
         let due = due.iter().map(|&slot| slot as usize - first);
         hint::black_box(due.clone().map(|slot| chunk.rows.look_ahead(slot)).sum::<f64>());
@@ -185,7 +186,7 @@ impl<T: Owner> Pass<T> {
         self.finish(chunk, Rest::Tick, cx);
     }
 
-    /// Makes the changes of owners that ask for nothing else, all at once.
+    /// Makes the changes of owners that request nothing else, in bulk.
     pub(crate) fn change_all(
         &mut self,
         movers: impl Iterator<Item = Mover>,
@@ -199,7 +200,7 @@ impl<T: Owner> Pass<T> {
         self.end(chunk, cx);
     }
 
-    /// Makes the changes that owners have asked for as movers, all at once.
+    /// Makes the changes of the movers, in bulk.
     fn change(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, workspace, outcome, .. } = self;
         let ChunkOutcome { movers, moved_at, individuals, unmet, notes, panic, .. } = outcome;
@@ -210,7 +211,7 @@ impl<T: Owner> Pass<T> {
         ManyChanges { callees, movers, moved_at, workspace, cx }.carry_out();
     }
 
-    /// Ticks each owner alone, on its seat. For owned states, which differ from owner to owner.
+    /// Ticks each owner alone, on its seat. This is for owned states, which differ from owner to owner.
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let ChunkOutcome { changed, notes, panic, .. } = &mut self.outcome;
         let NotedColumns { due, first, .. } = chunk.rows.noted;
@@ -222,8 +223,8 @@ impl<T: Owner> Pass<T> {
             }
             let global = &chunk.global.state;
             let mut observer = notes.of(&chunk.rows, slot);
-            // For an owner that has come here at the beginning of the tick, what was due has been done. Anything that it has
-            // asked for since is due in the next tick.
+            // An owner that has come to this bucket at the beginning of the tick has already had its due timers. Timers that it
+            // has set since are due in the next tick.
             let (ticked, is_touched) = run_on_seat(seat, global, as_observer(&mut observer), panic, |single| {
                 if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
             });
@@ -234,7 +235,7 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// Calls `update_all` of one of the active states on the owners that have not finished their tick.
+    /// Calls `update_all` of one of the active states for the owners that have not finished their tick.
     fn update(
         &mut self,
         chunk: &mut Chunk<'_, T>,
@@ -257,7 +258,7 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// The consecutive owners from `at` on that are to be updated.
+    /// Returns the longest range that begins at `at` and contains only owners of this part that have not finished their tick.
     fn next_run(&self, chunk: &Chunk<'_, T>, at: usize) -> Range<usize> {
         let is_due = |&slot: &usize| !self.finished.contains(slot) && chunk.part.has(chunk.rows.key(slot));
         at..(at..chunk.owners.len()).find(|slot| !is_due(slot)).unwrap_or(chunk.owners.len())
@@ -281,8 +282,7 @@ impl<T: Owner> Pass<T> {
         callees.call((&Phase::Update { is_last }, scope), run, times, |owners, fsm| state.update_all(owners, fsm, cx));
     }
 
-    /// Lets the owners for which anything is still written down finish their tick, each on its seat: first their requests, then
-    /// the rest.
+    /// Finishes the tick of each owner that has pending requests, on its seat: first the requests, then `rest`.
     fn finish(&mut self, chunk: &mut Chunk<'_, T>, rest: Rest, cx: &mut T::Context<'_>) {
         if !self.has_asked() {
             return;
@@ -326,15 +326,14 @@ impl<T: Owner> Pass<T> {
         self.asked.has_movers() || self.outcome.individuals.has_unfinished()
     }
 
-    /// Makes individuals of the movers that are left: movers by a state around theirs, or by the global, and movers of
-    /// nested states.
+    /// Turns the remaining movers into individuals. Their changes were requested by an ancestor or by the global state.
     fn make_individuals(&mut self, rows: &Rows<'_, T>) {
         let Self { asked, outcome, movers, .. } = self;
         let ChunkOutcome { individuals, unmet, notes, .. } = outcome;
         asked.take_movers(movers, individuals);
         let mut ledger = Ledger { asked, individuals, unmet, notes };
         for mover in movers.drain(..) {
-            // Its waits come from an earlier callback.
+            // The owner's waits come from an earlier callback, so they are requested before this change.
             ledger.individual(mover.slot(), rows, None).ask_as(mover, rows);
         }
     }

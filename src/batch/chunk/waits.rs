@@ -1,5 +1,5 @@
-//! What owners that act in bulk ask to wait for: sleep, changes after a while, and the turns and numbers of states from files.
-//! Nothing of it moves a row at once, so it is written down, and done for all of them when the tick is over.
+//! The waits that owners request in bulk: sleeps, timers for changes, and the turns and numbers of states from files. None of
+//! them moves a row at once, so they are collected, and carried out for all owners at the end of the tick.
 
 use std::iter;
 
@@ -12,20 +12,21 @@ use crate::fsm::Request;
 use crate::machine::waiting::{MOST_FEW, Scope};
 use crate::owner::Owner;
 
-/// What the owner at a slot asks for.
+/// A wait that the owner at a slot requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Wait {
     pub(crate) slot: usize,
     pub(crate) seconds: f64,
     pub(crate) until: Until,
-    /// The scope of the state whose callback asks.
+    /// The scope of the state whose callback requests the wait.
     pub(crate) scope: Scope,
-    /// Whether it asks when it is entered. What was asked for before may be of a state that has been left since.
+    /// Whether the wait was requested in `enter`. A wait that was requested earlier may belong to a state that has been left
+    /// since.
     pub(crate) is_entry: bool,
 }
 
 impl Wait {
-    /// The request as a machine would have it.
+    /// Returns the request in the form that a machine takes.
     fn request<T: Owner>(self, states: &States<T>) -> Request<T> {
         match self.until.then(states) {
             Some(then) => Request::after(self.seconds, then),
@@ -33,27 +34,29 @@ impl Wait {
         }
     }
 
-    /// Whether the state that asks has been left, where all but the outermost `kept` have been that were active before.
+    /// Returns whether the state that requested the wait has been left by a change that leaves all but the outermost `kept`
+    /// states that were active before.
     fn is_over(&self, kept: usize) -> bool {
         !self.is_entry && self.scope.ends_with(kept)
     }
 }
 
-/// What the owners of a chunk ask for.
+/// The waits that the owners of a chunk request.
 #[derive(Default)]
 pub(crate) struct Waits {
-    /// In the order of asking, each with the place of the one before it of the same owner, from 1 on, or 0.
+    /// The waits in the order of the requests. Beside each wait is the position, counted from 1, of the wait before it of the
+    /// same owner, or 0.
     list: Vec<(Wait, usize)>,
-    /// By slot: the place of what its owner has asked for last, from 1 on, or 0.
+    /// By slot: the position, counted from 1, of the owner's last wait, or 0.
     last: Vec<usize>,
-    /// The first one whose callback may still go on.
+    /// The position of the first wait whose callback may still be running.
     open_from: usize,
-    /// The highest slot among these, if there are any.
+    /// The highest slot among the waits from `open_from` on, if there are any.
     highest: usize,
 }
 
 impl Waits {
-    /// Begins with callbacks whose requests are not here yet.
+    /// Notes that all callbacks that have requested waits so far have returned.
     pub(crate) fn open(&mut self) {
         self.open_from = self.list.len();
         self.highest = 0;
@@ -63,7 +66,7 @@ impl Waits {
         self.list.is_empty()
     }
 
-    /// Adds a request. Of several requests to sleep the last one counts.
+    /// Adds a wait. If a callback requests several sleeps, the last one counts.
     pub(crate) fn add(&mut self, wait: Wait) {
         if wait.until == Until::Awake {
             self.end(wait.slot, self.open_from, |earlier| earlier.until == Until::Awake);
@@ -76,41 +79,41 @@ impl Waits {
         self.last[wait.slot] = self.list.len();
     }
 
-    /// Whether the owner at a slot has asked for anything in a callback that may still go on.
+    /// Returns whether the owner at a slot has requested a wait in a callback that may still be running.
     #[inline]
     pub(crate) fn has(&self, slot: usize) -> bool {
         !self.has_none_from(slot) && self.places(slot).any(|at| at >= self.open_from)
     }
 
-    /// Whether the owners from a slot on have asked for nothing in callbacks that may still go on.
+    /// Returns whether no owner from `slot` on has requested a wait in a callback that may still be running.
     #[inline]
     pub(crate) fn has_none_from(&self, slot: usize) -> bool {
         self.list.len() == self.open_from || self.highest < slot
     }
 
-    /// Whether the owner at a slot may ask for more. An owner with many requests is handled by itself: here each is looked
-    /// for among the others.
+    /// Returns whether the owner at a slot may request another wait here. An owner with many waits becomes an individual,
+    /// because a look-up here walks through all waits of the owner.
     pub(crate) fn has_room(&self, slot: usize) -> bool {
         self.all_places(slot).take(MOST_FEW).count() < MOST_FEW
     }
 
-    /// What the owner at a slot has asked for in callbacks that have returned, the newest first.
+    /// Iterates over the waits that the owner at a slot has requested in callbacks that have returned, the newest first.
     pub(crate) fn returned(&self, slot: usize) -> impl Iterator<Item = &Wait> {
         self.places(slot).filter(|at| *at < self.open_from).map(|at| &self.list[at].0)
     }
 
-    /// The places of what the owner at a slot waits for, the newest first.
+    /// Iterates over the positions of the waits of the owner at a slot, the newest first.
     fn places(&self, slot: usize) -> impl Iterator<Item = usize> {
         self.all_places(slot).filter(|&at| self.list[at].0.until != Until::Never)
     }
 
-    /// Also of what it does not wait for after all.
+    /// Iterates over the same positions, including those of withdrawn waits.
     fn all_places(&self, slot: usize) -> impl Iterator<Item = usize> {
         let last = if self.list.is_empty() { 0 } else { self.last.get(slot).copied().unwrap_or(0) };
         iter::successors(last.checked_sub(1), |&at| self.list[at].1.checked_sub(1))
     }
 
-    /// Ends what the owner at a slot has asked for from a place on.
+    /// Withdraws the waits of the owner at a slot, from a position on, for which `is_ended` returns `true`.
     fn end(&mut self, slot: usize, from: usize, is_ended: impl Fn(&Wait) -> bool) {
         let mut next = self.last.get(slot).copied().unwrap_or(0);
         while let Some(at) = next.checked_sub(1).filter(|at| *at >= from) {
@@ -122,8 +125,8 @@ impl Waits {
         }
     }
 
-    /// Takes out what the owner at a slot has asked for, as requests in the order of asking, with their scopes. Those of states are
-    /// left out that have been left, all but the outermost `kept` that were active before.
+    /// Removes the waits of the owner at a slot, and returns them as requests with their scopes, in the order of the requests.
+    /// Leaves out the waits of states that have been left: all but the outermost `kept` states that were active before.
     pub(crate) fn take<T: Owner>(
         &mut self,
         slot: usize,
@@ -147,8 +150,8 @@ impl Waits {
         self.end(slot, self.open_from, |_| true);
     }
 
-    /// Leaves out what states have asked for that have been left since: `kept` says how many active states, from the outermost,
-    /// an owner has stayed in.
+    /// Withdraws the waits of states that have been left since the request. `kept` returns how many active states, counted from
+    /// the outermost, the owner at a slot has not left.
     pub(crate) fn end_left(&mut self, kept: impl Fn(usize) -> usize) {
         for (wait, _) in &mut self.list {
             if !wait.is_entry && wait.until != Until::Never && wait.is_over(kept(wait.slot)) {
@@ -157,13 +160,13 @@ impl Waits {
         }
     }
 
-    /// Whether the owner of one of them waits for anything else that comes by itself.
+    /// Returns whether the owner at a slot waits for anything that comes by itself, other than waking.
     pub(crate) fn comes_by_itself(&self, slot: usize) -> bool {
         let waits = self.places(slot).map(|at| &self.list[at].0);
         { waits }.any(|wait| wait.until != Until::Awake && !wait.until.is_note())
     }
 
-    /// All of them, in the order of asking.
+    /// Iterates over all waits, in the order of the requests.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Wait> {
         self.list.iter().map(|(wait, _)| wait).filter(|wait| wait.until != Until::Never)
     }

@@ -6,9 +6,9 @@ slotmap::new_key_type! {
     /// The key of an owner in a [`Batch`](crate::Batch). It stays the same when the owner changes state.
     ///
     /// It is a [slotmap](https://docs.rs/slotmap/1) key. So a game can store its own data for each owner in slotmap's
-    /// `SecondaryMap<Key, _>`. The key of an owner that was removed finds nothing; only after its place has been used 2^31 times
-    /// does a new owner get the same key. Use a key only with the batch that has returned it: another batch may have an owner
-    /// with the same key.
+    /// `SecondaryMap<Key, _>`. The key of a removed owner finds nothing. A new owner gets the same key only after the key's
+    /// place has been used 2^31 times. Use a key only with the batch that has returned it: another batch may have an owner with
+    /// the same key.
     ///
     /// # Examples
     ///
@@ -41,12 +41,12 @@ impl Key {
         KeyData::from_ffi(u64::from(version) << 32 | u64::from(index)).into()
     }
 
-    /// The number of its place among all keys, which no two owners have at a time.
+    /// Returns the index of the key. No two owners have the same index at the same time.
     #[expect(clippy::cast_possible_truncation, reason = "the lower half of a key is its index")]
     pub(crate) fn index(self) -> u32 {
         self.data().as_ffi() as u32
     }
-    /// What tells it from the other keys that have had its place.
+    /// Returns the version, which tells the key from earlier keys with the same index.
     pub(crate) fn version(self) -> u32 {
         (self.data().as_ffi() >> 32) as u32
     }

@@ -1,6 +1,6 @@
-//! By what a batch knows its owners and its states: keys, numbers, slots. And how it keeps a panic of theirs.
+//! Keys of owners, numbers of states, and slots of rows. Also panics of the game's code.
 //!
-//! The lowest layer of a batch, on which even the journal stands: it knows states and seats, and neither rows nor ticks.
+//! This is the lowest layer of a batch, and even the journal uses it. It knows states and seats, but neither rows nor ticks.
 
 pub(crate) mod key;
 pub(crate) mod panics;

@@ -9,7 +9,7 @@ use crate::machine::seat::{Rare, Seat};
 use crate::machine::waiting::Then;
 use crate::owner::Owner;
 
-/// The first panic of an operation. Behind a lock, though never shared, so that threads may share a batch.
+/// The first panic of an operation. It is never shared; the lock is there so that threads may share a batch.
 #[derive(Default)]
 pub(crate) struct FirstPanic(Option<Mutex<Box<dyn Any + Send>>>);
 
@@ -22,7 +22,7 @@ impl FirstPanic {
         self.0.is_none()
     }
 
-    /// Runs code of the game, and returns its result unless it panics.
+    /// Runs code of the game, and returns its result. If the code panics, keeps the panic and returns `None`.
     pub(crate) fn catch<R>(&mut self, act: impl FnOnce() -> R) -> Option<R> {
         match catch_unwind(AssertUnwindSafe(act)) {
             Ok(result) => Some(result),
@@ -41,14 +41,14 @@ impl FirstPanic {
         }
     }
 
-    /// Keeps another operation's panic, if this one has none yet.
+    /// Takes over another operation's panic. If this operation already has one, the other panic is dropped.
     pub(crate) fn keep_other(&mut self, other: &mut Self) {
         if let Some(panic) = other.0.take() {
             self.keep(panic.into_inner().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    /// Lets the panic go on, if there is one.
+    /// Resumes the panic, if there is one.
     pub(crate) fn resume(&mut self) {
         if let Some(panic) = self.0.take() {
             resume_unwind(panic.into_inner().unwrap_or_else(PoisonError::into_inner));
@@ -56,18 +56,19 @@ impl FirstPanic {
     }
 }
 
-/// Drops the payload of a panic, which may itself panic.
+/// Drops the payload of a panic. The payload's `Drop` may itself panic.
 fn discard(panic: Box<dyn Any + Send>) {
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        // To drop that one, too, could go on without an end.
+        // Dropping this payload could panic again, and so on without end.
         mem::forget(another);
     }
 }
 
-/// States and messages that are to be dropped once nothing is in the middle of a move: their `Drop` is code of the game.
+/// States and messages that are dropped later, when no row is in the middle of a move, because their `Drop` is code of the
+/// game.
 pub(crate) struct Discarded<T: Owner>(Vec<Then<T>>);
 
-/// For how many of them the room is kept.
+/// The number of values for which the memory is kept.
 const MOST_KEPT: usize = 16 * 1024;
 
 impl<T: Owner> Discarded<T> {
@@ -75,7 +76,7 @@ impl<T: Owner> Discarded<T> {
         Self(Vec::new())
     }
 
-    /// Takes what is no longer needed. Dropping a singleton does nothing, so it is dropped here.
+    /// Adds a value that is no longer needed. A singleton is dropped at once, because dropping it does nothing.
     #[inline]
     pub(crate) fn add(&mut self, dropped: impl Into<Then<T>>) {
         let dropped = dropped.into();
@@ -84,12 +85,12 @@ impl<T: Owner> Discarded<T> {
         }
     }
 
-    /// Takes all that a seat holds, and leaves it its room.
+    /// Takes all states and messages out of a seat. The seat keeps its memory.
     pub(crate) fn empty(&mut self, seat: &mut Seat<T>) {
         seat.empty_into(|held| self.add(held));
     }
 
-    /// As [`empty`](Self::empty), of what is rare.
+    /// Does the same as [`empty`](Self::empty) for the rare data of a seat.
     pub(crate) fn empty_rare(&mut self, rare: &mut Rare<T>) {
         rare.empty_into(&mut |held| self.add(held));
     }
@@ -98,14 +99,14 @@ impl<T: Owner> Discarded<T> {
         dropped.into_iter().for_each(|state| self.add(state));
     }
 
-    /// As [`drop_all`](Self::drop_all), once there are many.
+    /// Does the same as [`drop_all`](Self::drop_all), but only if there are many values.
     pub(crate) fn drop_many(&mut self, panic: &mut FirstPanic) {
         if self.0.len() > MOST_KEPT / 2 {
             self.drop_all(panic);
         }
     }
 
-    /// Drops them, each by itself.
+    /// Drops all values one by one, and keeps the first panic.
     pub(crate) fn drop_all(&mut self, panic: &mut FirstPanic) {
         if self.0.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The slots of a chunk, and a set of them.
+//! The number of slots in a chunk, and a set of slots.
 
 use crate::state::Mover;
 
@@ -32,7 +32,7 @@ impl Slots {
     pub(crate) fn contains(&self, slot: usize) -> bool {
         self.words.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 != 0)
     }
-    /// Removes the movers of its slots from a list.
+    /// Removes the movers whose slots are in this set from a list.
     pub(crate) fn remove_from(&self, movers: &mut Vec<Mover>) {
         movers.retain(|mover| !self.contains(mover.slot()));
     }

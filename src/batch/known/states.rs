@@ -1,4 +1,5 @@
-//! The states that a batch knows, each by a number: that of its bucket; and when shared ones are forgotten.
+//! The states that a batch knows. Each has a number, which is also the number of its bucket. Shared states that no owner needs
+//! are forgotten.
 
 #[cfg(feature = "serde")]
 mod restore;
@@ -26,9 +27,10 @@ pub(crate) struct States<T: Owner> {
     /// The singletons that were looked up last, with their numbers.
     singletons: Numbers<T>,
     by_owned_type: HashMap<TypeId, u32, FxBuildHasher>,
-    /// For a state around others, the number of the one that a change to it ends in, if that can be done in bulk.
+    /// By the identity of a state with children: the number of the state in which a change to it ends, if such changes can be
+    /// made in bulk.
     innermost: HashMap<Identity, u32, FxBuildHasher>,
-    /// Whether any state has had states around it.
+    /// Whether the batch has ever known a state with ancestors.
     has_nested: bool,
     /// The numbers in the order in which the batch first saw their states.
     order: Vec<u32>,
@@ -37,17 +39,17 @@ pub(crate) struct States<T: Owner> {
     pub(crate) unused: UnusedStates,
 }
 
-/// Shared states in which no owner is any more, until they are forgotten.
+/// Shared states without owners, until they are forgotten.
 ///
-/// A state whose bucket is empty may still be the previous state of some owner. To find out, all rows are looked through; so
-/// this waits until enough has happened for it to cost next to nothing.
+/// A state whose bucket is empty may still be the previous state of some owner. To find out, all rows are looked through. The
+/// batch waits until so much has happened since the last time that this costs little in comparison.
 #[derive(Default)]
 pub(crate) struct UnusedStates {
     /// The numbers of states that may be unused, some of them more than once.
     pub(crate) candidates: Vec<u32>,
-    /// By number, whether a state is unused; only while that is found out.
+    /// By number, whether a state is unused. Valid only while the rows are looked through.
     marks: Vec<bool>,
-    /// How many rows may be looked through for what has happened since the last time.
+    /// How many rows may be looked through. Everything that has happened since the last time adds to this number.
     pub(crate) credit: usize,
 }
 
@@ -56,18 +58,20 @@ const ROWS_PER_STATE: usize = 16;
 
 /// A state, or a type of owned states, that owners have been in.
 pub(crate) struct KnownState<T: Owner> {
-    /// Not for "no state", nor for a type of owned states, whose owners have a state each.
+    /// `StateRef::NONE` for "no state", and for a type of owned states, where each owner has its own state.
     current: StateRef<T>,
-    /// The states around it, outermost first.
+    /// The ancestors of the state, outermost first.
     pub(crate) ancestors: Vec<StateRef<T>>,
-    /// What decides which these are, then itself: so that paths are compared without a call of a state.
+    /// The identities of the ancestors and then of the state itself, so that paths can be compared without calling a state.
     identities: Vec<Identity>,
     pub(crate) is_owned: bool,
-    /// Whether it is forgotten when no owner is in it or comes from it: a shared state, which may be one of many.
+    /// Whether the state is forgotten when it is no owner's current or previous state. This is so for shared states, because
+    /// there may be many of them.
     pub(crate) is_transient: bool,
-    /// Whether its owners can change in bulk, and others to it: it has no initial child, and no state around it keeps history.
+    /// Whether changes from and to this state can be made in bulk: it has no initial child, and no ancestor of it keeps a
+    /// history.
     pub(crate) is_bulk: bool,
-    /// The depths of its path at which a state updates the owners, outermost first: none where all are passive.
+    /// The depths of the states on its path that are not passive, outermost first.
     pub(crate) updating: Vec<usize>,
 }
 
@@ -84,8 +88,8 @@ impl<T: Owner> KnownState<T> {
         }
     }
 
-    /// Takes over a state: asks the state, and its ancestors, for all that is constant. A state that panics is treated as one
-    /// that updates.
+    /// Sets the state, and asks it and its ancestors for everything that is constant. A state whose method panics is treated as
+    /// one that updates.
     fn learn(&mut self, current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         self.current = current.clone();
         self.ancestors.extend_from_slice(ancestors);
@@ -95,7 +99,7 @@ impl<T: Owner> KnownState<T> {
             panic.catch(|| ancestors.iter().any(|ancestor| ancestor.keeps_history())).unwrap_or(true)
         };
         self.is_bulk = is_innermost && !keeps_history(panic);
-        // One without a size is the same as the singleton of its type.
+        // A shared state without a size is the same as the singleton of its type.
         self.is_transient = current.is_shared() && size_of_val(&**current) > 0;
         for (depth, state) in ancestors.iter().chain([current]).enumerate() {
             if !panic.catch(|| state.is_passive()).unwrap_or(false) {
@@ -104,7 +108,7 @@ impl<T: Owner> KnownState<T> {
         }
     }
 
-    /// Forgets its state, but keeps its room.
+    /// Removes the state, but keeps the memory.
     fn forget(&mut self, discarded: &mut Discarded<T>) {
         discarded.add(mem::replace(&mut self.current, StateRef::NONE));
         discarded.extend(self.ancestors.drain(..));
@@ -118,17 +122,17 @@ impl<T: Owner> KnownState<T> {
         &self.current
     }
 
-    /// The active states of its owners, outermost first.
+    /// Iterates over the active states of its owners, outermost first.
     pub(crate) fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.ancestors.iter().chain(self.current.as_option())
     }
 
-    /// Whether it has neither a parent nor an initial child.
+    /// Returns whether the state has neither a parent nor an initial child.
     pub(crate) fn is_flat(&self) -> bool {
         self.is_bulk && self.ancestors.is_empty()
     }
 
-    /// The active state at a depth.
+    /// Returns the active state at a depth.
     pub(crate) fn at(&self, depth: usize) -> &StateRef<T> {
         self.ancestors.get(depth).unwrap_or(&self.current)
     }
@@ -149,12 +153,12 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// One more than the highest number.
+    /// Returns one more than the highest number.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The numbers, in the order in which the batch first saw the states.
+    /// Returns the numbers, in the order in which the batch first saw the states.
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
@@ -164,23 +168,23 @@ impl<T: Owner> States<T> {
         &self.list[index as usize]
     }
 
-    /// As [`get`](Self::get), for a number of which that is not certain.
+    /// Returns the entry with a number, or `None` if there is no such number.
     #[inline]
     pub(crate) fn find(&self, index: u32) -> Option<&KnownState<T>> {
         self.list.get(index as usize)
     }
 
-    /// The number of a singleton or shared state.
+    /// Returns the number of a singleton or shared state.
     pub(crate) fn index_of<S: State<T> + ?Sized>(&self, state: &S) -> Option<u32> {
         self.by_identity.get(&Identity::of(state)).copied()
     }
 
-    /// The number of an owned state's bucket.
+    /// Returns the number of an owned state's bucket.
     pub(crate) fn index_of_owned(&self, identity: Identity) -> Option<u32> {
         self.by_owned_type.get(&identity.type_id).copied()
     }
 
-    /// The number of a state's bucket: its own, or for an owned state that of its type.
+    /// Returns the number of a state's bucket. An owned state is in the bucket of its type.
     pub(crate) fn bucket_of(&self, state: &StateRef<T>) -> Option<u32> {
         if state.is_none() {
             Some(NOWHERE)
@@ -191,7 +195,7 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// The number of a singleton or shared state, found quickly if it was looked up recently.
+    /// Returns the number of a singleton or shared state, found quickly if it was looked up recently.
     pub(crate) fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let singleton = state.as_singleton();
         let cached = singleton.and_then(|state| self.singletons.get(state));
@@ -204,11 +208,11 @@ impl<T: Owner> States<T> {
         })
     }
 
-    /// The number of a state's bucket, which becomes known if it was not, with the states around it.
+    /// Returns the number of a state's bucket. If the state is new, it becomes known, with its ancestors.
     ///
     /// # Panics
     ///
-    /// When there are as many states as there are numbers.
+    /// When all numbers are in use.
     pub(crate) fn bucket_for(&mut self, state: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) -> u32 {
         let singleton = state.as_singleton();
         if let Some(index) = singleton.and_then(|state| self.singletons.get(state)) {
@@ -225,7 +229,7 @@ impl<T: Owner> States<T> {
         index
     }
 
-    /// Gives a number to a state that has none: to an owned state as to its type.
+    /// Gives a number to a state that has none. For an owned state, the type gets the number.
     fn give(&mut self, index: u32, state: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         let identity = Identity::of(&**state);
         if state.is_owned() {
@@ -238,7 +242,7 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// Notes of which states around it a state is the innermost initial child.
+    /// Notes the ancestors whose initial children lead to a state, so that changes to them end in this state.
     fn note_innermost(&mut self, index: u32, panic: &mut FirstPanic) {
         let known = &self.list[index as usize];
         self.has_nested |= !known.ancestors.is_empty();
@@ -256,7 +260,7 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// The number of the state that a change to `to` ends in, if owners of a state can make it in bulk.
+    /// Returns the number of the state in which a change from `from` to `to` ends, if the change can be made in bulk.
     pub(crate) fn innermost_of(&self, from: &KnownState<T>, to: &StateRef<T>) -> Option<u32> {
         let own = self.bucket_of(to);
         if let Some(index) = own.filter(|&index| self.get(index).is_bulk) {
@@ -265,12 +269,12 @@ impl<T: Owner> States<T> {
         if self.innermost.is_empty() || to.is_none() {
             return None;
         }
-        // A change to a state that is active leaves more than one to the state that it ends in.
+        // A change to an active state leaves more states than a change to the state in which it ends.
         let is_active = || from.path().any(|active| active == to);
         self.innermost.get(&Identity::of(&**to)).copied().filter(|_| !is_active())
     }
 
-    /// How many active states, from the outermost, a change from one state to another leaves alone.
+    /// Returns how many active states, counted from the outermost, a change from one state to another does not leave.
     pub(crate) fn kept(&self, from: u32, to: u32) -> usize {
         if !self.has_nested {
             return 0;
@@ -281,7 +285,7 @@ impl<T: Owner> States<T> {
         shared.min(to.ancestors.len())
     }
 
-    /// Whether a state has states around it.
+    /// Returns whether a state has ancestors.
     pub(crate) fn is_nested(&self, index: u32) -> bool {
         self.has_nested && !self.get(index).ancestors.is_empty()
     }
@@ -296,7 +300,7 @@ impl<T: Owner> States<T> {
         index
     }
 
-    /// Notes that no owner is in the state of a number.
+    /// Notes that no owner is in the state with a number.
     #[inline]
     pub(crate) fn note_empty(&mut self, index: u32) {
         if self.get(index).is_transient {
@@ -305,15 +309,15 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// Notes that a tick has gone over some rows anyway.
+    /// Adds to the credit that `rows` rows have been visited in a tick.
     pub(crate) fn pay(&mut self, rows: usize) {
         if !self.unused.candidates.is_empty() {
             self.unused.credit += rows / 64;
         }
     }
 
-    /// Whether all rows may be looked through now for unused states. Each tick, and each call for one owner, pays for a part of
-    /// them.
+    /// Returns whether all rows may be looked through now for unused states. Each tick, and each call for one owner, pays for a
+    /// part of this work.
     pub(crate) fn may_look_through(&mut self, rows: usize) -> bool {
         let UnusedStates { candidates, credit, .. } = &mut self.unused;
         if candidates.is_empty() {
@@ -342,7 +346,7 @@ impl<T: Owner> States<T> {
             marks[index as usize] = self.list[index as usize].is_transient && is_empty(index);
         }
         for previous in previous {
-            // It is still an owner's previous state.
+            // The state is still an owner's previous state.
             if mem::replace(&mut marks[previous as usize], false) {
                 self.unused.candidates.push(previous);
             }
@@ -353,7 +357,7 @@ impl<T: Owner> States<T> {
         forgotten
     }
 
-    /// Forgets states.
+    /// Forgets the states for whose numbers `is_forgotten` returns `true`.
     pub(crate) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool, discarded: &mut Discarded<T>) {
         let Self { list, by_identity, innermost, order, free, .. } = self;
         order.retain(|&index| {
@@ -375,7 +379,7 @@ impl<T: Owner> States<T> {
 }
 
 impl<T: Owner> States<T> {
-    /// Copies `source` into the room that there is.
+    /// Copies `source`, and reuses the existing memory.
     pub(crate) fn copy_from(&mut self, source: &Self) {
         self.list.clone_from(&source.list);
         self.by_identity.clone_from(&source.by_identity);
@@ -408,10 +412,10 @@ impl<T: Owner> Clone for KnownState<T> {
     }
 }
 
-/// The numbers of singletons, found by their references: quicker than by what they are.
+/// A cache that finds the numbers of singletons by their references, which is faster than by their identities.
 ///
-/// A cache. A type's vtable has several addresses, so that there may be several entries for one state; a wrong number there
-/// cannot be, since singletons keep theirs.
+/// The vtable of a type may have several addresses, so there may be several entries for one state. No entry is ever wrong,
+/// because singletons keep their numbers.
 pub(crate) struct Numbers<T: Owner>(Box<[NumberedState<T>; SIZE]>);
 
 struct NumberedState<T: Owner> {
@@ -441,8 +445,8 @@ impl<T: Owner> Numbers<T> {
     }
 }
 
-/// Finds the entry of a reference in the cache. Both words of it count, since all singletons without a size may share an
-/// address.
+/// Finds the entry of a reference in the cache. Both words of the reference count, because all singletons without a size may
+/// share an address.
 struct CacheEntry(u64);
 
 impl CacheEntry {
@@ -450,7 +454,7 @@ impl CacheEntry {
     fn of<T: Owner>(state: &'static dyn State<T>) -> usize {
         let mut entry = Self(0);
         ptr::from_ref(state).hash(&mut entry);
-        // Knuth's multiplicative hash: every bit of the words counts in the highest eight.
+        // Knuth's multiplicative hash: every bit of the words affects the highest eight bits.
         let [.., highest] = entry.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
         highest.into()
     }

@@ -1,4 +1,4 @@
-//! The owners that have left their buckets, in parts, and how all of them are taken up by their new ones.
+//! The owners that have left their buckets, in groups and parts, and their move into the new buckets.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,13 +14,13 @@ use crate::batch::rows::gaps::{Arrivals, LastRows};
 use crate::batch::rows::store::{Place, Places};
 use crate::owner::Owner;
 
-/// Up to how many owners are taken up by one thread.
+/// One thread alone moves up to this many owners into a bucket.
 const FEW_ARRIVALS: usize = 1024;
 
-/// The owners that have left some buckets, or a part of those that have left a long one.
+/// Owners that have left their buckets: all leavers of some short buckets, or a share of the leavers of a long one.
 pub(super) struct Group<T: Owner> {
-    /// By the bucket that they go to. A thread has a whole group while owners come to it, and one part of each group while a
-    /// bucket takes them up; so no thread ever waits.
+    /// The owners, by their new bucket. While owners arrive, one thread has a whole group for itself. While buckets take owners
+    /// up, one thread has the parts of one bucket in all groups for itself. So no thread ever waits for a lock.
     parts: Vec<Mutex<Columns<T>>>,
 }
 
@@ -49,7 +49,7 @@ impl<T: Owner> Arrivals<T> for Group<T> {
     }
 }
 
-/// Hands the leavers of a long bucket, which are its last rows, out to several groups, to each the same share.
+/// Distributes the leavers of a long bucket, which are its last rows, evenly over several groups.
 pub(super) fn hand_out_together<T: Owner + Send>(columns: &mut Columns<T>, groups: &mut [Group<T>]) {
     let stay = columns.len() - columns.leavers.list.len();
     if groups.first_mut().is_some_and(|first| columns.leave_together(stay, first)) {
@@ -87,7 +87,7 @@ impl<T: Owner + Send> ProducerCallback<T> for Leaving<'_, T> {
     }
 }
 
-/// Lets all buckets take up their arrivals, group by group.
+/// Moves all arrivals into their buckets, group by group.
 pub(super) fn take_up_all<T: Owner + Send>(
     buckets: &mut [Columns<T>],
     groups: &[Group<T>],
@@ -103,7 +103,7 @@ pub(super) fn take_up_all<T: Owner + Send>(
     });
 }
 
-/// The parts that go to a bucket, one after the other.
+/// Iterates over the parts that go to a bucket.
 fn parts<T: Owner>(groups: &[Group<T>], bucket: usize) -> impl Iterator<Item = MutexGuard<'_, Columns<T>>> {
     groups.iter().filter_map(move |group| group.part(bucket)).filter(|part| !part.is_empty())
 }
@@ -111,7 +111,7 @@ fn parts<T: Owner>(groups: &[Group<T>], bucket: usize) -> impl Iterator<Item = M
 fn take_up<T: Owner + Send>(columns: &mut Columns<T>, bucket: usize, groups: &[Group<T>], len: usize, has_clock: bool) {
     let mut only = parts(groups, bucket).next().filter(|part| part.len() == len && columns.is_empty());
     if let Some(part) = only.as_mut().filter(|part| part.owners.capacity() >= columns.owners.capacity()) {
-        // As they are: the bucket loses no room.
+        // The rows can be exchanged as they are: the bucket loses no capacity.
         return columns.swap_rows(part);
     }
     drop(only);
@@ -123,7 +123,8 @@ fn take_up<T: Owner + Send>(columns: &mut Columns<T>, bucket: usize, groups: &[G
             times.par_extend(ColumnParts { groups, bucket, len, column: |part| &mut part.times.current });
         }
     }
-    // The rest, which for flat states is nothing.
+    // This moves all columns that are left: every column if few owners arrive, else the seats and the ancestors' times, which
+    // flat states do not have.
     groups.iter().filter_map(|group| group.part(bucket)).for_each(|mut part| columns.append_kept(&mut part));
 }
 
@@ -145,7 +146,7 @@ fn note_places(tags: &[Tag], bucket: usize, first: usize, places: &Places) {
 struct ColumnParts<'a, T: Owner, X> {
     groups: &'a [Group<T>],
     bucket: usize,
-    /// Of all parts together.
+    /// The length of all parts together.
     len: usize,
     column: fn(&mut Columns<T>) -> &mut Vec<X>,
 }

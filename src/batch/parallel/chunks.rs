@@ -1,4 +1,4 @@
-//! The chunks of a parallel tick, each updated with its changes by some thread; or offered a message.
+//! The chunks of a parallel tick. One thread runs the updates and the changes of a chunk, or offers a message to its owners.
 
 use std::mem;
 use std::sync::{Mutex, PoisonError};
@@ -11,15 +11,15 @@ use crate::batch::rows::gaps::mark_rows;
 use crate::batch::rows::range::{Rows, SharedByRows};
 use crate::owner::Owner;
 
-/// Up to how many owners one thread updates without asking others to help.
+/// One thread alone updates up to this many owners.
 const FEW_ROWS: usize = CHUNK / 2;
 
-/// The outcome of a chunk's part in a tick, and what follows for the threads that move its owners.
+/// The outcome of a chunk's part in a tick, with facts for the threads that move its owners.
 pub(super) struct Ticked<T: Owner> {
     pub(super) outcome: ChunkOutcome<T>,
-    /// Whether a mover may have more than its row.
+    /// Whether a mover may have data beside its row.
     pub(super) have_more: bool,
-    /// Whether a mover leaves a nested state or comes to one.
+    /// Whether a mover leaves or enters a nested state.
     pub(super) are_nested: bool,
     /// Whether the movers have been marked.
     pub(super) are_marked: bool,
@@ -39,10 +39,10 @@ impl<T: Owner> Ticked<T> {
         self.are_marked = false;
     }
 
-    /// Marks the movers while their rows are in the cache, if that is all that there is to do with them.
+    /// Marks the movers while their rows are in the cache, if their moves need nothing else.
     fn mark(&mut self, bucket: u32, tags: &mut [Tag], times: &mut [f64]) {
         let ChunkOutcome { movers, moved_at, .. } = &self.outcome;
-        // A clock that begins in this tick gives all rows their times first.
+        // If times are kept from this tick on, all rows must get their times first.
         let has_times = !times.is_empty() || *moved_at == 0.0;
         self.are_marked = has_times && !self.have_more && !self.are_nested;
         if self.are_marked {
@@ -51,26 +51,26 @@ impl<T: Owner> Ticked<T> {
     }
 }
 
-/// How much there is in the buckets before one.
+/// The number of rows and chunks in the buckets before a bucket.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extent {
     pub(super) rows: usize,
     pub(super) chunks: usize,
 }
 
-/// What all chunks share.
+/// The data that all chunks share.
 pub(super) struct Ticks<'a, T: Owner, C, R, M> {
-    /// What is done with each chunk.
+    /// The function that is called for each chunk.
     pub(super) act: &'a R,
     pub(super) make: &'a M,
     /// The passes that no thread is using.
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
     pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
-    /// One for each bucket, in the order of the states, and one behind the last.
+    /// One extent for each bucket, in the order of the states, and one after the last bucket.
     pub(super) extents: &'a [Extent],
     pub(super) sleepers: Sleepers,
-    /// The context of the first chunk, where it has been needed before.
+    /// The context of the first chunk, if it has already been created.
     pub(super) first: Mutex<Option<C>>,
 }
 
@@ -78,13 +78,13 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sleepers {
     TakePart,
-    /// Where something is due for one of them.
+    /// Sleeping owners take part only in chunks in which something is due for one of them.
     TakePartIfDue,
     AreLeftOut,
 }
 
 impl Sleepers {
-    /// How much of a bucket takes part. The owners that are asleep are divided into chunks by themselves.
+    /// Returns how many rows and chunks of a bucket take part. Sleeping owners have chunks of their own.
     pub(super) fn extent<T: Owner>(self, columns: &Columns<T>) -> Extent {
         let awake = columns.len() - columns.asleep;
         let asleep = if self == Self::AreLeftOut { 0 } else { columns.asleep };
@@ -92,7 +92,7 @@ impl Sleepers {
     }
 }
 
-/// The row at which a chunk of a bucket begins. The chunks of the owners that are awake come first.
+/// Returns the row at which a chunk of a bucket begins. The chunks of awake owners come first.
 pub(super) fn start_of<T: Owner>(columns: &Columns<T>, chunk: usize) -> usize {
     let awake = (columns.len() - columns.asleep).div_ceil(CHUNK);
     chunk.checked_sub(awake).map_or(columns.asleep + chunk * CHUNK, |chunk| chunk * CHUNK)
@@ -101,10 +101,10 @@ pub(super) fn start_of<T: Owner>(columns: &Columns<T>, chunk: usize) -> usize {
 /// Consecutive chunks of one bucket.
 struct Chunks<'a, T: Owner> {
     bucket: u32,
-    /// The number of the first of them in the tick.
+    /// The number of the first of these chunks in the tick.
     number: usize,
     rows: RowsMut<'a, T>,
-    /// Of all rows of the bucket.
+    /// The number of sleeping rows in the whole bucket.
     asleep: usize,
     revision: usize,
     due: &'a [u32],
@@ -112,7 +112,7 @@ struct Chunks<'a, T: Owner> {
 }
 
 impl<T: Owner> Chunks<'_, T> {
-    /// Splits them before a chunk, which begins at a slot.
+    /// Splits the chunks before the one with the index `chunk`, which begins at `slot`.
     fn split_at(self, chunk: usize, slot: usize) -> (Self, Self) {
         let (ticked, other_ticked) = self.ticked.split_at_mut(chunk);
         let (rows, other_rows) = self.rows.split_at(slot);
@@ -128,7 +128,8 @@ where
     T::Message: Send,
     T::Context<'c>: Send,
 {
-    /// Runs the chunks of some buckets, of which the first is the `first`-th of the order. Returns their contexts, in order.
+    /// Runs the chunks of `buckets`. The first bucket is at the position `first` in the order of the states. Returns the
+    /// contexts of the chunks, in order.
     pub(super) fn run(
         &self,
         first: usize,
@@ -158,7 +159,7 @@ where
         let (asleep, revision) = (columns.asleep, columns.revision);
         let awake = (columns.len() - asleep).div_ceil(CHUNK);
         let (rows, due, _) = columns.rows_mut();
-        // Those that are awake come first.
+        // Awake owners come first.
         let (sleepers, rows) = rows.split_at(asleep);
         let (ticked, of_sleepers) = ticked.split_at_mut(awake);
         let awake = Chunks { bucket, number, rows, asleep, revision, due, ticked };
@@ -166,7 +167,7 @@ where
         self.join(awake, Chunks { bucket, number, rows: sleepers, asleep, revision, due, ticked: of_sleepers })
     }
 
-    /// Runs some chunks, and the ones that come after them.
+    /// Runs some chunks, and the chunks that come after them.
     fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>) -> Vec<T::Context<'c>> {
         if first.ticked.is_empty() || last.ticked.is_empty() {
             return self.run_chunks(if first.ticked.is_empty() { last } else { first });
@@ -184,7 +185,7 @@ where
         Vec::from_iter(self.run_chunk(chunks))
     }
 
-    /// Runs the only chunk of some.
+    /// Runs the only chunk in `chunks`.
     fn run_chunk(&self, chunks: Chunks<'_, T>) -> Option<T::Context<'c>> {
         let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
         let ticked = ticked.first_mut()?;
@@ -218,7 +219,8 @@ fn append<C>((mut contexts, mut others): (Vec<C>, Vec<C>)) -> Vec<C> {
     contexts
 }
 
-/// Lends `act` a pass. Not one for each thread: a callback may itself wait for rayon, and another chunk run meanwhile.
+/// Calls `act` with a pass that no thread is using. One pass for each thread is not enough: while a callback waits for rayon,
+/// its thread may run another chunk.
 fn with_idle<T: Owner, R>(idle: &Mutex<Vec<Pass<T>>>, act: impl FnOnce(&mut Pass<T>) -> R) -> R {
     let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
     let mut pass = idle().pop().unwrap_or_else(Pass::new);

@@ -1,4 +1,4 @@
-//! Many owners made on all cores and put into one state.
+//! Creates many owners on all cores, and adds them in one state.
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelExtend};
 
@@ -12,7 +12,7 @@ use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::{IntoState, StateRef};
 
-/// The most owners of a batch: one less than slotmap has keys for.
+/// The largest number of owners in a batch: one less than slotmap has keys for.
 const MOST_OWNERS: usize = u32::MAX as usize - 1;
 
 impl<T: Owner> Batch<T> {
@@ -21,7 +21,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// As [`insert`](Self::insert), and when `owners` panics. None of the owners is then in the batch.
+    /// As for [`insert`](Self::insert), and when `owners` panics. None of the owners is then in the batch.
     ///
     /// # Examples
     ///
@@ -48,7 +48,7 @@ impl<T: Owner> Batch<T> {
     {
         let (owners, state) = (owners.into_par_iter(), state.into_state());
         if state.is_owned() {
-            // Each has a state of its own, and a seat for it.
+            // Each owner has its own state, and a seat for it.
             let mut made = Vec::new();
             made.par_extend(owners);
             for owner in made {

@@ -1,11 +1,11 @@
 //! A tick on all cores.
 //!
-//! - `chunks`: the chunks' part, each by some thread.
-//! - `plan`: which buckets' rows are moved by one thread, and which by several.
-//! - `arrivals`: how the rows come to their new buckets.
+//! - `chunks` runs the chunks, each on one thread.
+//! - `plan` decides which buckets' rows are moved by one thread, and which by several.
+//! - `arrivals` moves the rows into their new buckets.
 //!
-//! Rows leave their buckets as in a tick on one core (`rows::gaps`), so that they lie in the same order then. Beside it,
-//! `insertion`: owners made on all cores.
+//! Rows leave their buckets as in a tick on one core (`rows::gaps`), so that their order is the same. The module `insertion`
+//! creates owners on all cores.
 
 mod arrivals;
 mod chunks;
@@ -29,18 +29,18 @@ use super::rows::gaps::{Gaps, close};
 use super::rows::store::{Places, Store};
 use crate::owner::Owner;
 
-/// Up to how many rows of a tail one thread closes the gaps with.
+/// One thread alone closes the gaps if the tail has up to this many rows.
 const FEW_GAPS: usize = 2048;
 
-/// What a parallel tick keeps for the next, so that nothing is allocated.
+/// Buffers that a parallel tick keeps for the next one, so that nothing is allocated.
 pub(super) struct Workers<T: Owner> {
     /// The passes that no thread is using.
     idle: Mutex<Vec<Pass<T>>>,
-    /// For each chunk, in the order of the tick, what its tick has come to. Empty in between.
+    /// The outcome of each chunk, in the order of the tick. The outcomes are empty between two ticks.
     ticked: Vec<Ticked<T>>,
-    /// Where in the order each bucket begins.
+    /// How many rows and chunks come before each bucket, in the order of the states.
     extents: Vec<Extent>,
-    /// The buckets in the order of the states, while threads work on them. Empty in between.
+    /// The buckets in the order of the states, while threads work on them. Empty at other times.
     line: Vec<Columns<T>>,
     jobs: Jobs,
     groups: Vec<Group<T>>,
@@ -58,7 +58,7 @@ impl<T: Owner> Workers<T> {
         }
     }
 
-    /// Notes how long the buckets are, and makes room for what their chunks' ticks come to.
+    /// Counts the rows and chunks of the buckets, and makes room for the outcomes of the chunks.
     fn measure(&mut self, store: &Store<T>, sleepers: Sleepers) {
         let Self { extents, ticked, .. } = self;
         let mut extent = Extent::default();
@@ -81,9 +81,9 @@ impl<T: Owner> Batch<T> {
     ///
     /// A chunk is a group of at most 2048 owners in the same state. Each chunk gets its own context, which `make` creates from
     /// the number of the chunk. So each chunk can have its own list of commands, or its own random numbers. The contexts are
-    /// returned in the order in which `update` would reach the chunks. Neither the chunks nor the results depend on the number of threads
-    /// ([rule 21](crate::docs::semantics#rule-21)). What is due before any owner is updated
-    /// ([rule 19](crate::docs::semantics#rule-19)) is carried out by one thread, with the first context.
+    /// returned in the order in which `update` would reach the chunks. Neither the chunks nor the results depend on the number
+    /// of threads ([rule 21](crate::docs::semantics#rule-21)). What is due before any owner is updated ([rule
+    /// 19](crate::docs::semantics#rule-19)) is carried out by one thread, with the first context.
     ///
     /// # Panics
     ///
@@ -149,8 +149,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// When a callback or `make` panics. The panic reaches the caller when the batch is in order again. The owners that come
-    /// after that one in its chunk are not offered the message. If several chunks panic, the panic of the first one, in the
+    /// When a callback or `make` panics. The panic reaches the caller when the batch is in order again. The owners after the
+    /// panicking one in its chunk are not offered the message. If several chunks panic, the panic of the first one, in the
     /// order of the chunks, reaches the caller.
     ///
     /// # Examples
@@ -199,7 +199,7 @@ impl<T: Owner> Batch<T> {
         (handled, contexts)
     }
 
-    /// Carries out what is due, with the first chunk's context, which is returned.
+    /// Carries out what is due, with the context of the first chunk. Returns this context, if it has been created.
     fn carry_out_due_first<'c>(&mut self, make: &impl Fn(usize) -> T::Context<'c>) -> Option<T::Context<'c>> {
         if self.store.timers.is_empty() {
             return None;
@@ -209,7 +209,8 @@ impl<T: Owner> Batch<T> {
         Some(first)
     }
 
-    /// Does something with each chunk of owners. Returns the contexts, and how many owners have handled a message.
+    /// Calls `act` for each chunk of owners on the threads of the pool, and then moves the owners that have changed. Returns
+    /// the contexts, and how many owners have handled a message.
     fn par_do<'c>(
         &mut self,
         sleepers: Sleepers,
@@ -240,7 +241,7 @@ impl<T: Owner> Batch<T> {
             outcome.movers.clear();
             handled += mem::take(&mut outcome.handled);
             panic.keep_other(&mut outcome.panic);
-            // As many as there are owners, they would be too much to keep.
+            // There may be as many individuals as owners, which is too much memory to keep.
             outcome.give_back();
         }
         store.states.pay(store.places.len());
@@ -254,7 +255,7 @@ fn chunks_of(extents: &[Extent], nth: usize) -> Range<usize> {
     extents[nth].chunks..extents[nth + 1].chunks
 }
 
-/// Lends `act` the buckets in the order of the states. They are put back even if it panics.
+/// Calls `act` with the buckets in the order of the states. Puts them back even if `act` panics.
 fn in_line<T: Owner, R>(
     store: &mut Store<T>,
     line: &mut Vec<Columns<T>>,
@@ -262,7 +263,7 @@ fn in_line<T: Owner, R>(
     act: impl FnOnce(&Store<T>, &mut [Columns<T>]) -> R,
 ) -> Option<R> {
     let buckets = &mut store.buckets;
-    // Nearly always the numbers are in order, and all are there.
+    // Nearly always, the numbers are in ascending order, and none is missing.
     let is_sorted = store.states.order().len() == buckets.len() && store.states.order().is_sorted();
     if is_sorted {
         mem::swap(buckets, line);
@@ -328,7 +329,7 @@ where
     take_up_all(buckets, groups, *has_clock, places);
 }
 
-/// Marks the movers of all chunks of a bucket, as far as that has not been done, and adds them to the leavers.
+/// Adds the movers of all chunks of a bucket to the leavers, and marks the movers that have not been marked yet.
 fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>], states: &States<T>) {
     for (chunk, Ticked { outcome, are_marked, .. }) in ticked.iter().enumerate() {
         let start = start_of(columns, chunk);
@@ -340,7 +341,7 @@ fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>
     }
 }
 
-/// The moves that threads make together.
+/// The moves of rows that several threads make together.
 struct Moves<'a, T: Owner> {
     places: &'a Places,
     states: &'a States<T>,
@@ -352,7 +353,8 @@ impl<T: Owner + Send> Moves<'_, T>
 where
     T::Message: Send,
 {
-    /// Carries out some jobs. `line` begins with the `first`-th bucket, `ticked` with its chunks, `groups` with the first job's.
+    /// Carries out `jobs`. `line` begins with the bucket at the position `first` in the order of the states, `ticked` with the
+    /// chunks of this bucket, and `groups` with the groups of the first job.
     fn carry_out(
         &self,
         jobs: &[Job],
@@ -379,7 +381,7 @@ where
         }
     }
 
-    /// Moves the rows of the buckets of one job, of which the first is the `first`-th in the order of the states.
+    /// Moves the rows of the buckets of one job. The first bucket is at the position `first` in the order of the states.
     fn carry_out_one(
         &self,
         first: usize,

@@ -1,4 +1,4 @@
-//! Which buckets' rows are moved by one thread, and which by several.
+//! Decides which buckets' rows are moved by one thread, and which by several.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use super::chunks::{Extent, Ticked};
 use crate::batch::rows::store::Store;
 use crate::owner::Owner;
 
-/// From how many movers on, rows are moved by several threads.
+/// With this many movers or more, several threads move the rows.
 const MANY_MOVERS: usize = 2048;
 
-/// How many groups there are for each thread, so that none waits long for the others.
+/// The number of groups for each thread, so that no thread waits long for the others.
 const GROUPS_PER_THREAD: usize = 4;
 
-/// Between how many movers a group has, as far as buckets can be divided so.
+/// The smallest and the largest number of movers in a group, as far as buckets can be divided accordingly.
 const MOVERS_OF_GROUP: (usize, usize) = (512, 16_384);
 
-/// Some buckets, and the groups that their leavers come to: one for several short buckets, or several for a long one.
+/// Some buckets, and the groups for their leavers: one group for several short buckets, or several groups for a long one.
 pub(super) struct Job {
-    /// By their places in the order of the states. Some of them may have no movers.
+    /// The positions of the buckets in the order of the states. Some of these buckets may have no movers.
     pub(super) buckets: Range<usize>,
     pub(super) groups: Range<usize>,
     movers: usize,
@@ -30,12 +30,12 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// How many groups there are.
+    /// Returns how many groups there are.
     pub(super) fn groups(&self) -> usize {
         self.list.last().map_or(0, |job| job.groups.end)
     }
 
-    /// Divides the moves that are left to do into jobs. Returns whether they are enough for several threads.
+    /// Divides the remaining moves into jobs. Returns whether there are enough moves for several threads.
     pub(super) fn plan<T: Owner>(&mut self, store: &Store<T>, extents: &[Extent], ticked: &[Ticked<T>]) -> bool {
         self.list.clear();
         let movers = |nth: usize| {

@@ -1,4 +1,4 @@
-//! Some consecutive rows of a bucket with their owners, as they are lent for a tick, and what the tick has led to.
+//! A chunk: some consecutive rows of a bucket with their owners, borrowed for a tick. Also the outcome of a chunk's tick.
 
 use super::individuals::Individuals;
 use super::notes::Notes;
@@ -13,19 +13,19 @@ use crate::state::{Mover, State, StateRef};
 /// Some consecutive rows of a bucket.
 pub(crate) struct Chunk<'a, T: Owner> {
     pub(crate) owners: &'a mut [T],
-    /// In a bucket of owned states, each owner's; elsewhere empty.
+    /// The seats of the owners in a bucket of owned states; empty in other buckets.
     pub(crate) seats: &'a mut [Seat<T>],
     pub(crate) rows: Rows<'a, T>,
     pub(crate) global: &'a Global<T>,
     pub(crate) part: PassPart,
 }
 
-/// The state that runs beside every other.
+/// The global state of a batch.
 #[derive(Clone)]
 pub(crate) struct Global<T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) state: StateRef<T>,
-    /// Whether it is updated.
+    /// Whether the state is updated, that is, not passive.
     pub(crate) is_updating: bool,
 }
 
@@ -39,29 +39,31 @@ pub(crate) struct PassPart {
 impl PassPart {
     pub(crate) const ALL: Self = Self { k: 0, n: 1 };
 
-    /// The parts are by key, so that an owner stays in its own wherever it moves.
+    /// Returns whether an owner belongs to this part. This depends only on the key, so an owner stays in its part wherever it
+    /// moves.
     pub(crate) fn has(self, key: Key) -> bool {
         key.index() % self.n == self.k
     }
 }
 
-/// The outcome of a chunk's part in a tick: which owner moves where.
+/// The outcome of a chunk's part in a tick or a broadcast: the owners that have changed, the waits that they have requested,
+/// the notes for the journal, the first panic, and how many owners have handled a message.
 pub(crate) struct ChunkOutcome<T: Owner> {
-    /// The owners that have changed in bulk, by ascending slot.
+    /// The owners that have changed in bulk, sorted by slot.
     pub(crate) movers: Vec<Mover>,
-    /// When these have changed, in seconds.
+    /// When the movers have changed, in seconds.
     pub(crate) moved_at: f64,
-    /// The owners that finished their tick by themselves.
+    /// The owners that finished their tick alone.
     pub(crate) individuals: Individuals<T>,
-    /// In a bucket of owned states, the slots of the owners that have changed, ascending.
+    /// In a bucket of owned states, the slots of the owners that have changed, in ascending order.
     pub(crate) changed: Vec<usize>,
-    /// Singletons that an owner has asked for, and that the batch does not know.
+    /// Singletons that owners have requested and that the batch does not know yet.
     pub(crate) unmet: Vec<&'static dyn State<T>>,
-    /// What owners wait for from now on.
+    /// The waits that begin at the end of the tick.
     pub(crate) waiters: Vec<Waiter>,
-    /// What has happened, for the journal.
+    /// The changes, made or refused, for the journal.
     pub(crate) notes: Notes<T>,
-    /// How many owners have handled a message.
+    /// How many owners have handled the message of a broadcast.
     pub(crate) handled: usize,
     pub(crate) panic: FirstPanic,
 }
@@ -81,7 +83,7 @@ impl<T: Owner> ChunkOutcome<T> {
         }
     }
 
-    /// Gives back room that one unusual tick has left.
+    /// Frees memory that only an unusual tick needs.
     #[cfg(feature = "parallel")]
     pub(crate) fn give_back(&mut self) {
         self.individuals.give_back();

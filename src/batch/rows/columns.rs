@@ -1,4 +1,4 @@
-//! The rows of one bucket, as columns: the owners side by side, and what the batch notes of each beside them.
+//! The rows of one bucket as columns: the owners, and beside them the data that the batch stores for each owner.
 
 use std::ops::Range;
 use std::{iter, mem};
@@ -11,47 +11,47 @@ use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::Mover;
 
-/// A tick in which no owner changes touches `owners` alone.
+/// The columns of one bucket. A tick in which no owner changes reads and writes only `owners`.
 pub(crate) struct Columns<T: Owner> {
     pub(crate) owners: Vec<T>,
     pub(crate) tags: Vec<Tag>,
     pub(crate) times: Times,
-    /// The seats of the owners in a bucket of owned states, which keeps no times beside them; elsewhere empty.
+    /// The seats of the owners in a bucket of owned states, which keeps no times beside them; empty in other buckets.
     pub(crate) seats: Vec<Seat<T>>,
-    /// Empty seats that were left over when `clone_from` had fewer to copy; their room is used again.
+    /// Empty seats that were left over when `clone_from` had fewer seats to copy. Their memory is reused.
     spare_seats: Vec<Seat<T>>,
-    /// How many owners are asleep. Their rows are the first ones, so that rows come and go at the other end.
+    /// The number of sleeping owners. Their rows come first, so that other rows are added and removed at the end.
     pub(crate) asleep: usize,
-    /// The state's revision when the sleepers were last looked at. All of them have fallen asleep in this one or a later one.
+    /// The state's revision when the sleepers were last checked. All of them fell asleep at this revision or at a later one.
     pub(crate) revision: usize,
-    /// The slots of the owners for which something is due in the tick under way, ascending.
+    /// The slots of the owners for which something is due in the current tick, in ascending order.
     pub(crate) due: Vec<u32>,
-    /// The changes that are due in the tick under way: the owner's slot, and the number of the state that it changes to. Empty in
-    /// between.
+    /// The changes that are due in the current tick: the owner's slot, and the number of its target. Empty once these changes
+    /// have been made.
     pub(crate) changes_due: Vec<(u32, u32)>,
-    /// The rows that leave in the tick under way.
+    /// The rows that leave in the current tick.
     pub(crate) leavers: Leavers<T>,
 }
 
-/// All that is noted of some consecutive owners of a bucket, but their seats.
+/// The data of some consecutive rows of a bucket, without the owners and their seats.
 #[derive(Clone, Copy)]
 pub(crate) struct NotedColumns<'a> {
-    /// The slot of the first of them.
+    /// The slot of the first of these rows in the bucket. In a chunk, this row has the slot 0.
     pub(crate) first: usize,
     pub(crate) tags: &'a [Tag],
-    /// When their current states were entered; empty where no times are kept. So are the ancestors' times, row by row.
+    /// When the current states were entered; empty if no times are kept. The same holds for `ancestors`, row by row.
     pub(crate) current: &'a [f64],
     pub(crate) ancestors: &'a [f64],
     pub(crate) depth: usize,
     pub(crate) asleep: usize,
     /// The earliest revision of the state in which the sleepers may have fallen asleep.
     pub(crate) revision: usize,
-    /// The slots of the owners for which something is due, ascending.
+    /// The slots of the owners for which something is due, in ascending order. These are slots in the bucket.
     pub(crate) due: &'a [u32],
 }
 
 impl NotedColumns<'_> {
-    /// A part of them, by the slots in the bucket.
+    /// Returns a part of the rows. `range` counts slots in the bucket.
     #[inline]
     pub(crate) fn narrow(self, range: &Range<usize>) -> Self {
         let Self { first, tags, current, ancestors, depth, due, .. } = self;
@@ -68,12 +68,12 @@ impl NotedColumns<'_> {
     }
 }
 
-/// The key and the previous state of an owner. They are in one column, since a move needs both.
+/// The key and the previous state of an owner. They are in one column because a move needs both.
 #[derive(Clone, Copy)]
 pub(crate) struct Tag {
     pub(crate) key: Key,
-    /// The number of the previous state, or `MOST_STATES`; in the highest bit whether current has been entered, and in the next
-    /// whether there may be timers.
+    /// The number of the previous state, or `MOST_STATES`. The highest bit says whether the current state has been entered, and
+    /// the next bit whether there may be timers.
     previous: u32,
 }
 
@@ -82,13 +82,13 @@ const HAS_TIMERS: u32 = 1 << 30;
 const NUMBER: u32 = HAS_TIMERS - 1;
 
 impl Tag {
-    /// The tag of an owner whose previous state has a number; with `None`, the previous state is kept elsewhere.
+    /// Creates the tag of an owner. `previous` is the number of its previous state, or `None` if this state is kept elsewhere.
     #[inline]
     pub(crate) fn new(key: Key, previous: Option<u32>, is_entered: bool) -> Self {
         Self { key, previous: previous.unwrap_or(MOST_STATES) | if is_entered { ENTERED } else { 0 } }
     }
 
-    /// The number of the previous state; `None` if it is kept elsewhere.
+    /// Returns the number of the previous state; `None` if it is kept elsewhere.
     #[inline]
     pub(crate) fn previous(self) -> Option<u32> {
         let index = self.previous & NUMBER;
@@ -100,13 +100,13 @@ impl Tag {
         self.previous & ENTERED != 0
     }
 
-    /// Whether the owner may have data beside its row.
+    /// Returns whether the owner may have data beside its row.
     #[inline]
     pub(crate) fn has_more(self) -> bool {
         self.has_timers() || self.previous().is_none()
     }
 
-    /// Whether the owner may have timers, or wakes by itself.
+    /// Returns whether the owner may have timers, or wakes by itself.
     #[inline]
     pub(crate) fn has_timers(self) -> bool {
         self.previous & HAS_TIMERS != 0
@@ -116,7 +116,7 @@ impl Tag {
         self.previous = self.previous & !HAS_TIMERS | if has_timers { HAS_TIMERS } else { 0 };
     }
 
-    /// The tag that a mover has when it has left a bucket.
+    /// Returns the tag that a mover has after it has left `bucket`.
     #[inline]
     pub(crate) fn moved(self, mover: Mover, bucket: u32) -> Self {
         let Self { previous, .. } = Self::new(self.key, Some(mover.previous_or(bucket)), true);
@@ -127,11 +127,11 @@ impl Tag {
 /// When each owner's states were entered, in seconds. Empty until the batch has seen a clock.
 #[derive(Clone, Default)]
 pub(crate) struct Times {
-    /// Current.
+    /// When the current state was entered.
     pub(crate) current: Vec<f64>,
-    /// Its ancestors, row by row.
+    /// When its ancestors were entered, row by row.
     pub(crate) ancestors: Vec<f64>,
-    /// How many ancestors there are.
+    /// The number of ancestors in each row.
     pub(crate) depth: usize,
 }
 
@@ -149,7 +149,7 @@ impl Times {
         row.zip(ancestors).for_each(|(at, entered_at)| *at = time_or_zero(*entered_at));
     }
 
-    /// When a row's owner entered the active state at a depth.
+    /// Returns when a row's owner entered the active state at a depth.
     #[cfg(feature = "serde")]
     pub(crate) fn at(&self, slot: usize, depth: usize) -> f64 {
         let at =
@@ -163,7 +163,8 @@ impl Times {
     }
 }
 
-/// Appends the times at which the outermost `kept` active states of a row were entered, whose times are given.
+/// Appends the times at which the outermost `kept` active states of a row were entered. `ancestors` and `current` are the times
+/// of this row.
 #[inline]
 pub(crate) fn append_kept(ancestors: &[f64], current: f64, kept: usize, to: &mut Vec<f64>) {
     if let Some(outermost) = ancestors.get(..kept) {
@@ -175,7 +176,7 @@ pub(crate) fn append_kept(ancestors: &[f64], current: f64, kept: usize, to: &mut
 }
 
 impl<T: Owner> Columns<T> {
-    /// Columns for owners whose states have `depth` ancestors.
+    /// Creates columns for owners whose states have `depth` ancestors.
     pub(crate) const fn new(depth: usize) -> Self {
         let times = Times { current: Vec::new(), ancestors: Vec::new(), depth };
         Self {
@@ -192,7 +193,7 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Its columns: the owners, their seats, and all that is noted beside them.
+    /// Returns the owners, their seats, and the other columns.
     pub(crate) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], NotedColumns<'_>) {
         let Self { owners, tags, times: Times { current, ancestors, depth }, seats, asleep, revision, due, .. } = self;
         let (depth, asleep, revision) = (*depth, *asleep, *revision);
@@ -205,7 +206,7 @@ impl<T: Owner> Columns<T> {
         NotedColumns { first: 0, tags, current, ancestors, depth, asleep, revision, due }
     }
 
-    /// All rows, the slots of the owners for which something is due, and the rows that leave.
+    /// Returns all rows, the slots of the owners for which something is due, and the rows that leave.
     pub(crate) fn rows_mut(&mut self) -> (RowsMut<'_, T>, &[u32], &mut Leavers<T>) {
         let Self { owners, tags, times: Times { current, ancestors, depth }, seats, due, leavers, .. } = self;
         (RowsMut { first: 0, owners, tags, current, ancestors, depth: *depth, seats }, due, leavers)
@@ -228,7 +229,7 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Gives back room that no row uses.
+    /// Frees memory that no row uses.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.owners.shrink_to_fit();
         self.tags.shrink_to_fit();
@@ -238,7 +239,7 @@ impl<T: Owner> Columns<T> {
         self.spare_seats = Vec::new();
     }
 
-    /// Copies seats into the existing ones, and keeps the room of the rest.
+    /// Copies `source` into the existing seats, and keeps the memory of seats that are left over.
     fn clone_seats_from(&mut self, source: &[Seat<T>]) {
         let kept = source.len().min(self.seats.len());
         let nothing = Seat::empty();
@@ -246,18 +247,18 @@ impl<T: Owner> Columns<T> {
         self.spare_seats.extend(self.seats.drain(kept..));
         self.seats.resize_with(source.len(), || self.spare_seats.pop().unwrap_or(Seat::empty()));
         self.seats.iter_mut().zip(source).for_each(|(seat, source)| seat.clone_from(source));
-        // For the next time, when there may be fewer.
+        // The next call may copy fewer seats, and moves the others here.
         self.spare_seats.reserve(self.seats.len());
     }
 
-    /// Gives back the room of an empty bucket, unless it is little: the bucket may stay empty.
+    /// Frees the memory of an empty bucket, unless it is little, because the bucket may stay empty.
     pub(crate) fn give_back(&mut self) {
         if self.owners.capacity() > 64 {
             *self = Self::new(self.times.depth);
         }
     }
 
-    /// Gives every row the time 0, from when on times are kept.
+    /// Starts to keep times, and gives every row the time 0.
     pub(crate) fn start_clock(&mut self) {
         if !self.seats.is_empty() {
             return;
@@ -270,8 +271,8 @@ impl<T: Owner> Columns<T> {
         slot < self.asleep
     }
 
-    /// Moves the row at `slot` to the sleeping rows, or to those that are awake. The row at their boundary takes its place. Returns
-    /// its new slot.
+    /// Moves the row at `slot` to the sleeping or to the awake rows. The row at their boundary takes its place. Returns the new
+    /// slot of the moved row.
     pub(crate) fn set_asleep(&mut self, slot: usize, is_asleep: bool) -> usize {
         if self.is_asleep(slot) == is_asleep {
             return slot;
@@ -290,7 +291,7 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Moves all rows of `other` to the end of this one's.
+    /// Moves all rows of `other` to the end of these rows.
     pub(crate) fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
             mem::swap(self, other);
@@ -299,7 +300,7 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Moves all rows of `other` to the end of this one's. Both keep the room that they have.
+    /// Moves all rows of `other` to the end of these rows. Both keep their memory.
     pub(crate) fn append_kept(&mut self, other: &mut Self) {
         self.owners.append(&mut other.owners);
         self.tags.append(&mut other.tags);
@@ -307,7 +308,7 @@ impl<T: Owner> Columns<T> {
         self.seats.append(&mut other.seats);
     }
 
-    /// Exchanges all rows, with the room that they are in.
+    /// Exchanges all rows, with their memory.
     pub(crate) fn swap_rows(&mut self, other: &mut Self) {
         mem::swap(&mut self.owners, &mut other.owners);
         mem::swap(&mut self.tags, &mut other.tags);
@@ -319,15 +320,15 @@ impl<T: Owner> Columns<T> {
 
 /// Some consecutive rows.
 pub(crate) struct RowsMut<'a, T: Owner> {
-    /// The slot of the first.
+    /// The slot of the first of these rows in the bucket.
     pub(crate) first: usize,
     pub(crate) owners: &'a mut [T],
     pub(crate) tags: &'a mut [Tag],
-    /// Empty where no times are kept. So are the ancestors' times.
+    /// When the current states were entered; empty if no times are kept. The same holds for `ancestors`.
     pub(crate) current: &'a mut [f64],
     pub(crate) ancestors: &'a mut [f64],
     pub(crate) depth: usize,
-    /// Empty where states are not owned.
+    /// Empty in buckets whose states are not owned.
     pub(crate) seats: &'a mut [Seat<T>],
 }
 
@@ -395,7 +396,7 @@ impl<T: Owner + Clone> Clone for Columns<T> {
     }
 }
 
-/// The buckets in the order of the states, whose numbers are given.
+/// Returns the buckets in the order of the states. `order` contains the numbers of the states.
 pub(crate) fn in_order<'a, T: Owner>(buckets: &'a mut [Columns<T>], order: &[u32]) -> Vec<&'a mut Columns<T>> {
     let mut buckets: Vec<_> = buckets.iter_mut().map(Some).collect();
     order.iter().filter_map(|&bucket| buckets[bucket as usize].take()).collect()

@@ -1,9 +1,9 @@
 //! How rows leave their bucket.
 //!
-//! While the chunks of a bucket have their ticks, a row that leaves is only marked: its tag becomes what it will be in the new
-//! bucket, and a list notes where it goes. When all chunks have had their ticks, the other rows close the gaps: of the rows that
-//! stay, the last ones take the places of the leavers before them, in the same order. The leavers are then the last rows of the
-//! bucket, and are handed out to the arrivals of their new buckets.
+//! While the chunks of a bucket have their ticks, a row that leaves is only marked: it gets the tag that it will have in its
+//! new bucket, and a list notes its target. When all chunks have had their ticks, the gaps are closed: the last of the rows
+//! that stay take the places of the leavers before them, in the same order. Then the leavers are the last rows of the bucket,
+//! and move to the arrivals of their new buckets.
 
 use std::mem;
 
@@ -16,7 +16,7 @@ use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::Mover;
 
-/// For how many leavers a bucket keeps room from one tick to the next.
+/// The largest number of leavers for which a bucket keeps memory from one tick to the next.
 const MOST_ROOM: usize = 16 * CHUNK;
 
 /// A row that leaves.
@@ -24,7 +24,7 @@ const MOST_ROOM: usize = 16 * CHUNK;
 pub(crate) struct Leaver {
     pub(crate) slot: u32,
     pub(crate) target: u32,
-    /// The place of its data in `times` or `seats` of the list; `NOTHING` if its row has everything.
+    /// The index of its data in `times` or `seats` of [`Leavers`]; `NOTHING` if the row has all data.
     pub(crate) beside: u32,
 }
 
@@ -32,15 +32,16 @@ pub(crate) const NOTHING: u32 = u32::MAX;
 
 /// The rows of a bucket that leave it. Empty between two ticks.
 pub(crate) struct Leavers<T: Owner> {
-    /// By slot, once they are sorted.
+    /// Sorted by slot when the gaps are closed.
     pub(crate) list: Vec<Leaver>,
-    /// Room for the list in another order.
+    /// A buffer for the list in another order.
     pub(crate) order: Vec<Leaver>,
-    /// For each leaver from or to a nested state, or from an owned one: when its new state was entered, then its ancestors.
+    /// For each leaver from or to a nested state, or from an owned state: when its new state was entered, and then when the
+    /// ancestors of this state were.
     pub(crate) times: Vec<f64>,
-    /// The seat of each leaver that goes from a state with columns to an owned one.
+    /// The seats of the leavers that change from a state that is not owned to an owned state.
     pub(crate) seats: Vec<Seat<T>>,
-    /// Whether some leavers leave a nested or an owned state, or come to one.
+    /// Whether some leavers leave a nested or an owned state, or enter one.
     pub(crate) are_mixed: bool,
 }
 
@@ -49,13 +50,14 @@ impl<T: Owner> Leavers<T> {
         Self { list: Vec::new(), order: Vec::new(), times: Vec::new(), seats: Vec::new(), are_mixed: false }
     }
 
-    /// Adds a leaver whose row has everything.
+    /// Adds a leaver whose row has all data.
     #[inline]
     pub(crate) fn add(&mut self, slot: usize, target: u32) {
         self.list.push(Leaver { slot: Place::new(target, slot).slot, target, beside: NOTHING });
     }
 
-    /// Notes when the last leaver's states were entered: current, its outermost ancestors in `kept`, and the others at `rest`.
+    /// Notes when the states of the last leaver were entered: the current state at `current`, its outermost ancestors at the
+    /// times that `kept` appends, and the other ancestors at `rest`.
     pub(crate) fn add_times(&mut self, current: f64, kept: impl FnOnce(&mut Vec<f64>), (depth, rest): (usize, f64)) {
         let at = self.times.len();
         self.times.push(time_or_zero(current));
@@ -81,7 +83,7 @@ impl<T: Owner> Leavers<T> {
     }
 }
 
-/// The rows that have come to each bucket, by its number.
+/// The rows that have arrived for each bucket, by the bucket's number.
 pub(crate) trait Arrivals<T: Owner> {
     fn of(&mut self, bucket: u32) -> &mut Columns<T>;
 }
@@ -93,16 +95,18 @@ impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
     }
 }
 
-/// Marking.
+/// Marking rows.
 impl<T: Owner> Columns<T> {
-    /// Marks the movers of a chunk that begins at `start`: the ones that leave `bucket`, and those that come back to it.
+    /// Marks the movers of a chunk that begins at `start`: the movers that leave `bucket`, and the movers that change to their
+    /// own state.
     pub(crate) fn mark(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64, states: &States<T>) {
         self.list_leavers(bucket, start, movers, moved_at, states);
         let times = self.times.current.get_mut(start..).unwrap_or_default();
         mark_rows(bucket, &mut self.tags[start..], times, movers, moved_at);
     }
 
-    /// Adds the movers that leave `bucket` to the leavers, and notes the times of nested states, whose rows have not been marked.
+    /// Adds the movers that leave `bucket` to the leavers, and notes the times of nested states. The rows of such movers must
+    /// not have been marked yet.
     pub(crate) fn list_leavers(
         &mut self,
         bucket: u32,
@@ -129,8 +133,8 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Marks the row at a slot, which leaves with what its seat has come to. The tag is given; the map of extras is left to the
-    /// caller.
+    /// Marks the row at a slot, which leaves with `tag` and with the data of `seat`. The caller takes care of the map of
+    /// extras.
     pub(crate) fn mark_with(
         &mut self,
         (slot, tag): (usize, Tag),
@@ -173,9 +177,9 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
     }
 }
 
-/// Leaving.
+/// Moving marked rows out of the bucket.
 impl<T: Owner> Columns<T> {
-    /// Brings the leavers to the end of the rows, in the order of their list.
+    /// Moves the leavers to the end of the rows, in the order of their list.
     pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: impl Fn(Gaps<'_, T>)) {
         let list = &mut self.leavers.list;
         if !list.is_sorted_by_key(|leaver| leaver.slot) {
@@ -183,13 +187,13 @@ impl<T: Owner> Columns<T> {
         }
         let (len, asleep) = (self.owners.len(), self.asleep);
         let sleepers = list.partition_point(|leaver| (leaver.slot as usize) < asleep);
-        // A sleeping leaver becomes one of the first rows that are awake.
+        // A sleeping leaver becomes one of the first awake rows.
         self.close_gaps_before(asleep, sleepers, (bucket, places), &close);
         self.asleep -= sleepers;
         self.close_gaps_before(len, self.leavers.list.len(), (bucket, places), &close);
     }
 
-    /// Brings the first `count` leavers to the end of the rows before `end`.
+    /// Moves the first `count` leavers to the end of the rows before `end`.
     fn close_gaps_before(
         &mut self,
         end: usize,
@@ -211,7 +215,7 @@ impl<T: Owner> Columns<T> {
         list.copy_from_slice(order);
     }
 
-    /// Hands the leavers, which are the last rows, out to the arrivals, from the first to the last.
+    /// Moves the leavers, which are the last rows, to the arrivals, from the first to the last.
     pub(crate) fn hand_out(&mut self, states: &States<T>, has_clock: bool, arrivals: &mut impl Arrivals<T>) {
         let stay = self.len() - self.leavers.list.len();
         if self.leave_together(stay, arrivals) {
@@ -240,7 +244,8 @@ impl<T: Owner> Columns<T> {
         self.forget_leavers(stay);
     }
 
-    /// Moves all rows with their columns, if all of them leave for the same flat state, where none has arrived yet.
+    /// Moves all rows at once by exchanging the columns, if all of them leave for the same flat state and no row has arrived
+    /// there yet. Returns whether it has moved them.
     pub(crate) fn leave_together(&mut self, stay: usize, arrivals: &mut impl Arrivals<T>) -> bool {
         let list = &self.leavers.list;
         let Some(first) = list.first().filter(|_| stay == 0 && !self.leavers.are_mixed) else { return false };
@@ -253,7 +258,7 @@ impl<T: Owner> Columns<T> {
         are_together
     }
 
-    /// Forgets the rows behind the ones that stay, whose owners have been handed out.
+    /// Removes the rows after the first `stay` rows. Their owners have been moved out before.
     pub(crate) fn forget_leavers(&mut self, stay: usize) {
         let Self { tags, times, seats, leavers, .. } = self;
         tags.truncate(stay);
@@ -263,7 +268,7 @@ impl<T: Owner> Columns<T> {
         leavers.clear();
     }
 
-    /// Takes out the row at a slot, whose seat, if it has one, has been emptied.
+    /// Removes the row at a place, and returns its owner. The row's seat, if it has one, must be empty.
     pub(crate) fn take_out(&mut self, place: Place, places: &Places) -> Option<T> {
         self.leavers.add(place.slot(), place.bucket);
         self.close_gaps(place.bucket, places, close);
@@ -273,7 +278,7 @@ impl<T: Owner> Columns<T> {
     }
 }
 
-/// The last rows of a bucket of flat states, which leave for others: all but the owners.
+/// The last rows of a bucket of flat states, which leave for other flat states: all columns but the owners.
 pub(crate) struct LastRows<'a> {
     pub(crate) tags: &'a [Tag],
     pub(crate) times: &'a [f64],
@@ -302,8 +307,8 @@ impl LastRows<'_> {
     }
 }
 
-/// Rows with leavers among them, and the tail: as many rows behind them as there are leavers in both. Exactly as many rows of the
-/// tail stay as there are leavers before it.
+/// Rows of a bucket, and the tail after them. The tail has as many rows as there are leavers in both parts together. So exactly
+/// as many rows of the tail stay as there are leavers before the tail.
 pub(crate) struct Gaps<'a, T: Owner> {
     bucket: u32,
     places: &'a Places,
@@ -313,13 +318,13 @@ pub(crate) struct Gaps<'a, T: Owner> {
     tail: RowsMut<'a, T>,
     /// The leavers of the tail.
     in_tail: &'a [Leaver],
-    /// The leavers in the tail once the gaps are closed.
+    /// The leavers in the order that they have in the tail when the gaps are closed.
     order: &'a mut [Leaver],
 }
 
 #[cfg(feature = "parallel")]
 impl<T: Owner> Gaps<'_, T> {
-    /// How many rows the tail has.
+    /// Returns how many rows the tail has.
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
@@ -350,7 +355,7 @@ impl<T: Owner> Gaps<'_, T> {
     }
 }
 
-/// Lets each leaver before the tail change places with a row of the tail that stays.
+/// Exchanges each leaver before the tail with a row of the tail that stays.
 pub(crate) fn close<T: Owner>(gaps: Gaps<'_, T>) {
     let Gaps { bucket, places, mut rows, before, mut tail, in_tail, order } = gaps;
     let (mut in_tail, mut gaps) = (in_tail.iter().peekable(), before.iter());
@@ -364,7 +369,7 @@ pub(crate) fn close<T: Owner>(gaps: Gaps<'_, T>) {
             break;
         };
     }
-    // A loop of its own, which is so short that the look-ups it waits for are under way together.
+    // This is a loop of its own because it is so short that the processor runs several of its look-ups at the same time.
     for gap in before {
         let slot = gap.slot as usize;
         places[rows.tags[slot - rows.first].key].set(Place::new(bucket, slot));

@@ -1,4 +1,5 @@
-//! The owners of a chunk that do what is not done in bulk: each has a seat, and finishes its tick by itself, as a machine.
+//! Individuals: owners of a chunk whose requests cannot be carried out in bulk. Each of them gets a seat, and finishes its tick
+//! alone, as a machine does.
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,15 +20,15 @@ pub(crate) struct Individual<T: Owner> {
     /// Empty until it is loaded.
     pub(crate) seat: Seat<T>,
     pub(crate) requests: Requests<T>,
-    /// How many changes its callback has led to, and whether it has asked to sleep.
+    /// How many changes its callback has led to. One bit, `ASKED_TO_SLEEP`, says whether it has requested to sleep.
     pub(crate) count: u32,
     /// How many changes its callbacks have made at once.
     pub(crate) made: u32,
-    /// How many of its active states, from the outermost, a callback of it has not left at once.
+    /// How many active states, counted from the outermost, its callbacks have not left by changes made at once.
     kept: usize,
     /// Whether its seat has been loaded.
     pub(crate) is_loaded: bool,
-    /// Whether its seat is not as it was loaded.
+    /// Whether its seat may have changed since it was loaded.
     pub(crate) is_touched: bool,
 }
 
@@ -40,19 +41,19 @@ impl<T: Owner> Individual<T> {
         }
     }
 
-    /// Takes what a callback asks for.
+    /// Adds a request of a callback.
     pub(crate) fn ask(&mut self, request: Request<T>, scope: Scope) {
         let request = request.of(if scope.ends_with(self.kept) { Scope::Left } else { scope });
         self.seat.note(&request);
         self.requests.push(request);
     }
 
-    /// Whether anything is left to do that its callback has asked for.
+    /// Returns whether a request of its callback is still pending.
     pub(crate) fn has_asked(&self) -> bool {
         !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0
     }
 
-    /// Asks for the change that was written down for its owner as a mover.
+    /// Adds the change of a mover as a request.
     pub(crate) fn ask_as(&mut self, mover: Mover, rows: &Rows<'_, T>) {
         let target = || rows.states().get(mover.target()).state().clone();
         self.requests.push(match mover.kind() {
@@ -63,8 +64,8 @@ impl<T: Owner> Individual<T> {
         });
     }
 
-    /// Whether its seat has to be stored. If the seat has not changed, the data that loading took from beside the row is put
-    /// back.
+    /// Returns whether its seat must be stored. If the seat has not changed, puts back the data that `load` took from beside
+    /// the row.
     pub(crate) fn is_left_over(&mut self, rows: &Rows<'_, T>) -> bool {
         if self.is_loaded && !self.is_touched {
             rows.put_back(self.slot, &mut self.seat);
@@ -80,24 +81,24 @@ impl<T: Owner> Individual<T> {
         });
     }
 
-    /// Runs it as a machine.
+    /// Runs `act` on the individual as on a machine.
     pub(crate) fn run<'r, R>(
         &'r mut self,
         global: &'r StateRef<T>,
         observer: Option<&'r mut dyn Observer<T>>,
         act: impl FnOnce(&mut Single<'_, T>) -> R,
     ) -> R {
-        // Until it is known better: `act` may panic.
+        // The individual counts as touched until `act` returns, because `act` may panic.
         let was_touched = mem::replace(&mut self.is_touched, true);
         let mut single = Single::new(&mut self.seat, global);
-        // To copy an empty queue costs more than to see that it is.
+        // Copying an empty queue costs more than checking that it is empty.
         if !self.requests.is_empty() {
             single.requests = mem::take(&mut self.requests);
         }
         single.count = self.count;
         single.kept = usize::MAX;
         single.observer = observer;
-        // The callback that has led to a panic may catch it, and go on.
+        // The callback that has called this function may catch the panic and go on, so the fields are updated first.
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
         if result.is_err() {
             single.forget_requests();
@@ -113,12 +114,12 @@ impl<T: Owner> Individual<T> {
     }
 }
 
-/// The individuals of a chunk. They stay where they are until they have been moved, and their seats are used again.
+/// The individuals of a chunk. They stay in the list until their rows have been moved. Their seats are reused.
 pub(crate) struct Individuals<T: Owner> {
     /// The individuals in use, then empty ones.
     list: Vec<Individual<T>>,
     in_use: usize,
-    /// How many have finished their tick: the first ones.
+    /// How many individuals have finished their tick. They come first in the list.
     finished: usize,
     /// By slot: the place in the list, counted from 1, of the individual that has not finished its tick; or 0.
     places: Vec<u16>,
@@ -133,12 +134,12 @@ impl<T: Owner> Individuals<T> {
         self.in_use == 0
     }
 
-    /// Whether any has not finished its tick.
+    /// Returns whether any individual has not finished its tick.
     pub(crate) fn has_unfinished(&self) -> bool {
         self.finished < self.in_use
     }
 
-    /// The owner at a slot, if it is an individual that has not finished its tick.
+    /// Returns the owner at a slot, if it is an individual that has not finished its tick.
     #[inline]
     pub(crate) fn get(&self, slot: usize) -> Option<&Individual<T>> {
         if !self.has_unfinished() {
@@ -185,7 +186,7 @@ impl<T: Owner> Individuals<T> {
         individual
     }
 
-    /// Takes back the individual that was added last.
+    /// Removes the individual that was added last.
     pub(crate) fn take_back(&mut self, panic: &mut FirstPanic) {
         let Some(last) = self.in_use.checked_sub(1) else { return };
         let individual = &mut self.list[last];
@@ -194,7 +195,8 @@ impl<T: Owner> Individuals<T> {
         individual.empty(panic);
     }
 
-    /// Finishes the tick of each individual that has not finished it. Keeps the ones for which `finish` says that more is left.
+    /// Calls `finish` for each individual that has not finished its tick. Keeps the individuals for which `finish` returns
+    /// `true`.
     pub(crate) fn finish_each(
         &mut self,
         panic: &mut FirstPanic,
@@ -215,7 +217,7 @@ impl<T: Owner> Individuals<T> {
         *finished = *in_use;
     }
 
-    /// Drops what the owner at a slot has asked for. Returns whether it is an individual.
+    /// Drops the requests of the owner at a slot. Returns whether the owner is an individual.
     pub(crate) fn forget(&mut self, slot: usize, panic: &mut FirstPanic) -> bool {
         let Some(individual) = self.get_mut(slot) else { return false };
         let requests = mem::take(&mut individual.requests);
@@ -224,7 +226,7 @@ impl<T: Owner> Individuals<T> {
         true
     }
 
-    /// The individuals, all of which have finished their tick, by slot.
+    /// Returns the individuals, sorted by slot. All of them must have finished their tick.
     pub(crate) fn by_slot(&mut self) -> &mut [Individual<T>] {
         let individuals = &mut self.list[..self.in_use];
         if !individuals.is_sorted_by_key(|individual| individual.slot) {
@@ -233,13 +235,13 @@ impl<T: Owner> Individuals<T> {
         individuals
     }
 
-    /// Forgets the individuals, whose seats have been emptied.
+    /// Removes all individuals. Their seats must be empty.
     pub(crate) fn clear(&mut self) {
         self.in_use = 0;
         self.finished = 0;
     }
 
-    /// Gives back room that one unusual tick has left.
+    /// Frees memory that only an unusual tick needs.
     #[cfg(feature = "parallel")]
     pub(crate) fn give_back(&mut self) {
         self.list.truncate(1);
@@ -248,7 +250,8 @@ impl<T: Owner> Individuals<T> {
     }
 }
 
-/// Runs an owner on a seat. Returns what `act` has returned, unless it panicked, and whether the seat may have changed.
+/// Runs `act` on a seat as on a machine. Returns the result of `act`, or `None` if it panicked, and whether the seat may have
+/// changed.
 #[inline]
 pub(crate) fn run_on_seat<'s, T: Owner, R>(
     seat: &'s mut Seat<T>,
@@ -262,10 +265,11 @@ pub(crate) fn run_on_seat<'s, T: Owner, R>(
     let result = panic.catch(|| act(&mut single));
     let is_touched = single.is_touched;
     if result.is_none() {
-        // What it has asked for is dropped with it.
+        // This also drops the pending requests.
         panic.catch(|| drop(single));
     } else {
-        // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+        // All requests are carried out, so nothing is left to drop. The compiler does not know this, and would add code that
+        // checks it.
         mem::forget(single);
     }
     (result, is_touched)

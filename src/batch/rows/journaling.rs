@@ -1,4 +1,4 @@
-//! How the notes about a chunk's owners get into the batch's journal (rule 29).
+//! Writes the notes about a chunk's owners to the batch's journal (rule 29).
 
 use super::notes::{ChangeRun, From, NotedChange, Notes};
 use crate::batch::known::key::Key;
@@ -11,7 +11,7 @@ use crate::state::StateRef;
 /// A batch's journal.
 pub(crate) struct Journaling {
     pub(crate) journal: Journal<Key>,
-    /// What the journal calls the states of a batch, by their numbers; `None` until it is looked up.
+    /// By number, the symbols of the batch's states in the journal; `None` until a symbol is looked up.
     symbols: Vec<Option<Symbol>>,
 }
 
@@ -20,12 +20,12 @@ impl Journaling {
         Self { journal, symbols: Vec::new() }
     }
 
-    /// Forgets which states have which numbers.
+    /// Forgets the symbols of all state numbers.
     pub(crate) fn forget_numbers(&mut self) {
         self.symbols.clear();
     }
 
-    /// Takes up what has been noted.
+    /// Writes the noted changes to the journal.
     pub(crate) fn take_up<T: Owner>(
         &mut self,
         notes: &mut Notes<T>,
@@ -89,7 +89,7 @@ impl Journaling {
         symbol
     }
 
-    /// `name` is code of the game, which may panic.
+    /// Returns the symbol of a state's name. `name` is code of the game and may panic.
     fn symbol_by_name<T: Owner>(&mut self, state: &StateRef<T>, panic: &mut FirstPanic) -> Symbol {
         panic.catch(|| self.journal.symbol(&state.name())).unwrap_or(Symbol::OTHER)
     }

@@ -1,6 +1,7 @@
-//! Where a row lies, and how it gets elsewhere. Rows are moved here, and on all cores in `parallel`.
+//! The rows of a batch's owners, and how they move between buckets. Rows are moved here, and on all cores in `parallel`.
 //!
-//! The layer above `known` and `wait`, and below `chunk`: it gets what a tick has led to as a `ChunkOutcome`, and runs no callback.
+//! This layer stands above `known` and `wait`, and below `chunk`. It gets the results of a tick as a `ChunkOutcome`, and calls
+//! no callback itself.
 
 pub(crate) mod chunk;
 pub(crate) mod columns;

@@ -1,4 +1,4 @@
-//! How owners move from bucket to bucket, with all that is noted of them.
+//! How owners move between buckets, with all their data.
 
 use std::mem;
 
@@ -15,10 +15,10 @@ use crate::machine::waiting::{Then, Timer, Waiting};
 use crate::owner::Owner;
 use crate::state::{Mover, State, StateRef};
 
-/// Owners that come and go.
+/// Inserting and removing owners.
 impl<T: Owner> Store<T> {
     pub(crate) fn insert(&mut self, owner: T, mut seat: Seat<T>) -> Key {
-        // All that runs code of the game comes first: if it panics, there is no owner.
+        // Code of the game runs first: if it panics, no owner has been added.
         let bucket = self.bucket_or_panic(&seat);
         let mut panic = FirstPanic::new();
         let slot = self.buckets[bucket as usize].len();
@@ -41,7 +41,7 @@ impl<T: Owner> Store<T> {
         let bucket = self.bucket_or_panic(&seat);
         self.places.reserve(additional);
         self.buckets[bucket as usize].reserve(additional, self.has_clock);
-        // There may be no arrivals.
+        // The bucket may stay empty.
         self.note_if_unused(bucket);
     }
 
@@ -74,7 +74,7 @@ impl<T: Owner> Store<T> {
 
 /// Moving owners.
 impl<T: Owner> Store<T> {
-    /// Takes up the outcome of a chunk that begins at `start`. The rows that leave the bucket are marked.
+    /// Applies the outcome of a chunk that begins at `start`, and marks the rows that leave the bucket.
     pub(crate) fn take_up(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
         let ChunkOutcome { movers, individuals, changed, unmet, waiters, notes, .. } = &*outcome;
         let is_rest_empty = changed.is_empty() && unmet.is_empty() && waiters.is_empty() && notes.is_empty();
@@ -86,7 +86,7 @@ impl<T: Owner> Store<T> {
         outcome.movers.clear();
     }
 
-    /// Takes up the outcome of a chunk, except that it does not mark the movers.
+    /// Applies the outcome of a chunk, except that it does not mark the movers.
     pub(crate) fn take_up_beside_movers(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
         let ChunkOutcome { individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
         self.take_up_notes(notes, panic);
@@ -123,7 +123,7 @@ impl<T: Owner> Store<T> {
         self.buckets[bucket as usize].mark(bucket, start, movers, moved_at, &self.states);
     }
 
-    /// Forgets what movers have beside their rows and do not keep in their new states.
+    /// Removes the data beside the rows of movers that they do not keep in their new states.
     pub(crate) fn forget_beside(&mut self, bucket: u32, start: usize, movers: &[Mover]) {
         let Self { states, buckets, extras, timers, discarded, .. } = self;
         if extras.is_empty() && timers.is_empty() {
@@ -153,7 +153,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Moves the marked rows of a bucket among the arrivals of their new ones.
+    /// Moves the marked rows of a bucket to the arrivals of their new buckets.
     pub(crate) fn move_marked(&mut self, bucket: u32) {
         let Self { states, buckets, arrivals, places, has_clock, .. } = self;
         let columns = &mut buckets[bucket as usize];
@@ -164,7 +164,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Gets to know states that owners have asked for.
+    /// Makes the states known that owners have requested.
     fn meet(&mut self, unmet: &mut Vec<&'static dyn State<T>>, panic: &mut FirstPanic) {
         for state in unmet.drain(..) {
             if let Some(seat) = panic.catch(|| Seat::new(StateRef::from(state))) {
@@ -173,7 +173,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Lets owners wait for what they have asked for in bulk.
+    /// Starts the waits that owners have requested in bulk.
     fn settle_waiters(&mut self) {
         let mut waiters = mem::take(&mut self.waiters);
         for waiter in waiters.drain(..) {
@@ -191,7 +191,7 @@ impl<T: Owner> Store<T> {
         self.waiters = waiters;
     }
 
-    /// Lets an owner wait for what it has asked for in bulk.
+    /// Starts a wait that an owner has requested in bulk.
     fn wait(&mut self, waiter: Waiter) {
         let Waiter { key, at, until, scope } = waiter;
         if !self.timers.are_beside(key) && self.timers.has_room(key) {
@@ -204,8 +204,8 @@ impl<T: Owner> Store<T> {
         });
     }
 
-    /// Changes what an owner waits for, if its timers are beside its row or have no room elsewhere. They are then filed where
-    /// they belong.
+    /// Changes the waits of an owner whose timers are beside its row, or for which the wheel has no room. Then files the timers
+    /// where they belong.
     fn file_beside(&mut self, key: Key, change: impl FnOnce(&mut Waiting<T>)) {
         let Self { timers, states, extras, discarded, .. } = self;
         let Some(entry) = extras.entry(key) else { return };
@@ -218,7 +218,7 @@ impl<T: Owner> Store<T> {
         timers.file(key, waiting, states, discarded);
     }
 
-    /// Takes all buckets' arrivals up into their rows, and moves the owners that have fallen asleep to the sleeping parts.
+    /// Moves the arrivals of all buckets into their rows, and moves the rows of the owners that have fallen asleep or woken.
     pub(crate) fn settle_all(&mut self) {
         for bucket in self.numbers() {
             self.append_arrivals(bucket);
@@ -226,13 +226,13 @@ impl<T: Owner> Store<T> {
         self.settle_sleepers();
     }
 
-    /// Moves the rows of the owners that have fallen asleep or woken in the tick.
+    /// Starts the waits of the tick, and moves the rows of the owners that have fallen asleep or woken.
     pub(crate) fn settle_sleepers(&mut self) {
         self.settle_waiters();
         let mut sleepers = mem::take(&mut self.sleepers);
         if sleepers.len() > 1 {
-            // By place, whatever the order in which they were noted: so the rows lie alike on any number of threads, and hardly
-            // any has to be moved to sleep.
+            // Sorting by place makes the order of the rows the same on any number of threads. It also means that hardly any row
+            // has to be moved when its owner falls asleep.
             for Sleeper { key, place, .. } in &mut sleepers {
                 *place = self.places.get(*key).map(SharedPlace::get);
             }
@@ -244,14 +244,14 @@ impl<T: Owner> Store<T> {
         self.sleepers = sleepers;
     }
 
-    /// Moves an owner's row to the sleeping part of its bucket, or to the part that is awake.
+    /// Moves an owner's row to the sleeping part of its bucket, or to the awake part.
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
         if let Some(place) = self.places.get(key).map(SharedPlace::get) {
             self.set_row_asleep(place, is_asleep);
         }
     }
 
-    /// As [`set_asleep`](Self::set_asleep), for the row at a place. Returns its new slot.
+    /// Does the same as [`set_asleep`](Self::set_asleep) for the row at a place. Returns the row's new slot.
     pub(crate) fn set_row_asleep(&mut self, place: Place, is_asleep: bool) -> u32 {
         let columns = &mut self.buckets[place.bucket as usize];
         let other = Place::new(place.bucket, columns.set_asleep(place.slot(), is_asleep));
@@ -276,15 +276,15 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Takes an owner's seat out of its row, if it has one there.
+    /// Exchanges `seat` with the seat in an owner's row, if the row has one.
     pub(crate) fn take_seat(&mut self, place: Place, seat: &mut Seat<T>) {
         if let Some(own) = self.buckets[place.bucket as usize].seats.get_mut(place.slot()) {
             mem::swap(own, seat);
         }
     }
 
-    /// Stores an owner's seat, and empties it. If its current state is of another bucket, the row is marked. Returns the bucket
-    /// of the current state.
+    /// Stores the data of an owner's seat, and empties the seat. If the current state belongs to another bucket, marks the row.
+    /// Returns the bucket of the current state.
     pub(crate) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
         let columns = &self.buckets[from.bucket as usize];
         let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
@@ -316,7 +316,7 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// The bucket of a seat's current state. It is made if there is none yet.
+    /// Returns the bucket of a seat's current state, and creates it if there is none yet.
     pub(crate) fn bucket_for(&mut self, seat: &Seat<T>, panic: &mut FirstPanic) -> u32 {
         let bucket = self.states.bucket_for(&seat.current, seat.ancestors(), panic);
         let depth = self.states.get(bucket).ancestors.len();
@@ -324,20 +324,20 @@ impl<T: Owner> Store<T> {
             self.buckets.push(Columns::new(depth));
             self.arrivals.push(Columns::new(depth));
         } else if self.buckets[bucket as usize].times.depth != depth {
-            // The number was another state's.
+            // The number belonged to another state before.
             self.buckets[bucket as usize].times.depth = depth;
             self.arrivals[bucket as usize].times.depth = depth;
         }
         bucket
     }
 
-    /// As [`bucket_for`](Self::bucket_for), for a state that has no owner yet. If a question to the state panics, it stays
-    /// unknown.
+    /// Does the same as [`bucket_for`](Self::bucket_for) for a state that may be new. If a method of the state panics, the
+    /// state stays unknown, and the panic continues.
     fn bucket_or_panic(&mut self, seat: &Seat<T>) -> u32 {
         let mut panic = FirstPanic::new();
         let bucket = self.bucket_for(seat, &mut panic);
         if !panic.is_none() {
-            // Nothing is asked of a state that has been known before.
+            // Only a new state can panic, because no method of a known state is called.
             self.states.forget(|index| index == bucket, &mut self.discarded);
             self.discarded.drop_all(&mut panic);
             panic.resume();
@@ -345,7 +345,8 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// The tag of an owner. Unless it is in a bucket of owned states, a previous state that has a number is taken off the seat.
+    /// Creates the tag of an owner. Outside the buckets of owned states, a previous state that has a number is taken off the
+    /// seat.
     #[inline]
     fn tag(&mut self, key: Key, is_owned: bool, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
         if is_owned {
@@ -364,7 +365,7 @@ impl<T: Owner> Store<T> {
         tag
     }
 
-    /// The tag of an owner in a bucket of owned states, whose seat keeps all else.
+    /// Creates the tag of an owner in a bucket of owned states. The seat keeps all other data.
     pub(crate) fn owned_tag(&mut self, key: Key, seat: &Seat<T>) -> Tag {
         let mut tag = Tag::new(key, None, false);
         let waiting = seat.rare.as_ref().map(|rare| &rare.waiting);
@@ -372,13 +373,13 @@ impl<T: Owner> Store<T> {
         tag
     }
 
-    /// Takes what an owner waits for off its seat, unless it is much. Returns whether anything will be due.
+    /// Moves an owner's waits from its seat to the wheel, unless there are many. Returns whether the owner waits for anything.
     pub(crate) fn file_timers(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> bool {
         let Some(rare) = seat.rare.as_mut().filter(|rare| rare.waiting.is_waiting()) else {
             self.timers.forget(key, &mut self.discarded);
             return false;
         };
-        // So that each of the singletons that they change to has a number.
+        // This gives a number to each singleton to which a timer changes.
         if !rare.waiting.timers.is_many() {
             let targets = rare.waiting.timers.iter().filter_map(|timer| {
                 let Then::Change(to) = &timer.then else { return None };
@@ -391,7 +392,7 @@ impl<T: Owner> Store<T> {
         timers.file(key, &mut rare.waiting, states, discarded)
     }
 
-    /// Keeps the data of a seat that has no column.
+    /// Keeps the data of a seat for which there is no column.
     pub(crate) fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
         let keeps_rare = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
         let Self { extras, discarded, .. } = self;
@@ -400,7 +401,7 @@ impl<T: Owner> Store<T> {
         }
         let Some(entry) = extras.entry(key) else { return };
         let extra = entry.or_insert_with(|| Extra::of(StateRef::NONE));
-        // The seat gets the room of what was kept before.
+        // The seat gets the memory of the data that was kept before.
         mem::swap(&mut extra.previous, &mut seat.previous);
         if keeps_rare {
             let rare = seat.rare_mut();
@@ -435,7 +436,8 @@ impl<T: Owner> Store<T> {
     pub(crate) fn note_if_left(&mut self, bucket: u32) {
         let (columns, arrivals) = (&mut self.buckets[bucket as usize], &mut self.arrivals[bucket as usize]);
         if columns.is_empty() && self.states.get(bucket).is_owned {
-            // A type's owned states come and go: the room would be kept for each type that there ever was.
+            // Owned states come and go. Without this, the batch would keep memory for every type of owned states that there
+            // ever was.
             columns.give_back();
             if arrivals.is_empty() {
                 arrivals.give_back();
@@ -444,7 +446,7 @@ impl<T: Owner> Store<T> {
         self.note_if_unused(bucket);
     }
 
-    /// Keeps times from now on. All times so far were 0.
+    /// Starts to keep times. All times so far were 0.
     pub(crate) fn start_clock(&mut self) {
         if self.has_clock {
             return;
@@ -465,7 +467,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Forgets the shared states in which no owner is, and which are no owner's previous state.
+    /// Forgets the shared states that are no owner's current or previous state, if it is time to look for them.
     pub(crate) fn forget_unused(&mut self) {
         if !self.states.may_look_through(self.places.len()) {
             return;
@@ -501,7 +503,8 @@ fn forget_previous<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut D
     }
 }
 
-/// Forgets all data of an owner beside its row. An owner that has had a stack or a history keeps the room, as a machine does.
+/// Forgets all data of an owner beside its row. An owner that has had a stack or a history keeps the memory for it, as a
+/// machine does.
 fn empty_extra<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Discarded<T>) {
     if extras.is_empty() {
         return;

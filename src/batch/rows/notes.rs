@@ -1,4 +1,4 @@
-//! What a chunk's owners have done, for the journal (rule 29): written down where it happens, and joined in the order of the
+//! The changes of a chunk's owners, for the journal (rule 29). They are noted where they happen, and joined in the order of the
 //! chunks.
 
 use super::range::Rows;
@@ -9,7 +9,7 @@ use crate::machine::observer::Observer;
 use crate::owner::Owner;
 use crate::state::{Mover, StateRef};
 
-/// Changes of a chunk's owners, made or refused, in the order in which they happened. Empty where there is no journal.
+/// Changes of a chunk's owners, made or refused, in the order in which they happened. Empty if there is no journal.
 pub(crate) struct Notes<T: Owner> {
     pub(crate) list: Vec<NotedChange>,
     pub(crate) runs: Vec<ChangeRun<T>>,
@@ -19,22 +19,22 @@ pub(crate) struct Notes<T: Owner> {
 #[derive(Clone, Copy)]
 pub(crate) struct NotedChange {
     pub(crate) key: Key,
-    /// The number of the state that it leads to, unless the run says that.
+    /// The number of the target, unless the run has the target.
     pub(crate) to: u32,
     pub(crate) time_in_state: f32,
     pub(crate) cause: Cause,
 }
 
-/// The data that consecutive changes of a list share: those up to `end`, from where the run before ends.
+/// The data that consecutive changes of a list share. A run begins where the run before ends, and goes up to `end`.
 pub(crate) struct ChangeRun<T: Owner> {
     pub(crate) end: usize,
     pub(crate) at: f64,
     pub(crate) from: From<T>,
-    /// The guard that has refused them, if one has.
+    /// The guard that has refused these changes, if a guard has.
     pub(crate) refused_by: Option<(Guard, StateRef<T>)>,
 }
 
-/// Where the changes of a run lead from. A change with a run of its own also says where it leads to.
+/// The state from which the changes of a run lead. The run of a single change also has its target.
 pub(crate) enum From<T: Owner> {
     Bucket(u32),
     One { from: StateRef<T>, to: StateRef<T> },
@@ -55,7 +55,7 @@ impl<T: Owner> Notes<T> {
         self.runs.shrink_to(64);
     }
 
-    /// Notes that movers have changed. To be called only if there is a journal.
+    /// Notes that movers have changed. Call this only if there is a journal.
     pub(crate) fn note_all(&mut self, rows: &Rows<'_, T>, movers: &[Mover], at: f64) {
         if !movers.is_empty() {
             self.list.extend(movers.iter().map(|mover| NotedChange::of(rows, *mover, at)));
@@ -63,7 +63,7 @@ impl<T: Owner> Notes<T> {
         }
     }
 
-    /// Notes that a mover has been refused. [`end_refused`](Self::end_refused) says by whom.
+    /// Notes that a mover has been refused. [`end_refused`](Self::end_refused) then adds the guard.
     #[inline]
     pub(crate) fn note(&mut self, rows: &Rows<'_, T>, mover: Mover, at: f64) {
         if rows.shared.has_journal {
@@ -83,7 +83,7 @@ impl<T: Owner> Notes<T> {
         self.runs.push(ChangeRun { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
     }
 
-    /// The observer of the owner at a slot, if there is a journal.
+    /// Returns the observer of the owner at a slot, if there is a journal.
     #[inline]
     pub(crate) fn of(&mut self, rows: &Rows<'_, T>, slot: usize) -> Option<Noting<'_, T>> {
         if rows.shared.has_journal { Some(self.of_key(rows.key(slot))) } else { None }
@@ -102,7 +102,7 @@ impl NotedChange {
         Self { key: rows.key(slot), to: mover.target(), time_in_state, cause: mover.cause() }
     }
 
-    /// The owner that changed, and for how many seconds the state had been active.
+    /// Returns the owner that changed, and for how many seconds the state had been active.
     pub(crate) fn change(&self) -> (Key, f32) {
         (self.key, self.time_in_state)
     }
@@ -135,7 +135,7 @@ impl<T: Owner> Observer<T> for Noting<'_, T> {
     }
 }
 
-/// An observer as a machine takes it.
+/// Converts an observer to the form that a machine takes.
 #[inline]
 pub(crate) fn as_observer<'o, T: Owner>(noting: &'o mut Option<Noting<'_, T>>) -> Option<&'o mut dyn Observer<T>> {
     noting.as_mut().map(|noting| noting as _)

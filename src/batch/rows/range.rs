@@ -1,5 +1,5 @@
-//! Some consecutive rows of a bucket without the owners: the data that is noted of each. Owners in owned states have a seat
-//! instead.
+//! Some consecutive rows of a bucket without the owners: the data that the batch stores for each owner. Owners in owned states
+//! have a seat instead.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,13 +23,13 @@ pub(crate) type Extras<T> = SecondaryMap<Key, Extra<T>>;
 pub(crate) struct Extra<T: Owner> {
     /// The previous state, when the row has no number for it.
     pub(crate) previous: StateRef<T>,
-    /// The stack, the history and many timers. Behind a lock, so that an owner that has its tick by itself takes them out and
-    /// need not copy them, on whichever thread that is.
+    /// The stack, the history and many timers. The lock allows any thread to take this data out, instead of copying it, for an
+    /// owner that finishes its tick alone.
     rare: Mutex<Option<Box<Rare<T>>>>,
 }
 
 impl<T: Owner> Extra<T> {
-    /// The previous state, if it is kept beside the row; else `StateRef::NONE`.
+    /// Creates the data beside a row. `previous` is the previous state if it is kept there, and else `StateRef::NONE`.
     pub(crate) const fn of(previous: StateRef<T>) -> Self {
         Self { previous, rare: Mutex::new(None) }
     }
@@ -42,21 +42,22 @@ impl<T: Owner> Extra<T> {
         self.rare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies `source` into the room that there is.
+    /// Copies `source`, and reuses the existing memory.
     fn copy_from(&mut self, source: &Self) {
         self.previous.clone_from(&source.previous);
         clone_rare_from(self.rare_mut(), source.lock().as_deref());
     }
 
-    /// Whether there is nothing in it but room.
+    /// Returns whether the value holds no data, but only memory.
     fn is_nothing(&self) -> bool {
         self.previous.is_none() && !self.lock().as_deref().is_some_and(Rare::is_memorable)
     }
 }
 
-/// Copies what is in `source` into `extras`, with the room of `spare`, in which the room that is left over stays.
+/// Copies the contents of `source` to `extras`, and uses the memory of `spare` for it. Memory that is left over stays in
+/// `spare`.
 ///
-/// The states in both are dropped one by one: the map's own methods would leak all states behind one whose `Drop` panics.
+/// The states in both are dropped one by one: the map's own methods would leak all states after a state whose `Drop` panics.
 pub(crate) fn clone_extras_from<T: Owner>(
     extras: &mut Extras<T>,
     spare: &mut Vec<Extra<T>>,
@@ -73,11 +74,11 @@ pub(crate) fn clone_extras_from<T: Owner>(
     for room in &mut *spare {
         panic.catch(|| room.copy_from(&nothing));
     }
-    // For the next time, when they are put there.
+    // The next call moves all extras to `spare`.
     spare.reserve(extras.len());
 }
 
-/// What a batch keeps for all of its rows together.
+/// The data that all rows of a batch share.
 pub(crate) struct SharedByRows<'a, T: Owner> {
     pub(crate) states: &'a States<T>,
     pub(crate) extras: &'a Extras<T>,
@@ -94,7 +95,7 @@ impl<T: Owner> Clone for SharedByRows<'_, T> {
 
 impl<T: Owner> Copy for SharedByRows<'_, T> {}
 
-/// Some consecutive rows, whose slots count from the first of them.
+/// Some consecutive rows of a bucket. Slots count from the first of these rows.
 pub(crate) struct Rows<'a, T: Owner> {
     pub(crate) bucket: u32,
     pub(crate) shared: SharedByRows<'a, T>,
@@ -106,7 +107,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.shared.states
     }
 
-    /// Whether the owners sleep.
+    /// Returns whether the owners sleep.
     pub(crate) fn are_asleep(&self) -> bool {
         self.noted.first < self.noted.asleep
     }
@@ -116,12 +117,12 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.noted.tags[slot].key
     }
 
-    /// Whether an owner may have timers, or wakes by itself.
+    /// Returns whether an owner may have timers, or wakes by itself.
     pub(crate) fn has_timers(&self, slot: usize) -> bool {
         self.noted.tags[slot].has_timers()
     }
 
-    /// The number that a state of the owner at a slot keeps about something.
+    /// Returns the number that a state of the owner at a slot has stored under `key`.
     pub(crate) fn noted(&self, slot: usize, by: Scope, key: u32) -> Option<f64> {
         let owner = self.key(slot);
         if !self.has_timers(slot) {
@@ -138,12 +139,12 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.states().get(self.bucket)
     }
 
-    /// The number of the previous state of an owner, `NOWHERE` if it has none; `None` if the state is kept elsewhere.
+    /// Returns the number of an owner's previous state: `NOWHERE` if there is none, and `None` if the state is kept elsewhere.
     pub(crate) fn previous_number(&self, slot: usize) -> Option<u32> {
         self.noted.tags[slot].previous()
     }
 
-    /// The previous state of an owner, or `StateRef::NONE`.
+    /// Returns the previous state of an owner, or `StateRef::NONE`.
     #[inline]
     pub(crate) fn previous(&self, slot: usize) -> &'a StateRef<T> {
         match self.noted.tags[slot].previous() {
@@ -152,14 +153,14 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    /// The previous state of an owner whose row has no number for it.
+    /// Returns the previous state of an owner whose row has no number for it.
     #[cold]
     fn kept_previous(&self, slot: usize) -> &'a StateRef<T> {
         let nowhere = self.states().get(NOWHERE).state();
         self.shared.extras.get(self.noted.tags[slot].key).map_or(nowhere, |extra| &extra.previous)
     }
 
-    /// When the current states of some owners were entered, if times are kept.
+    /// Returns when the current states of some owners were entered, if times are kept.
     pub(crate) fn times(&self, slots: &Range<usize>) -> &'a [f64] {
         self.noted.current.get(slots.clone()).unwrap_or_default()
     }
@@ -168,8 +169,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         if self.noted.tags[slot].is_entered() { self.noted.current.get(slot).copied().unwrap_or(0.0) } else { NEVER }
     }
 
-    /// How long an owner has been in its current state. No index is ever out of bounds; but written like this, the
-    /// compiler drops the code where the result is not used.
+    /// Returns how long an owner has been in its current state. The code uses `get` although no index is ever out of bounds, so
+    /// that the compiler removes it if the result is not used.
     #[inline]
     pub(crate) fn time_in_state(&self, slot: usize, now: f64) -> f64 {
         let is_entered = self.noted.tags.get(slot).is_some_and(|tag| tag.is_entered());
@@ -180,7 +181,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.noted.ancestors.get(slot * self.noted.depth..(slot + 1) * self.noted.depth).unwrap_or_default()
     }
 
-    /// When each owner of some slots entered a state, if times are kept and the state is active in them.
+    /// Returns when each owner in `slots` entered a state, if times are kept and the state is active.
     pub(crate) fn entries(&self, slots: Range<usize>, state: &dyn State<T>) -> Option<Entries<'a>> {
         let known = self.known();
         if same(&**known.state(), state) {
@@ -192,7 +193,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         Some(Entries { times, width, at })
     }
 
-    /// Shows the stack, the history and the many timers of an owner, if it has any.
+    /// Calls `look` with the stack, the history and the many timers of an owner, or with `None` if there are none.
     pub(crate) fn with_rare<R>(&self, slot: usize, look: impl FnOnce(Option<&Rare<T>>) -> R) -> R {
         let rare = self.extra(slot).map(Extra::lock);
         look(rare.as_ref().and_then(|rare| rare.as_deref()).filter(|rare| rare.is_memorable()))
@@ -202,7 +203,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         if self.shared.extras.is_empty() { None } else { self.shared.extras.get(self.noted.tags[slot].key) }
     }
 
-    /// What can be asked of an owner.
+    /// Returns the view of an owner's machine.
     #[inline]
     pub(crate) fn view(&self, slot: usize, target: &'a StateRef<T>) -> View<'a, T> {
         View {
@@ -215,7 +216,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    /// Copies an owner into an empty seat, whose room is used.
+    /// Copies an owner's data into an empty seat, and reuses the seat's memory.
     pub(crate) fn copy(&self, slot: usize, seat: &mut Seat<T>) {
         self.with_rare(slot, |rare| {
             if let Some(kept) = rare {
@@ -227,7 +228,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.load_row(slot, seat);
     }
 
-    /// Loads an owner into an empty seat, whose room is used. What is beside its row is taken out.
+    /// Loads an owner's data into an empty seat, and reuses the seat's memory. Takes out the data beside the row.
     #[inline]
     pub(crate) fn load(&self, slot: usize, seat: &mut Seat<T>) {
         if let Some(extra) = self.extra(slot) {
@@ -239,7 +240,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.load_row(slot, seat);
     }
 
-    /// Puts what an owner has beside its row back from a seat into which it was loaded, and on which nothing has happened since.
+    /// Puts the data beside an owner's row back from the seat into which it was loaded. The seat must not have changed since.
     pub(crate) fn put_back(&self, slot: usize, seat: &mut Seat<T>) {
         let (Some(extra), Some(rare)) = (self.extra(slot), &mut seat.rare) else { return };
         if let Some(kept) = &mut *extra.lock() {
@@ -269,7 +270,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.entered_at(slot) + self.shared.timers.next(self.key(slot)).unwrap_or(0.0)
     }
 
-    /// Loads what an owner waits for.
+    /// Loads an owner's timers and sleep into a seat.
     pub(crate) fn load_waiting(&self, slot: usize, is_asleep: bool, seat: &mut Seat<T>) {
         let key = self.key(slot);
         let are_beside = self.has_timers(slot) && self.shared.timers.are_beside(key);

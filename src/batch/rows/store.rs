@@ -23,36 +23,37 @@ use crate::machine::single::Single;
 use crate::owner::Owner;
 use crate::state::{Identity, Mover, State, StateRef};
 
-/// Where each key's owner is.
+/// The place of each key's owner.
 pub(crate) type Places = SlotMap<Key, SharedPlace>;
 
 pub(crate) struct Store<T: Owner> {
     pub(crate) places: Places,
     pub(crate) states: States<T>,
-    /// The owners of each state, by the state's number; owners in owned states of one type are together.
+    /// The owners of each state, by the state's number; owners in owned states of the same type share a bucket.
     pub(crate) buckets: Vec<Columns<T>>,
-    /// Likewise the owners that have come to each bucket in the tick under way.
+    /// The owners that have arrived for each bucket in the current tick, by the same numbers.
     pub(crate) arrivals: Vec<Columns<T>>,
     pub(crate) extras: Extras<T>,
-    /// Spare buckets for `clone_from`; they are empty.
+    /// Empty extras, whose memory `clone_from` reuses.
     pub(crate) spare_extras: Vec<Extra<T>>,
-    /// What the owners wait for.
+    /// The timers of the owners, and the ends of their sleeps.
     pub(crate) timers: Timers<T>,
-    /// The owners that have fallen asleep in the tick under way, or woken without anything being due.
+    /// The owners that have fallen asleep in the current tick, or have woken although nothing was due for them.
     pub(crate) sleepers: Vec<Sleeper>,
-    /// The timers and sleeps that owners have asked for in bulk in the tick under way.
+    /// The timers and sleeps that owners have requested in bulk in the current tick.
     pub(crate) waiters: Vec<Waiter>,
-    /// The owners for which only waking or a change is due, with the number of the state that they change to. Empty in between.
+    /// The owners for which only waking or a change is due, with the number of their target. Used only while due owners are
+    /// looked for.
     pub(crate) plain: Vec<(Key, Option<u32>)>,
-    /// The owners for which something is due in the tick under way, and which have their tick by themselves.
+    /// The owners that are ticked alone in the current tick, because something is due for them.
     pub(crate) due: Vec<Key>,
     pub(crate) global: Global<T>,
-    /// Whether times are kept: since a state was entered at another time than 0.
+    /// Whether times are kept. This begins when a state is first entered at a time other than 0.
     pub(crate) has_clock: bool,
     pub(crate) discarded: Discarded<T>,
     /// An empty seat, for an owner that is reached by key.
     pub(crate) spare: Seat<T>,
-    /// What such an owner has done, for the journal.
+    /// The changes of an owner that is reached by key, for the journal.
     pub(crate) notes: Notes<T>,
     pub(crate) journaling: Option<Box<Journaling>>,
 }
@@ -61,7 +62,7 @@ pub(crate) struct Store<T: Owner> {
 pub(crate) struct Sleeper {
     pub(crate) key: Key,
     pub(crate) is_asleep: bool,
-    /// Where it is, once all have been moved.
+    /// Its place after all other moves of the tick.
     pub(crate) place: Option<Place>,
 }
 
@@ -103,7 +104,7 @@ impl<T: Owner> Store<T> {
         self.places.len()
     }
 
-    /// The numbers of all buckets.
+    /// Returns the numbers of all buckets.
     pub(crate) fn numbers(&self) -> Range<u32> {
         NOWHERE..Place::new(NOWHERE, self.buckets.len()).slot
     }
@@ -118,7 +119,7 @@ impl<T: Owner> Store<T> {
         self.buckets[place.bucket as usize].owners.get_mut(place.slot())
     }
 
-    /// What can be asked of an owner.
+    /// Returns the view of an owner's machine.
     pub(crate) fn view(&self, key: Key) -> Option<View<'_, T>> {
         let place = self.places.get(key)?.get();
         let nowhere = self.states.get(NOWHERE).state();
@@ -128,7 +129,7 @@ impl<T: Owner> Store<T> {
         Some(self.rows(place.bucket).view(place.slot(), nowhere))
     }
 
-    /// The owned state that an owner is in, if it is in one.
+    /// Returns an owner's current state, if it is an owned state.
     pub(crate) fn own_state_mut(&mut self, key: Key) -> Option<&mut StateRef<T>> {
         let place = self.places.get(key)?.get();
         Some(&mut self.buckets[place.bucket as usize].seats.get_mut(place.slot())?.current)
@@ -162,7 +163,7 @@ impl<T: Owner> Store<T> {
         drop(replaced);
     }
 
-    /// Up to `len` rows of a bucket, from `start` on, for a pass over them.
+    /// Borrows up to `len` rows of a bucket, from `start` on, for a pass.
     pub(crate) fn chunk(&mut self, bucket: u32, start: usize, len: usize, part: PassPart) -> Chunk<'_, T> {
         let Self { states, extras, timers, .. } = self;
         let (owners, seats, noted) = self.buckets[bucket as usize].split();
@@ -173,26 +174,27 @@ impl<T: Owner> Store<T> {
         Chunk { owners, seats: seats.get_mut(range).unwrap_or_default(), rows, global: &self.global, part }
     }
 
-    /// What is kept for all rows together.
+    /// Returns the data that all rows share.
     #[inline]
     pub(crate) fn shared(&self) -> SharedByRows<'_, T> {
         let Self { states, extras, timers, .. } = self;
         SharedByRows { states, extras, timers, has_journal: self.journaling.is_some() }
     }
 
-    /// All rows of a bucket.
+    /// Returns all rows of a bucket.
     #[inline]
     pub(crate) fn rows(&self, bucket: u32) -> Rows<'_, T> {
         Rows { bucket, shared: self.shared(), noted: self.buckets[bucket as usize].noted() }
     }
 
-    /// The row at a place.
+    /// Returns the row at a place.
     pub(crate) fn row(&self, place: Place) -> Rows<'_, T> {
         let rows = self.rows(place.bucket);
         Rows { noted: rows.noted.narrow(&(place.slot()..place.slot() + 1)), ..rows }
     }
 
-    /// Lends an owner with its machine, and moves it to where it then belongs, even if `act` panics (rule 22).
+    /// Calls `act` with an owner and its machine. Then moves the owner to the bucket where it belongs, even if `act` panics
+    /// (rule 22).
     pub(crate) fn with_single<R>(&mut self, key: Key, act: impl FnOnce(&mut T, &mut Single<'_, T>) -> R) -> Option<R> {
         let mut panic = FirstPanic::new();
         let (bucket, result) = self.lend(key, act, &mut panic)?;
@@ -203,7 +205,7 @@ impl<T: Owner> Store<T> {
         result
     }
 
-    /// Lends the owners of some keys one after the other, up to one that panics. No key may come twice.
+    /// Calls `act` for the owners of `keys`, one after the other, until it panics. No key may come twice.
     pub(crate) fn with_each(&mut self, keys: &[Key], mut act: impl FnMut(&mut T, &mut Single<'_, T>)) {
         let mut panic = FirstPanic::new();
         for &key in keys {
@@ -219,8 +221,8 @@ impl<T: Owner> Store<T> {
         panic.resume();
     }
 
-    /// Lends an owner with its machine, and moves it among the arrivals of the bucket where it then belongs. Returns that
-    /// bucket, and what `act` has returned unless it panicked.
+    /// Calls `act` with an owner and its machine, and moves the owner to the arrivals of the bucket where it then belongs.
+    /// Returns this bucket, and the result of `act` unless it panicked.
     fn lend<R>(
         &mut self,
         key: Key,
@@ -255,14 +257,14 @@ impl<T: Owner> Store<T> {
         Some((target, result))
     }
 
-    /// Takes what has been noted of some owners up in the journal.
+    /// Writes the noted changes of some owners to the journal.
     pub(crate) fn take_up_notes(&mut self, notes: &mut Notes<T>, panic: &mut FirstPanic) {
         if let Some(journaling) = self.journaling.as_mut().filter(|_| !notes.is_empty()) {
             journaling.take_up(notes, &self.states, &mut self.discarded, panic);
         }
     }
 
-    /// Takes up the notes about an owner that was reached by key.
+    /// Writes the noted changes of an owner that was reached by key to the journal.
     fn take_up_own_notes(&mut self, panic: &mut FirstPanic) {
         if !self.notes.is_empty() {
             let mut notes = mem::replace(&mut self.notes, Notes::new());
@@ -271,7 +273,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Stores the seat of an owner that was lent: the spare one, or that of its owned state. Returns the owner's bucket.
+    /// Stores the seat on which `act` has run: the spare seat, or the seat in the owner's row. Returns the owner's bucket.
     fn place_spare(&mut self, place: Place, panic: &mut FirstPanic) -> u32 {
         if let Some(mover) = self.plain_change(place) {
             self.mark(place.bucket, place.slot(), &[mover], self.spare.entered_at);
@@ -288,7 +290,8 @@ impl<T: Owner> Store<T> {
         target
     }
 
-    /// The change that an owner has made on the spare seat, as a mover, if it has gone from one flat singleton to another.
+    /// Returns the change that an owner has made on the spare seat as a mover, if the owner has changed from one flat state to
+    /// another.
     fn plain_change(&mut self, place: Place) -> Option<Mover> {
         let Self { states, spare, buckets, .. } = self;
         let columns = &buckets[place.bucket as usize];
@@ -303,7 +306,7 @@ impl<T: Owner> Store<T> {
         place.is_some_and(|place| self.buckets[place.bucket as usize].is_asleep(place.slot()))
     }
 
-    /// Whether a reload has changed what an owner's state does since the owner may have fallen asleep.
+    /// Returns whether the behavior of an owner's state may have changed since the owner fell asleep.
     pub(crate) fn is_outdated(&self, key: Key) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
         self.buckets[place.bucket as usize].revision != self.states.get(place.bucket).state().revision()
@@ -326,12 +329,12 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Whether something is due for any of some owners.
+    /// Returns whether something is due for any owner in `rows`.
     pub(crate) fn has_due(&self, bucket: u32, rows: Range<usize>) -> bool {
         !self.buckets[bucket as usize].noted().narrow(&rows).due.is_empty()
     }
 
-    /// Forgets for whom something was due.
+    /// Clears the lists of owners for which something was due.
     pub(crate) fn forget_due(&mut self) {
         if !self.due.is_empty() {
             self.due.clear();
@@ -346,8 +349,8 @@ impl<T: Owner> Store<T> {
         debug_assert!(self.is_whole(), "a batch keeps an owner where it does not belong");
     }
 
-    /// Whether columns, places and timers agree, as they do between two calls. Debug builds ask this after each call, so that of
-    /// many buckets and rows only some are looked at.
+    /// Returns whether columns, places and timers agree, as they must between two calls. Debug builds check this after each
+    /// call, so only some of many buckets and rows are checked.
     fn is_whole(&self) -> bool {
         let is_at_rest = [&self.arrivals, &self.buckets].map(Vec::len) == [self.states.len(); 2]
             && self.sleepers.is_empty()
@@ -405,7 +408,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             journaling.forget_numbers();
         }
         if !panic.is_none() {
-            // In a batch of which only a part was copied, keys and owners would not agree.
+            // If only a part of a batch was copied, its keys and its owners would not agree.
             let parts = mem::replace(self, Self::with_capacity(0));
             panic.catch(|| drop(parts));
         }
@@ -422,7 +425,7 @@ pub(crate) struct Place {
 impl Place {
     /// # Panics
     ///
-    /// From 2^32 rows on; a batch has no room for so many keys.
+    /// When `slot` is 2^32 or more. This cannot happen, because a batch has fewer keys.
     #[inline]
     pub(crate) fn new(bucket: u32, slot: usize) -> Self {
         Self { bucket, slot: u32::try_from(slot).expect("a batch has fewer than 2^32 owners") }
@@ -461,7 +464,7 @@ impl SharedPlace {
 }
 
 impl Clone for SharedPlace {
-    // Called by slotmap for each owner: a call each took a third of the time of copying the places.
+    // slotmap calls this for each owner. Without inlining, these calls took a third of the time of copying the places.
     #[inline]
     fn clone(&self) -> Self {
         Self::new(self.get())
@@ -473,7 +476,7 @@ impl Clone for SharedPlace {
     }
 }
 
-/// What a key map needs to be made of versions alone: the places are set afterwards.
+/// Allows serde to create a key map from versions alone. The places are set afterwards.
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for SharedPlace {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

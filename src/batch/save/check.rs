@@ -1,4 +1,4 @@
-//! Whether columns and numbers that were saved belong together.
+//! Checks that saved columns and numbers fit together.
 
 use std::mem;
 
@@ -6,7 +6,7 @@ use super::data::{SavedBucket, SavedRow};
 use crate::batch::known::states::NOWHERE;
 use crate::save::{LoadError, time};
 
-/// Whether the columns of a bucket belong together, and all times in them are numbers.
+/// Checks that the columns of a bucket have the right lengths, and that all times in them are numbers.
 pub(super) fn check<O>(bucket: &SavedBucket<O>, has_clock: bool) -> Result<(), LoadError> {
     let rows = bucket.owners.len();
     let (of_states, of_owned) = if bucket.is_of_owned { (0, rows) } else { (rows, 0) };
@@ -27,7 +27,7 @@ pub(super) fn check<O>(bucket: &SavedBucket<O>, has_clock: bool) -> Result<(), L
     if bucket.asleep as usize > rows {
         return Err(LoadError::damaged("asleep", format_args!("there are {} of {rows}", bucket.asleep)));
     }
-    // As deep as states can be nested.
+    // States can be nested up to this depth.
     if depth > 64 {
         return Err(LoadError::damaged("ancestors", "there are more than 64"));
     }
@@ -35,7 +35,7 @@ pub(super) fn check<O>(bucket: &SavedBucket<O>, has_clock: bool) -> Result<(), L
     times.try_for_each(|at| time(*at, "entered_at").map(|_| ()))
 }
 
-/// Whether rows that have more are some of the bucket's, in their order.
+/// Checks that the rows with additional data are in the bucket, and are in ascending order.
 pub(super) fn check_rows(rows: &[SavedRow], count: usize) -> Result<(), LoadError> {
     let is_ascending = rows.windows(2).all(|pair| pair[0].row < pair[1].row);
     match rows.last() {
@@ -46,7 +46,7 @@ pub(super) fn check_rows(rows: &[SavedRow], count: usize) -> Result<(), LoadErro
     }
 }
 
-/// Whether each number is in the order once, except the free ones.
+/// Checks that each number is exactly once in `order`, or in `free` if it is free.
 pub(super) fn check_numbers<O>(buckets: &[SavedBucket<O>], order: &[u32], free: &[u32]) -> Result<(), LoadError> {
     let mut seen = vec![false; buckets.len()];
     for (of, numbers) in [("order", order), ("free", free)] {

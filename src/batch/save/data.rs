@@ -1,4 +1,4 @@
-//! What is saved of a batch: columns of plain data, names once, everything in its order.
+//! The saved form of a batch: columns of plain data. Each name is saved once, and the order of everything is kept.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,85 +8,85 @@ use crate::save::{Saved, SavedMore, SavedSeat, SavedStates, Seconds};
 /// [`Batch::save`](crate::Batch::save).
 pub type SavedBatch<O> = Saved<BatchContent<O>>;
 
-/// What is saved of a batch.
+/// The content of a saved batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BatchContent<O> {
-    /// What the clock showed. All times are by this clock.
+    /// The time that the clock showed. All other times are by this clock.
     pub clock: Seconds,
-    /// A digest of what the definitions in the book say; 0 without any.
+    /// A digest of the definitions in the book; 0 if there are none.
     pub definitions: u64,
     /// The states.
     pub states: SavedStates,
-    /// Whether times are kept: since a state was entered at another time than 0.
+    /// Whether times are kept. This begins when a state is first entered at a time other than 0.
     pub has_clock: bool,
-    /// The owners by state. A bucket's number is its place here; the first is that of owners in no state.
+    /// The owners by state. A bucket's number is its position in this list. The first bucket holds the owners without a state.
     pub buckets: Vec<SavedBucket<O>>,
     /// The numbers of the buckets, in the order in which they are updated.
     pub order: Vec<u32>,
-    /// The numbers that are free for other states; the last one is the next.
+    /// The numbers that are free for other states. The last one is given out next.
     pub free: Vec<u32>,
-    /// The keys that the next owners get, in this order. Behind them come new ones.
+    /// The keys that the next owners get, in this order. After them, owners get new keys.
     pub next_keys: Vec<SavedKey>,
     /// The numbers of buckets whose states may be forgotten.
     pub unused: Vec<u32>,
-    /// How many rows may be looked through for these states.
+    /// How many rows may be looked through to find out whether these states are in use.
     pub unused_credit: u64,
 }
 
-/// A key to come.
+/// A key that a future owner gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedKey {
-    /// Its place among all keys, counted from 1.
+    /// The index of the key, counted from 1.
     pub index: u32,
-    /// Its version, an odd number.
+    /// The version of the key, an odd number.
     pub version: u32,
 }
 
-/// The owners of one state, or of the owned states of one type, as columns. Rows are in their order.
+/// The owners of one state, or of the owned states of one type, as columns. The rows keep their order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedBucket<O> {
-    /// The state's number; 0 of no state.
+    /// The number of the state; 0 for no state.
     pub state: u32,
     /// Whether `state` is the name of a type of owned states, and each owner has a seat of its own.
     pub is_of_owned: bool,
-    /// The states around the state, outermost first. For their times: which they are is found by the state.
+    /// The ancestors of the state, outermost first. They are needed only for their times: the state itself knows its ancestors.
     pub ancestors: Vec<u32>,
-    /// How many are asleep. They are the first.
+    /// The number of sleeping owners. They come first.
     pub asleep: u32,
-    /// Whether what the state does had been exchanged since they fell asleep.
+    /// Whether the behavior of the state had been replaced since these owners fell asleep.
     pub is_outdated: bool,
     /// The owners.
     pub owners: Vec<O>,
-    /// The places of their keys.
+    /// The indices of the owners' keys.
     pub indices: Vec<u32>,
-    /// The versions of their keys.
+    /// The versions of the owners' keys.
     pub versions: Vec<u32>,
     /// One more than the number of the bucket of the previous state; 0 if it is in `rows`.
     pub previous: Vec<u32>,
     /// Whether the state has been entered.
     pub is_entered: Vec<bool>,
-    /// When it was, if times are kept.
+    /// When the state was entered, if times are kept.
     pub entered_at: Vec<Seconds>,
-    /// Likewise for the states around it, row by row.
+    /// When the ancestors of the state were entered, row by row, if times are kept.
     pub ancestors_entered_at: Vec<Seconds>,
-    /// Each owner's seat, if they are in owned states. Then the columns from `previous` on are empty.
+    /// The seat of each owner, if the owners are in owned states. In this case, the columns from `previous` on are empty.
     pub seats: Vec<SavedSeat>,
-    /// What only some rows have.
+    /// The data that only some rows have.
     pub rows: Vec<SavedRow>,
 }
 
-/// What only some rows of a bucket have.
+/// The data that only some rows of a bucket have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedRow {
-    /// Which row, counted from 0.
+    /// The number of the row, counted from 0.
     pub row: u32,
     /// The previous state, if it has no bucket.
     pub previous: u32,
-    /// The rest.
+    /// All other data.
     pub more: SavedMore,
 }
 
@@ -108,7 +108,7 @@ impl<O> Default for BatchContent<O> {
 }
 
 impl<O> SavedBucket<O> {
-    /// Takes the owners out.
+    /// Splits the bucket into its owners and all other columns.
     pub(super) fn take_owners<P>(self) -> (Vec<O>, SavedBucket<P>) {
         let Self { state, is_of_owned, ancestors, asleep, is_outdated, owners, indices, versions, .. } = self;
         let Self { previous, is_entered, entered_at, ancestors_entered_at, seats, rows, .. } = self;
@@ -131,9 +131,9 @@ impl<O> SavedBucket<O> {
         (owners, columns)
     }
 
-    /// The seat of an owner that has none in its row. `of_row` is what only some rows have.
+    /// Creates the seat of an owner whose row has none. `of_row` is the additional data of the row, if it has any.
     pub(super) fn seat(&self, row: usize, of_row: Option<&SavedRow>) -> SavedSeat {
-        // If no times were kept, all were 0.
+        // If no times were kept, all times were 0.
         let entered = |times: &[Seconds], nth: usize| {
             self.is_entered[row].then(|| times.get(nth).copied().unwrap_or(Seconds(0.0)))
         };

@@ -1,4 +1,4 @@
-//! The keys of a batch that was saved: the same ones, and the same ones to come.
+//! The keys of a saved batch. A loaded batch has the same keys, and its future owners get the same keys.
 
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer, UnitDeserializer};
 use serde::de::{IntoDeserializer, Visitor};
@@ -10,16 +10,16 @@ use crate::batch::known::key::Key;
 use crate::batch::rows::store::{Place, SharedPlace};
 use crate::save::LoadError;
 
-/// The keys that the next owners would get, up to the first whose place has never been used.
+/// Returns the keys that the next owners would get, up to the first key whose place has never been used.
 ///
-/// The map does not tell in which order it uses free places again. A clone of it shows.
+/// The map does not tell in which order it reuses free places, so this function inserts into a clone of the map.
 pub(super) fn next_keys(places: &SlotMap<Key, SharedPlace>) -> Vec<SavedKey> {
     let mut places = places.clone();
     let mut next_keys = Vec::new();
     loop {
         let key = places.insert(SharedPlace::new(Place { bucket: 0, slot: 0 }));
         let (index, version) = (key.index(), key.version());
-        // A new place is behind all others.
+        // A new place comes after all others.
         if version == 1 && index as usize == places.len() {
             return next_keys;
         }
@@ -30,21 +30,21 @@ pub(super) fn next_keys(places: &SlotMap<Key, SharedPlace>) -> Vec<SavedKey> {
 /// The keys of a batch while it is loaded.
 #[derive(Default)]
 pub(super) struct Versions {
-    /// The version at each place, from 1 on; 0 where there is none yet.
+    /// By index, the version of the key; 0 if no key with this index has been taken yet. Indices begin at 1.
     versions: Vec<u32>,
 }
 
 impl Versions {
-    /// Room for so many keys.
+    /// Makes room for `count` keys.
     pub(super) fn new(count: usize) -> Result<Self, LoadError> {
-        // As many as a key map holds at most.
+        // A key map holds no more keys than this.
         if count >= u32::MAX as usize - 1 {
             return Err(LoadError::damaged("keys", format_args!("there are {count}")));
         }
         Ok(Self { versions: vec![0; count + 1] })
     }
 
-    /// Takes a key, of an owner or one to come. No two have the same place.
+    /// Takes the key of an owner or of a future owner. No two keys may have the same place.
     pub(super) fn take(&mut self, index: u32, version: u32) -> Result<Key, LoadError> {
         let damaged = |why: &str| Err(LoadError::damaged(format_args!("key {index}, version {version}"), why));
         match self.versions.get_mut(index as usize) {
@@ -59,9 +59,10 @@ impl Versions {
         }
     }
 
-    /// A map in which all taken keys are in use, except the ones to come.
+    /// Creates a map in which all taken keys are in use, except `next_keys`.
     pub(super) fn into_places(mut self, next_keys: &[SavedKey]) -> Result<SlotMap<Key, SharedPlace>, LoadError> {
-        // Each has been in use before, in the version before. It is free from when it is removed; the last one is the next.
+        // Each of these places was in use before, with the version before. Removing that key makes the place free; the map
+        // reuses the place that was removed last first.
         for key in next_keys {
             let version = &mut self.versions[key.index as usize];
             *version = version.wrapping_sub(2);
@@ -77,10 +78,10 @@ impl Versions {
     }
 }
 
-/// A place of a key map, as the map reads it, `{ value, version }`, and what is in it.
+/// A place of a key map, `{ value, version }`, as the map reads it, and the two fields of a place.
 #[derive(Clone, Copy)]
 enum SavedSlot {
-    /// It is in use if its version is odd.
+    /// The place is in use if its version is odd.
     Slot {
         version: u32,
     },

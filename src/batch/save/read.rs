@@ -1,7 +1,7 @@
-//! From columns of plain data to a batch. Nothing that is read is trusted.
+//! Loads a batch from columns of plain data. All data is checked before it is used.
 //!
-//! Buckets whose states are what they were are taken over as columns. The owners of the others, whose states are gone, or have
-//! other states around them, are inserted one by one.
+//! Buckets whose states have not changed are taken over as columns. If a state no longer exists, or has other ancestors now,
+//! its owners are inserted one by one.
 
 use std::mem;
 
@@ -47,15 +47,15 @@ impl<T: Owner> Batch<T> {
     }
 }
 
-/// What becomes of a bucket that was saved.
+/// How a saved bucket is loaded.
 enum Role<T: Owner> {
     /// Its number stands for the same state.
     Same(StateRef<T>),
     /// Its number stands for the same type of owned states.
     Type,
-    /// Its owners are inserted one by one. The state that is found instead.
+    /// Its owners are inserted one by one. The field is the state that was found instead.
     Other(StateRef<T>),
-    /// It is no bucket.
+    /// The number is free, so there is no bucket.
     Free,
 }
 
@@ -67,7 +67,7 @@ struct Loading<'b, T: Owner> {
     /// Owners that are inserted one by one, at the end.
     others: Vec<(T, Key, Seat<T>)>,
     has_clock: bool,
-    /// How many timers are kept apart, of which there is a limit.
+    /// The number of timers whose actions are stored apart from the wheel. This number is limited.
     kept: usize,
     panic: FirstPanic,
 }
@@ -83,7 +83,7 @@ impl<'b, T: Owner> Loading<'b, T> {
         if numbers == 0 || numbers >= MOST_STATES as usize {
             return Err(LoadError::damaged("buckets", format_args!("there are {numbers}")));
         }
-        // A state that was entered at 0 was so long ago, if the clock shows something else now.
+        // If the clock is shifted, the time 0 becomes another time, so times must be kept.
         let has_clock = content.has_clock || reader.clock.at(0.0) != 0.0;
         Ok(Self {
             reader,
@@ -99,7 +99,7 @@ impl<'b, T: Owner> Loading<'b, T> {
 
     fn load(mut self, content: BatchContent<T>) -> Result<Store<T>, LoadError> {
         self.load_states(&content)?;
-        // More than there are owners is as good as any number.
+        // Every number above the number of owners has the same effect.
         let unused_credit = u32::try_from(content.unused_credit).unwrap_or(u32::MAX) as usize;
         self.store.states.unused.candidates = content.unused;
         self.store.states.unused.credit = unused_credit;
@@ -120,7 +120,7 @@ impl<'b, T: Owner> Loading<'b, T> {
         for (number, rows) in (0..).zip(rows) {
             self.load_rows(number, &rows).map_err(|error| error.within(format_args!("bucket {number}")))?;
         }
-        // No owner has a state before all names are known.
+        // This fails if a name is unknown, before these owners get their states.
         self.reader.finish()?;
         for (owner, key, seat) in mem::take(&mut self.others) {
             self.insert(owner, key, seat);
@@ -132,7 +132,7 @@ impl<'b, T: Owner> Loading<'b, T> {
     }
 }
 
-/// States.
+/// Reading states.
 impl<T: Owner> Loading<'_, T> {
     /// Finds out what each number stands for, and the order of the numbers.
     fn load_states(&mut self, content: &BatchContent<T>) -> Result<(), LoadError> {
@@ -193,7 +193,7 @@ impl<T: Owner> Loading<'_, T> {
         for ancestor in &bucket.ancestors {
             before.push(self.reader.ancestor(*ancestor)?);
         }
-        // Of an ancestor that the book does not know it is not known whether it has stayed the same.
+        // If the book does not know an ancestor, nothing shows whether the ancestor has changed; it is accepted.
         let is_same_path = before.len() == seat.ancestors().len()
             && before.iter().zip(seat.ancestors()).all(|(before, now)| before == now || before.is_none());
         let is_same = found.how == How::Named
@@ -204,7 +204,7 @@ impl<T: Owner> Loading<'_, T> {
     }
 }
 
-/// Owners.
+/// Reading owners.
 impl<T: Owner> Loading<'_, T> {
     /// Takes over the owners of a state as columns.
     fn load_same(&mut self, number: u32, state: &StateRef<T>, bucket: SavedBucket<T>) -> Result<(), LoadError> {
@@ -229,8 +229,8 @@ impl<T: Owner> Loading<'_, T> {
         Ok(())
     }
 
-    /// Times, of which each row has as many, by the clock of now. They were 0 if none were kept. The time of a state that has
-    /// not been entered counts from 0 by any clock.
+    /// Converts saved times to the current clock. Each row has `width` times. If no times were kept, all times were 0. The time
+    /// of a state that has not been entered is not shifted.
     fn times(&self, times: &[Seconds], is_entered: &[bool], width: usize) -> Vec<f64> {
         let clock = self.reader.clock;
         let at = |row: usize, at: f64| if is_entered[row] { clock.at(at) } else { at };
@@ -240,8 +240,8 @@ impl<T: Owner> Loading<'_, T> {
         times.iter().enumerate().map(|(nth, time)| at(nth / width, time.0)).collect()
     }
 
-    /// The number of a previous state in a row, from that of its bucket when it was saved. If it has none now, or had none, it
-    /// is kept beside the row.
+    /// Converts the saved number of a row's previous state. If the state has no number now, or had none, it is kept beside the
+    /// row, and the result is `None`.
     fn previous(&mut self, key: Key, number: Option<u32>) -> Result<Option<u32>, LoadError> {
         let Some(number) = number else { return Ok(None) };
         match &self.roles[number as usize] {
@@ -283,7 +283,7 @@ impl<T: Owner> Loading<'_, T> {
                 };
             }
             let own_type = seat.current.is_owned().then(|| Identity::of(&*seat.current).type_id);
-            // Sleeping owners come first.
+            // Sleeping owners must come first, so an owner that is out of order is inserted separately.
             if of.is_none() || own_type != of || seat.is_asleep() != is_asleep {
                 self.others.push((owner, key, seat));
                 continue;
@@ -298,7 +298,7 @@ impl<T: Owner> Loading<'_, T> {
         Ok(())
     }
 
-    /// A batch keeps only so many timers for what has no number.
+    /// Counts the timers of a seat whose actions are stored apart from the wheel, and fails if there are too many.
     fn count_kept(&mut self, seat: &Seat<T>) -> Result<(), LoadError> {
         let Some(rare) = seat.rare.as_ref().filter(|rare| !rare.waiting.timers.is_many()) else { return Ok(()) };
         let has_number = |then: &Then<T>| matches!(then, Then::Change(to) if to.as_singleton().is_some());
@@ -312,7 +312,7 @@ impl<T: Owner> Loading<'_, T> {
         Ok(())
     }
 
-    /// Makes the keys, and notes where their owners are.
+    /// Creates the keys, and sets the places of their owners.
     fn load_keys(&mut self, next_keys: &[SavedKey]) -> Result<(), LoadError> {
         for key in next_keys {
             self.versions.take(key.index, key.version)?;
@@ -326,7 +326,7 @@ impl<T: Owner> Loading<'_, T> {
         Ok(())
     }
 
-    /// Loads what only some rows of a bucket have that has been taken over.
+    /// Loads the additional data of some rows, if the bucket was taken over as columns.
     fn load_rows(&mut self, number: u32, rows: &[SavedRow]) -> Result<(), LoadError> {
         let Role::Same(state) = &self.roles[number as usize] else { return Ok(()) };
         let columns = &self.store.buckets[number as usize];
@@ -344,7 +344,7 @@ impl<T: Owner> Loading<'_, T> {
             if tag.previous().is_some() {
                 seat.previous = StateRef::NONE;
             } else if seat.previous.is_none() {
-                // It may be that it has no bucket any more.
+                // The previous state may have no bucket any more, and is then kept beside the row.
                 let kept = self.store.extras.get_mut(tag.key);
                 seat.previous = kept.map_or(StateRef::NONE, |kept| mem::replace(&mut kept.previous, StateRef::NONE));
             }

@@ -1,4 +1,4 @@
-//! From a batch to columns of plain data.
+//! Saves a batch as columns of plain data.
 
 use std::mem;
 
@@ -68,7 +68,7 @@ impl<T: Owner> Batch<T> {
         let states = writer.finish()?;
         let order = store.states.order().iter().copied();
         let order: Vec<_> = order.filter(|number| forgotten.binary_search(number).is_err()).collect();
-        // The free ones come next.
+        // The numbers that are free already come last, because the last number is given out next.
         let mut is_free = vec![false; buckets.len()];
         store.states.free().iter().for_each(|number| is_free[*number as usize] = true);
         forgotten.retain(|number| !is_free[*number as usize]);
@@ -89,7 +89,7 @@ impl<T: Owner> Batch<T> {
 }
 
 impl<T: Owner> Store<T> {
-    /// By number, whether an owner is in a state or comes from it.
+    /// Returns, by number, whether a state is some owner's current or previous state.
     fn needed_states(&self) -> Vec<bool> {
         let mut needed: Vec<_> = self.buckets.iter().map(|columns| !columns.is_empty()).collect();
         for previous in self.buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()) {
@@ -98,14 +98,14 @@ impl<T: Owner> Store<T> {
         needed
     }
 
-    /// The saved number of a bucket's state, or of its type's name; 0 of one that can be forgotten.
+    /// Returns the saved number of a bucket's state, or of the name of its type; 0 for a state that can be forgotten.
     fn state_number(&self, number: u32, is_needed: bool, writer: &mut Writer<'_, T>) -> u32 {
         let known = self.states.get(number);
         if known.is_owned {
             let name = self.states.owned_type(number).and_then(|of| writer.book.name_of_type(of));
             return name.map_or(0, |name| writer.name(name));
         }
-        // One of many shared states may be forgotten at any time, unless it is in use.
+        // A shared state may be forgotten at any time, unless it is in use.
         let is_forgotten = known.is_transient && !is_needed && !writer.knows(known.state());
         if is_forgotten { 0 } else { writer.state(known.state()) }
     }
@@ -113,7 +113,7 @@ impl<T: Owner> Store<T> {
     fn saved_bucket(&self, number: u32, state: u32, writer: &mut Writer<'_, T>) -> SavedBucket<&T> {
         let (known, columns) = (self.states.get(number), &self.buckets[number as usize]);
         let is_shared = !known.is_owned;
-        // Seats have all that these columns would have.
+        // Seats contain the data that these columns would have.
         let tags = if is_shared { &columns.tags[..] } else { &[] };
         let seconds = |times: &[f64]| if is_shared { times.iter().copied().map(Seconds).collect() } else { Vec::new() };
         let ancestors = if is_shared && state != 0 { &known.ancestors[..] } else { &[] };
@@ -136,7 +136,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// What only some rows of a bucket have.
+    /// Collects the data that only some rows of a bucket have.
     fn saved_rows(&self, number: u32, writer: &mut Writer<'_, T>) -> Vec<SavedRow> {
         let columns = &self.buckets[number as usize];
         let mut seat = Seat::empty();

@@ -1,6 +1,6 @@
-//! What the owners of a batch wait for: their timers, and what of them is due.
+//! The waits of a batch's owners: their timers, and which timers are due.
 //!
-//! The layer above `known` and below `rows`: it knows owners by their keys alone.
+//! This layer stands above `known` and below `rows`. It knows owners only by their keys.
 
 pub(crate) mod timers;
 pub(crate) mod waiter;

@@ -1,8 +1,8 @@
-//! What a batch's owners wait for: their running timers, and when those asleep wake by themselves.
+//! The running timers of a batch's owners, and the times at which sleeping owners wake by themselves.
 //!
-//! A timer takes a node of the wheel, and as a rule nothing else: the state that set it, and the state it changes to, are written
-//! into the 32 bits that the wheel keeps for the caller. An owner in an owned state has its timers in its seat, and one with many
-//! timers has them beside its row; the wheel then says only when to look.
+//! A timer takes one node of the wheel and, as a rule, no other memory: the scope of the state that set it, and the number of
+//! its target, fit into the 32 bits that the wheel stores for its caller. An owner in an owned state has its timers in its
+//! seat, and an owner with many timers has them beside its row. For these owners the wheel only stores when to look at them.
 
 use smallvec::SmallVec;
 
@@ -18,36 +18,36 @@ pub(crate) struct Timers<T: Owner> {
     wheel: Wheel,
     kept: KeptTimers<T>,
     clock: Standstill,
-    /// Owners of timers that are due.
+    /// The indices of the owners whose timers are due.
     due: Vec<u32>,
 }
 
-/// What does not fit into 32 bits: messages, and states that are no singletons.
+/// The actions of timers that do not fit into 32 bits: messages, notes, and changes to states that are not singletons.
 struct KeptTimers<T: Owner> {
     list: Vec<Option<Then<T>>>,
     free: Vec<u32>,
 }
 
-/// What a node of the wheel stands for.
+/// The meaning of a node in the wheel.
 #[derive(Clone, Copy)]
 enum WheelEntry {
-    /// A timer for a change to the state of a number.
+    /// A timer for a change to the state with this number.
     Change(Scope, u32),
-    /// A timer for what is kept at a place.
+    /// A timer whose action has this index in [`KeptTimers`].
     Kept(Scope, u32),
     /// The end of a sleep.
     Wake,
-    /// The first due time of an owner whose timers are elsewhere.
+    /// The first due time of an owner whose timers are stored elsewhere.
     Look,
 }
 
 const NUMBER_BITS: u32 = 24;
 const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
-/// Numbers of states are below this, or do not fit in.
+/// Only numbers of states below this limit fit into a node.
 pub(crate) const MOST_NUMBERS: u32 = NUMBER;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
-/// Scopes beyond the depths, of which there are 65.
+/// Scopes above the 65 possible depths.
 const MACHINE: u32 = 125;
 const WAKE: u32 = 126;
 const LOOK: u32 = 127;
@@ -79,7 +79,7 @@ impl WheelEntry {
         }
     }
 
-    /// Whether a change ends it that leaves all but the outermost `kept` active states.
+    /// Returns whether a change that leaves all but the outermost `kept` active states ends this entry.
     fn ends_with(self, kept: usize) -> bool {
         match self {
             Self::Change(scope, _) | Self::Kept(scope, _) => scope.ends_with(kept),
@@ -102,18 +102,19 @@ impl<T: Owner> Timers<T> {
         self.wheel.is_empty()
     }
 
-    /// Notes what the clock shows at the beginning of a tick.
+    /// Notes the time at the beginning of a tick, and logs a message if the clock stands still.
     pub(crate) fn note_clock(&mut self, now: f64) {
         if self.clock.stands(now) {
             log::debug!(target: "demeanor", "owners of a batch wait for a time, but their clock stands still at {now} s");
         }
     }
 
-    /// Goes on to a time, in seconds, and reports the owners for whom something is due.
+    /// Advances to the time `now`, in seconds, and reports the owners for which something is due.
     pub(crate) fn advance(&mut self, now: f64, mut report: impl FnMut(Key)) {
         self.due.clear();
         self.wheel.advance(now, &mut self.due);
-        // The wheel's own order depends on all that has ever been set, and a batch that is loaded goes on as the saved one.
+        // The order of the wheel depends on all timers that have ever been set. Sorting makes a loaded batch continue exactly
+        // as the saved batch would.
         self.due.sort_unstable();
         self.due.dedup();
         for &index in &self.due {
@@ -121,28 +122,28 @@ impl<T: Owner> Timers<T> {
         }
     }
 
-    /// Whether the timers of an owner that is in no owned state are beside its row.
+    /// Returns whether the timers of an owner are stored beside its row. The owner must not be in an owned state.
     pub(crate) fn are_beside(&self, key: Key) -> bool {
         let first = self.wheel.of(key.index()).next();
         first.is_some_and(|(_, bits)| matches!(WheelEntry::of(bits), WheelEntry::Look))
     }
 
-    /// Whether an owner may have more timers here.
+    /// Returns whether the wheel may store another timer of an owner.
     pub(crate) fn has_room(&self, key: Key) -> bool {
         self.wheel.of(key.index()).take(MOST_FEW).count() < MOST_FEW
     }
 
-    /// When an owner's first timer is due or it wakes by itself, in seconds.
+    /// Returns when an owner's first timer is due or the owner wakes by itself, in seconds.
     pub(crate) fn next(&self, key: Key) -> Option<f64> {
         self.wheel.next_due(key.index())
     }
 
-    /// Whether anything is due for an owner at a time.
+    /// Returns whether anything is due for an owner at a time.
     pub(crate) fn is_due(&self, key: Key, now: f64) -> bool {
         self.next(key).is_some_and(|next| next <= now)
     }
 
-    /// What is due for an owner at a time, if that is no more than to wake, or one change.
+    /// Returns what is due for an owner at the time `now`, if the owner only wakes or makes one change.
     pub(crate) fn plain(&self, key: Key, now: f64) -> Option<Until> {
         let mut plain = Until::Awake;
         for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
@@ -155,14 +156,14 @@ impl<T: Owner> Timers<T> {
         Some(plain)
     }
 
-    /// Ends what is due for an owner at a time, and its sleep. Returns whether it waits for anything more.
+    /// Removes the due timers of an owner, and ends its sleep. Returns whether the owner still waits for anything.
     pub(crate) fn take_plain(&mut self, key: Key, now: f64) -> bool {
         self.wheel
             .remove_if(key.index(), |at, bits| is_due(at, now) || matches!(WheelEntry::of(bits), WheelEntry::Wake));
         self.wheel.has(key.index())
     }
 
-    /// Has an owner wait for something more.
+    /// Adds a wait to an owner.
     pub(crate) fn wait(&mut self, Waiter { key, at, until, scope }: Waiter) {
         match until {
             Until::Awake => self.set(key, at, WheelEntry::Wake),
@@ -179,13 +180,13 @@ impl<T: Owner> Timers<T> {
         }
     }
 
-    /// The number that a state of an owner keeps about something.
+    /// Returns the number that a state of an owner has stored under `key`.
     pub(crate) fn noted(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
         let place = self.place_of(owner, by, key)?;
         self.kept.list[place as usize].as_ref()?.note().map(|note| note.number)
     }
 
-    /// Where the number is kept that a state of an owner keeps about something.
+    /// Returns the index in [`KeptTimers`] of the number that a state of an owner has stored under `key`.
     fn place_of(&self, owner: Key, by: Scope, key: u32) -> Option<u32> {
         let is_of = |place: u32| {
             let note = self.kept.list[place as usize].as_ref().and_then(Then::note);
@@ -198,9 +199,9 @@ impl<T: Owner> Timers<T> {
         places.find(|&place| is_of(place))
     }
 
-    /// Copies what an owner waits for.
+    /// Copies the waits of an owner to `waiting`.
     pub(crate) fn load(&self, key: Key, states: &States<T>, waiting: &mut Waiting<T>) {
-        // The wheel names the newest first.
+        // The wheel lists the newest timer first.
         let timers: SmallVec<[_; MOST_FEW]> = self.wheel.of(key.index()).collect();
         for (due, bits) in timers.into_iter().rev() {
             let (scope, then) = match WheelEntry::of(bits) {
@@ -216,13 +217,15 @@ impl<T: Owner> Timers<T> {
         }
     }
 
-    /// Whether all timers of an owner, if they are only here, belong to states of a path of a depth, or to the machine.
+    /// Returns whether all timers that the wheel stores for an owner belong to the machine, or to states at depths below
+    /// `depth`.
     pub(crate) fn are_of(&self, key: Key, depth: usize) -> bool {
         let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| WheelEntry::of(bits));
         nodes.all(|node| matches!(node, WheelEntry::Wake | WheelEntry::Look) || !node.ends_with(depth))
     }
 
-    /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. Returns whether it waits for anything that comes by itself.
+    /// Replaces the entries of an owner in the wheel by those of `waiting`. Takes the timers out of `waiting`, unless there are
+    /// many. Returns whether the owner waits for anything; an endless sleep does not count.
     pub(crate) fn file(
         &mut self,
         key: Key,
@@ -257,7 +260,7 @@ impl<T: Owner> Timers<T> {
         true
     }
 
-    /// Notes when to look at an owner whose seat keeps its timers. Returns whether there is such a time.
+    /// Sets when to look at an owner whose seat stores its timers. Returns whether there is such a time.
     pub(crate) fn file_look(&mut self, key: Key, waiting: Option<&Waiting<T>>, discarded: &mut Discarded<T>) -> bool {
         let next = waiting.map_or(f64::INFINITY, Waiting::next);
         let is_ever = next < f64::INFINITY;
@@ -269,7 +272,7 @@ impl<T: Owner> Timers<T> {
         is_ever
     }
 
-    /// Notes when to look at an owner, in place of what it waited for before.
+    /// Replaces the entries of an owner in the wheel by one that says when to look at the owner.
     fn look_at(&mut self, key: Key, at: f64, discarded: &mut Discarded<T>) {
         let is_noted =
             |(due, bits): (f64, _)| due.to_bits() == at.to_bits() && matches!(WheelEntry::of(bits), WheelEntry::Look);
@@ -279,12 +282,13 @@ impl<T: Owner> Timers<T> {
         }
     }
 
-    /// Ends what ends when an owner leaves all but the outermost `kept` of its states. Returns whether anything is left.
+    /// Removes the timers that end when an owner leaves all but the outermost `kept` of its active states. Returns whether any
+    /// timers are left.
     pub(crate) fn leave(&mut self, key: Key, kept: usize, discarded: &mut Discarded<T>) -> bool {
         self.remove_if(key, |node| node.ends_with(kept), discarded)
     }
 
-    /// Ends all that an owner waits for.
+    /// Removes all entries of an owner.
     pub(crate) fn forget(&mut self, key: Key, discarded: &mut Discarded<T>) {
         if !self.is_empty() {
             self.remove_if(key, |_| true, discarded);
@@ -348,7 +352,7 @@ impl<T: Owner> KeptTimers<T> {
 }
 
 impl<T: Owner> Timers<T> {
-    /// Copies `source` into the room that there is.
+    /// Copies `source`, and reuses the existing memory.
     pub(crate) fn copy_from(&mut self, source: &Self) {
         self.wheel.clone_from(&source.wheel);
         self.kept.list.clone_from(&source.kept.list);

@@ -1,4 +1,4 @@
-//! What an owner waits for, and how its wait ends.
+//! A wait of an owner, and how it ends.
 
 use crate::batch::known::key::Key;
 use crate::batch::known::states::States;
@@ -8,23 +8,23 @@ use crate::owner::Owner;
 /// How a wait ends.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Until {
-    /// The owner sleeps, and wakes.
+    /// The owner sleeps until then, and wakes.
     Awake,
-    /// It changes to the singleton of a number.
+    /// The owner changes to the singleton with this number.
     Change(u32),
-    /// Not by itself: the state that asks keeps a number.
+    /// The wait does not end by itself: it stores a number for the state that has requested it.
     Note(Note),
-    /// It is not waited for after all.
+    /// The wait has been withdrawn.
     Never,
 }
 
 impl Until {
-    /// What is kept, if a number is.
+    /// Returns the note, if the wait stores a number.
     pub(crate) fn note(self) -> Option<Note> {
         if let Self::Note(note) = self { Some(note) } else { None }
     }
 
-    /// What a timer asks for then. `None` for a sleep.
+    /// Returns the action of the timer. `None` for a sleep or a withdrawn wait.
     pub(crate) fn then<T: Owner>(self, states: &States<T>) -> Option<Then<T>> {
         match self {
             Self::Change(number) => Some(Then::Change(states.get(number).state().clone())),
@@ -33,19 +33,19 @@ impl Until {
         }
     }
 
-    /// Whether it is set although it is never due.
+    /// Returns whether the wait is stored even if it is never due.
     pub(crate) fn is_note(self) -> bool {
         matches!(self, Self::Note(_))
     }
 }
 
-/// What an owner waits for once the tick is over.
+/// A wait that begins at the end of the tick.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiter {
     pub(crate) key: Key,
-    /// When that is, in seconds.
+    /// When the wait ends, in seconds.
     pub(crate) at: f64,
     pub(crate) until: Until,
-    /// Of the state that waits.
+    /// The scope of the state that has requested the wait.
     pub(crate) scope: Scope,
 }

@@ -1,5 +1,5 @@
-//! When which owner's timers come due: a hierarchical timing wheel (Varghese and Lauck, 1987), with a list of each owner's
-//! timers.
+//! A hierarchical timing wheel (Varghese and Lauck, 1987), which tells when the timers of owners are due. It also has a list of
+//! each owner's timers.
 //!
 //! When a timer comes due, the caller decides what happens, and removes the timer.
 
@@ -21,12 +21,12 @@ use self::pages::NONE;
 
 /// The running timers of all owners.
 ///
-/// Owners are named by a `u32` (the index of their key), and have a version, which tells them from those who had that name
-/// before. What is to happen is a `u32`, too, which only the caller understands.
+/// An owner is identified by a `u32` (the index of its key). A version tells it from earlier owners with the same index. The
+/// action of a timer is a `u32`, too, which only the caller understands.
 ///
-/// Each timer is a node in two lists. One is the list of its owner's timers. The other is the list of its slot in the wheel,
-/// or the list of those near. Removing a timer takes it out of its owner's list. In the other list it stays as a dead node,
-/// until that list is walked or there are too many dead nodes.
+/// Each timer is a node in two lists. One is the list of its owner's timers. The other is the list of its slot in the wheel, or
+/// the list `near`. Removing a timer takes it out of its owner's list. In the other list it stays as a dead node, until that
+/// list is walked or there are too many dead nodes.
 ///
 /// An owner's list is walked for each of its timers that is due, so the caller sets only a few timers for each owner.
 ///
@@ -43,7 +43,7 @@ pub(crate) struct Wheel {
     tick: u64,
 }
 
-/// By how many the dead nodes may outnumber the others. Fewer are not worth going over all nodes.
+/// How many dead nodes there may be beyond half of all nodes. For fewer dead nodes, going over all nodes does not pay.
 const SPARE: u32 = 1024;
 
 impl Wheel {
@@ -58,7 +58,7 @@ impl Wheel {
         }
     }
 
-    /// How many timers are running, including those that are due and have not been removed.
+    /// Returns how many timers are running, including those that are due and have not been removed.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.nodes.running() as usize
@@ -68,8 +68,8 @@ impl Wheel {
         self.nodes.running() == 0
     }
 
-    /// Starts a timer that is due at the time `due`, in seconds. It may be past. A timer that is due at infinity never comes
-    /// due.
+    /// Starts a timer that is due at the time `due`, in seconds. This time may be in the past. A timer that is due at infinity
+    /// never comes due.
     ///
     /// # Panics
     ///
@@ -84,7 +84,7 @@ impl Wheel {
         self.file(node, due);
     }
 
-    /// The version of an owner that has a timer.
+    /// Returns the version of an owner that has a timer.
     pub(crate) fn version(&self, owner: u32) -> u32 {
         self.heads.get(owner).version
     }
@@ -93,7 +93,7 @@ impl Wheel {
         self.heads.get(owner).node != NONE
     }
 
-    /// When each timer of an owner is due, and what is to happen then. Newest first.
+    /// Iterates over the timers of an owner, newest first: when each is due, and its action.
     pub(crate) fn of(&self, owner: u32) -> impl Iterator<Item = (f64, u32)> {
         let mut link = self.heads.get(owner).node;
         iter::from_fn(move || {
@@ -106,13 +106,13 @@ impl Wheel {
         })
     }
 
-    /// When the first of an owner's timers is due, in seconds.
+    /// Returns when the first of an owner's timers is due, in seconds.
     pub(crate) fn next_due(&self, owner: u32) -> Option<f64> {
         self.of(owner).map(|(due, _)| due).reduce(f64::min)
     }
 
-    /// Removes those timers of an owner for which `is_removed` returns `true`. It is given when the timer is due and what is
-    /// to happen then. Newest first.
+    /// Removes the timers of an owner for which `is_removed` returns `true`. It is called with the due time and the action of
+    /// each timer, newest first.
     pub(crate) fn remove_if(&mut self, owner: u32, mut is_removed: impl FnMut(f64, u32) -> bool) {
         let mut kept = NONE;
         let mut link = self.heads.get(owner).node;
@@ -140,10 +140,10 @@ impl Wheel {
         }
     }
 
-    /// Goes on, or back, to the time `now`, in seconds. Appends the owner of each timer that is due then to `due`.
+    /// Moves the wheel forward or back to the time `now`, in seconds. Appends the owner of each timer that is due to `due`.
     ///
-    /// The order depends on the calls that have been made, and on nothing else. The timers that are due are running until
-    /// they are removed: the next call reports their owners again. At a time that is not a number, nothing is due.
+    /// The order depends on the calls that have been made, and on nothing else. A due timer runs until it is removed, so the
+    /// next call reports its owner again. At a time that is not a number, nothing is due.
     pub(crate) fn advance(&mut self, now: f64, due: &mut Vec<u32>) {
         if now.is_nan() {
             return;
@@ -159,7 +159,8 @@ impl Wheel {
         let near = mem::replace(&mut self.near, List::EMPTY);
         self.sort(near, now, due);
         if self.tick > last {
-            // Upwards: the nodes in a slot of one level are put into slots of the levels below that are still to come.
+            // From the lowest level to the highest: the nodes of a passed slot go to slots of lower levels that have not been
+            // passed yet.
             for level in 0..LEVELS {
                 while let Some(list) = self.levels.take_passed(level, last, self.tick) {
                     self.sort(list, now, due);
@@ -168,14 +169,14 @@ impl Wheel {
         }
     }
 
-    /// Removes all timers, and keeps the room for as many.
+    /// Removes all timers, and keeps the memory.
     #[cfg(test)]
     pub(crate) fn clear(&mut self) {
         self.heads.clear();
         self.forget_nodes();
     }
 
-    /// Gives back the room that the running timers do not need.
+    /// Frees memory that the running timers do not need.
     pub(crate) fn shrink_to_fit(&mut self) {
         let mut fit = Self { tick: self.tick, ..Self::new() };
         let mut timers = Vec::new();
@@ -191,17 +192,18 @@ impl Wheel {
         *self = fit;
     }
 
-    /// Puts a node into the list in which it belongs now.
+    /// Puts a node into the list where it belongs at the current tick.
     fn file(&mut self, at: u32, due: f64) {
         let tick = levels::tick(due);
         let list = if tick <= self.tick { &mut self.near } else { self.levels.list(tick, self.tick) };
         self.blocks.push(list, at);
     }
 
-    /// Puts the nodes of a list into the lists in which they belong now, and reports the owners of the nodes that are due.
+    /// Puts the nodes of a list into the lists where they belong at the current tick, and reports the owners of the nodes that
+    /// are due.
     fn sort(&mut self, mut list: List, now: f64, owners: &mut Vec<u32>) {
         while let Some((nodes, len)) = self.blocks.take(&mut list) {
-            // All of them first, so that they are fetched side by side.
+            // This reads all due times first, so that the processor fetches the nodes side by side.
             let mut dues = [0.0; BLOCK];
             for (due, &at) in dues.iter_mut().zip(&nodes[..len]) {
                 *due = self.nodes.pages[at].due;
@@ -219,7 +221,7 @@ impl Wheel {
         }
     }
 
-    /// Reports the owner of a node, which stands at the end of the owner's list.
+    /// Reports the owner of a node. The last node of an owner's list contains the owner.
     fn report(&self, at: u32, owners: &mut Vec<u32>) {
         let mut link = at;
         while link < NONE {
@@ -228,7 +230,7 @@ impl Wheel {
         owners.push(link & !END);
     }
 
-    /// Files all running timers again, and frees all dead nodes. It goes over the nodes as they lie in memory, not along the
+    /// Files all running timers again, and frees all dead nodes. It visits the nodes in the order of memory, not along the
     /// lists.
     fn rebuild(&mut self) {
         self.forget_lists();
@@ -242,7 +244,7 @@ impl Wheel {
         }
     }
 
-    /// Frees all nodes at once, when no owner has one.
+    /// Frees all nodes at once. No owner may have a timer.
     fn forget_nodes(&mut self) {
         self.forget_lists();
         self.nodes.clear();
@@ -255,7 +257,7 @@ impl Wheel {
     }
 }
 
-/// Infinity is never due, not even at infinity.
+/// Returns whether a timer is due. A timer at infinity is never due, not even at the time infinity.
 pub(crate) fn is_due(due: f64, now: f64) -> bool {
     due <= now && due != f64::INFINITY
 }
@@ -267,7 +269,7 @@ impl Clone for Wheel {
         clone
     }
 
-    /// Allocates nothing if there is room.
+    /// Allocates nothing if the memory of `self` is large enough.
     fn clone_from(&mut self, source: &Self) {
         self.nodes.copy_from(&source.nodes);
         self.heads.copy_from(&source.heads);

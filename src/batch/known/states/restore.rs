@@ -1,4 +1,4 @@
-//! The states of a batch that was saved, with the numbers that they had.
+//! Restores the states of a saved batch with their old numbers.
 
 use std::any::TypeId;
 
@@ -8,7 +8,7 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<T: Owner> States<T> {
-    /// As many numbers, none of which is known yet but that of "no state".
+    /// Creates `count` numbers. Only the number of "no state" has its state yet; `restore` sets the states of the others.
     pub(in crate::batch) fn restored(count: usize) -> Self {
         Self { list: (0..count).map(|_| KnownState::nowhere()).collect(), order: Vec::new(), ..Self::new() }
     }
@@ -28,7 +28,7 @@ impl<T: Owner> States<T> {
         is_new
     }
 
-    /// As [`restore`](Self::restore), to a type of owned states.
+    /// Gives a number to a type of owned states, unless the type has one. Returns whether it had none.
     pub(in crate::batch) fn restore_type(&mut self, number: u32, of: TypeId) -> bool {
         let is_new = !self.by_owned_type.contains_key(&of);
         if is_new {
@@ -38,18 +38,18 @@ impl<T: Owner> States<T> {
         is_new
     }
 
-    /// Sets the order of the numbers, and the free ones.
+    /// Sets the order of the numbers, and the numbers that are free.
     pub(in crate::batch) fn set_order(&mut self, order: Vec<u32>, free: Vec<u32>) {
         self.order = order;
         self.free = free;
     }
 
-    /// The numbers of states that are no longer known; the last one is the next.
+    /// Returns the numbers of states that are no longer known. The last one is given out next.
     pub(in crate::batch) fn free(&self) -> &[u32] {
         &self.free
     }
 
-    /// The type of the owned states of a number.
+    /// Returns the type of the owned states with a number.
     pub(in crate::batch) fn owned_type(&self, number: u32) -> Option<TypeId> {
         self.by_owned_type.iter().find_map(|(of, at)| (*at == number).then_some(*of))
     }

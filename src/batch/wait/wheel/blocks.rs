@@ -1,7 +1,7 @@
 //! The lists of nodes in the slots of the wheel, in blocks of nodes.
 //!
-//! A list that leads from node to node waits for one of them before it knows the next. With a million timers, each one a
-//! miss of the cache, `advance` took more than twice as long that way. Here the processor can fetch the nodes of a block
+//! In a linked list of nodes, the processor must load a node before it knows the next one. With a million timers, each of them
+//! a cache miss, `advance` took more than twice as long that way. With blocks, the processor can fetch the nodes of a block
 //! side by side.
 
 use super::pages::{NONE, Pages};
@@ -17,12 +17,12 @@ const PAGE: usize = 32;
 pub(super) struct List {
     /// The first block, or [`NONE`].
     block: u32,
-    /// How many nodes there are in it. The other blocks are full.
+    /// The number of nodes in the first block. The other blocks are full.
     len: u32,
 }
 
 impl List {
-    /// Its first block counts as full, so the first node gets a new one.
+    /// The list without nodes. Its first block counts as full, so the first node gets a new block.
     pub(super) const EMPTY: Self = Self { block: NONE, len: FULL };
 }
 
@@ -35,7 +35,7 @@ struct WheelBlock {
 
 pub(super) struct Blocks {
     pages: Pages<WheelBlock, PAGE>,
-    /// The first of the free ones, which are a list.
+    /// The first free block. The free blocks form a list.
     free: u32,
 }
 
@@ -72,7 +72,7 @@ impl Blocks {
         self.free = NONE;
     }
 
-    /// Copies `source` into the room that there is.
+    /// Copies `source`, and reuses the existing memory.
     pub(super) fn copy_from(&mut self, source: &Self) {
         self.pages.copy_from(&source.pages);
         self.free = source.free;

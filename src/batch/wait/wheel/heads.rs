@@ -12,16 +12,16 @@ pub(super) struct Heads {
     /// By owner, divided by [`PAGE`].
     directory: Vec<HeadEntry>,
     pages: Pages<[Head; PAGE], PAGES>,
-    /// The first of the pages that no owner has, or [`NONE`]. The first node in each is the next page.
+    /// The first free page, or [`NONE`]. The first node in a free page is the number of the next free page.
     free: u32,
 }
 
-/// Side by side, since code that needs one of them needs the other.
+/// Both fields stand side by side because code that needs one of them needs the other.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
     /// The first node of an owner, or [`NONE`].
     pub(super) node: u32,
-    /// What tells the owner from others that have had its number.
+    /// The version, which tells the owner from earlier owners with the same index.
     pub(super) version: u32,
 }
 
@@ -31,7 +31,7 @@ const EMPTY: Head = Head { node: NONE, version: 0 };
 struct HeadEntry {
     /// The number of the page, if there is one.
     page: u32,
-    /// How many owners in the page have a list. If none, there is no page.
+    /// The number of owners in the page that have a list. If it is 0, there is no page.
     owners: u32,
 }
 
@@ -40,7 +40,7 @@ impl Heads {
         Self { directory: Vec::new(), pages: Pages::new(), free: NONE }
     }
 
-    /// The first node of an owner, and its version.
+    /// Returns the first node of an owner, and the owner's version.
     pub(super) fn get(&self, owner: u32) -> Head {
         match self.directory.get(owner as usize / PAGE) {
             Some(entry) if entry.owners > 0 => self.pages[entry.page][owner as usize % PAGE],
@@ -48,7 +48,7 @@ impl Heads {
         }
     }
 
-    /// The head of an owner. If it has no node, the caller has to write one there.
+    /// Returns the head of an owner. If the head has no node, the caller must set one.
     ///
     /// # Panics
     ///
@@ -68,7 +68,7 @@ impl Heads {
         head
     }
 
-    /// Forgets the list of an owner that has one.
+    /// Removes the list of an owner that has one.
     pub(super) fn remove(&mut self, owner: u32) {
         let entry = &mut self.directory[owner as usize / PAGE];
         let page = &mut self.pages[entry.page];
@@ -80,7 +80,7 @@ impl Heads {
         }
     }
 
-    /// The owners that have a list, in ascending order.
+    /// Iterates over the owners that have a list, in ascending order.
     pub(super) fn owners(&self) -> impl Iterator<Item = u32> {
         (0..OWNERS).step_by(PAGE).zip(&self.directory).filter(|(_, entry)| entry.owners > 0).flat_map(
             |(first, entry)| {
@@ -97,7 +97,7 @@ impl Heads {
         self.free = NONE;
     }
 
-    /// Copies `source` into the room that there is.
+    /// Copies `source`, and reuses the existing memory.
     pub(super) fn copy_from(&mut self, source: &Self) {
         self.directory.clone_from(&source.directory);
         self.pages.copy_from(&source.pages);
@@ -110,7 +110,7 @@ impl Heads {
     }
 }
 
-/// The number of a page without owners.
+/// Returns the number of a page without owners: a free page or a new one.
 fn add_page(pages: &mut Pages<[Head; PAGE], PAGES>, free: &mut u32) -> u32 {
     let number = *free;
     if number == NONE {

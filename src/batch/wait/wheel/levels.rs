@@ -1,17 +1,18 @@
-//! The slots of the wheel: which slot a time belongs to, and the list of each.
+//! The slots of the wheel: which slot a time belongs to, and the list of each slot.
 //!
-//! Time is counted in ticks. A slot of the lowest level stands for one tick, a slot of the next for as many as the lowest
-//! level has slots, and so on. The slots of a level are used in turn, again and again. A timer is at the lowest level whose
-//! slots reach as far as it is away. When the current tick goes on, only the slots that it has passed are looked at: at each
-//! level up to the first one where it is still in the same slot.
+//! Time is counted in ticks. A slot of the lowest level stands for one tick. A slot of the next level stands for as many ticks
+//! as the lowest level has slots, and so on. The slots of a level are used in turn, again and again. A timer is at the lowest
+//! level whose slots reach as far as the timer's tick. When the current tick advances, only the slots that it has passed are
+//! visited, at each level up to the first one where the tick is still in the same slot.
 
 use std::ops::Range;
 
 use super::blocks::List;
 
-/// How many ticks there are in a second. With 64, more timers are near and come to be sorted in one call.
+/// The number of ticks in a second. With 64 ticks, more timers would be in the list `near`, and one call would sort more of
+/// them.
 const TICKS_PER_SECOND: f64 = 256.0;
-/// How many bits of a tick tell the slot of a level: as many slots as a word has bits.
+/// The number of bits of a tick that select the slot of a level. So a level has as many slots as a word has bits.
 const BITS: u32 = 6;
 /// How many slots a level has.
 const SLOTS: usize = 1 << BITS;
@@ -20,21 +21,21 @@ pub(super) const LEVELS: u32 = u64::BITS.div_ceil(BITS);
 pub(super) struct Levels {
     /// By level and slot, its list if the slot is occupied. Empty until the first timer.
     lists: Vec<List>,
-    /// By level, one bit for each slot, set if it has a list.
+    /// By level, one bit for each slot, which is set if the slot has a list.
     occupied: [u64; LEVELS as usize],
 }
 
-/// The tick of a time in seconds.
+/// Returns the tick of a time in seconds.
 ///
-/// All that it has to do is never to fall when the time rises. So it may round towards zero, and there is one tick for all
-/// times that are too far away.
+/// The tick must never fall when the time rises; nothing else is required. So the time may be rounded towards zero, and all
+/// times that are too far away may have the same tick.
 #[expect(clippy::cast_possible_truncation, reason = "it saturates, as it should")]
 #[expect(clippy::cast_sign_loss, reason = "the sign becomes the highest bit, inverted, so that past times are lower")]
 pub(super) fn tick(seconds: f64) -> u64 {
     (seconds * TICKS_PER_SECOND) as i64 as u64 ^ 1 << (u64::BITS - 1)
 }
 
-/// In which slot of a level a tick is, counted from the beginning of time.
+/// Returns the number of the slot of a level in which a tick lies, counted from the beginning of time.
 fn nth(tick: u64, level: u32) -> u64 {
     tick >> (level * BITS)
 }
@@ -44,8 +45,9 @@ fn slot(nth: u64) -> usize {
     (nth % SLOTS as u64) as usize
 }
 
-/// The level and the slot of a tick after the current one. That is between one slot ahead and all the way around, in the
-/// slot of the current tick, which is empty otherwise: what is due in it is at the levels below.
+/// Returns the level and the slot of a tick after the current one. The slot is between one slot and a full turn ahead. After a
+/// full turn it is the slot of the current tick. This slot is empty otherwise, because timers that are due in it are at lower
+/// levels.
 fn place(tick: u64, current: u64) -> (u32, usize) {
     let level = (tick - current).ilog2() / BITS;
     (level, slot(nth(tick, level)))
@@ -56,7 +58,7 @@ impl Levels {
         Self { lists: Vec::new(), occupied: [0; LEVELS as usize] }
     }
 
-    /// The list for a tick after the current one.
+    /// Returns the list for a tick after the current one.
     pub(super) fn list(&mut self, tick: u64, current: u64) -> &mut List {
         if self.lists.is_empty() {
             self.lists = vec![List::EMPTY; LEVELS as usize * SLOTS];
@@ -98,9 +100,9 @@ impl Levels {
         Some(self.lists[level as usize * SLOTS + slot])
     }
 
-    /// Copies `source` into the room that there is.
+    /// Copies `source`, and reuses the existing memory.
     pub(super) fn copy_from(&mut self, source: &Self) {
-        // A source that has never had a timer has no lists. The lists here are kept then.
+        // A source that has never had a timer has no lists. In this case the existing lists are kept.
         if !source.lists.is_empty() {
             self.lists.clone_from(&source.lists);
         }

@@ -2,33 +2,34 @@
 
 use super::pages::{NONE, Pages};
 
-/// Marks the end of an owner's list. The other bits are the owner.
+/// Marks the end of an owner's list. The other bits are the owner's index.
 pub(super) const END: u32 = 1 << 31;
-/// How many nodes a page has: four kilobytes, since most batches have few timers.
+/// The number of nodes in a page. A page has only four kilobytes, because most batches have few timers.
 const PAGE: usize = 256;
 
 #[derive(Clone, Copy)]
 pub(super) struct WheelNode {
     /// When the timer is due, in seconds; not a number if the timer has been removed.
     pub(super) due: f64,
-    /// The next node of the same owner; or, at the end of the list, that owner and [`END`]. Of a free node, the next free one.
+    /// The next node of the same owner. At the end of the list: the owner's index and [`END`]. In a free node: the next free
+    /// node.
     pub(super) next: u32,
     pub(super) what: u32,
 }
 
 impl WheelNode {
-    /// Whether the timer has been removed.
+    /// Returns whether the timer has been removed.
     pub(super) fn is_dead(&self) -> bool {
         self.due.is_nan()
     }
 }
 
 pub(super) struct Nodes {
-    /// The running ones, the dead ones and the free ones.
+    /// The running, the dead and the free nodes.
     pub(super) pages: Pages<WheelNode, PAGE>,
     running: u32,
     dead: u32,
-    /// The first of the free ones, which are a list.
+    /// The first free node. The free nodes form a list.
     free: u32,
 }
 
@@ -45,7 +46,7 @@ impl Nodes {
         self.running
     }
 
-    /// How many nodes are dead and still in the list of a slot.
+    /// Returns how many nodes are dead and still in the list of a slot.
     pub(super) fn dead(&self) -> u32 {
         self.dead
     }
@@ -69,15 +70,15 @@ impl Nodes {
         self.dead += 1;
     }
 
-    /// Frees a dead node that is in no list any more.
+    /// Frees a dead node. It must not be in a list any more.
     pub(super) fn free(&mut self, at: u32) {
         self.pages[at].next = self.free;
         self.free = at;
         self.dead -= 1;
     }
 
-    /// Frees all dead nodes, none of which is in a list any more. The free ones are in ascending order then, without the nodes
-    /// at the end, which are no longer in use.
+    /// Frees all dead nodes. None of them may be in a list any more. Afterwards the free nodes are in ascending order, and free
+    /// nodes at the end are no longer in use.
     pub(super) fn free_dead(&mut self) {
         self.dead = 0;
         self.free = NONE;
@@ -100,7 +101,7 @@ impl Nodes {
         (self.running, self.dead, self.free) = (0, 0, NONE);
     }
 
-    /// Copies `source` into the room that there is.
+    /// Copies `source`, and reuses the existing memory.
     pub(super) fn copy_from(&mut self, source: &Self) {
         self.pages.copy_from(&source.pages);
         (self.running, self.dead, self.free) = (source.running, source.dead, source.free);

@@ -1,16 +1,16 @@
-//! A vector in pages: when it grows, nothing is moved, and there is room for less than one page too many.
+//! A vector in pages. It grows by one page at a time, and no element moves.
 
 use std::ops::{Index, IndexMut};
 
-/// Owners are below this.
+/// The indices of owners are below this limit.
 pub(super) const OWNERS: u32 = 1 << 30;
 
-/// No element: above all of them.
+/// The index that stands for no element. All indices of elements are below it.
 pub(super) const NONE: u32 = OWNERS - 1;
 
 pub(super) struct Pages<E, const PAGE: usize> {
     pages: Vec<Box<[E; PAGE]>>,
-    /// How many elements are in use. The pages behind them are kept.
+    /// The number of elements in use. The pages after them are kept.
     len: u32,
 }
 
@@ -39,7 +39,7 @@ impl<E: Copy, const PAGE: usize> Pages<E, PAGE> {
         self.len = self.len.min(len);
     }
 
-    /// Copies `source` into the room that there is, and keeps the pages that it does not use.
+    /// Copies `source`, reuses the existing pages, and keeps the pages that it does not use.
     pub(super) fn copy_from(&mut self, source: &Self) {
         let used = &source.pages[..source.used()];
         for (page, from) in self.pages.iter_mut().zip(used) {
@@ -54,7 +54,7 @@ impl<E: Copy, const PAGE: usize> Pages<E, PAGE> {
         self.pages.shrink_to_fit();
     }
 
-    /// How many pages are in use.
+    /// Returns how many pages are in use.
     fn used(&self) -> usize {
         (self.len as usize).div_ceil(PAGE)
     }

@@ -1,4 +1,4 @@
-//! The wheel beside a plain list of timers, and what it takes of memory.
+//! Compares the wheel with a plain list of timers, and measures its memory.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::Wheel;
 
-/// The same by a list of each timer's owner, time and meaning, oldest first.
+/// The reference: a list of timers, oldest first, each with its owner, its due time and its action.
 #[derive(Clone, Default)]
 struct Plain(Vec<(u32, f64, u32)>);
 
@@ -16,7 +16,7 @@ impl Plain {
         self.0.iter().rev().filter(|timer| timer.0 == owner).map(|&(_, due, what)| (due, what)).collect()
     }
 
-    /// The owners with a timer that is due, in ascending order.
+    /// Returns the owners with a timer that is due, in ascending order.
     fn due(&self, now: f64) -> Vec<u32> {
         let is_due = |due: f64| due <= now && due < f64::INFINITY;
         let mut owners: Vec<_> = self.0.iter().filter(|timer| is_due(timer.1)).map(|timer| timer.0).collect();
@@ -33,16 +33,16 @@ enum Step {
         delay: f64,
         what: u32,
     },
-    /// Removes those of an owner whose number is a multiple.
+    /// Removes the timers of an owner whose action is a multiple of `multiple`.
     Remove {
         owner: u32,
         multiple: u32,
     },
-    /// Advances by some seconds, and then removes what is due from each second owner that has been reported.
+    /// Advances by some seconds, and then removes the due timers of every second reported owner.
     Advance {
         by: f64,
     },
-    /// Makes the other wheel like this one, and goes on with the other.
+    /// Clones this wheel into the other one, and continues with the other wheel.
     CloneOver,
     ShrinkToFit,
     Clear,
@@ -77,7 +77,7 @@ fn advances() -> impl Strategy<Value = f64> {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Of a few owners each has many timers, of the others hardly one.
+    // Four owners have many timers each, and the others have hardly any.
     let owners = || prop_oneof![0..4_u32, 0..OWNERS];
     let step = prop_oneof![
         30 => (owners(), delays(), 0..10_u32).prop_map(|(owner, delay, what)| Step::Set { owner, delay, what }),
@@ -130,7 +130,7 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
             Step::CloneOver => {
                 other.clone_from(&wheel);
                 std::mem::swap(&mut wheel, &mut other);
-                // Whatever happens to the old one, the clone is none the worse.
+                // Changes to the old wheel must not affect the clone.
                 other.set((0, 1), now, 0);
                 due_at(&mut other, now + 10.0);
             }
@@ -206,7 +206,7 @@ fn an_owner_beyond_the_last_one_is_a_capacity_overflow() {
 #[test]
 fn timers_that_are_removed_long_before_they_are_due_take_no_memory() {
     let mut wheel = Wheel::new();
-    // A thousand go on running, so that the wheel is never empty.
+    // A thousand timers keep running, so that the wheel is never empty.
     for owner in 0..1000 {
         wheel.set((owner, 1), 2000.0, 0);
     }
@@ -221,7 +221,7 @@ fn timers_that_are_removed_long_before_they_are_due_take_no_memory() {
     assert_eq!(wheel.len(), 1000);
 }
 
-/// A wheel with a timer of each of `owners`, due in 1 to 10 seconds.
+/// Returns a wheel with one timer for each of `owners` owners, due in 1 to 10 seconds.
 fn filled(owners: u32) -> Wheel {
     let mut wheel = Wheel::new();
     due_at(&mut wheel, 0.0);
