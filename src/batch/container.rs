@@ -6,9 +6,10 @@ use std::{fmt, slice, vec};
 
 use super::Batch;
 use super::known::key::Key;
+use super::known::key::SharedPlace;
 use super::known::panics::FirstPanic;
 use super::rows::columns::{Columns, Tag, in_order};
-use super::rows::store::{SharedPlace, Store};
+use super::rows::store::Store;
 use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::IntoState;

@@ -8,12 +8,13 @@ use std::mem;
 use std::ops::Range;
 
 use super::ledger::Ledger;
-use super::machines::{AncestorTimes, ChunkMachines, Entering, Phase};
+use super::ledger::{AncestorTimes, Entering};
+use super::machines::{ChunkMachines, Phase};
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::Slots;
 use crate::batch::known::states::{KnownState, States};
 use crate::batch::rows::range::Rows;
-use crate::change::{Change, Guard, Outcome, Refusal};
+use crate::change::{Cause, Change, Guard, Outcome, Refusal};
 use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_misuse};
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, log_change, logs_changes, now, tell};
@@ -263,15 +264,17 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
         let movers = group.map_or(&movers[..], |group| &grouping.movers[group]);
         let now = panic.catch(|| now::<T>(cx)).unwrap_or(0.0);
+        let outcome = Outcome::Refused(refusal);
+        let mut change = Change { from: Some(from), to: None, cause: Cause::Change, outcome, time_in_state: 0.0 };
         // Both lists are sorted by slot.
         let (mut refused_slots, mut movers) = (refused.iter(), movers.iter());
         let mut refuse = |&slot: &usize| {
             dropped.insert(slot);
             let Some(mover) = movers.find(|mover| mover.slot() == slot) else { return };
             ledger.notes.note(rows, *mover, now);
-            let to = states.get(mover.target()).state();
-            let (outcome, time_in_state) = (Outcome::Refused(refusal), rows.time_in_state(slot, now));
-            let change = Change { from: Some(from), to: Some(to), cause: mover.cause(), outcome, time_in_state };
+            change.to = Some(states.get(mover.target()).state());
+            change.cause = mover.cause();
+            change.time_in_state = rows.time_in_state(slot, now);
             tell(&mut owners[slot], &change, cx);
         };
         while up_to_panic(panic, &mut refused_slots, &mut refuse).is_some() {}

@@ -6,14 +6,15 @@
 
 use std::mem;
 
-use super::machines::Entering;
 use super::waits::Waits;
 use crate::batch::known::panics::FirstPanic;
-use crate::batch::known::states::Numbers;
+use crate::batch::known::states::{KnownState, Numbers};
+use crate::batch::rows::columns::append_kept;
 use crate::batch::rows::individuals::{Individual, Individuals};
 use crate::batch::rows::notes::Notes;
 use crate::batch::rows::range::Rows;
-use crate::fsm::Request;
+use crate::fsm::{Request, View};
+use crate::machine::seat::{DEEPEST, Seat};
 use crate::owner::Owner;
 use crate::state::{Kind, Mover, State, StateRef};
 
@@ -257,5 +258,96 @@ impl<T: Owner> Asked<T> {
     pub(crate) fn forget(&mut self, slot: usize) {
         self.waits.forget(slot);
         self.withdraw_mover(slot);
+    }
+}
+
+/// One step in which movers with the same target enter one state.
+pub(crate) struct Entering<'a, T: Owner> {
+    /// The target, with its ancestors.
+    pub(crate) known: &'a KnownState<T>,
+    /// How many active states, counted from the outermost, the change does not leave.
+    pub(crate) kept: usize,
+    /// The depth of the state that is being entered.
+    pub(crate) depth: usize,
+    /// When the change was made, in seconds.
+    pub(crate) at: f64,
+    pub(crate) times: AncestorTimes<'a>,
+}
+
+impl<'a, T: Owner> Entering<'a, T> {
+    /// Returns the state that is being entered.
+    pub(crate) fn state(&self) -> &'a StateRef<T> {
+        self.known.at(self.depth)
+    }
+
+    /// Returns whether this is the last step.
+    pub(crate) fn is_innermost(&self) -> bool {
+        self.depth == self.known.ancestors.len()
+    }
+
+    /// Returns the view of an owner that has left `from`.
+    pub(crate) fn view(&self, slot: usize, from: &'a StateRef<T>) -> View<'a, T> {
+        View {
+            current: self.state(),
+            previous: from,
+            target: self.known.state(),
+            ancestors: &self.known.ancestors[..self.depth],
+            entered_at: self.at,
+            ancestors_entered_at: self.times.of(slot).get(..self.depth).unwrap_or_default(),
+        }
+    }
+
+    /// Changes a seat from the state that the change leaves to the state that is being entered.
+    pub(crate) fn enter_on(&self, seat: &mut Seat<T>) {
+        seat.previous = seat.replace(self.kept, self.known.at(self.kept).clone(), self.at);
+        for depth in self.kept + 1..=self.depth {
+            seat.descend(self.known.at(depth).clone(), self.at);
+        }
+    }
+}
+
+/// The times at which the ancestors of a target count as entered, for some movers.
+#[derive(Clone, Copy)]
+pub(crate) struct AncestorTimes<'a> {
+    /// The movers, sorted by slot.
+    movers: &'a [Mover],
+    /// The times of each mover, outermost first; or one row of times that holds for all movers.
+    list: &'a [f64],
+    width: usize,
+}
+
+impl<'a> AncestorTimes<'a> {
+    /// Computes the times for movers that change at the time `at` to a state with `width` ancestors, and do not leave their
+    /// outermost `kept` active states. The times are written to `room`.
+    pub(crate) fn new<T: Owner>(
+        rows: &Rows<'_, T>,
+        movers: &'a [Mover],
+        (kept, width): (usize, usize),
+        at: f64,
+        room: &'a mut Vec<f64>,
+    ) -> Self {
+        room.clear();
+        if kept == 0 || width == 0 {
+            room.resize(width, at);
+        } else {
+            let depth = rows.known().ancestors.len();
+            for (nth, mover) in (1..).zip(movers) {
+                let slot = mover.slot();
+                let before = rows.ancestors_entered_at(slot);
+                // If the batch keeps no times, all times are 0.
+                let before = if before.is_empty() { &[0.0; DEEPEST][..depth] } else { before };
+                append_kept(before, rows.entered_at(slot), kept, room);
+                room.resize(nth * width, at);
+            }
+        }
+        Self { movers, list: room, width }
+    }
+
+    fn of(&self, slot: usize) -> &'a [f64] {
+        if self.list.len() == self.width {
+            return self.list;
+        }
+        let nth = Mover::count_before(self.movers, slot);
+        self.list.get(nth * self.width..(nth + 1) * self.width).unwrap_or_default()
     }
 }

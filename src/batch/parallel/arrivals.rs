@@ -8,10 +8,10 @@ use rayon::iter::{
 };
 use rayon::slice::ParallelSlice;
 
+use crate::batch::known::key::{Place, Places};
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::columns::{Columns, Tag};
 use crate::batch::rows::gaps::{Arrivals, LastRows};
-use crate::batch::rows::store::{Place, Places};
 use crate::owner::Owner;
 
 /// One thread alone moves up to this many owners into a bucket.

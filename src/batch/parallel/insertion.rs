@@ -3,11 +3,11 @@
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelExtend};
 
 use crate::batch::Batch;
+use crate::batch::known::key::{Place, SharedPlace};
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::states::NOWHERE;
 use crate::batch::rows::columns::Tag;
 use crate::batch::rows::store::Store;
-use crate::batch::rows::store::{Place, SharedPlace};
 use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::{IntoState, StateRef};

@@ -21,12 +21,13 @@ use self::chunks::{Extent, Sleepers, Ticked, Ticks, start_of};
 use self::plan::{Job, Jobs};
 use super::Batch;
 use super::chunk::pass::Pass;
+use super::known::key::Places;
 use super::known::panics::FirstPanic;
 use super::known::states::States;
 use super::rows::chunk::{Chunk, PassPart};
 use super::rows::columns::Columns;
 use super::rows::gaps::{Gaps, close};
-use super::rows::store::{Places, Store};
+use super::rows::store::Store;
 use crate::owner::Owner;
 
 /// One thread alone closes the gaps if the tail has up to this many rows.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::{iter, mem};
 
-use super::gaps::Leavers;
-use crate::batch::known::key::Key;
+use crate::batch::known::key::{Key, Place};
+use crate::batch::known::slots::CHUNK;
 use crate::batch::known::states::MOST_STATES;
 use crate::fsm::time_or_zero;
 use crate::machine::seat::Seat;
@@ -400,4 +400,71 @@ impl<T: Owner + Clone> Clone for Columns<T> {
 pub(crate) fn in_order<'a, T: Owner>(buckets: &'a mut [Columns<T>], order: &[u32]) -> Vec<&'a mut Columns<T>> {
     let mut buckets: Vec<_> = buckets.iter_mut().map(Some).collect();
     order.iter().filter_map(|&bucket| buckets[bucket as usize].take()).collect()
+}
+
+/// The largest number of leavers for which a bucket keeps memory from one tick to the next.
+const MOST_ROOM: usize = 16 * CHUNK;
+
+/// A row that leaves.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaver {
+    pub(crate) slot: u32,
+    pub(crate) target: u32,
+    /// The index of its data in `times` or `seats` of [`Leavers`]; `NOTHING` if the row has all data.
+    pub(crate) beside: u32,
+}
+
+pub(crate) const NOTHING: u32 = u32::MAX;
+
+/// The rows of a bucket that leave it. Empty between two ticks.
+pub(crate) struct Leavers<T: Owner> {
+    /// Sorted by slot when the gaps are closed.
+    pub(crate) list: Vec<Leaver>,
+    /// A buffer for the list in another order.
+    pub(crate) order: Vec<Leaver>,
+    /// For each leaver from or to a nested state, or from an owned state: when its new state was entered, and then when the
+    /// ancestors of this state were.
+    pub(crate) times: Vec<f64>,
+    /// The seats of the leavers that change from a state that is not owned to an owned state.
+    pub(crate) seats: Vec<Seat<T>>,
+    /// Whether some leavers leave a nested or an owned state, or enter one.
+    pub(crate) are_mixed: bool,
+}
+
+impl<T: Owner> Leavers<T> {
+    pub(crate) const fn new() -> Self {
+        Self { list: Vec::new(), order: Vec::new(), times: Vec::new(), seats: Vec::new(), are_mixed: false }
+    }
+
+    /// Adds a leaver whose row has all data.
+    #[inline]
+    pub(crate) fn add(&mut self, slot: usize, target: u32) {
+        self.list.push(Leaver { slot: Place::new(target, slot).slot, target, beside: NOTHING });
+    }
+
+    /// Notes when the states of the last leaver were entered: the current state at `current`, its outermost ancestors at the
+    /// times that `kept` appends, and the other ancestors at `rest`.
+    pub(crate) fn add_times(&mut self, current: f64, kept: impl FnOnce(&mut Vec<f64>), (depth, rest): (usize, f64)) {
+        let at = self.times.len();
+        self.times.push(time_or_zero(current));
+        kept(&mut self.times);
+        self.times.resize(at + 1 + depth, rest);
+        self.note_beside(at);
+    }
+
+    pub(crate) fn note_beside(&mut self, at: usize) {
+        if let Some(last) = self.list.last_mut() {
+            last.beside = Place::new(0, at).slot;
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.times.clear();
+        self.seats.clear();
+        self.are_mixed = false;
+        self.list.shrink_to(MOST_ROOM);
+        self.order.shrink_to(MOST_ROOM);
+        self.times.shrink_to(MOST_ROOM);
+    }
 }

@@ -7,7 +7,7 @@ use slotmap::SlotMap;
 
 use super::data::SavedKey;
 use crate::batch::known::key::Key;
-use crate::batch::rows::store::{Place, SharedPlace};
+use crate::batch::known::key::{Place, SharedPlace};
 use crate::save::LoadError;
 
 /// Returns the keys that the next owners would get, up to the first key whose place has never been used.

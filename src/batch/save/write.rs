@@ -4,8 +4,9 @@ use std::mem;
 
 use super::data::{BatchContent, SavedBatch, SavedBucket, SavedRow};
 use super::keys::next_keys;
+use crate::batch::known::key::Place;
 use crate::batch::known::states::NOWHERE;
-use crate::batch::rows::store::{Place, Store};
+use crate::batch::rows::store::Store;
 use crate::batch::{Batch, Key};
 use crate::machine::seat::Seat;
 use crate::owner::{Owner, clock_time};

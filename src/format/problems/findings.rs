@@ -198,6 +198,20 @@ fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     listed
 }
 
+/// Noting mistakes.
+impl Mistake {
+    /// Adds the mistake to the findings.
+    pub(crate) fn report(self, findings: &mut Findings) {
+        findings.add(self);
+    }
+
+    /// Adds the mistake to the findings, and returns `None`.
+    pub(crate) fn fail<O>(self, findings: &mut Findings) -> Option<O> {
+        findings.add(self);
+        None
+    }
+}
+
 /// Sorts problems by their places in the file. Problems in other files come last.
 fn sorted(mut found: Vec<Problem>, file: &str) -> Vec<Problem> {
     let other = |problem: &Problem| if problem.file() == file { None } else { Some(problem.file().to_owned()) };

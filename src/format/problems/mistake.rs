@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use miette::Severity;
 
-use super::findings::Findings;
 use crate::shown::shown;
 
 /// One mistake, without the file that contains it.
@@ -96,17 +95,6 @@ impl Mistake {
     /// Returns the mistake as an error.
     pub(crate) fn refuse<O>(self) -> Result<O, Box<Self>> {
         Err(Box::new(self))
-    }
-
-    /// Adds the mistake to the findings.
-    pub(crate) fn report(self, findings: &mut Findings) {
-        findings.add(self);
-    }
-
-    /// Adds the mistake to the findings, and returns `None`.
-    pub(crate) fn fail<O>(self, findings: &mut Findings) -> Option<O> {
-        findings.add(self);
-        None
     }
 
     /// Returns the mistake with its places converted by `to`.

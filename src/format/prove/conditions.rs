@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::slice;
 
 use super::claim::Claim;
+use super::machine::Asking;
 use super::machine::{ExitId, Machine, StateTime};
-use super::reading::Asking;
 use super::solver::{ClaimAnswer, Situation};
 use super::witness::{Witness, WitnessRow};
 use crate::format::draft::When;

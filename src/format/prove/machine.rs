@@ -2,11 +2,10 @@
 //! where it leads. It follows the rules of `decide`, but uses only the outline.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::iter;
 
 use super::claim::{Claim, Quantity};
-use super::reading::{Asking, Undecided};
 use super::solver::{ClaimAnswer, Situation, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
@@ -266,4 +265,27 @@ impl<'a> Standing<'a> {
     pub(super) fn asking(&self, asker: Option<StateId>, message: Option<&'a str>) -> Asking<'a> {
         Asking { at: Some(*self), ..self.machine.anywhere(asker, message) }
     }
+}
+
+/// Parts of conditions that could not be decided.
+#[derive(Debug, Default)]
+pub(super) struct Undecided {
+    /// Comparisons of two quantities that both vary.
+    pub(super) comparisons: BTreeSet<String>,
+    pub(super) has_chances: bool,
+    pub(super) has_scripts: bool,
+    pub(super) has_durations: bool,
+    /// How many there have been. Each gets its own number.
+    pub(super) count: usize,
+}
+
+/// The place at which a condition is evaluated.
+pub(super) struct Asking<'a> {
+    pub(super) machine: &'a Machine<'a>,
+    /// The active states. `None` if any states may be active.
+    pub(super) at: Option<Standing<'a>>,
+    /// The state to which `time_in_state` refers.
+    pub(super) asker: Option<StateId>,
+    /// The message that has been sent.
+    pub(super) message: Option<&'a str>,
 }

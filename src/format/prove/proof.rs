@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use super::machine::Undecided;
 use super::machine::{ExitId, Machine};
 use super::reach::{Reached, reach};
-use super::reading::Undecided;
 use super::solver::Work;
 use super::witness::{Stage, Witness};
 use super::{conditions, flicker, never, no_way_out};

@@ -1,9 +1,7 @@
 //! Converts a condition to a claim about a situation.
 
-use std::collections::BTreeSet;
-
 use super::claim::{Claim, Quantity};
-use super::machine::{Machine, Standing};
+use super::machine::{Asking, Undecided};
 use crate::format::draft::When;
 use crate::format::duration::{Duration, Length};
 use crate::format::expression::{Comparison, Expr, flag_compared};
@@ -14,29 +12,6 @@ use crate::span::Span;
 /// The relative distance from the number at which the answer of a comparison changes, within which a calculation is not
 /// decided. It is larger than the rounding error of floats.
 const ROUNDING: f64 = 1e-9;
-
-/// Parts of conditions that could not be decided.
-#[derive(Debug, Default)]
-pub(super) struct Undecided {
-    /// Comparisons of two quantities that both vary.
-    pub(super) comparisons: BTreeSet<String>,
-    pub(super) has_chances: bool,
-    pub(super) has_scripts: bool,
-    pub(super) has_durations: bool,
-    /// How many there have been. Each gets its own number.
-    count: usize,
-}
-
-/// The place at which a condition is evaluated.
-pub(super) struct Asking<'a> {
-    pub(super) machine: &'a Machine<'a>,
-    /// The active states. `None` if any states may be active.
-    pub(super) at: Option<Standing<'a>>,
-    /// The state to which `time_in_state` refers.
-    pub(super) asker: Option<StateId>,
-    /// The message that has been sent.
-    pub(super) message: Option<&'a str>,
-}
 
 impl Asking<'_> {
     pub(super) fn when(&self, when: &When) -> Claim {
