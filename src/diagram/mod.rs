@@ -1,4 +1,4 @@
-//! State diagrams: of a file, of states in code, and of observed changes (a [`Flow`](crate::Flow)).
+//! State diagrams: of a file, of states in code, and of observed changes (a [`Flow`]).
 //!
 //! A [`Diagram`] is data. This module writes it as text for Mermaid and for Graphviz; the tool `demeanor` lays it out as an
 //! SVG.
