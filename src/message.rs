@@ -45,12 +45,13 @@ impl<K, M> Telegram<K, M> {
     }
 }
 
-/// A queue of telegrams that arrive later. They arrive in the order of their due times, and of sending if these are equal.
+/// A queue of telegrams that arrive later. They arrive in the order of their due times. Telegrams with the same due time arrive
+/// in the order in which they were sent.
 ///
 /// It has no clock: methods take the time, in seconds, of any clock that does not run backwards. [`pop_due`](Self::pop_due)
 /// takes out the telegrams that are due, one at a time, so that a receiver can send others meanwhile.
 ///
-/// Every telegram arrives as often as it is sent, also if several have the same due time. Buckland's dispatcher drops a
+/// Every telegram arrives as often as it is sent, even if several have the same due time. Buckland's dispatcher drops a
 /// telegram if a similar one is queued. A port that relies on this uses [`merging_within`](Self::merging_within).
 ///
 /// # Examples
@@ -84,12 +85,12 @@ type Queue<K, M> = BTreeMap<Arrival, Telegram<K, M>>;
 /// When a telegram arrives, and its number. The time is never NaN or -0.
 type Arrival = DueTime<u64>;
 
-/// The telegrams that are due at a time, among the telegrams that were queued when this was created.
+/// The telegrams that are due at a time and were queued before this value was created.
 pub(crate) struct DueTelegrams {
     now: f64,
     /// The number of the first telegram that was queued later.
     end: u64,
-    /// Telegrams before this position have been taken out, or were queued later.
+    /// Telegrams before this position have been taken out, or were queued after this value was created.
     rest: Bound<Arrival>,
 }
 
@@ -127,7 +128,8 @@ impl<K, M> Dispatcher<K, M> {
         Self { queue: BTreeMap::new(), sent: 0, merging: Some(Merging::within(window)) }
     }
 
-    /// Queues a telegram to arrive `delay` seconds after `now`. If `delay` is negative or not a number, it is due at once.
+    /// Queues a telegram to arrive `delay` seconds after `now`. If `delay` is negative or not a number, the telegram is due at
+    /// once.
     ///
     /// Returns whether it was queued: always, unless telegrams are [merged](Self::merging_within).
     pub fn send_after(&mut self, delay: f64, telegram: Telegram<K, M>, now: f64) -> bool {
@@ -135,7 +137,8 @@ impl<K, M> Dispatcher<K, M> {
         self.send_at(now + delay, telegram)
     }
 
-    /// Queues a telegram to arrive at `due`, in seconds. If that time has passed or is not a number, it is due at once.
+    /// Queues a telegram to arrive at `due`, in seconds. If that time has passed or is not a number, the telegram is due at
+    /// once.
     ///
     /// Returns whether it was queued: always, unless telegrams are [merged](Self::merging_within).
     ///
@@ -194,7 +197,7 @@ impl<K, M> Dispatcher<K, M> {
         self.take(when)
     }
 
-    /// Returns the window within which it merges, in seconds, if it does.
+    /// Returns the window within which the queue merges telegrams, in seconds. `None` if it does not merge them.
     #[cfg(feature = "serde")]
     pub(crate) fn merging_window(&self) -> Option<f64> {
         self.merging.as_ref().map(|merging| merging.window)

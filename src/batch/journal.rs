@@ -6,8 +6,8 @@ use crate::journal::Journal;
 use crate::owner::Owner;
 
 impl<T: Owner> Batch<T> {
-    /// Sets the journal to which all changes from now on are written, made or refused. With `None`, no journal is written.
-    /// Returns the journal that was written until now. A clone of the batch has no journal.
+    /// Sets the journal to which all changes from now on are written, including refused ones. With `None`, no journal is
+    /// written. Returns the journal that was written until now. A clone of the batch has no journal.
     ///
     /// # Examples
     ///

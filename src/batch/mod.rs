@@ -43,9 +43,9 @@ use crate::state::{IntoState, StateRef};
 /// all of them.
 ///
 /// It is a container with the methods of the standard library's containers: you insert owners, and find them by
-/// [`Key`]. The states are those of a [`StateMachine`], and each owner gets the same callbacks in the same order
-/// ([rule 19](crate::docs::semantics#rule-19)). So a game that needs more than one machine per character changes only
-/// the lines that store its characters:
+/// [`Key`]. The states are those of a [`StateMachine`], and each owner gets the same callbacks in the same order ([rule
+/// 19](crate::docs::semantics#rule-19)). So if a game replaces its characters' machines by a batch, only the lines that
+/// store its characters change:
 ///
 /// ```
 /// use demeanor::{Agent, Batch, Fsm, Owner, State, StateMachine};
@@ -101,17 +101,17 @@ use crate::state::{IntoState, StateRef};
 ///
 /// # How owners are kept
 ///
-/// Each state has a *bucket*: the owners that are in it, in one vector. Beside it, in separate vectors, the bucket has
-/// each owner's key, its previous state and, once a clock is used, the time at which it entered the state. A tick in
-/// which no owner changes state reads and writes the owners, and nothing else. A state becomes known when its first
-/// owner arrives, so there is no list of states to register. A shared state (an `Arc`) is forgotten when no owner is in
-/// it and none can go back to it.
+/// Each state has a *bucket*: the owners that are in it, in one vector. In separate vectors, the bucket has each
+/// owner's key, its previous state and, once a clock is used, the time at which it entered the state. A tick in which
+/// no owner changes state reads and writes the owners, and nothing else. A state becomes known when its first owner
+/// arrives, so there is no list of states to register. A shared state (an `Arc`) is forgotten when no owner is in it or
+/// can go back to it.
 ///
 /// A tick calls [`State::update_all`] once for a chunk of 2048 owners: one virtual call, inside which the state's own
 /// `update` is inlined into a loop. The requests are collected. Then the batch runs `exit` and `enter` for the owners
-/// that change, and moves them to the end of their new bucket; the last owner of the old bucket takes the free place.
-/// So an owner has no fixed address and no fixed index. It has a [`Key`], which costs two look-ups, and which finds
-/// nothing once its owner is removed.
+/// that change, and moves them to the end of their new bucket. The last owners that stay in the old bucket take the
+/// free places. So an owner has no fixed address and no fixed index. Its [`Key`] finds it, with two look-ups. Once the
+/// owner has been removed, its key finds nothing.
 ///
 /// # Batch or machines
 ///
@@ -121,11 +121,12 @@ use crate::state::{IntoState, StateRef};
 /// | states that are [passive](State::is_passive) | a call for each owner | nothing |
 /// | a change | writes a few words | also copies the owner to another bucket |
 /// | reaching an owner from outside | by reference | two look-ups |
-/// | bytes per owner, beside the owner | 64 | 24, or 32 with a clock; in owned states 72 |
+/// | bytes per owner, besides the owner | 64 | 24, or 32 with a clock; in owned states 72 |
 ///
-/// Use machines for dozens of characters, for characters that refer to each other, and if each character is updated in
-/// its own turn among other things. Use a batch for thousands of characters, most of which stay in a state for many
-/// ticks. The larger an owner is, the more a change costs, so put data that is rarely needed into a `Box`.
+/// Use machines for dozens of characters, for characters that refer to each other, and if the game updates each
+/// character in its own turn, between other work. Use a batch for thousands of characters, most of which stay in a
+/// state for many ticks. The larger an owner is, the more a change costs, so put data that is rarely needed into a
+/// `Box`.
 ///
 /// A batch can do everything that a machine can. Some of it is done in bulk, for many owners at a time, and the rest
 /// one by one:
@@ -153,9 +154,10 @@ use crate::state::{IntoState, StateRef};
 ///
 /// For one owner everything happens as on a machine. *Across* owners the order is: states as the batch first saw them;
 /// inside a state, chunk by chunk, the updates, then the exits, then the enters. The order depends only on the calls
-/// made, so two runs are the same. But it is not the order of insertion, and it changes when owners move. So owners
-/// should affect each other through the context only in ways that do not depend on the order: count, add up, or collect
-/// commands and sort them. To check this, compare with [`update_in_key_order`](Self::update_in_key_order).
+/// made, so two runs with the same calls have the same order. But it is not the order of insertion, and it changes when
+/// owners move. So owners should affect each other through the context only in ways that do not depend on the order:
+/// count, add up, or collect commands and sort them. To check this, compare with
+/// [`update_in_key_order`](Self::update_in_key_order).
 ///
 /// # On all cores
 ///
@@ -243,7 +245,7 @@ impl<T: Owner> Batch<T> {
         self.store.insert(owner, Seat::new(state.into_state()))
     }
 
-    /// Adds an owner in `state` and enters it, down to the innermost initial child, as [`StateMachine::start`] does.
+    /// Adds an owner in `state` and enters this state, down to the innermost initial child, as [`StateMachine::start`] does.
     ///
     /// # Panics
     ///
@@ -346,7 +348,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// When a callback panics. The panic reaches the caller when the batch is in order again. The owner of that
+    /// When a callback panics. The panic reaches the caller when the batch is consistent again. The owner of that
     /// callback is in the state it was in, or in the one it has just entered, and its requests are dropped. The
     /// requests of all other owners are carried out, and owners that have not been updated by then are not updated in
     /// this tick ([rule 22](crate::docs::semantics#rule-22)).
@@ -587,8 +589,8 @@ impl<T: Owner> fmt::Debug for ForeignGlobal<T> {
 impl<T: Owner> Error for ForeignGlobal<T> {}
 
 /// A clone has the same owners, states, keys and order, so the same calls have the same effects on both. `clone_from`
-/// reuses the memory that the batch has. If the `Clone` or `Drop` of an owner or a state panics in it, the batch is
-/// empty afterwards.
+/// reuses the memory that the batch has. If the `Clone` or `Drop` of an owner or a state panics in `clone_from`, the
+/// batch is empty afterwards.
 impl<T: Owner + Clone> Clone for Batch<T> {
     fn clone(&self) -> Self {
         Self::of(self.store.clone())

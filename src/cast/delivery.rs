@@ -30,7 +30,7 @@ pub enum Delivery {
     /// The telegram is queued until it is due, or is [merged](crate::Dispatcher::merging_within) with one that is
     /// queued.
     Delayed,
-    /// There is no such member: the telegram is dropped, with a warning in the log.
+    /// No member has the receiver's key: the telegram is dropped, with a warning in the log.
     UnknownReceiver,
     /// The telegram belongs to an exchange without end, and is dropped. The log has an error for this exchange.
     Dropped,
@@ -44,7 +44,7 @@ impl Delivery {
     }
 }
 
-/// The error when a telegram cannot be delivered, because the [`Cast`](crate::Cast) has no such member.
+/// The error when a telegram cannot be delivered, because no member of the [`Cast`](crate::Cast) has the receiver's key.
 ///
 /// # Examples
 ///
@@ -84,7 +84,7 @@ impl<K: fmt::Debug, M> Error for UnknownReceiver<K, M> {}
 /// The error when an agent cannot join the [`Cast`](crate::Cast), because there is a member with that key already.
 #[non_exhaustive]
 pub struct KeyTaken<K, T: Owner> {
-    /// The key for the agent.
+    /// The key, which another member already has.
     pub key: K,
     /// The agent that could not join.
     pub agent: Agent<T>,

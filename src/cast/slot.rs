@@ -1,4 +1,5 @@
-//! The slot of one member. It holds the member, or, while a callback has borrowed it, what is known about it.
+//! The slot of one member. It holds the member, unless a callback has borrowed it. Then the slot still has the member's key,
+//! the type of its owner, and the states that were active when it was last looked at.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -83,7 +84,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// Drops the telegrams of a member that leaves, with a warning for each.
+    /// Drops the telegrams that wait for a member that leaves, with a warning for each.
     pub(super) fn drop_put_off(&mut self)
     where
         K: fmt::Debug,
@@ -142,7 +143,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// Makes `seen` out of date at the end of the turn: code in the turn may change the machine without reporting it.
+    /// Makes `seen` valid only until the end of the turn: code in the turn may change the machine without reporting it.
     pub(super) fn see_no_longer_than_this_turn(&mut self) {
         self.sight = Sight::Passing;
     }

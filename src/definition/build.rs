@@ -1,4 +1,4 @@
-//! The last stage of loading a definition: builds a graph that runs from an outline and a vocabulary.
+//! The last stage of loading a definition: builds the graph on which machines run, from an outline and a vocabulary.
 
 use std::collections::HashMap;
 use std::iter;
@@ -31,7 +31,7 @@ pub(crate) struct Built<T: Owner> {
     pub(crate) outline: Outline,
     /// The constant part of each state of the outline, by id.
     pub(crate) states: Arc<[Arc<Fixed<T>>]>,
-    /// The link from the states to their shared data. It is still to be set.
+    /// The link from the states to their shared data. It has not been set yet.
     link: Link<T>,
 }
 
@@ -42,8 +42,8 @@ impl<T: Owner> Built<T> {
     }
 }
 
-/// Builds the graph. A state of `before` stays the same state if it is nested as before. A state that is gone from the file
-/// stays as long as it is in use, and gets an exit for its owners.
+/// Builds the graph. A state of `before` stays the same state if its constant part (name, parent, initial child, history) has
+/// not changed. A state that is gone from the file stays as long as it is in use, and gets an exit for its owners.
 pub(crate) fn build<T: Owner>(
     checked: Checked<'_>,
     vocabulary: &Vocabulary<T>,
@@ -93,7 +93,7 @@ pub(crate) fn build<T: Owner>(
 }
 
 /// Returns which states of the old graph stay: the states of the file, and the states in use with their parents and initial
-/// children. If all of them stayed, a game would need more memory for each state that is renamed while it runs.
+/// children. If all states stayed, each state that is renamed while a game runs would take more memory.
 fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     let mut kept: Vec<bool> = before.iter().map(|node| node.gone.is_none() || node.fixed.is_held()).collect();
     let mut waiting: Vec<usize> = (0..before.len()).filter(|index| kept[*index]).collect();
@@ -109,7 +109,8 @@ fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     kept
 }
 
-/// Returns an exit that is always open, for the owners of a state that is gone.
+/// Returns an exit that leads to a state and is always open. The owners of a state that is gone take such an exit, and the
+/// exits of the file are based on it.
 fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> Exit<T> {
     let index = |id: StateId| states[id.index()].index;
     let path = outline.path(to);

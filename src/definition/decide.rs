@@ -20,7 +20,7 @@ use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::StateRef;
 
-/// Decides for one state, on the current graph.
+/// Decides which exit of one state is taken, on the current graph.
 pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) state: &'g DefinedState<T>,
     pub(crate) graph: &'g Graph<T>,
@@ -170,7 +170,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         if is_left || is_asked { Trial::Superseded } else { Trial::Taken }
     }
 
-    /// Whether a state that the change leaves is final, and the exit is not its own. Then the change is refused.
+    /// Whether a state that the change leaves is final, while the exit belongs to another state and does not have `even_final`.
+    /// Then the change is refused.
     fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &AskedChange<'_, T>) -> bool {
         content.is_final && !change.exit.even_final && !self.state.is(state)
     }
@@ -210,7 +211,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         planned: &mut Plans<'g, T>,
         cx: &mut T::Context<'_>,
     ) {
-        // The owners that have not acted all have the path that they had before the callback, and it is the same path.
+        // All owners that have not acted still have the path that they had before the callback, and this path is the same for
+        // all of them.
         let acted = block.acted();
         let mut staying = block.all();
         let mut leaving: Lanes = 0;
@@ -330,9 +332,10 @@ struct AskedChange<'e, T: Owner> {
     innermost: Option<StateRef<T>>,
     /// Whether the deciding state is the innermost one.
     is_own: bool,
-    /// Whether it leads to a state other than the deciding one that is already active.
+    /// Whether the target is already active, so that no change is made. It is `false` if the exit restarts its target, leads to
+    /// the deciding state itself, or belongs to the innermost state.
     is_already_there: bool,
-    /// How many states it leaves, counted from the innermost one.
+    /// How many states the change leaves, counted from the innermost one.
     left: usize,
     /// How many states of the exit's route stay active.
     kept: usize,
@@ -391,7 +394,7 @@ struct Planned<'e, T: Owner> {
     change: AskedChange<'e, T>,
     /// The states that the change leaves, innermost first.
     exited: Path<T>,
-    /// The number of its target in a batch.
+    /// The number of the target in the machines, if it has one: see [`Block::number_of`].
     number: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs the machine of a file with given values instead of a game, to show that a finding of the proof really happens.
+//! Runs the machine of a file with given values in place of a game's, to show that a finding of the proof really happens.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -69,7 +69,7 @@ impl MachineReplay {
             let whens = exits.map(|exit| (exit.on.as_ref().map(|on| on.text.clone()), &mut exit.when));
             for (message, when) in whens.chain([(None, &mut state.enter_when)]) {
                 if let Some(When::Script(script)) = when.as_deref() {
-                    // The answer of a script is unknown, so the script never holds.
+                    // What the script would answer is unknown, so its condition counts as false.
                     let span = script.span.clone();
                     let never = When::Expr { expr: Expr::Bool(false), text: "false".into(), span };
                     *when = Some(Box::new(never));
@@ -158,8 +158,8 @@ impl Stage for MachineReplay {
 }
 
 impl Proof {
-    /// Proves the machines of a file, read by [`Outline::parse_all`] or [`Outline::load_all`]. Pass all of them: a state that
-    /// one machine has copied from another may be used in only one of the two.
+    /// Examines the machines of a file, read by [`Outline::parse_all`] or [`Outline::load_all`], in all situations. Pass all
+    /// machines of the file: a state that one machine has copied from another may be used in only one of the two.
     ///
     /// The amount of work is limited. If the limit is reached, the [`notes`](Self::notes) list the parts that were not
     /// examined.

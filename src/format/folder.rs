@@ -1,4 +1,5 @@
-//! Reads the files that a definition names. They must be in the definition's folder, and must not be endless.
+//! Reads a definition's file, and the files that it names. The named files must be in the definition's folder and not too long.
+//! None of the files may be a pipe or a device.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,7 +12,7 @@ pub(crate) const LONGEST: u64 = 10_000_000;
 pub(crate) fn read_named(folder: &Path, path: &Path) -> Result<String, String> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let as_text = |error: io::Error| error.to_string();
-    // All links are resolved first, so that no link can lead out of the folder.
+    // All symbolic links are resolved first, so that none of them can lead out of the folder.
     let whole = folder.join(path).canonicalize().map_err(as_text)?;
     if !whole.starts_with(folder.canonicalize().map_err(as_text)?) {
         return Err(leads_out());

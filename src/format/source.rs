@@ -132,8 +132,8 @@ impl SourceCode for Source {
         // The read content borrows the text, but the type of the box does not say so. So the slice is taken again.
         let begin = read.span().offset();
         let data = &text.as_bytes()[begin..begin + read.span().len()];
-        // Two parts are drawn together if the lines of the first one reach the second one. The count includes a few lines
-        // between them.
+        // Two parts are drawn together if the lines of the first one reach the second one. The count is increased by a few
+        // lines, so that parts with only a few lines between them are drawn together.
         let count = read.line_count() + MOST_BETWEEN;
         Ok(Box::new(MietteSpanContents::new_named(shown(&self.name, usize::MAX).into(), data, at, line, column, count)))
     }

@@ -1,4 +1,4 @@
-//! Buckland's rule: when one of two telegrams is dropped.
+//! Buckland's rule for merging: a new telegram is dropped if a similar one is queued.
 
 use alloc::collections::BTreeSet;
 use core::ops::Bound;
@@ -7,7 +7,8 @@ use super::{Arrival, Queue, Telegram};
 
 /// The data of a dispatcher that merges, besides its queue.
 ///
-/// It stores functions that compare keys and messages. So keys and messages must be comparable only if a dispatcher merges.
+/// It stores the functions that compare keys and messages. So only a dispatcher that merges needs keys and messages that are
+/// comparable.
 #[derive(Clone)]
 pub(super) struct Merging<K, M> {
     /// The window, in seconds.
@@ -16,7 +17,7 @@ pub(super) struct Merging<K, M> {
     pub(super) between: BTreeSet<Between<K>>,
     /// Records a new telegram. Returns `false` if it must be dropped, because a similar one is queued.
     pub(super) add: Add<K, M>,
-    /// Called when a telegram has left the queue.
+    /// Removes the entry of a telegram that has left the queue.
     pub(super) remove: fn(&mut Self, Arrival, &Telegram<K, M>),
 }
 

@@ -8,7 +8,7 @@ use super::cast::SavedTelegram;
 use super::seconds::Seconds;
 use crate::message::{Dispatcher, Telegram};
 
-/// Writes the telegrams in the order in which they arrive, and the window within which the queue merges, if it does.
+/// Writes the telegrams in the order in which they arrive and, if the queue merges telegrams, the window within which it does.
 impl<K: Serialize, M: Serialize> Serialize for Dispatcher<K, M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let queue = self.iter().map(|(due, telegram)| (Seconds(due), telegram)).collect();
@@ -16,7 +16,7 @@ impl<K: Serialize, M: Serialize> Serialize for Dispatcher<K, M> {
     }
 }
 
-/// A queue that merged before merges again. Therefore keys and messages must be comparable.
+/// A queue that merged telegrams when it was saved merges them again. Therefore keys and messages must be comparable.
 impl<'de, K, M> Deserialize<'de> for Dispatcher<K, M>
 where
     K: Deserialize<'de> + Clone + Ord,

@@ -1,25 +1,26 @@
 //! Saving and loading: after loading, machines, agents, casts and batches continue as if they had not been saved (rule 27).
 //!
 //! A [`StateBook`] says which name belongs to which state. With it, [`StateMachine::save`](crate::StateMachine::save),
-//! [`Agent::save`](crate::Agent::save), `Batch::save` and [`Cast::save`](crate::Cast::save) return plain data for any format
-//! of serde. The data begins with its version. [A page](crate::docs::saving) shows one character, a cast, a crowd, a rollback,
-//! and a program that has changed since the game was saved.
+//! [`Agent::save`](crate::Agent::save), `Batch::save` and [`Cast::save`](crate::Cast::save) return plain data for any format of
+//! serde. The data begins with its version. The page [`saving`](crate::docs::saving) has examples: one character, a cast, a
+//! crowd, a rollback, and a program that has changed since the game was saved.
 //!
 //! The following is saved of a machine: the names of its current and previous state, its stack and its history; when each
 //! active state was entered; the running timers, with their messages; whether it is asleep, and until when. Owned states are
-//! saved with their data. A batch also saves everything that affects its future: the keys, including the free ones, and every
-//! order.
+//! saved with their data. A batch also saves everything that affects its future: the keys, including the free ones, and the
+//! order of its states and of its owners.
 //!
 //! The following is not saved, because it belongs to the program: the code of the states, the context, and the global state,
-//! which the game sets again. Timers of the global state last as long as the machine (rule 25), so they are saved. Between two
-//! calls no request is pending.
+//! which the game sets again. Timers of the global state last as long as the machine (rule 25), so they are saved. Requests
+//! need not be saved, because none is pending between two calls.
 //!
-//! A [`Replay`] is the start of a game and all input since, so that the game can be played again.
+//! A [`Replay`] is the start of a game and all input since then, so that the game can be played again.
 //!
 //! Saving machines and replays needs only `alloc`.
 
-// The highest layer below the crate's root. It knows machines, casts, batches and definitions; none of them knows this layer.
-// The code that turns a batch and a cast into data is next to theirs, in `batch/save/` and `cast/save.rs`.
+// This layer is above machines, casts and batches, which do not know it. Definitions are above this layer, and implement
+// `NamedStates` for it. The code that turns a batch or a cast into data belongs to this layer, too, but is next to the code of
+// batches and casts: in `batch/save/` and `cast/save.rs`.
 
 mod book;
 mod cast;

@@ -81,7 +81,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Returns the state with a number.
+    /// Returns the state with the given number. The number 0 stands for no state.
     pub(crate) fn state(&mut self, number: u32) -> Result<FoundState<T>, LoadError> {
         let Some(nth) = number.checked_sub(1) else {
             return Ok(FoundState { state: StateRef::NONE, how: How::Named });
@@ -141,7 +141,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
     }
 
-    /// Returns the ancestor with a number. The book need not know it.
+    /// Returns the ancestor with the given number, or no state if the book does not know it.
     pub(crate) fn ancestor(&mut self, number: u32) -> Result<StateRef<T>, LoadError> {
         let is_known = match self.saved(number) {
             Some(SavedState::Name(name)) => self.book.state_of(name).is_some(),
@@ -243,7 +243,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(first)
     }
 
-    /// Returns the revision that a state had when the machines that sleep in it fell asleep.
+    /// Returns the revision to note for machines that sleep in a state: the revision that the state has now, or a different one
+    /// if the state has changed since they fell asleep.
     pub(crate) fn revision(&self, state: &StateRef<T>, is_outdated: bool) -> usize {
         let is_redefined = self.is_redefined && self.book.is_defined(state);
         state.revision().wrapping_sub(usize::from(is_outdated || is_redefined))
@@ -277,8 +278,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
     }
 
-    /// Reads an entry of the history. The entry is dropped if the state that was active last is no longer inside the composite
-    /// state.
+    /// Reads an entry of the history. The entry is dropped if one of its states was replaced, or if the state that was active
+    /// last is no longer inside the composite state.
     fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
         if of == 0 || last == 0 {
             return Err(LoadError::damaged("history", "it remembers no state"));
@@ -299,8 +300,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(())
     }
 
-    /// Reads a timer. `None` if it belongs to a state that is no longer active. A timer without a depth gets the scope
-    /// `of_no_depth`.
+    /// Reads a timer. `None` if it belongs to a state that is no longer active, or if it sends a message and the book knows no
+    /// messages. A timer without a depth gets the scope `of_no_depth`.
     fn timer(
         &mut self,
         saved: &SavedTimer,
@@ -337,7 +338,7 @@ impl<'b, T: Owner> Reader<'b, T> {
             SavedThen::Enter => Then::Enter,
             SavedThen::Note { of, number: Seconds(number) } => {
                 let number = match of {
-                    // A note of the global state is a time by the clock.
+                    // The global state notes a time of the clock, other states the seconds since their entry.
                     SavedNote::Tried if saved.depth.is_none() => at(*number),
                     _ => *number,
                 };
@@ -392,8 +393,8 @@ impl Clock {
         self.saved.to_bits() == self.now.to_bits()
     }
 
-    /// Converts a saved time to the clock of now: it keeps its distance to the current time. If both times are the same, it
-    /// does not change by a single bit.
+    /// Converts a saved time to the clock at loading: the result is as far from the time now as the saved time was from the
+    /// time of saving. If both clocks show the same time, the result is the same to the bit.
     pub(crate) fn at(self, time: f64) -> f64 {
         if self.is_same() || time.is_infinite() {
             return time;

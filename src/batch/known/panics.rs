@@ -1,4 +1,4 @@
-//! Panics of a game's code, kept until the batch is in order again (rule 22).
+//! Panics of a game's code, kept until the batch is consistent again (rule 22).
 
 use std::any::Any;
 use std::mem;
@@ -9,7 +9,8 @@ use crate::machine::seat::{Rare, Seat};
 use crate::machine::waiting::Then;
 use crate::owner::Owner;
 
-/// The first panic of an operation. It is never shared; the lock is there so that threads may share a batch.
+/// The first panic of an operation. Two threads never use it at the same time. The lock only makes this type `Sync`, so that
+/// threads can share a batch.
 #[derive(Default)]
 pub(crate) struct FirstPanic(Option<Mutex<Box<dyn Any + Send>>>);
 

@@ -41,15 +41,16 @@ pub(crate) struct States<T: Owner> {
 
 /// Shared states without owners, until they are forgotten.
 ///
-/// A state whose bucket is empty may still be the previous state of some owner. To find out, all rows are looked through. The
-/// batch waits until so much has happened since the last time that this costs little in comparison.
+/// A state whose bucket is empty may still be the previous state of some owner. To find out, the batch looks through all rows.
+/// It waits until so much has happened since the last time that this costs little in comparison.
 #[derive(Default)]
 pub(crate) struct UnusedStates {
     /// The numbers of states that may be unused, some of them more than once.
     pub(crate) candidates: Vec<u32>,
-    /// By number, whether a state is unused. Valid only while the rows are looked through.
+    /// Whether a state is unused, by its number. Valid only while the rows are looked through.
     marks: Vec<bool>,
-    /// How many rows may be looked through. Everything that has happened since the last time adds to this number.
+    /// How many rows may be looked through. Each bucket that becomes empty, each tick, and each call for one owner adds to this
+    /// number.
     pub(crate) credit: usize,
 }
 
@@ -62,7 +63,8 @@ pub(crate) struct KnownState<T: Owner> {
     current: StateRef<T>,
     /// The ancestors of the state, outermost first.
     pub(crate) ancestors: Vec<StateRef<T>>,
-    /// The identities of the ancestors and then of the state itself, so that paths can be compared without calling a state.
+    /// The identities of the ancestors and then of the state itself, so that paths can be compared without calling a method of
+    /// a state.
     identities: Vec<Identity>,
     pub(crate) is_owned: bool,
     /// Whether the state is forgotten when it is no owner's current or previous state. This is so for shared states, because
@@ -88,8 +90,8 @@ impl<T: Owner> KnownState<T> {
         }
     }
 
-    /// Sets the state, and asks it and its ancestors for everything that is constant. A state whose method panics is treated as
-    /// one that updates.
+    /// Sets the state, and asks it and its ancestors for everything that is constant. If a method panics, the state is treated
+    /// as one that updates, and whose changes cannot be made in bulk.
     fn learn(&mut self, current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         self.current = current.clone();
         self.ancestors.extend_from_slice(ancestors);
@@ -269,7 +271,8 @@ impl<T: Owner> States<T> {
         if self.innermost.is_empty() || to.is_none() {
             return None;
         }
-        // A change to an active state leaves more states than a change to the state in which it ends.
+        // A change to an active state leaves this state and enters it again (rule 6), so it is not the same as a change to the
+        // state in which it ends.
         let is_active = || from.path().any(|active| active == to);
         self.innermost.get(&Identity::of(&**to)).copied().filter(|_| !is_active())
     }
@@ -300,7 +303,7 @@ impl<T: Owner> States<T> {
         index
     }
 
-    /// Notes that no owner is in the state with a number.
+    /// Notes that the bucket with a number has become empty.
     #[inline]
     pub(crate) fn note_empty(&mut self, index: u32) {
         if self.get(index).is_transient {
@@ -309,7 +312,7 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// Adds to the credit that `rows` rows have been visited in a tick.
+    /// Increases the credit for a tick that has visited `rows` rows.
     pub(crate) fn pay(&mut self, rows: usize) {
         if !self.unused.candidates.is_empty() {
             self.unused.credit += rows / 64;
@@ -445,8 +448,8 @@ impl<T: Owner> Numbers<T> {
     }
 }
 
-/// Finds the entry of a reference in the cache. Both words of the reference count, because all singletons without a size may
-/// share an address.
+/// Finds the entry of a reference in the cache. Both words of the reference (address and vtable) are hashed, because all
+/// singletons without a size may share an address.
 struct CacheEntry(u64);
 
 impl CacheEntry {

@@ -14,13 +14,13 @@ use crate::batch::rows::columns::{Columns, Tag};
 use crate::batch::rows::gaps::{Arrivals, LastRows};
 use crate::owner::Owner;
 
-/// One thread alone moves up to this many owners into a bucket.
+/// If at most this many owners arrive in a bucket, a single thread moves them.
 const FEW_ARRIVALS: usize = 1024;
 
 /// Owners that have left their buckets: all leavers of some short buckets, or a share of the leavers of a long one.
 pub(super) struct Group<T: Owner> {
-    /// The owners, by their new bucket. While owners arrive, one thread has a whole group for itself. While buckets take owners
-    /// up, one thread has the parts of one bucket in all groups for itself. So no thread ever waits for a lock.
+    /// The owners, by their new bucket. No thread ever waits for a lock: while owners leave their buckets, only one thread uses
+    /// a group, and while the buckets take up the owners, no two threads use the same part at the same time.
     parts: Vec<Mutex<Columns<T>>>,
 }
 
@@ -49,7 +49,8 @@ impl<T: Owner> Arrivals<T> for Group<T> {
     }
 }
 
-/// Distributes the leavers of a long bucket, which are its last rows, evenly over several groups.
+/// Distributes the leavers of a long bucket, which are its last rows, evenly over several groups. If all rows can be exchanged
+/// at once, they go to the first group.
 pub(super) fn hand_out_together<T: Owner + Send>(columns: &mut Columns<T>, groups: &mut [Group<T>]) {
     let stay = columns.len() - columns.leavers.list.len();
     if groups.first_mut().is_some_and(|first| columns.leave_together(stay, first)) {
@@ -103,7 +104,7 @@ pub(super) fn take_up_all<T: Owner + Send>(
     });
 }
 
-/// Iterates over the parts that go to a bucket.
+/// Iterates over the parts that go to a bucket and are not empty.
 fn parts<T: Owner>(groups: &[Group<T>], bucket: usize) -> impl Iterator<Item = MutexGuard<'_, Columns<T>>> {
     groups.iter().filter_map(move |group| group.part(bucket)).filter(|part| !part.is_empty())
 }
@@ -123,8 +124,8 @@ fn take_up<T: Owner + Send>(columns: &mut Columns<T>, bucket: usize, groups: &[G
             times.par_extend(ColumnParts { groups, bucket, len, column: |part| &mut part.times.current });
         }
     }
-    // This moves all columns that are left: every column if few owners arrive, else the seats and the ancestors' times, which
-    // flat states do not have.
+    // This moves the columns that have not been moved yet: all columns if few owners arrive, otherwise only the seats and the
+    // ancestors' times, which are both empty for a flat state.
     groups.iter().filter_map(|group| group.part(bucket)).for_each(|mut part| columns.append_kept(&mut part));
 }
 

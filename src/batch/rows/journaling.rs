@@ -11,7 +11,7 @@ use crate::state::StateRef;
 /// A batch's journal.
 pub(crate) struct Journaling {
     pub(crate) journal: Journal<Key>,
-    /// By number, the symbols of the batch's states in the journal; `None` until a symbol is looked up.
+    /// The symbols of the batch's states in the journal, by the number of the state; `None` until a symbol is looked up.
     symbols: Vec<Option<Symbol>>,
 }
 

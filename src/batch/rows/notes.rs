@@ -9,7 +9,7 @@ use crate::machine::observer::Observer;
 use crate::owner::Owner;
 use crate::state::{Mover, StateRef};
 
-/// Changes of a chunk's owners, made or refused, in the order in which they happened. Empty if there is no journal.
+/// The changes of a chunk's owners, including refused ones, in the order in which they happened. Empty if there is no journal.
 pub(crate) struct Notes<T: Owner> {
     pub(crate) list: Vec<NotedChange>,
     pub(crate) runs: Vec<ChangeRun<T>>,
@@ -113,7 +113,7 @@ fn guard<T: Owner>(refusal: Refusal<'_, T>) -> (Guard, StateRef<T>) {
     (guard, state.clone())
 }
 
-/// Notes the changes of one owner, which runs on a seat.
+/// Notes the changes of one owner that is handled individually, on a seat.
 pub(crate) struct Noting<'n, T: Owner> {
     notes: &'n mut Notes<T>,
     key: Key,

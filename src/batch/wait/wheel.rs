@@ -43,7 +43,8 @@ pub(crate) struct Wheel {
     tick: u64,
 }
 
-/// How many dead nodes there may be beyond half of all nodes. For fewer dead nodes, going over all nodes does not pay.
+/// How far the number of dead nodes may exceed half the number of all nodes. For fewer dead nodes, going over all nodes does
+/// not pay.
 const SPARE: u32 = 1024;
 
 impl Wheel {
@@ -140,10 +141,10 @@ impl Wheel {
         }
     }
 
-    /// Moves the wheel forward or back to the time `now`, in seconds. Appends the owner of each timer that is due to `due`.
+    /// Moves the wheel forward or back to the time `now`, in seconds. For each timer that is due, appends its owner to `due`.
     ///
-    /// The order depends on the calls that have been made, and on nothing else. A due timer runs until it is removed, so the
-    /// next call reports its owner again. At a time that is not a number, nothing is due.
+    /// The order of the owners depends only on the calls that have been made. A due timer runs until it is removed, so the next
+    /// call reports its owner again. At a time that is not a number, nothing is due.
     pub(crate) fn advance(&mut self, now: f64, due: &mut Vec<u32>) {
         if now.is_nan() {
             return;
@@ -159,8 +160,8 @@ impl Wheel {
         let near = mem::replace(&mut self.near, List::EMPTY);
         self.sort(near, now, due);
         if self.tick > last {
-            // From the lowest level to the highest: the nodes of a passed slot go to slots of lower levels that have not been
-            // passed yet.
+            // This goes from the lowest level to the highest: the nodes of a passed slot go to slots of lower levels that have
+            // not been passed yet.
             for level in 0..LEVELS {
                 while let Some(list) = self.levels.take_passed(level, last, self.tick) {
                     self.sort(list, now, due);
@@ -203,7 +204,7 @@ impl Wheel {
     /// are due.
     fn sort(&mut self, mut list: List, now: f64, owners: &mut Vec<u32>) {
         while let Some((nodes, len)) = self.blocks.take(&mut list) {
-            // This reads all due times first, so that the processor fetches the nodes side by side.
+            // All due times are read first, so that the processor can fetch several nodes at the same time.
             let mut dues = [0.0; BLOCK];
             for (due, &at) in dues.iter_mut().zip(&nodes[..len]) {
                 *due = self.nodes.pages[at].due;

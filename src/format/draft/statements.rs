@@ -18,10 +18,11 @@ use toml_parser::{ErrorSink, Expected, ParseError, Raw, Source, Span};
 use super::format::{FILE_KEYS, MACHINE_KEYS, STATE_KEYS};
 use super::tree::{Key, RefusedKey, SpannedValue, Table, TableOrigin, TreeValue};
 
-/// The maximum number of tokens in one statement, such as names, numbers and signs.
+/// The maximum number of tokens (names, numbers, signs) in one statement.
 const MOST_TOKENS: usize = 200_000;
 
-/// A mistake within this number of bytes before the end of a statement that is cut off may be caused by the cut.
+/// If a statement has too many tokens, the tokens beyond the limit are not parsed. An error within this number of bytes before
+/// the end of the last parsed token may be caused by that.
 const CUT: usize = 1000;
 
 /// The maximum depth of nested lists and tables, and the maximum number of parts in a key.
@@ -30,16 +31,16 @@ const DEEPEST: usize = 80;
 /// A header, or a key with its value. An empty line or a comment has neither.
 #[derive(Default)]
 pub(crate) struct Statement<'i> {
-    /// The range of its lines.
+    /// The range of the statement's lines.
     pub(crate) span: Range<usize>,
     pub(crate) header: Option<Header>,
-    /// The parts of its key, or of the name in its header.
+    /// The parts of the statement's key, or of the name in its header.
     pub(crate) keys: Vec<Key<'i>>,
-    /// The value. It exists even if it has mistakes, if there is a `=`.
+    /// The value, even if it has mistakes. `None` if there is no `=`.
     pub(crate) value: Option<SpannedValue<'i>>,
     /// The first part that is not valid TOML: the reason and the place.
     pub(super) error: Option<(String, Range<usize>)>,
-    /// Whether it has more tokens than the parser accepts.
+    /// Whether the statement has more than [`MOST_TOKENS`] tokens.
     pub(super) is_too_long: bool,
     /// Keys that cannot be added to an inline table.
     pub(super) refused: Vec<RefusedKey>,
@@ -76,7 +77,7 @@ impl<'i> HeaderLine<'i> {
 }
 
 impl Statement<'_> {
-    /// Whether it cannot be read.
+    /// Whether the statement cannot be read.
     pub(super) fn is_broken(&self) -> bool {
         self.is_too_long || self.error.is_some()
     }
@@ -87,9 +88,10 @@ pub(crate) struct Statements<'i> {
     text: &'i str,
     /// The start of the next statement.
     at: usize,
-    /// The start of the next line that begins with a key of the format, from the last search.
+    /// The start of the next line that begins a statement, as [`cut`](Self::cut) last found it.
     next: usize,
-    /// The end of the last statement that was cut off, before the cut. Statements that begin before this end are cut off, too.
+    /// The farthest end that a statement had before it was cut off. Statements that begin before this position are cut off,
+    /// too.
     reach: usize,
     tokens: Vec<Token>,
 }
@@ -99,7 +101,7 @@ impl<'i> Statements<'i> {
         Self { text, at: 0, next: 0, reach: 0, tokens: Vec::new() }
     }
 
-    /// Returns the end of a statement that begins here, if it is cut off.
+    /// Returns where a statement that begins here ends if it is cut off.
     fn cut(&mut self) -> usize {
         if self.next <= self.at {
             let lines = self.text[self.at..].split_inclusive('\n').scan(self.at, |end, line| {
@@ -145,8 +147,8 @@ impl<'i> Statements<'i> {
         let mut errors = |error: ParseError| {
             let at = error.unexpected().map_or(0, |at| at.start()).min(parsed);
             let is_unclosed = error.description().starts_with("unclosed");
-            // If the tokens are cut off, the end is in the middle of a list or a string. An error there is not a mistake in the
-            // file.
+            // If tokens are missing at the end, the text may end in the middle of a list or a string. An error there is not a
+            // mistake in the file.
             let may_be_cut = is_too_long && (is_unclosed || at + CUT >= parsed);
             // Of several errors at one position, only one counts: an error that is not about an unclosed part, or else the first
             // one, which is about the innermost string, list or table.
@@ -159,7 +161,7 @@ impl<'i> Statements<'i> {
         // The limit is small enough for a `u32`.
         let deepest = u32::try_from(DEEPEST).unwrap_or_default();
         parse_document(&self.tokens, &mut RecursionGuard::new(&mut validated, deepest), &mut errors);
-        // These come after the parser's errors, because a parser error at the same position says more.
+        // The reader's error comes after the parser's errors, because a parser error at the same position says more.
         reader.error.take().into_iter().for_each(&mut errors);
         let error = first.map(|(_, error)| {
             let at = error.unexpected().unwrap_or_default();
@@ -202,13 +204,13 @@ fn described(error: &ParseError) -> String {
 
 /// Builds a statement from the events of the parser.
 struct StatementReader<'i> {
-    /// The text to which the parser's positions refer. It begins at `start` of the file.
+    /// The text to which the parser's positions refer. It begins at the position `start` in the file.
     text: &'i str,
     start: usize,
     statement: Statement<'i>,
     /// The lists and tables that are not closed yet, outermost first, each with its start.
     open: Vec<(usize, Open<'i>)>,
-    /// The first name or value that is not valid.
+    /// The error about the first name or value that is not valid.
     error: Option<ParseError>,
 }
 
@@ -310,7 +312,7 @@ impl<'i> StatementReader<'i> {
     }
 }
 
-/// Whether a text begins with a header, or with a key of a file, a machine or a state.
+/// Whether a text begins with the header of a state or a machine, or with a key of a file, a machine or a state.
 pub(super) fn begins_statement(text: &str) -> bool {
     if let Some(header) = HeaderLine::of(text).filter(|header| header.begins) {
         let name = header.name.trim_start_matches([' ', '"', '\'']);
@@ -326,14 +328,15 @@ pub(super) fn begins_statement(text: &str) -> bool {
     is_dotted || is_given && is_key()
 }
 
-/// Returns a text with some parts replaced by spaces. All other positions stay the same.
+/// Returns a text in which the bytes of some parts, except for newlines, are replaced by spaces. So no position in the text
+/// changes.
 pub(super) fn without(text: &str, parts: &[Range<usize>]) -> String {
     let mut text = text.to_owned();
     blank(&mut text, parts);
     text
 }
 
-/// Replaces parts of a text with spaces. All other positions stay the same.
+/// Replaces the bytes of some parts of a text, except for newlines, with spaces. So no position in the text changes.
 pub(super) fn blank(text: &mut String, parts: &[Range<usize>]) {
     let mut bytes = mem::take(text).into_bytes();
     for part in parts {

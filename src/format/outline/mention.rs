@@ -54,7 +54,7 @@ impl Mention {
         &self.name
     }
 
-    /// Returns where the name is written, with the quotes around it.
+    /// Returns where the name is written: a range of bytes, including any quotes around the name.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
@@ -66,7 +66,8 @@ impl Mention {
         &self.meaning
     }
 
-    /// Returns the range of the condition in which the name is written, with the quotes of the string.
+    /// Returns the range of the condition in which the name is written, including the quotes of the string. `None` if the name
+    /// is not in a condition.
     #[must_use]
     pub fn condition(&self) -> Option<Range<usize>> {
         self.condition.clone()

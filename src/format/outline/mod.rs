@@ -32,7 +32,7 @@ mod scripts;
 /// values.
 ///
 /// The states are a tree: [`children`](Self::children) returns the states directly inside a state, and [`path`](Self::path)
-/// returns a state with its parents.
+/// returns a state with its ancestors.
 ///
 /// # Examples
 ///
@@ -72,7 +72,7 @@ pub struct Outline {
     pub(crate) outermost: Vec<StateId>,
     /// The warnings of the whole file. All of its machines share them.
     pub(crate) warnings: Arc<[Problem]>,
-    /// How many more warnings there are.
+    /// How many more warnings there are than `warnings` lists.
     pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
     /// The mentions outside of all states: those of the initial and the global state.
@@ -88,7 +88,7 @@ pub(crate) struct Checked<'i> {
     pub(crate) params: Vec<Rc<[Option<Params<'i>>]>>,
 }
 
-/// The id of a state of an [`Outline`]. It is only valid for this outline.
+/// The id of a state of an [`Outline`]. It is valid only for this outline.
 ///
 /// Ids are in the order of the file, starting with 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,15 +116,15 @@ pub struct StateOutline {
     pub(crate) is_entry: bool,
     /// The state whose linked machine ends in this state.
     pub(crate) ends: Option<StateId>,
-    /// The machine that the state runs, as it is named.
+    /// The machine that the state runs, as the file names it.
     pub(crate) machine: Option<Name>,
     /// The state's name inside its parent.
     pub(crate) part: String,
-    /// Whether it is a state of a machine that another state runs.
+    /// Whether the state belongs to a machine that another state runs.
     pub(crate) is_linked: bool,
-    /// Whether it is written in a linked file.
+    /// Whether the state is written in a linked file.
     pub(crate) is_foreign: bool,
-    /// Where its name is written in the linked file.
+    /// Where the state's name is written in the linked file, if it is in one.
     pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) exits: Vec<ExitOutline>,
     /// The places where the state names states and words of the game.
@@ -169,8 +169,8 @@ pub struct Unchecked {
     pub messages: BTreeSet<String>,
     /// The fields of messages, by the name of the message.
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
-    /// The scripts that are not in the folder of the file. The game may offer their texts. It is empty if the folder is not
-    /// known.
+    /// The scripts that are not in the folder of the file. The game may offer their texts. This set is empty if the folder is
+    /// not known.
     pub scripts: BTreeSet<String>,
     /// Whether there are durations in ticks although the file has no `ticks_per_second`.
     pub ticks: bool,
@@ -227,7 +227,7 @@ impl Outline {
         self.global
     }
 
-    /// Returns how often the game updates its characters, if the file says so.
+    /// Returns how many times per second the game updates its characters, if the file says so.
     #[must_use]
     pub fn ticks_per_second(&self) -> Option<f64> {
         self.ticks_per_second
@@ -273,7 +273,7 @@ impl Outline {
         }
     }
 
-    /// Returns the path of a state: its outermost parent first, and the state itself last.
+    /// Returns the path of a state: its outermost ancestor first, and the state itself last.
     #[must_use]
     pub fn path(&self, id: StateId) -> Vec<StateId> {
         let mut path: Vec<_> = iter::successors(Some(id), |id| self.state(*id).parent).collect();
@@ -281,15 +281,15 @@ impl Outline {
         path
     }
 
-    /// Returns a state and its initial descendants. A change to the state enters these states, and those of its parents that
+    /// Returns a state and its initial descendants. A change to the state enters these states, and those of its ancestors that
     /// are not yet active.
     #[must_use]
     pub fn descent(&self, id: StateId) -> Vec<StateId> {
         iter::successors(Some(id), |id| self.state(*id).initial).collect()
     }
 
-    /// Returns where the file names a state: first the place of its definition, then the places where it is named, with the
-    /// quotes around the name.
+    /// Returns where the file names a state: first the place of its definition, then the places where it is named, including
+    /// any quotes around the name.
     ///
     /// # Examples
     ///
@@ -322,7 +322,7 @@ impl Outline {
     }
 
     /// Returns the states to which the parts of a name refer, with the range of each part in the name: `fight.aim` has two
-    /// parts. `None` if it is not a name of the state.
+    /// parts. `None` if `name` is not a name of the state.
     ///
     /// # Examples
     ///
@@ -346,7 +346,7 @@ impl Outline {
         let mut parts = Vec::new();
         let mut at = id;
         let mut rest = name;
-        // It ends even if parents form a circle, because each pass makes the rest of the name shorter.
+        // The loop ends even if parents form a circle, because each pass makes the rest of the name shorter.
         loop {
             let before = rest.strip_suffix(self.state(at).part.as_str())?;
             parts.push((before.len()..rest.len(), at));
@@ -399,7 +399,7 @@ impl StateOutline {
         &self.name.text
     }
 
-    /// Returns the names of its behaviors, in the order of the file.
+    /// Returns the names of the state's behaviors, in the order of the file.
     pub fn behaviors(&self) -> impl Iterator<Item = &str> {
         self.behaviors.iter().map(|behavior| behavior.name.text.as_str())
     }
@@ -410,7 +410,7 @@ impl StateOutline {
         self.every.as_ref()
     }
 
-    /// Returns the targets of its exits, and the states that its behaviors name.
+    /// Returns the targets of the state's exits, and the states that its behaviors name.
     pub(crate) fn leads_to(&self) -> impl Iterator<Item = StateId> {
         let named = self.behaviors.iter().flat_map(|behavior| &behavior.named).map(|(_, id)| *id);
         self.exits.iter().map(|exit| exit.to).chain(named)
@@ -439,13 +439,13 @@ impl StateOutline {
         !self.children.is_empty()
     }
 
-    /// Returns its exits, in the order in which they are tried.
+    /// Returns the state's exits, in the order in which they are tried.
     #[must_use]
     pub fn exits(&self) -> &[ExitOutline] {
         &self.exits
     }
 
-    /// Returns its entry condition, as it is written.
+    /// Returns the state's entry condition, as it is written.
     #[must_use]
     pub fn enter_when(&self) -> Option<String> {
         self.enter_when.as_deref().map(When::text)
@@ -465,14 +465,14 @@ impl StateOutline {
         self.machine.as_ref().map(|machine| machine.text.as_str())
     }
 
-    /// Returns where the machine that it runs is named, as a range in the file that was read. For a state in a linked file,
-    /// this is the place of the link.
+    /// Returns where the machine that the state runs is named, as a range in the file that was read. For a state in a linked
+    /// file, this is the place of the link.
     #[must_use]
     pub fn machine_span(&self) -> Option<Range<usize>> {
         self.machine.as_ref().map(|machine| machine.span.clone())
     }
 
-    /// Returns whether it is a state of a machine that one of its parents runs.
+    /// Returns whether the state belongs to a machine that one of its ancestors runs.
     #[must_use]
     pub fn is_linked(&self) -> bool {
         self.is_linked
@@ -484,8 +484,8 @@ impl StateOutline {
         &self.part
     }
 
-    /// Returns where the state's name is written first, with the quotes around it: the range of bytes, and the path of the file
-    /// relative to the folder if it is a linked file.
+    /// Returns where the state's name is written first: the range of bytes, including any quotes around the name, and, if this
+    /// is in a linked file, the path of that file relative to the folder of the file that was read.
     #[must_use]
     pub fn written(&self) -> (Option<&Path>, Range<usize>) {
         match &self.written {
@@ -527,31 +527,32 @@ impl ExitOutline {
         self.after.as_ref()
     }
 
-    /// Returns its condition, as it is written.
+    /// Returns the exit's condition, as it is written.
     #[must_use]
     pub fn when(&self) -> Option<String> {
         self.when.as_deref().map(When::text)
     }
 
-    /// Returns the message that it waits for.
+    /// Returns the message that the exit waits for.
     #[must_use]
     pub fn on(&self) -> Option<&str> {
         self.on.as_ref().map(|name| name.text.as_str())
     }
 
-    /// Returns whether it is also tried when its state is entered.
+    /// Returns whether the exit is also tried when its state is entered.
     #[must_use]
     pub fn is_always(&self) -> bool {
         self.is_always
     }
 
-    /// Returns whether an exit of a parent or of the global state is also taken if its target is already active.
+    /// Returns whether the exit is taken even if its target is already active. This concerns exits of parents and of the global
+    /// state.
     #[must_use]
     pub fn restarts(&self) -> bool {
         self.restarts
     }
 
-    /// Returns whether an exit of a parent or of the global state also leads out of final states.
+    /// Returns whether the exit leads even out of final states. This concerns exits of parents and of the global state.
     #[must_use]
     pub fn even_final(&self) -> bool {
         self.even_final
@@ -578,14 +579,15 @@ impl ExitOutline {
         label
     }
 
-    /// Returns the time, in seconds after the entry into its state, from which on it is certainly taken in any tick in which its
-    /// target can be entered. `None` if there is no such time.
+    /// Returns the time, in seconds after the entry into its state, from which on the exit is taken in every tick in which it
+    /// is tried and its target can be entered. `None` if there is no such time.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
         let is_always = self.on.is_none() && self.when.as_deref().is_none_or(When::is_always);
         if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
     }
 
-    /// Whether it is taken as soon as its state is entered, or its state's machine ends, whenever its target can be entered.
+    /// Whether the exit is taken as soon as its state is entered or its state's machine ends, whenever its target can be
+    /// entered.
     pub(crate) fn leads_at_once(&self) -> bool {
         let is_at_once = self.is_always || self.is_done;
         let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));

@@ -1,9 +1,9 @@
-//! Finds the states that can be active and the exits that can be taken, over all situations.
+//! Finds the states that can be active, and the exits that can be taken, in at least one situation.
 //!
 //! An exit can be taken in a tick that begins in its state, if no exit before it is taken. It can also be tried in the middle
 //! of a tick, after an exit of the global state or of a parent has led to its state. An exit with `always` can also be tried
-//! when its state is entered. Anything that cannot be decided counts as possible, so a state or an exit is missing here only if
-//! it is certainly impossible.
+//! when its state is entered. Anything that cannot be decided counts as possible, so a state or an exit is left out only if it
+//! is certainly impossible.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::iter;
@@ -13,10 +13,11 @@ use super::machine::{ExitId, Machine, Standing, StateTime};
 use super::solver::ClaimAnswer;
 use crate::format::outline::StateId;
 
-/// The maximum number of ways into a state that are checked one by one. If there are more, any way counts as possible.
+/// The maximum number of ways into a state that are checked one by one. If there are more, the way is treated as unknown.
 const MOST_WAYS: usize = 64;
 
-/// The claim under which an exit is tried in some way, and the path on which the order of times applies.
+/// The claim under which an exit is tried after one way into its state, and a path. No state of this path has been active for
+/// longer than its parent.
 type Way<'p> = (Claim, &'p [StateId]);
 
 /// The states and exits that are possible.
@@ -27,7 +28,7 @@ pub(super) struct Reached {
     within: Vec<Vec<StateId>>,
     /// The exits that can be taken.
     pub(super) taken: HashSet<ExitId>,
-    /// The exits for which it is unknown whether they can be taken.
+    /// The exits for which it is unknown whether they can be taken. They are also in `taken`.
     pub(super) unknown: BTreeSet<ExitId>,
 }
 
@@ -86,12 +87,12 @@ struct Reaching<'m> {
     leads_to: HashMap<StateId, Vec<ExitId>>,
     /// The innermost states whose exits must still be checked.
     waiting: Vec<StateId>,
-    /// The innermost states that can be entered in every situation.
+    /// The innermost states that can be entered between two ticks by a change that no exit makes.
     free: HashSet<StateId>,
-    /// The innermost states that may be entered in the middle of a tick.
+    /// The innermost states that can be entered in the middle of a tick by a change that no exit makes.
     within: HashSet<StateId>,
-    /// The innermost states that have been found. Each may also have children: a state with children need not have an initial
-    /// one.
+    /// The innermost states that have been found. They may have children, because a state with children need not have an
+    /// initial child.
     seen: HashSet<StateId>,
     /// The innermost states in which the machine can stay until the next tick. It does not stay where an exit with `always`
     /// leads on at once.
@@ -123,14 +124,14 @@ impl Reaching<'_> {
         }
     }
 
-    /// Adds a change to a state, between two ticks, that does not depend on the file.
+    /// Adds a change to `to` that no exit makes, and that happens between two ticks.
     fn enter_freely(&mut self, to: StateId) {
         let at = self.machine.innermost(to);
         self.free.insert(at);
         self.enter(at);
     }
 
-    /// Adds such a change that may also happen during a tick.
+    /// Adds a change to `to` that no exit makes, and that may happen between two ticks or in the middle of a tick.
     fn enter_within(&mut self, to: StateId) {
         self.within.insert(self.machine.innermost(to));
         self.enter_freely(to);
@@ -151,7 +152,7 @@ impl Reaching<'_> {
         }
     }
 
-    /// Adds changes to the states that a behavior's parameters name.
+    /// Adds changes to the states that the parameters of a state's behaviors name.
     fn behaviors(&mut self, of: StateId) {
         let outline = self.machine.outline;
         for behavior in &self.machine.state(of).behaviors {
@@ -177,7 +178,8 @@ impl Reaching<'_> {
         }
     }
 
-    /// Checks all exits that are tried while `at` is the innermost state: in a tick that begins there, or in all other ways.
+    /// Checks the exits that are tried while `at` is the innermost state, and that are not known to be taken: in a tick that
+    /// begins there or, with `by_all_ways`, in the middle of a tick and at the entry.
     fn look(&mut self, at: StateId, by_all_ways: bool) {
         let machine = self.machine;
         let path = machine.outline.path(at);
@@ -251,7 +253,8 @@ impl Reaching<'_> {
         self.first(&claims)
     }
 
-    /// Returns the answer for the first claim that can hold.
+    /// Returns the first answer that is `Holds`. If there is none, returns `Unknown` if one answer is unknown, and otherwise
+    /// `Never`.
     fn first(&self, claims: &[Way<'_>]) -> ClaimAnswer {
         let mut answer = ClaimAnswer::Never;
         for (claim, path) in claims {
@@ -277,7 +280,8 @@ impl Reaching<'_> {
         let mut claims = Vec::new();
         for (way, from) in &ways {
             let Ok(change) = machine.change(from, *way) else { continue };
-            // After a change in the middle of a tick, no other exit may be taken in the rest of the tick.
+            // After a change in the middle of a tick, the machine stays on the path only if the rest of the tick takes no other
+            // exit.
             let is_between = machine.exit(*way).on.is_none() && from.last() != Some(&way.of);
             if !is_left && !is_between {
                 claims.clear();
@@ -327,7 +331,8 @@ impl Reaching<'_> {
         false
     }
 
-    /// Returns the claim that an exit is taken on a path, and no earlier exit of the same state is taken.
+    /// Returns the claim that an exit is taken on a path, and that no earlier exit of the same state with the same `on` is
+    /// taken.
     fn led(&self, way: ExitId, from: &[StateId]) -> Claim {
         let machine = self.machine;
         let at = machine.at(from, StateTime::Varies);
@@ -343,7 +348,7 @@ impl Reaching<'_> {
         let (mut ways, mut are_all) = (Vec::new(), true);
         for way in self.leads_to.get(&at).into_iter().flatten().copied() {
             let of_way = machine.exit(way);
-            // After an exit with `always`, the previous path is unknown.
+            // If an exit with `always` may be taken while its state is being entered, the path before it is unknown.
             are_all &= !of_way.is_done && !self.leads_on_at_entry(way);
             let from = self.reached.active_with(machine, way.of).iter().take(MOST_WAYS + 1);
             ways.extend(from.map(|from| (way, machine.outline.path(*from))));
@@ -374,13 +379,13 @@ impl Reaching<'_> {
         let at = machine.at(path, StateTime::Varies).entered(change.kept);
         let (from_level, level) = (Machine::level(from, way.of), Machine::level(path, id.of));
         let mut claims = Vec::new();
-        // In the same tick, at the levels whose turn comes later.
+        // In the same tick, if the level of the exit `id` has its turn after the level of `way`.
         if machine.exit(way).on.is_none() && from_level < level && from.last() != Some(&way.of) {
             let mut before = machine.before(id, path);
             before.retain(|before| Machine::level(path, before.of) > from_level);
             claims.push(Claim::all([led.clone(), stays(at), at.none_tried(before), at.tried(id)]));
         }
-        // While its state is being entered.
+        // While the state of the exit `id` is being entered.
         if machine.exit(id).is_always && level > change.kept {
             let not = (change.kept..level).map(|depth| {
                 at.up_to(depth).none_taken(machine.always_of(path[depth]).take_while(|always| *always != id))
@@ -406,7 +411,7 @@ impl Reaching<'_> {
     }
 }
 
-/// Returns the claim that no exit with `always` leads on after the new states of a path have been entered.
+/// Returns the claim that no exit with `always` leads on when the new states of a path are entered.
 fn stays(whole: Standing<'_>) -> Claim {
     let machine = whole.machine;
     let mut stays = Vec::new();

@@ -1,4 +1,4 @@
-//! Limits for the scripts of a state.
+//! The limits for scripts, and how much the scripts of a state have used of them.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -6,9 +6,10 @@ use std::time::Duration;
 /// The limits for the scripts of a definition, set with
 /// [`Vocabulary::script_budget`](crate::definition::Vocabulary::script_budget).
 ///
-/// A budget counts operations, not time, and each owner has its own. So a script does the same for the same inputs, however
-/// busy the computer is, and whether its owner is in a machine, a batch or a cast. A call that exceeds the budget is stopped:
-/// it changes nothing, its condition does not hold, and an error is logged.
+/// A budget counts operations, for each owner separately. It does not measure time, unless [`real_time`](Self::real_time) is
+/// set. So a script does the same for the same inputs, however busy the computer is, and whether its owner is in a machine, a
+/// batch or a cast. A call that exceeds the budget is stopped: it changes nothing, its condition does not hold, and an error is
+/// logged.
 ///
 /// # Examples
 ///
@@ -79,8 +80,8 @@ impl Default for ScriptBudget {
 /// How much the scripts of a state have used for one owner.
 #[derive(Default)]
 pub(crate) struct Usage {
-    /// How many of their calls have been cut off since the owner entered the state.
+    /// How many calls of the scripts have been cut off since the owner entered the state.
     pub(crate) cut_offs: Cell<u32>,
-    /// How many operations they have used in this callback.
+    /// How many operations the scripts have used in this callback.
     pub(crate) operations: Cell<u64>,
 }

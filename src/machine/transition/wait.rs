@@ -14,7 +14,8 @@ use crate::span::due_after;
 use crate::state::StateRef;
 
 impl<T: Owner> Single<'_, T> {
-    /// Carries out the timers that are due, at the beginning of a tick (rule 25).
+    /// Carries out the due timers at the beginning of a tick (rule 25). Wakes the machine if a timer is due, if its sleep is
+    /// over (rule 26), or if the revision of its state has changed.
     #[inline(never)]
     pub(in crate::machine) fn carry_out_due(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let now = now::<T>(cx);

@@ -1,15 +1,16 @@
-//! The first node of each owner's list, and the owner's version, in pages. A page exists only if one of its owners has a timer.
+//! The first node of each owner's list of timers, and the owner's version, in pages. A page exists only if one of its owners
+//! has a timer.
 
 use super::pages::{NONE, OWNERS, Pages};
 
-/// How many owners a page is for.
+/// The number of owners in a page.
 const PAGE: usize = 128;
 
 /// How many pages are allocated together.
 const PAGES: usize = 8;
 
 pub(super) struct Heads {
-    /// By owner, divided by [`PAGE`].
+    /// The entry of an owner is at the owner's index divided by [`PAGE`].
     directory: Vec<HeadEntry>,
     pages: Pages<[Head; PAGE], PAGES>,
     /// The first free page, or [`NONE`]. The first node in a free page is the number of the next free page.
