@@ -45,7 +45,7 @@ pub(super) enum Claim<T = (Quantity, ClaimTest)> {
 }
 
 impl Quantity {
-    /// Whether the proof cannot decide it, so that it can have any value in any situation.
+    /// Whether the proof cannot decide the quantity, so that it can have any value in any situation.
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::Open(_) | Self::OpenNumber(_))
     }

@@ -85,8 +85,8 @@ fn parts(asking: &Asking<'_>, expr: &Expr, at: &Range<usize>) {
     }
 }
 
-/// Returns a situation in which a claim holds. Parts of an `and` also hold in it: they are added to the claim one after the
-/// other, unless a part makes it impossible.
+/// Returns a situation in which a claim holds. If possible, the parts of an `and` hold in it, too: each part in turn is added
+/// to the claim, unless the claim then holds in no situation.
 fn most(expr: &Expr, asking: &Asking<'_>, claim: Claim) -> Option<Situation> {
     let parts = if let Expr::And(parts) = expr { &parts[..] } else { slice::from_ref(expr) };
     let mut best = asking.machine.situation(&claim)?;

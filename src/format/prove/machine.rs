@@ -17,7 +17,7 @@ pub(super) struct Machine<'o> {
     pub(super) states: HashMap<&'o str, StateId>,
     /// Whether the proof assumes that behaviors may refuse any change to or from their states, in any situation.
     pub(super) may_refuse: bool,
-    /// Plays findings. `None` if the outline cannot be run.
+    /// Plays the witnesses of findings. `None` if the outline cannot be run.
     pub(super) stage: Option<Box<dyn Stage>>,
     /// The limit for the number of steps. All machines of the file share it.
     pub(super) work: &'o Work,
@@ -79,13 +79,14 @@ impl<'o> Machine<'o> {
         Standing { machine: self, path, time, fresh: path.len() }
     }
 
-    /// Searches for a situation in which a claim holds. `path` is for the order of times: no state has been active for longer
-    /// than its ancestors.
+    /// Searches for a situation in which a claim holds. In this situation, no state of `path` has been active for longer than
+    /// its ancestors.
     pub(super) fn solve(&self, claim: &Claim, path: &[StateId]) -> ClaimAnswer {
         solve(claim, path, self.work)
     }
 
-    /// Returns a situation in which a claim holds. It ignores that no state has been active for longer than its ancestors.
+    /// Returns a situation in which a claim holds. In this situation, a state may have been active for longer than its
+    /// ancestors.
     pub(super) fn situation(&self, claim: &Claim) -> Option<Situation> {
         match self.solve(claim, &[]) {
             ClaimAnswer::Holds(situation) => Some(situation),

@@ -13,7 +13,7 @@ use crate::format::problems::mistake::Mistake;
 enum Reason {
     /// Its condition does not hold where the exit is tried.
     Condition,
-    /// While its condition holds, this state, which it would enter, cannot be entered.
+    /// While its condition holds, this state, which the exit would enter, cannot be entered.
     Guard(StateId),
     /// The change itself is never possible, in any situation.
     Change(NeverTaken),

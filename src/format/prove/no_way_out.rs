@@ -1,4 +1,4 @@
-//! Finds states that a character can reach but never leave: from some time on, no exit is taken, whatever the values are.
+//! Finds states that a character can reach but never leave: from some time on, no exit can be taken, whatever the values are.
 
 use std::collections::BTreeMap;
 use std::iter;

@@ -185,15 +185,15 @@ impl Proof {
         self.unlisted
     }
 
-    /// Returns what could not be decided and what was not examined. Each note is listed once. Neither makes a finding wrong.
+    /// Returns what could not be decided and what was not examined. Neither makes a finding wrong. Each note is listed once.
     /// If the machines have behaviors, a note states what is assumed about them.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns how many steps the proof has taken. Most of them evaluate one test. The number does not depend on the speed of
-    /// the computer.
+    /// Returns how many steps the proof has taken. For example, evaluating one test is a step. The number does not depend on
+    /// the speed of the computer.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps

@@ -74,8 +74,9 @@ impl Asking<'_> {
         Claim::all([are_there, compared])
     }
 
-    /// Returns the claim that a comparison holds whose sides the proof cannot compare. Their difference may be any number, but
-    /// it is the same number in all comparisons of these sides. If a side has a time, each comparison may hold or not.
+    /// Returns the claim of a comparison that the proof cannot decide. The difference between its sides may be any number, but
+    /// it is the same number in all comparisons of these sides. If a side contains a time, each comparison may or may not
+    /// hold, independent of the others.
     fn either(&self, left: &Operand, op: Comparison, right: &Operand) -> Claim {
         let (mut first, mut second) = (left.to_string(), right.to_string());
         self.machine.undecided.borrow_mut().comparisons.insert(format!("{left} {op} {right}"));

@@ -31,7 +31,7 @@ pub(super) enum ClaimAnswer<S = Situation> {
 /// A value for each quantity of a claim. Flags are 0 or 1.
 pub(super) type Situation = BTreeMap<Quantity, f64>;
 
-/// The limit for the number of steps, shared by all claims. Most steps evaluate one test.
+/// The limit for the number of steps, shared by all claims. For example, evaluating one test is a step.
 #[derive(Debug)]
 pub(super) struct Work {
     most: u64,
@@ -47,7 +47,7 @@ impl Work {
         Self { most, done: Cell::default(), is_cut: Cell::default() }
     }
 
-    /// Takes `steps` from what is left of the limit. Returns whether enough was left.
+    /// Takes `steps` from the rest of the limit. Returns whether the rest was large enough.
     pub(super) fn spend(&self, steps: u64) -> bool {
         let left = self.most - self.done.get();
         self.done.set(self.done.get() + steps.min(left));

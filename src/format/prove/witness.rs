@@ -6,8 +6,8 @@ use super::claim::Quantity;
 use super::solver::Situation;
 use crate::format::outline::StateId;
 
-/// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from), which
-/// it has just entered. It is updated every [`tick`](Self::tick) seconds, starting at 0 seconds.
+/// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from),
+/// which it has just entered. The machine is updated every [`tick`](Self::tick) seconds, starting at 0 seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     pub(crate) from: Option<String>,

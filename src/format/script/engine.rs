@@ -79,7 +79,7 @@ pub(crate) fn run<R>(
     (result, Effort { operations: OPERATIONS.get(), printed: PRINTED.take() })
 }
 
-/// Returns the engine. It also compiles the scripts.
+/// Returns the engine, which compiles and runs all scripts.
 pub(crate) fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(|| {
