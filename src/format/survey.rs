@@ -13,8 +13,8 @@ use super::words::Words;
 
 /// A file that is being edited: its problems, and outlines of everything that has no error.
 ///
-/// Parts with errors are left out of the outlines: for example, an exit to an unknown state. If some states are each other's
-/// parents, one of them has no parent. If the initial state is missing or unknown, it is the first state.
+/// Parts with errors are left out of the outlines: for example, an exit to an unknown state. If parents form a circle, one
+/// state of the circle has no parent. If the initial state is missing or unknown, the first state takes its place.
 ///
 /// # Examples
 ///
@@ -38,9 +38,10 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads a file. `file` is its name in the reports. The scripts and the files that it links to are looked for in `folder`.
-    /// Before a file is read, `open` is called with its path relative to the folder. If `open` returns the text that an editor
-    /// has open, this text is used instead of the file.
+    /// Reads a file. `file` is its name in the reports. The scripts that it names and the files that it links to are looked
+    /// for in `folder`; for `None`, they are not read. Before one of them is read, `open` is called with its path relative to
+    /// the folder. If an editor has this file open, `open` returns the editor's text, which is used instead of the text on the
+    /// disk.
     ///
     /// Without `words`, the words of the game are not checked.
     #[must_use]
@@ -83,15 +84,16 @@ impl Survey {
         &self.keys
     }
 
-    /// Returns the files that it links to, and the files that those link to, as paths relative to the folder, whether they
-    /// exist or not.
+    /// Returns the files that the file links to, and the files that those link to, as paths relative to the folder, whether
+    /// they exist or not.
     #[must_use]
     pub fn links(&self) -> &[PathBuf] {
         &self.links
     }
 }
 
-/// Returns the outline with its states as a tree. Parents in a circle and an initial child that is not a child are removed.
+/// Returns the outline with its states as a tree. In each circle of parents, one state loses its parent. An initial child that
+/// is not a child is removed.
 fn as_tree(mut outline: Outline) -> Outline {
     let count = outline.states.len();
     for circle in Chains::follow(count, |i| outline.states[i].parent.map(StateId::index)).circles {

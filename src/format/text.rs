@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::problems::{Findings, Mistake, Problems};
 use super::source::Source;
 
-/// Returns the text of a file's bytes.
+/// Converts a file's bytes to text. Fails if they are not UTF-8.
 pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problems> {
     std::str::from_utf8(bytes).map_err(|error| {
         // The report shows the text with replacement characters, and marks the first of them.

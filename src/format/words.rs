@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The names of a [`Vocabulary`](crate::definition::Vocabulary), without the code behind them. A tool needs them to check a file.
+/// The contents of a [`Vocabulary`](crate::definition::Vocabulary), without the code behind them. A tool needs them to check a
+/// file.
 ///
 /// A game writes them to a file for its designers, and `demeanor check --vocabulary` reads this file.
 ///
@@ -42,12 +43,12 @@ pub struct Words {
     pub descriptions: BTreeMap<String, String>,
     /// Whether the game has random numbers, for `chance(p)` and random durations.
     pub random: bool,
-    /// How often the game updates its characters, if the game says so.
+    /// How many times per second the game updates its characters, if the game says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ticks_per_second: Option<f64>,
     /// Whether the game is built with scripts.
     pub scripts: bool,
-    /// The scripts whose text the game adds. Other scripts are files in the folder of the definition.
+    /// The names of the scripts whose text the game adds. Other scripts are files in the folder of the definition.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub script_files: BTreeSet<String>,
 }
@@ -108,7 +109,7 @@ impl Words {
     ///
     /// # Errors
     ///
-    /// When `json` is not what [`to_json`](Self::to_json) writes.
+    /// When `json` is not JSON, has an unknown key, or has a value of a wrong type.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json)
     }

@@ -1,7 +1,8 @@
 //! Checks the parameters of a behavior against the JSON Schema of its parameters.
 //!
-//! It finds all unknown and missing parameters and all parameters of a wrong type at once, with or without the code of the
-//! behavior. Other rules of a schema are left to the deserializer of the behavior's own type.
+//! It reports all mistakes at once: unknown parameters, missing parameters, and parameters of a wrong type. It needs only the
+//! schema, not the code of the behavior. All other rules of the schema are left to the deserializer of the behavior's own
+//! type.
 
 use serde_json::Value as Schema;
 
@@ -10,7 +11,7 @@ use crate::format::draft::{Params, type_of};
 use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake};
 
-/// The `format` in the schema of a parameter that names a state.
+/// The value of `format` in the schema of a parameter that names a state.
 pub(crate) const STATE_FORMAT: &str = "state";
 
 pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
@@ -48,7 +49,7 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
     }
 }
 
-/// Returns the states that parameters name, according to the schema.
+/// Returns the names of states in the parameters. The schema says which parameters name states.
 pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Vec<Name> {
     let mut states = Vec::new();
     let given = params.and_then(|params| params.get_ref().as_table());
@@ -72,8 +73,8 @@ fn state(value: &SpannedValue<'_>) -> Option<Name> {
     Some(Name { text: value.get_ref().as_str()?.into(), span: value.span() })
 }
 
-/// Whether the behavior itself must check names that are not in the properties: the schema describes a map or the variants of
-/// an enum.
+/// Whether a parameter may have a name that is not in the schema's `properties`: the schema describes a map or the variants of
+/// an enum, or refers to other schemas. Then the deserializer checks the name.
 fn takes_any(schema: &Schema) -> bool {
     let more = &schema["additionalProperties"];
     more.as_bool() == Some(true)
@@ -118,7 +119,7 @@ struct Allowed {
     words: Vec<String>,
 }
 
-/// Returns the allowed values. `None` if the schema is too complex, so that the check is left to the deserializer.
+/// Returns the allowed values of a property. `None` if its schema is too complex. Then only the deserializer checks the value.
 fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
     let mut property = property;
     if let Some(name) = property["$ref"].as_str() {

@@ -1,5 +1,5 @@
-//! Warnings about a machine that still works: states that no exit leads to, states that no exit leads out of, and exits after
-//! one that is always taken.
+//! Warns about parts of a machine that are probably mistakes, although the machine works: for example, states that no exit
+//! leads to or out of, and exits that are never taken.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -8,7 +8,8 @@ use super::{ExitOutline, Outline, StateOutline};
 use crate::format::duration::Duration;
 use crate::format::problems::{Findings, Mistake};
 
-/// Warns about one machine of a file. `used` has the places of the states that any machine of the file uses.
+/// Warns about one machine of a file. `used` contains the states that can be active in at least one machine of the file: the
+/// result of `used`.
 pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {
     for state in &outline.states {
         never_taken(outline, state, findings);
@@ -17,14 +18,14 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
         nothing_to_try(state, findings);
         never_done(outline, state, findings);
     }
-    // A script may change to any state.
+    // A script may change to any state. So no state is certainly unreachable, or without a way out.
     if outline.states.iter().any(|state| state.script.is_some()) {
         return;
     }
     let mut reached = reached(outline);
     no_initial(outline, &mut reached, findings);
     for state in outline.states.iter().filter(|state| Some(state.id) != outline.global) {
-        // A machine may leave states unused that it gets from another one, because it cannot remove them.
+        // A machine cannot remove the states that it gets from another machine, so it may leave them unused.
         if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
             let message = format!("state `{}` can never be reached", state.name);
             Mistake::warning("unreachable", state.name.span.clone(), message)
@@ -42,8 +43,8 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
     }
 }
 
-/// Returns the places in the text of all states that any machine of a file uses. If machines are like each other, or run in
-/// each other, a state in the text belongs to several machines.
+/// Returns the states that can be active in at least one machine of a file, as the starts of their names in the text. A state
+/// in the text belongs to several machines if one machine is like another, or if a state runs a machine.
 pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashSet<usize> {
     let mut used = HashSet::new();
     for outline in outlines {
@@ -54,12 +55,12 @@ pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashS
     used
 }
 
-/// Whether an exit leads out of a state: its own exit, or an exit of a parent or of the global state.
+/// Whether a state, one of its ancestors, or the global state has an exit, or a behavior whose parameters name a state.
 fn is_left(outline: &Outline, state: &StateOutline) -> bool {
     outline.path(state.id).into_iter().chain(outline.global).any(|id| outline.state(id).leads_to().next().is_some())
 }
 
-/// Returns which states can be active.
+/// Returns, for each state by id, whether it can be active. Conditions count as possible.
 fn reached(outline: &Outline) -> Vec<bool> {
     let mut reached = vec![false; outline.states.len()];
     let mut waiting = vec![outline.initial];
@@ -78,9 +79,9 @@ fn reached(outline: &Outline) -> Vec<bool> {
     reached
 }
 
-/// Whether an exit of a state is taken whenever its condition holds: no state that it enters can refuse, and its owner is never
-/// already in the target. For a parent or the global state this is unknown, because the owner may be in the target or in a
-/// final state.
+/// Whether an exit of a state is taken whenever its condition holds: no state that the exit may enter has an `enter_when`, and
+/// the target is neither the state itself nor one of its ancestors. False for exits of the global state and of a state with
+/// children, because then the target or a final state may already be active. Behaviors may still refuse the change.
 fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
     let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
     of.children.is_empty()
@@ -89,16 +90,17 @@ fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline
         && entered.all(|id| outline.state(id).enter_when.is_none())
 }
 
-/// Whether `before` is taken before `exit` opens, if `before` holds. If its waiting time varies, this is unknown. When a state
-/// is entered, exits with `always` are tried before exits without.
+/// Whether `before` is certainly taken before `exit` opens, if the condition of `before` holds. A random waiting time of
+/// `before` counts with its maximum. If a value of the game determines this time, the order is unknown, and the result is
+/// false. When a state is entered, exits with `always` are tried before exits without.
 fn comes_first(before: &ExitOutline, exit: &ExitOutline) -> bool {
     let from = before.after.as_ref().map_or(Some(0.0), Duration::most);
     (before.is_always || !exit.is_always) && from.is_some_and(|from| from <= exit.opens_at())
 }
 
-/// Finds exits that are tried after each update, but open only after the time from which an earlier exit is always taken.
+/// Finds exits without a message that are never taken, because an earlier exit is always taken by the time they open.
 fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
-    // The exit that is taken first, and when it is taken, in seconds.
+    // The exit that is certainly taken first, and when it is taken, in seconds after the state is entered.
     let mut taken: Option<(&ExitOutline, f64)> = None;
     for exit in of.exits.iter().filter(|exit| exit.on.is_none()) {
         if let Some((first, at)) = taken.filter(|(first, _)| comes_first(first, exit)) {
@@ -119,12 +121,12 @@ fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
     }
 }
 
-/// Finds states that are not reached because the state around them has no `initial`. Marks them as reached.
+/// Finds states that are not reached because their parent has no `initial`. Marks all descendants of this parent as reached.
 fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) {
     for state in &outline.states {
         let is_cause = state.initial.is_none() && reached[state.id.index()];
         let Some(first) = state.children.iter().find(|child| is_cause && !reached[child.index()]) else { continue };
-        // If other states in it are not reached either, they are reported when there is an `initial`.
+        // If some of them are still not reached when the parent has an `initial`, they are reported then.
         let mut within = state.children.clone();
         while let Some(id) = within.pop() {
             reached[id.index()] = true;
@@ -154,10 +156,10 @@ fn no_end(state: &StateOutline, findings: &mut Findings) {
         .report(findings);
 }
 
-/// Finds exits after an exit with the same condition, which is always taken first.
+/// Finds exits that are never taken because an earlier exit for the same message has the same condition, or has none.
 fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
-    // The exits that are taken, by message and condition. An exit without a condition covers all later exits for the same
-    // message.
+    // For each message and condition, the first exit that is taken whenever the condition holds. An exit without a condition
+    // covers all later exits for the same message.
     let mut taken: HashMap<(Option<&str>, Option<String>), &ExitOutline> = HashMap::new();
     for exit in &of.exits {
         let condition = match exit.when.as_deref() {
@@ -167,7 +169,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
         let Some(condition) = condition else { continue };
         let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
         let covers = |before: &&&ExitOutline| comes_first(before, exit);
-        // For exits without a message, `never_taken` does this.
+        // For exits without a message, `never_taken` looks for an earlier exit without a condition.
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
         let same = taken.get(&key).filter(|_| key.1.is_some());
         let Some(before) = always.filter(&covers).or(same.filter(&covers)) else {
@@ -191,7 +193,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
     }
 }
 
-/// Finds an `every` in a state that does nothing and tries no exits.
+/// Finds an `every` in a state with no behavior, no script, and no exit that is tried in a tick.
 fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
     let Some(every) = &state.every else { return };
     if state.behaviors.is_empty() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {

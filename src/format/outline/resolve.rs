@@ -19,7 +19,7 @@ use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::words::{WordKind, Words};
 
-/// The name of the pseudo-message for exits that are taken when the machine of their state has ended.
+/// The name of the pseudo-message for exits that are taken when the machine that their state runs has ended.
 const DONE: &str = "done";
 
 /// The maximum number of the game's words that an error lists.
@@ -39,7 +39,9 @@ struct Resolved<'i> {
 }
 
 impl<'i> Common<'i> {
-    /// Returns a state and its parameters. Machines in which they are equal share them.
+    /// Returns a state and its parameters, shared with other machines if possible. Machines with the same draft of a state
+    /// share its parameters, and also the state if it is resolved to the same result. `draft` is `None` if no other machine
+    /// has it.
     fn share(
         &mut self,
         draft: Option<Rc<DraftState<'i>>>,
@@ -114,7 +116,7 @@ pub(crate) fn resolve<'i>(
         source: Arc::clone(&findings.source),
         machine: draft.name.map(|name| name.text),
         like: draft.like,
-        // If the initial state is missing or unknown, that is an error, and the outline is not used by definitions.
+        // A missing or unknown initial state is an error. Only tools for editors use an outline with an error.
         initial: initial.unwrap_or(StateId::new(0)),
         global,
         ticks_per_second: draft.ticks_per_second,
@@ -129,11 +131,12 @@ pub(crate) fn resolve<'i>(
     Some(Checked { outline, params })
 }
 
-/// Returns the mistake for two states with the same place: for example `fight.aim`, and `aim` with `parent = "fight"` or from a
-/// machine that `fight` runs.
+/// Returns the mistake for two states at the same place: for example, `fight.aim` and a state `aim` with `parent = "fight"`,
+/// or `fight.aim` and the state `aim` of a machine that `fight` runs.
 fn at_one_place(states: &[Rc<DraftState<'_>>], later: usize, first: usize) -> Mistake {
     let names = [later, first].map(|i| &states[i].name);
-    // The states of linked machines come after all states of the machine itself. So `later` is the linked one.
+    // The states of linked machines come after all states of the machine itself. So if the roots differ, `later` is the linked
+    // state.
     let link = states[later].root.and_then(|root| states[root].machine.as_ref());
     let Some(link) = link.filter(|_| states[first].root != states[later].root) else {
         let [again, name] = names;
@@ -173,16 +176,17 @@ pub(super) struct Resolver<'a> {
     /// The machine's name, if the machine has a table of its own.
     machine: Option<&'a str>,
     scopes: Scopes,
-    /// The state in which the current names are written.
+    /// The state in which the current names are written. `None` for names outside of all states.
     from: Option<StateId>,
-    /// Whether this state is written in another file.
+    /// Whether the state `from` is written in another file.
     is_foreign: bool,
-    /// The number of ticks per second.
+    /// The number of ticks per second, to convert durations in ticks.
     pub(super) rate: Option<f64>,
     pub(super) global: Option<StateId>,
     /// The range of the condition whose names are being resolved.
     pub(super) within: Option<Range<usize>>,
-    /// The starts of the links to machines. Names at these places come from the linked machine, so they are not mentions.
+    /// The places at which states name the machines that they run, as byte offsets. All names from another file are at the
+    /// place of the link to this file, so a name at such a place is not a mention.
     linked: HashSet<usize>,
     mentions: Vec<Mention>,
     pub(super) unchecked: Unchecked,
@@ -272,7 +276,7 @@ impl Resolver<'_> {
         (BehaviorOutline { name, params: params.as_ref().map(|params| params.span()), named }, params)
     }
 
-    /// Resolves an exit. `runs` says whether its state runs a machine.
+    /// Resolves an exit. `runs` says whether the state of the exit runs a machine.
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, mut when, on, always, restarts, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
@@ -293,7 +297,7 @@ impl Resolver<'_> {
         let to = to?;
         let is_always = always.is_some();
         let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, is_done, span };
-        // An exit whose condition has a mistake is not an exit without a condition.
+        // If the condition of an exit has a mistake, the exit only looks like an exit without a condition.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
             let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
@@ -322,7 +326,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the parent of a state: the parent that is written, or else the one from its own name, as in `fight.aim`.
+    /// Returns the parent of a state: the state that the key `parent` names, or else the one in the state's own name, as in
+    /// `fight.aim`.
     fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
         let parent = self.scopes.parent(of);
         let Some(name) = named else { return parent };
@@ -368,8 +373,8 @@ impl Resolver<'_> {
             .fail(self.findings)
     }
 
-    /// Reports a word that the game does not offer. The help text has the word that was probably meant, or a list of the known
-    /// words.
+    /// Reports a word that the game does not offer. The help text says how to use the name if it is a word of another kind. If
+    /// not, it contains the word that was probably meant, or a list of the known words.
     pub(super) fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
         let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
         let grammar = RESERVED.into_iter().filter(|_| kind == WordKind::Value);

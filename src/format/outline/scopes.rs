@@ -1,8 +1,8 @@
 //! Finds the state that a name refers to. The search begins where the name is written, and continues outward.
 //!
-//! The place of a state is the place of its parent, followed by its own name: `fight.aim`. A name refers to the state at this
-//! place inside the state in which the name is written. If there is none, the search continues inside the parent, and so on. At
-//! last, it refers to the only state with this name anywhere in the machine.
+//! The place of a state is the place of its parent, followed by its own name: `fight.aim`. A name in a state is first looked
+//! up inside this state, then inside its parent, and so on outward. Next, it is compared with the names of all states as they
+//! are written, and with their places. Last, it refers to the only state whose place ends with it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,11 +10,11 @@ use std::rc::Rc;
 use super::StateId;
 use crate::format::draft::DraftState;
 
-/// The maximum depth of the search for places. It is larger than the limit for nested states, so that deeper nesting is found
-/// and reported.
+/// The maximum number of nested states that a search follows. It is larger than the limit for nesting, so that states that are
+/// nested too deep are found and reported.
 const DEEPEST: usize = 66;
 
-/// The maximum number of parts in a name that is found anywhere in the machine.
+/// The maximum number of parts in a name that refers to a state by the end of its place.
 const MOST_PARTS: usize = 8;
 
 /// The result of looking up a name.
@@ -29,7 +29,9 @@ pub(super) enum Meant {
 pub(crate) struct Scopes {
     /// The scopes of the states, by id.
     of_states: Vec<NameScope>,
+    /// The states by their names, as they are written.
     by_key: HashMap<Rc<str>, usize>,
+    /// The states by their places. If several states have the same place, this is the first one.
     by_place: HashMap<Rc<str>, usize>,
     /// The states by the last parts of their places, for places with more than one part.
     by_end: HashMap<String, Vec<usize>>,
@@ -41,7 +43,7 @@ pub(crate) struct Scopes {
 pub(crate) struct Placed<'s> {
     pub(crate) name: &'s str,
     pub(crate) parent: Option<&'s str>,
-    /// The state that runs the machine in which this one is written.
+    /// The state that runs the machine in which this state is written.
     pub(crate) root: Option<usize>,
 }
 
@@ -57,7 +59,7 @@ struct NameScope {
     /// The name as it is written.
     name: Rc<str>,
     place: Rc<str>,
-    /// The state that runs the machine in which this one is written.
+    /// The state that runs the machine in which this state is written.
     root: Option<usize>,
 }
 
@@ -84,11 +86,11 @@ impl Scopes {
             for from in parts.len().saturating_sub(MOST_PARTS).max(1)..parts.len() {
                 all.by_end.entry(parts[from..].join(".")).or_default().push(i);
             }
-            // Most states are not nested.
+            // Most states are not nested. Their place is their name, so both share one text.
             let name = &all.of_states[i].name;
             let place = if parts[..] == [&**name] { Rc::clone(name) } else { parts.join(".").into() };
             let first = *all.by_place.entry(Rc::clone(&place)).or_insert(i);
-            // States that are nested deeper have only a part of their place, so the places cannot be compared.
+            // For a state that is nested deeper, only the end of its place is known, so its place cannot be compared.
             if first != i && parts.len() < DEEPEST {
                 all.taken.push((i, first));
             }
@@ -97,13 +99,13 @@ impl Scopes {
         all
     }
 
-    /// Returns the parent from a name such as `fight.aim`.
+    /// Returns the parent that a name such as `fight.aim` contains.
     fn parent_in(&self, of: usize, name: &str) -> Option<usize> {
         let ends = name.rmatch_indices('.').map(|(at, _)| &name[..at]);
         { ends }.take(DEEPEST).find_map(|before| self.by_key.get(before).copied().filter(|parent| *parent != of))
     }
 
-    /// Returns the parent with a name, before the places are known.
+    /// Returns the parent that the key `parent` names. It does not use the places, because they depend on the parents.
     fn parent_named(&self, of: usize, name: &str, states: &[Placed<'_>]) -> Option<usize> {
         let within = self.of_states[of].root.and_then(|root| {
             // Names in a linked machine refer to its own states.
@@ -112,7 +114,7 @@ impl Scopes {
         within.or_else(|| self.by_key.get(name).copied())
     }
 
-    /// Returns a state's name as it is written in its machine.
+    /// Returns a state's name as it is written in its machine, without the name of the state that runs this machine.
     fn own_name<'s>(&self, of: usize, states: &[Placed<'s>]) -> &'s str {
         let name = states[of].name;
         let root = self.of_states[of].root.map(|root| states[root].name);
@@ -149,7 +151,7 @@ impl Scopes {
         self.taken.iter().copied()
     }
 
-    /// Returns a state's name inside its parent: the last part of its place.
+    /// Returns a state's name inside its parent: its place without the place of the parent.
     pub(super) fn part(&self, of: StateId) -> &str {
         let NameScope { parent, place, .. } = &self.of_states[of.index()];
         let around = parent.map(|parent| &*self.of_states[parent].place);

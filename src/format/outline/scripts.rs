@@ -15,7 +15,8 @@ use crate::format::script::{mistake, no_script, source};
 use crate::format::source::Source;
 use crate::format::words::Words;
 
-/// Checks the scripts of a machine. They are read from a folder, unless `open` returns their text. Each script is read once.
+/// Checks the scripts of a machine. They are read from a folder, unless `open` returns their text. Each script is read once. A
+/// script whose text the game adds is not checked.
 pub(super) fn check(
     outline: &mut Outline,
     folder: &Path,
@@ -48,14 +49,14 @@ pub(super) fn check(
                     findings.add_in(source, mistake(unfit, outline.file()));
                 }
             }
-            // Without words, the game may offer the text of the script.
+            // If the words of the game are not known, the game may add the text of this script.
             Err(_) if words.is_none() => drop(outline.unchecked.scripts.insert(script.text)),
             Err(why) => findings.add(no_script(&script, why)),
         }
     }
 }
 
-/// Returns the scripts that a file names, with their purposes.
+/// Returns the scripts that the states and conditions of a machine name, with their purposes.
 fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
     let states = outline.states.iter();
     let of = |state: &Arc<super::StateOutline>| {

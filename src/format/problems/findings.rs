@@ -1,4 +1,4 @@
-//! Collects the mistakes that the stages find.
+//! Collects the mistakes that are found while a file is read and checked.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -17,14 +17,15 @@ const MOST_COMPARED: usize = 2000;
 pub(crate) struct Findings {
     pub(crate) source: Arc<Source>,
     found: Vec<Problem>,
-    /// The starts and codes of the problems in `found`. If a mistake is not in this set, it is certainly new.
+    /// The starts and codes of all problems that have been in `found`. If the start and the code of a mistake are not in this
+    /// set, the mistake is certainly new.
     places: HashSet<(usize, &'static str)>,
     /// How many problems in `found` are warnings.
     warnings: usize,
     more: Unlisted,
     errors: usize,
-    /// The starts of the parts of the text that could not be read. Such a part may contain whatever seems to be missing
-    /// elsewhere, and other mistakes in it only follow from it.
+    /// The starts of the parts of the text that could not be read. Something that seems to be missing may be in such a part.
+    /// Other mistakes at the same start are only consequences.
     unread: BTreeSet<usize>,
 }
 
@@ -118,12 +119,13 @@ impl Findings {
         self.found.len() >= MOST_REPORTED
     }
 
-    /// Returns the known name that is most similar to `name`. If the list is full, it does not search.
+    /// Returns the known name that is most similar to `name`, if one is similar enough. If the list is full, it does not
+    /// search, because the mistake is only counted.
     pub(crate) fn nearest<'a>(&self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
         if self.is_full() { None } else { nearest(name, known) }
     }
 
-    /// Returns the warnings, and how many more there are. If there is an error, returns all problems.
+    /// Returns the listed warnings, and the number of unlisted ones. If there is an error, fails with all problems.
     pub(crate) fn finish(self) -> Result<(Vec<Problem>, usize), Problems> {
         let errors = self.errors;
         let problems = self.into_problems();
@@ -137,7 +139,7 @@ impl Findings {
         Problems::new(self.source, found, more)
     }
 
-    /// Returns all problems, each at its place. It is for editors.
+    /// Returns all problems, each at its place, for editors.
     pub(crate) fn into_each_problem(self) -> Problems {
         let found = sorted(self.found, &self.source.name);
         Problems::new(self.source, found, self.more)
@@ -160,16 +162,17 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, known)| known.to_owned())
 }
 
-/// The maximum number of listed problems that differ only in their names.
+/// The maximum number of problems of the same kind, which differ only in their names. If there are more, they are combined.
 const MOST_OF_A_KIND: usize = 5;
 
-/// The maximum number of listed problems with the same text.
+/// The maximum number of problems with the same text. If there are more, they are combined.
 const MOST_OF_ONE: usize = 2;
 
-/// Combines problems that are the same in many places: only the first one is listed, with the number of the others.
+/// Combines problems that are the same in many places: only the first one is listed, with the number and the lines of the
+/// others.
 fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     let are_all = more.errors + more.warnings == 0;
-    // For each first problem, the lines of the problems that it replaces.
+    // The lines of the problems that are left out, by the index of the problem that is listed in their place.
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut is_left_out = vec![false; found.len()];
     for (what, most) in [(Problem::kind as fn(&Problem) -> String, MOST_OF_A_KIND), (Problem::says, MOST_OF_ONE)] {
@@ -198,7 +201,7 @@ fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     listed
 }
 
-/// Noting mistakes.
+/// Adding mistakes to the findings.
 impl Mistake {
     /// Adds the mistake to the findings.
     pub(crate) fn report(self, findings: &mut Findings) {

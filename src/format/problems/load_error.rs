@@ -10,8 +10,8 @@ use super::problem::Problems;
 
 /// The reason why a definition could not be loaded from a file.
 ///
-/// It is a [`miette::Diagnostic`], like [`Problems`]. If `main` returns `miette::Result<()>`, `?` is enough: the report
-/// handler of miette draws each problem at its place in the file.
+/// It is a [`miette::Diagnostic`], like [`Problems`]. If `main` returns `miette::Result<()>`, use `?`: the report handler of
+/// miette draws each problem at its place in the file.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ impl Error for LoadError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Io { error, .. } => Some(error),
-            // The variant shows the problems itself. If it returned them as its source, they would be reported twice.
+            // `Display` already shows the problems. If they were also the source, a report would show them twice.
             Self::Problems(problems) => problems.source(),
         }
     }

@@ -13,7 +13,7 @@ use crate::shown::shown;
 /// One mistake, without the file that contains it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mistake {
-    /// A short name for the kind of mistake, to look it up by.
+    /// The short name of the kind of mistake, such as `unknown-state`.
     pub(crate) code: &'static str,
     pub(crate) severity: Severity,
     /// The message.
@@ -22,7 +22,7 @@ pub(crate) struct Mistake {
     pub(crate) label: TextLabel,
     /// Another part of the text that is related to the mistake.
     pub(crate) second: Option<TextLabel>,
-    /// A suggestion what to write instead, if there is one.
+    /// A suggestion for what to write instead, if there is one.
     pub(crate) help: Option<String>,
     pub(crate) origin: Origin,
 }
@@ -41,7 +41,7 @@ pub(crate) enum Origin {
     Own,
     /// It may only be a consequence of unreadable text around it.
     MayFollow,
-    /// It is a part of the text that could not be read.
+    /// It says that a part of the text could not be read.
     Unread,
 }
 
@@ -105,8 +105,8 @@ impl Mistake {
         self
     }
 
-    /// Returns the mistake with its places limited to a text of this length. The parser may place an unclosed string after the
-    /// end of the file.
+    /// Returns the mistake with its places limited to a text of this length, in bytes. For a string that is not closed, the
+    /// parser may return a place after the end of the file.
     pub(crate) fn within(mut self, length: usize) -> Self {
         for label in iter::once(&mut self.label).chain(&mut self.second) {
             let start = label.at.start.min(length);
@@ -141,7 +141,8 @@ const LONGEST_NAME: usize = 80;
 /// The longest sentence that is shown in full, in characters.
 const LONGEST_TEXT: usize = 1000;
 
-/// Returns the text with its names shortened. `None` if the text can be shown as it is.
+/// Returns the text in a form that can be shown: long names and texts are shortened, and control characters are escaped.
+/// `None` if the text is short and can be shown as it is.
 fn fit(text: &str) -> Option<String> {
     if text.len() <= LONGEST_NAME {
         return match shown(text, LONGEST_NAME) {

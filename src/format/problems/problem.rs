@@ -14,8 +14,8 @@ use crate::shown::shown;
 
 /// An error in a definition, or a warning about it, with its place in the file.
 ///
-/// It is a [`miette::Diagnostic`]: the report handlers of miette draw it with the words underlined, unless one of the lines
-/// is longer than 1500 bytes. If you display it without a handler, it says what is wrong. [`located`](Self::located) adds
+/// It is a [`miette::Diagnostic`]: the report handlers of miette draw the lines around the place, with the place underlined,
+/// unless one of these lines is longer than 1500 bytes. `Display` writes only what is wrong. [`located`](Self::located) adds
 /// the place, and what to write instead.
 ///
 /// # Examples
@@ -41,7 +41,7 @@ impl Problem {
         Self { source, mistake }
     }
 
-    /// Whether it is this mistake, ignoring the advice: the advice may differ between machines that share a state.
+    /// Whether the problem is this mistake. The advice is ignored, because it may differ between machines that share a state.
     pub(crate) fn is(&self, mistake: &Mistake) -> bool {
         let Mistake { code, message, label, second, .. } = &self.mistake;
         (code, message, label, second) == (&mistake.code, &mistake.message, &mistake.label, &mistake.second)
@@ -204,10 +204,10 @@ impl Diagnostic for Problem {
     }
 }
 
-/// All problems of one file, in the order of the file.
+/// The problems of one file and of the scripts that it names, in the order of the file. Problems in scripts come last.
 ///
-/// It is displayed with a line for each problem. As a [`miette::Diagnostic`] it is a heading, and the problems are its
-/// related diagnostics.
+/// `Display` writes a line for each problem. As a [`miette::Diagnostic`], these lines are the message, and the problems are
+/// the related diagnostics.
 #[derive(Clone)]
 pub struct Problems {
     source: Arc<Source>,
@@ -227,7 +227,7 @@ impl Problems {
         Self { source, listed, more }
     }
 
-    /// Returns the warnings, and how many more there are.
+    /// Returns the listed problems, and the number of unlisted warnings. It is called only if all problems are warnings.
     pub(crate) fn into_warnings(self) -> (Vec<Problem>, usize) {
         (self.listed, self.more.warnings)
     }

@@ -1,5 +1,5 @@
-//! Cells of a quantity. The constants with which the quantity is compared divide its values into cells. Within a cell, every
-//! comparison has only one answer.
+//! Cells of a quantity. The constants with which the quantity is compared divide its values into cells. For all values in one
+//! cell, a comparison has the same answer.
 
 use std::iter;
 
@@ -19,7 +19,7 @@ pub(super) enum Division {
     /// False and true.
     Flag,
     /// The numbers below the first constant, the first constant itself, the numbers between it and the second constant, and so
-    /// on. The last cell is NaN.
+    /// on. The last cell contains only NaN.
     Number(Vec<f64>),
     /// The same for a time. A time is never NaN and never negative.
     Time(Vec<f64>),
@@ -43,7 +43,7 @@ impl Cells {
         self.0.iter().zip(&of.0).any(|(word, of)| word & of != 0)
     }
 
-    /// Keeps the cells that are in `of`, or if `is_in` is false, the cells that are not in `of`.
+    /// Keeps only the cells that are in `of`, or, if `is_in` is false, only those that are not in `of`.
     pub(super) fn keep(&mut self, of: &Self, is_in: bool) {
         for (word, of) in self.0.iter_mut().zip(&of.0) {
             *word &= if is_in { *of } else { !of };
@@ -76,14 +76,14 @@ impl Cells {
 }
 
 impl Division {
-    /// Divides a number by the constants with which it is compared.
+    /// Divides the numbers at the constants with which they are compared.
     pub(super) fn number(mut constants: Vec<f64>) -> Self {
         sort(&mut constants);
         Self::Number(constants)
     }
 
-    /// Divides a time by the constants with which it is compared. `None` if two different constants count as equal in
-    /// comparisons of times.
+    /// Divides the times, in seconds, at the constants with which they are compared. `None` if two constants are too close to
+    /// each other: comparisons of times must be able to tell a time between them from both.
     pub(super) fn time(mut constants: Vec<f64>) -> Option<Self> {
         constants.retain(|constant| *constant >= 0.0);
         sort(&mut constants);
@@ -149,7 +149,7 @@ impl Division {
     }
 }
 
-/// Whether a time is longer than a span.
+/// Whether a time is longer than a span. Both are in seconds.
 fn is_after(time: f64, span: f64) -> bool {
     Comparison::Greater.holds_since(Span::of(span, time), 0.0)
 }
@@ -163,7 +163,8 @@ fn sort(constants: &mut Vec<f64>) {
     constants.dedup();
 }
 
-/// Returns a number beyond another one. The other one may be so large that adding 1 does not change it.
+/// Returns a number above `number` if `step` is 1, or below it if `step` is -1. Adding 1 to a very large number does not
+/// change it. Then the distance grows with the number.
 fn beyond(number: f64, step: f64) -> f64 {
     let next = (number + step).round();
     if (next - number).abs() > 0.5 { next } else { number + step * number.abs().max(1.0) }

@@ -3,7 +3,7 @@
 use crate::format::expression::Comparison;
 use crate::format::outline::StateId;
 
-/// A value that differs from one situation to the next.
+/// Something whose value may differ from one situation to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Quantity {
     /// A number of the game.
@@ -14,20 +14,23 @@ pub(super) enum Quantity {
     Field(String, String),
     /// A flag in a message: the name of the message, and the name of the field.
     FieldFlag(String, String),
-    /// The time in a state.
+    /// The time in a state, in seconds.
     Clock(StateId),
-    /// The time in all active states, if they were entered together.
+    /// The time in all active states, in seconds, if they were entered together.
     Together,
-    /// An undecided question that may be true or false. The text identifies it.
+    /// A part of a condition that the proof cannot decide. It may be true or false. The text identifies it.
     Open(String),
-    /// The difference of two numbers that both vary. It may be any number. The text identifies it.
+    /// The difference between the two sides of a comparison that the proof cannot decide. It may be any number. The text
+    /// identifies it.
     OpenNumber(String),
 }
 
 /// A test of one quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ClaimTest {
+    /// The flag is true.
     Is,
+    /// The comparison of the number with this constant holds.
     Compared(Comparison, f64),
 }
 
@@ -42,7 +45,7 @@ pub(super) enum Claim<T = (Quantity, ClaimTest)> {
 }
 
 impl Quantity {
-    /// Whether it can have any value in any situation.
+    /// Whether the proof cannot decide the quantity, so that it can have any value in any situation.
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::Open(_) | Self::OpenNumber(_))
     }
@@ -99,7 +102,7 @@ impl Claim {
         if joined.len() == 1 { joined.remove(0) } else { Self::Joined(one, joined) }
     }
 
-    /// Returns the claim that it does not hold.
+    /// Returns the opposite claim. It holds in the situations in which this claim does not hold.
     pub(super) fn negated(self) -> Self {
         match self {
             Self::Answer(test, is) => Self::Answer(test, !is),
@@ -107,7 +110,8 @@ impl Claim {
         }
     }
 
-    /// Returns the claim that it holds for all values of the open quantities.
+    /// Returns a stricter claim without open quantities. Where it holds, this claim holds for all values of the open
+    /// quantities.
     pub(super) fn certain(self) -> Self {
         match self {
             Self::Answer((quantity, _), _) if quantity.is_open() => Self::NEVER,
@@ -142,7 +146,7 @@ impl<T> Claim<T> {
         }
     }
 
-    /// Whether it holds, given the answers to its tests. `None` if this depends on tests without an answer.
+    /// Whether the claim holds, given the answers to its tests. `None` if this depends on tests without an answer.
     pub(super) fn holds(&self, answer: &mut impl FnMut(&T) -> Option<bool>) -> Option<bool> {
         match self {
             Self::Answer(test, is) => answer(test).map(|holds| holds == *is),

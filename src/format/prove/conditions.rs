@@ -1,4 +1,4 @@
-//! Finds conditions that hold in no situation, independent of the states that are active.
+//! Finds conditions that hold in no situation, whatever states are active.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -85,7 +85,8 @@ fn parts(asking: &Asking<'_>, expr: &Expr, at: &Range<usize>) {
     }
 }
 
-/// Returns a situation in which a claim holds, together with as many parts of an `and` as possible.
+/// Returns a situation in which a claim holds. If possible, the parts of an `and` hold in it, too: each part in turn is added
+/// to the claim, unless the claim then holds in no situation.
 fn most(expr: &Expr, asking: &Asking<'_>, claim: Claim) -> Option<Situation> {
     let parts = if let Expr::And(parts) = expr { &parts[..] } else { slice::from_ref(expr) };
     let mut best = asking.machine.situation(&claim)?;
@@ -113,7 +114,7 @@ fn condition_witness(machine: &Machine<'_>, expr: &Expr, id: ExitId) -> Option<W
     machine.play(Some(from), vec![row], 0.1, 0).filter(Witness::stays)
 }
 
-/// Returns a witness in which an exit to a state is not taken because the entry condition of this state does not hold.
+/// Returns a witness in which an exit to a state is not taken, because the state's entry condition does not hold.
 fn guard_witness(machine: &Machine<'_>, to: StateId) -> Option<Witness> {
     machine.stage.as_ref()?;
     let outline = machine.outline;

@@ -1,5 +1,6 @@
 //! Finds states that lead to each other in one situation, so that a character changes its state in every tick. With exits that
-//! are tried at entry, the changes happen again and again within one tick, up to the limit of rule 13.
+//! are tried at entry, the changes happen again and again within one tick, up to the limit of rule 13. Chains of states that
+//! exceed this limit are found, too.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
@@ -19,7 +20,7 @@ use crate::format::outline::StateId;
 /// The maximum number of ticks in a short circle. Short circles are searched breadth-first, longer ones depth-first.
 const SHORT: usize = 8;
 
-/// The maximum number of continuations that are checked from one state, and in a machine.
+/// The maximum number of continuations that are checked from one state, and from all states of a machine.
 const MOST_TRIED: u32 = 400;
 const MOST_TRIED_OF_ALL: u32 = 20_000;
 
@@ -39,7 +40,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
     let tick = shortest(machine);
     let mut telling = Telling { machine, tick, told: BTreeSet::new(), passed: BTreeSet::new() };
     let mut are_all = true;
-    // A circle within a tick is reported only once, as a circle within a tick.
+    // Circles within one tick are searched first, so that they are reported as such, and not as circles of several ticks.
     let mut left = MOST_TRIED_OF_ALL;
     for at in &reached.innermost {
         let steps = PossibleSteps::at_entry(machine, *at, left.min(MOST_TRIED));
@@ -68,7 +69,8 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
     FlickerSearch { innermost: &reached.innermost, edges: &edges, component, left: 0, telling }.all() && are_all
 }
 
-/// Returns a tick length that is shorter than all times in the machine, so that no waiting exit opens in the next tick.
+/// Returns the length of a tick, in seconds. It is at most a quarter of the shortest time in the machine, so that no waiting
+/// exit opens in the next tick. But it is at least 0.0001 s.
 fn shortest(machine: &Machine<'_>) -> f64 {
     let mut shortest: f64 = 0.4;
     let mut see = |seconds: f64| {
@@ -88,7 +90,7 @@ fn shortest(machine: &Machine<'_>) -> f64 {
     (shortest / 4.0).max(1e-4)
 }
 
-/// Calls `see` for the numbers with which times are compared.
+/// Calls `see` for each number in comparisons with times.
 fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
     expr.clone().visit_mut(&mut |test| match test {
         Expr::Compare { left, right, .. } if left.has_time() || right.has_time() => {
@@ -106,8 +108,8 @@ fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
 
 /// Returns the strongly connected component of each state from `first` on. Every circle lies within one component.
 fn components(edges: &[Vec<Edge>], first: usize) -> Vec<usize> {
-    // Kosaraju's algorithm: a forward search determines the order in which the states are left. Then a backward search begins
-    // with the states that were left last.
+    // Kosaraju's algorithm: a forward search determines the order in which the search leaves the states. Then a backward
+    // search begins with the states that the first search left last.
     const NONE: usize = usize::MAX;
     let mut backward = vec![Vec::new(); edges.len()];
     let mut is_seen = vec![false; edges.len()];
@@ -151,7 +153,7 @@ struct FlickerSearch<'s> {
     telling: Telling<'s>,
 }
 
-/// A sequence of ticks that begins in the first state.
+/// A sequence of ticks, each with a change. Each tick begins in the state in which the previous one ends.
 type Way<'s> = Vec<&'s Edge>;
 
 impl<'s> FlickerSearch<'s> {
@@ -165,7 +167,8 @@ impl<'s> FlickerSearch<'s> {
             are_all &= is_all;
             left -= most - self.left;
             if is_long {
-                // Without this state, the other states may no longer be in any circle.
+                // All circles through this state have been checked. Without it, the other states may no longer be in any
+                // circle.
                 let edges: usize = self.edges.iter().map(Vec::len).sum();
                 if self.machine().work.spend(edges as u64) {
                     self.component = components(self.edges, start + 1);
@@ -179,19 +182,19 @@ impl<'s> FlickerSearch<'s> {
         self.telling.machine
     }
 
-    /// Returns a situation in which a machine follows a way.
+    /// Returns a situation in which the machine can follow a way.
     fn situation_of(&self, way: &[&Edge]) -> Option<Situation> {
         self.machine().situation(&Claim::all(way.iter().map(|edge| edge.step.claim.clone())))
     }
 
-    /// Whether a way can continue with an edge, and whether this edge closes a circle. Each circle is found only from its first
-    /// state.
+    /// Whether an edge closes a circle that begins in `start`. `None` if the way must not continue with this edge. Each circle
+    /// is found only from the first of its states.
     fn leads_on(&self, start: usize, way: &[&Edge], edge: &Edge) -> Option<bool> {
         if self.component[edge.to] != self.component[start] {
             return None;
         }
         if edge.to == start {
-            // A state that leads only to itself is probably meant to begin again, so it is not a circle.
+            // A state that leads only to itself is probably meant to begin again, so this is not reported as a circle.
             let passes_others = edge.step.exits.iter().any(|(_, from)| *from != self.innermost[start]);
             return (!way.is_empty() || passes_others).then_some(true);
         }
@@ -199,7 +202,7 @@ impl<'s> FlickerSearch<'s> {
     }
 
     /// Searches for circles whose first state is `start`, short ones first. Returns whether all of them were checked, and
-    /// whether there are long ways.
+    /// whether there are ways that are too long for the breadth-first search.
     fn from(&mut self, start: usize) -> (bool, bool) {
         let mut long = Vec::new();
         let mut ways: Vec<Way<'s>> = vec![Vec::new()];
@@ -218,7 +221,7 @@ impl<'s> FlickerSearch<'s> {
                     self.left -= 1;
                     let mut on = way.clone();
                     on.push(edge);
-                    // A single edge is known to be possible.
+                    // A single edge is possible: the search for the steps has already checked it.
                     if on.len() == 1 && !is_closed {
                         longer.push(on);
                         continue;
@@ -241,8 +244,8 @@ impl<'s> FlickerSearch<'s> {
         (are_all, is_long)
     }
 
-    /// Searches for circles that begin with a long way. First it continues with edges that fit the situation, then with others.
-    /// Returns whether all circles were checked.
+    /// Searches depth-first for circles that begin with a long way. In each state, it first tries an edge that fits the known
+    /// situation, then the others. Returns whether all circles were checked.
     fn far(&mut self, start: usize, mut way: Way<'s>, situation: Situation) -> bool {
         let mut on_way: HashSet<usize> = way.iter().map(|edge| edge.from).collect();
         let mut open = vec![self.fork(way.last().map_or(start, |last| last.to), Rc::new(situation))];
@@ -288,7 +291,8 @@ impl<'s> FlickerSearch<'s> {
         !self.machine().work.is_over()
     }
 
-    /// Returns the continuations from a state. The first one fits the situation, if there is one.
+    /// Returns the continuations from a state. The first one is possible in the situation, if there is such a continuation.
+    /// Otherwise, it has no quantities in common with the situation, if possible.
     fn fork(&self, at: usize, situation: Rc<Situation>) -> Fork<'s> {
         let mut ways: Way<'s> = Vec::new();
         if self.machine().work.spend(self.edges[at].iter().map(|edge| edge.step.claim.size()).sum()) {
@@ -315,7 +319,7 @@ impl<'s> FlickerSearch<'s> {
     }
 }
 
-/// A state of the search from which a way can continue.
+/// A point of the search at which a way can continue.
 struct Fork<'s> {
     situation: Rc<Situation>,
     /// Whether no continuation has been tried yet.

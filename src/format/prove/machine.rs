@@ -1,5 +1,5 @@
-//! A machine from the view of the proof: which exits are tried in which order, what each exit claims about the situation, and
-//! where it leads. It follows the rules of `decide`, but uses only the outline.
+//! A machine from the view of the proof: which exits are tried in which order, in which situations each exit is taken, and
+//! where it leads. It follows the rules of `definition/decide`, but uses only the outline.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -15,11 +15,11 @@ use crate::format::problems::mistake::Mistake;
 pub(super) struct Machine<'o> {
     pub(super) outline: &'o Outline,
     pub(super) states: HashMap<&'o str, StateId>,
-    /// Whether a behavior may refuse any change to or from its state, in any situation.
+    /// Whether the proof assumes that behaviors may refuse any change to or from their states, in any situation.
     pub(super) may_refuse: bool,
-    /// Shows findings. `None` if the outline cannot be run.
+    /// Plays the witnesses of findings. `None` if the outline cannot be run.
     pub(super) stage: Option<Box<dyn Stage>>,
-    /// Shared by all machines of the file.
+    /// The limit for the number of steps. All machines of the file share it.
     pub(super) work: &'o Work,
     pub(super) undecided: &'o RefCell<Undecided>,
     pub(super) found: RefCell<Vec<Seen>>,
@@ -46,17 +46,20 @@ pub(super) struct PathChange {
 /// The reason why an exit is never taken from a path, in any situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NeverTaken {
+    /// The target of the exit is already active.
     AlreadyThere,
+    /// The change would leave this final state, to which the exit does not belong.
     Final(StateId),
 }
 
 /// How long the states of a path have been active.
 #[derive(Clone, Copy)]
 pub(super) enum StateTime {
-    /// Each state for any time, but no state for longer than its parent.
+    /// Each state for any time, but no state for longer than its ancestors.
     Varies,
     /// All states for the same time.
     Together,
+    /// All states for this time, in seconds.
     Known(f64),
 }
 
@@ -66,7 +69,8 @@ pub(super) struct Standing<'a> {
     pub(super) machine: &'a Machine<'a>,
     pub(super) path: &'a [StateId],
     pub(super) time: StateTime,
-    /// The depth from which on the states have just been entered. For these, `time` does not apply.
+    /// The depth of the first state that has just been entered. In this state and those inside it, the time is 0, whatever
+    /// `time` says.
     pub(super) fresh: usize,
 }
 
@@ -75,12 +79,14 @@ impl<'o> Machine<'o> {
         Standing { machine: self, path, time, fresh: path.len() }
     }
 
-    /// Searches for a situation in which a claim holds. The time in a state of `path` is never longer than in its parent.
+    /// Searches for a situation in which a claim holds. In this situation, no state of `path` has been active for longer than
+    /// its ancestors.
     pub(super) fn solve(&self, claim: &Claim, path: &[StateId]) -> ClaimAnswer {
         solve(claim, path, self.work)
     }
 
-    /// Returns a situation in which a claim holds, without any order of times.
+    /// Returns a situation in which a claim holds. In this situation, a state may have been active for longer than its
+    /// ancestors.
     pub(super) fn situation(&self, claim: &Claim) -> Option<Situation> {
         match self.solve(claim, &[]) {
             ClaimAnswer::Holds(situation) => Some(situation),
@@ -88,7 +94,7 @@ impl<'o> Machine<'o> {
         }
     }
 
-    /// Plays rows, starting from a state: see [`Stage::play`].
+    /// Plays rows on a machine that begins in a state: see [`Stage::play`].
     pub(super) fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness> {
         self.stage.as_ref()?.play(from, rows, tick, ticks)
     }
@@ -105,7 +111,7 @@ impl<'o> Machine<'o> {
         &self.state(id.of).exits[id.nth]
     }
 
-    /// Returns the innermost state in which a change to a state ends.
+    /// Returns the innermost state in which a change to the state `id` ends.
     pub(super) fn innermost(&self, id: StateId) -> StateId {
         iter::successors(Some(id), |id| self.state(*id).initial).last().unwrap_or(id)
     }
@@ -130,8 +136,8 @@ impl<'o> Machine<'o> {
         self.exits_on(path).filter(|id| self.exit(*id).on.is_none()).collect()
     }
 
-    /// Returns the exits that are tried when a state has been entered: its own exits with `always`, and the exits for the end
-    /// of a machine that ends in it.
+    /// Returns the exits that are tried when a state has been entered: its own exits with `always`, and, if a linked machine
+    /// ends in this state, the exits that wait for this end.
     pub(super) fn at_entry(&self, of: StateId) -> impl Iterator<Item = ExitId> + use<'_, 'o> {
         let done = self.state(of).ends.map(|runs| self.exits_of(runs).filter(|id| self.exit(*id).is_done));
         self.always_of(of).chain(done.into_iter().flatten())
@@ -158,7 +164,8 @@ impl<'o> Machine<'o> {
         path.iter().position(|active| *active == of).map_or(0, |depth| depth + 1)
     }
 
-    /// Returns the effect of an exit on a path. While the state of the exit is being entered, `path` ends with this state.
+    /// Returns the effect of an exit on a path, or why it is never taken there. While the state of the exit is being entered,
+    /// `path` ends with this state.
     pub(super) fn change(&self, path: &[StateId], id: ExitId) -> Result<PathChange, NeverTaken> {
         let exit = self.exit(id);
         let is_own = path.last() == Some(&id.of);
@@ -175,7 +182,7 @@ impl<'o> Machine<'o> {
         Ok(change)
     }
 
-    /// Returns the effect on a path of a change to a state.
+    /// Returns the effect that a change to the state `to` has on a path.
     pub(super) fn route(&self, path: &[StateId], to: StateId) -> PathChange {
         let mut route = self.outline.path(to);
         let around = route.len() - 1;
@@ -184,20 +191,20 @@ impl<'o> Machine<'o> {
         PathChange { kept, entered: route.split_off(kept) }
     }
 
-    /// Returns a place for evaluating a condition where any states may be active. `message` is the message that the exit waits
-    /// for.
+    /// Returns an `Asking` for conditions that are evaluated while any states may be active. `message` is the message that the
+    /// exit waits for.
     pub(super) fn anywhere<'a>(&'a self, asker: Option<StateId>, message: Option<&'a str>) -> Asking<'a> {
         Asking { machine: self, at: None, asker, message }
     }
 }
 
 impl<'a> Standing<'a> {
-    /// Returns the same place, with the states from a depth on just entered.
+    /// Returns the same path with the same times, except that the states from this depth on have just been entered.
     pub(super) fn entered(self, fresh: usize) -> Self {
         Self { fresh, ..self }
     }
 
-    /// Returns the same place, with the state at a depth as the innermost one.
+    /// Returns the outer part of the path: the state at this depth is the innermost one.
     pub(super) fn up_to(self, depth: usize) -> Self {
         Self { path: &self.path[..=depth], ..self }
     }
@@ -241,7 +248,7 @@ impl<'a> Standing<'a> {
         self.none_taken(self.machine.in_tick(self.path))
     }
 
-    /// Returns the claim that an exit is open and its condition holds.
+    /// Returns the claim that an exit has waited long enough and its condition holds.
     pub(super) fn asked(&self, id: ExitId) -> Claim {
         let exit = self.machine.exit(id);
         let is_global = self.machine.outline.global() == Some(id.of);
@@ -275,11 +282,11 @@ pub(super) struct Undecided {
     pub(super) has_chances: bool,
     pub(super) has_scripts: bool,
     pub(super) has_durations: bool,
-    /// How many there have been. Each gets its own number.
+    /// How many parts could not be decided so far. Each has its own number.
     pub(super) count: usize,
 }
 
-/// The place at which a condition is evaluated.
+/// What the answer of a condition depends on, besides the values: the active states, the state that asks, and the message.
 pub(super) struct Asking<'a> {
     pub(super) machine: &'a Machine<'a>,
     /// The active states. `None` if any states may be active.

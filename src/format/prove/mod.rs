@@ -1,10 +1,10 @@
 //! Proves what a machine of a file can and cannot do, over all situations.
 //!
-//! Conditions compare values with constants, so the values fall into finitely many [`cells`]. A condition is converted to a
-//! [`claim`] about a situation, a [`solver`] searches for a situation in which a claim holds, and a [`machine`] knows which
-//! exits are tried in which order. The checks use these: [`conditions`] that never hold, [`reach`]able states and exits, exits
-//! that are [`never`] taken, states that [`flicker`], and states with [`no_way_out`]. A [`witness`] shows a finding: a real
-//! machine plays it, see [`Stage`](witness::Stage).
+//! Conditions compare values with constants, so the values fall into finitely many [`cells`]. [`reading`] converts a condition
+//! to a [`claim`] about a situation, a [`solver`] searches for a situation in which a claim holds, and a [`machine`] knows which
+//! exits are tried in which order. [`proof`] runs the checks, which use these: [`conditions`] that never hold, [`reach`]able
+//! states and exits, exits that are [`never`] taken, states that [`flicker`], and states with [`no_way_out`]. A [`witness`]
+//! shows a finding: a real machine plays it, see [`Stage`](witness::Stage).
 
 mod cells;
 mod claim;

@@ -13,22 +13,22 @@ use crate::format::problems::mistake::Mistake;
 enum Reason {
     /// Its condition does not hold where the exit is tried.
     Condition,
-    /// A state that it would enter cannot be entered while its condition holds.
+    /// While its condition holds, this state, which the exit would enter, cannot be entered.
     Guard(StateId),
     /// The change itself is never possible, in any situation.
     Change(NeverTaken),
     /// Another exit is always taken first.
     Before(ExitId),
-    /// Several other exits together are always taken first. This is one of them.
+    /// One of several other exits is always taken first. This is one of them.
     Among(ExitId),
     /// Its state is always left before the exit is tried.
     Passed,
 }
 
-/// Returns the finding for an exit of an active state that is never taken.
+/// Returns the finding for an exit that is never taken, although its state can be active.
 pub(super) fn exit(machine: &Machine<'_>, reached: &Reached, impossible: &Impossible, id: ExitId) -> Option<Seen> {
     let exit = machine.exit(id);
-    // The condition has already been reported.
+    // That the condition never holds has already been reported.
     if impossible.exits.contains(&id) {
         return None;
     }
@@ -69,7 +69,8 @@ pub(super) fn exit(machine: &Machine<'_>, reached: &Reached, impossible: &Imposs
     Some((mistake.label("never taken"), witness))
 }
 
-/// Returns why an exit is never taken, at the first path that explains it.
+/// Returns why an exit is never taken, and a witness. It looks at the first 16 paths on which the exit is tried, until one of
+/// them explains it.
 fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<Witness>) {
     let active = reached.active_with(machine, id.of).iter().take(16);
     let paths: Vec<_> = active.map(|at| machine.outline.path(*at)).collect();
@@ -117,7 +118,7 @@ fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<
     (reason, paths.iter().find_map(|path| shown(machine, path, id, None)))
 }
 
-/// Returns values that show that an exit is not taken: if possible, its condition holds while the exit `before` is taken.
+/// Returns a witness in which an exit is not taken: if possible, its condition holds while the exit `before` is taken.
 fn shown(machine: &Machine<'_>, path: &[StateId], id: ExitId, before: Option<ExitId>) -> Option<Witness> {
     machine.stage.as_ref()?;
     let exit = machine.exit(id);
@@ -141,14 +142,14 @@ fn shown(machine: &Machine<'_>, path: &[StateId], id: ExitId, before: Option<Exi
     machine.play(path.last().copied(), rows, tick, ticks).filter(leads_there)
 }
 
-/// Returns values with which no exit is taken, `time` seconds after all states of a path have been entered.
+/// Returns values with which no exit is taken when all states of a path have been active for `time` seconds.
 pub(super) fn quiet(machine: &Machine<'_>, path: &[StateId], time: f64) -> Option<WitnessRow> {
     let situation = machine.situation(&machine.at(path, StateTime::Known(time)).quiet().certain())?;
     Some(WitnessRow::of(time, &situation, None))
 }
 
-/// Returns the finding for a state that is never reached. If there is an exit to it, the witness shows that this exit is not
-/// taken.
+/// Returns the finding for a state that is never reached. If an exit leads to the state, the witness shows that this exit is
+/// not taken.
 pub(super) fn state(machine: &Machine<'_>, reached: &Reached, id: StateId) -> Seen {
     let said_of = machine.state(id);
     let message = format!("state `{}` can never be reached", said_of.name);

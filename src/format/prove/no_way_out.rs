@@ -1,4 +1,4 @@
-//! Finds states that a character can reach but then never leave: no exit opens later, for any values.
+//! Finds states that a character can reach but never leave: from some time on, no exit can be taken, whatever the values are.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -12,7 +12,7 @@ use super::witness::{Witness, WitnessRow};
 use crate::format::outline::{BehaviorOutline, StateId};
 use crate::format::problems::mistake::Mistake;
 
-/// A time in seconds at which all waiting times have passed long ago.
+/// A time, in seconds, at which all waiting times have certainly passed.
 const LATE: f64 = 1e15;
 
 /// The maximum number of ticks that are played to show that a state lasts.
@@ -68,7 +68,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
     }
 }
 
-/// Returns the times at which an exit opens or closes while a path is active, in order.
+/// Returns the times, in seconds, at which an exit opens or closes while a path is active, in order.
 fn times(machine: &Machine<'_>, path: &[StateId]) -> Vec<f64> {
     let mut times = Vec::new();
     for id in machine.exits_on(path) {
@@ -83,13 +83,14 @@ fn times(machine: &Machine<'_>, path: &[StateId]) -> Vec<f64> {
     times
 }
 
-/// Returns values with which a path stays active until no exit opens any more.
+/// Returns a witness in which a path stays active until no exit opens any more.
 fn lasting(machine: &Machine<'_>, path: &[StateId], constants: &[f64]) -> Option<Witness> {
     machine.stage.as_ref()?;
     let last = constants.last().copied().unwrap_or(0.0);
     let before = iter::once(0.0).chain(constants.iter().copied());
     let gap = before.zip(constants).map(|(before, constant)| constant - before).filter(|gap| *gap > 0.0);
-    // The factor avoids ticks exactly at these times. So an exit that is open only for a moment may be missed.
+    // Because of the factor, no tick is exactly at one of these times. So an exit that is open only for a moment may be
+    // missed.
     let tick = gap.fold(last.max(1.0), f64::min) * 0.37;
     #[expect(
         clippy::cast_possible_truncation,

@@ -13,7 +13,7 @@ use super::{conditions, flicker, never, no_way_out};
 use crate::format::outline::Outline;
 use crate::format::problems::problem::Problem;
 
-/// The maximum number of tests that are evaluated for a file.
+/// The maximum number of steps for a file, under each of the two assumptions about behaviors.
 const MOST_STEPS: u64 = 50_000_000;
 
 /// The maximum number of findings that are listed for a file.
@@ -24,20 +24,20 @@ const MOST_NAMED: usize = 12;
 
 /// The findings about all situations in which the machines of a file can be.
 ///
-/// A situation is a value for each number, flag and message that the conditions read, and the time in each active state. The
-/// conditions compare these values with constants, so the situations fall into finitely many groups. The proof looks at all
-/// groups that matter for an exit. The findings are:
+/// A situation is a value for each number, flag and message field that the conditions read, and the time in each active state.
+/// The conditions compare these values with constants, so the situations fall into finitely many groups. The proof looks at
+/// all groups that matter for an exit. The findings are:
 ///
 /// - a condition that does not hold in any situation (`contradiction`, `guard-never-holds`);
 /// - an exit that is never taken (`never-taken`), and a state that is never reached (`unreachable`);
-/// - states whose exits form a circle: the owner changes in every tick while the values stay the same (`flicker`), or endlessly
-///   within one tick (`endless-circle`, an error). Also states in a chain that is too long for one tick (`too-many-changes`, an
-///   error);
+/// - states whose exits form a circle: the owner changes its state in every tick while the values stay the same (`flicker`), or
+///   endlessly within one tick (`endless-circle`, an error);
+/// - states in a chain that is too long for one tick (`too-many-changes`, an error);
 /// - a state that a character can reach but then can never leave (`no-way-out`).
 ///
-/// Anything that cannot be decided counts as possible in both ways, and the [`notes`](Self::notes) list it. The proof assumes
-/// that behaviors request changes only to states that their parameters name. Behaviors may refuse changes: a finding that
-/// depends on no behavior refusing a change is [assumed](Finding::is_assumed).
+/// Anything that cannot be decided counts as possible either way, and the [`notes`](Self::notes) list it. The proof assumes
+/// that behaviors request changes only to states that their parameters name. Behaviors may also refuse changes: a finding that
+/// is true only if no behavior refuses a change is [assumed](Finding::is_assumed).
 ///
 /// # Examples
 ///
@@ -90,8 +90,8 @@ impl Finding {
         self.machine.as_deref()
     }
 
-    /// Returns values that show the problem. They have been tried on a machine. `None` if the search has not found such values
-    /// within its limits, or if there is nothing to show, for example for a part of a condition that has no effect.
+    /// Returns values that show the problem. They have been played on a machine. `None` if the search has not found such
+    /// values within its limits, or if there is nothing to show, for example for a part of a condition that has no effect.
     #[must_use]
     pub fn witness(&self) -> Option<&Witness> {
         self.witness.as_ref()
@@ -106,12 +106,12 @@ impl Finding {
 }
 
 impl Proof {
-    /// Proves the machines of a file. `stage` returns a machine on which the findings of an outline can be shown, if the
+    /// Examines the machines of a file. `stage` returns a machine on which the findings of an outline can be played, if the
     /// outline can run.
     pub(crate) fn with_stages(outlines: &[Outline], stage: impl Fn(&Outline) -> Option<Box<dyn Stage>>) -> Self {
         let mut proof = Self::with(outlines, false, &stage);
         if outlines.iter().flat_map(Outline::states).any(|state| state.behaviors().next().is_some()) {
-            // A finding that also appears when behaviors may refuse any change does not depend on the assumption.
+            // A finding that also appears if behaviors may refuse any change does not depend on the assumption.
             let careful = Self::with(outlines, true, &stage);
             let place = |finding: &Finding| (finding.problem.code_name(), finding.problem.span());
             for finding in &mut proof.findings {
@@ -122,7 +122,7 @@ impl Proof {
         proof
     }
 
-    /// Proves the machines under one assumption: `may_refuse` says whether behaviors may refuse changes.
+    /// Examines the machines under one assumption: `may_refuse` says whether behaviors may refuse changes.
     fn with(outlines: &[Outline], may_refuse: bool, stage: impl Fn(&Outline) -> Option<Box<dyn Stage>>) -> Self {
         let work = &Work::new(MOST_STEPS);
         let undecided = &RefCell::default();
@@ -141,7 +141,7 @@ impl Proof {
         for Looked { machine, reached } in &looked {
             let impossible = conditions::check(machine);
             add(&mut all, machine);
-            // The reason for a finding is searched only if the finding is listed.
+            // The reason for a finding is searched for only if the finding is listed.
             let mut is_full = || {
                 let is_full = all.len() + machine.found.borrow().len() >= MOST_FINDINGS;
                 unlisted += usize::from(is_full);
@@ -185,14 +185,15 @@ impl Proof {
         self.unlisted
     }
 
-    /// Returns what could not be decided and what was not examined. Each note is listed once. Neither of the two leads to a
-    /// wrong finding. The assumption about behaviors is listed, too.
+    /// Returns what could not be decided and what was not examined. Neither makes a finding wrong. Each note is listed once.
+    /// If the machines have behaviors, a note states what is assumed about them.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns how many tests the proof has evaluated. The number does not depend on the speed of the computer.
+    /// Returns how many steps the proof has taken. For example, evaluating one test is a step. The number does not depend on
+    /// the speed of the computer.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
@@ -205,7 +206,8 @@ struct Looked<'o> {
     reached: Reached,
 }
 
-/// The exits and states that no machine of the file uses, by their places in the text.
+/// The states that can be active in no machine of the file, and the exits of the other states that no machine takes. Each is
+/// given by its start in the text.
 struct UnusedNames {
     exits: HashSet<usize>,
     states: HashSet<usize>,
@@ -246,7 +248,8 @@ fn is_new(all: &[Finding], machine: &Machine<'_>, id: ExitId) -> bool {
     !all.iter().any(|finding| finding.problem.code_name() == "never-taken" && finding.problem.span() == *span)
 }
 
-/// Adds the findings of a machine, except those that have already been found in a machine that it is like.
+/// Adds the findings of a machine, except those that are already listed. Machines that are like each other have the same
+/// states.
 fn add(all: &mut Vec<Finding>, machine: &Machine<'_>) {
     let source = &machine.outline.source;
     for (mistake, witness) in machine.found.take() {

@@ -9,8 +9,8 @@ use crate::format::operand::{Arithmetic, Operand};
 use crate::format::outline::StateId;
 use crate::span::Span;
 
-/// The relative distance from the number at which the answer of a comparison changes, within which a calculation is not
-/// decided. It is larger than the rounding error of floats.
+/// A comparison of a calculation is not decided if the quantity is this close to the number at which the answer changes. The
+/// distance is relative to this number. It is larger than the rounding error of floats.
 const ROUNDING: f64 = 1e-9;
 
 impl Asking<'_> {
@@ -74,8 +74,9 @@ impl Asking<'_> {
         Claim::all([are_there, compared])
     }
 
-    /// Returns the claim of a comparison of two sides that both vary. Their difference may be any number, but it is the same
-    /// number in all comparisons of these sides.
+    /// Returns the claim of a comparison that the proof cannot decide. The difference between its sides may be any number, but
+    /// it is the same number in all comparisons of these sides. If a side contains a time, each comparison may or may not
+    /// hold, independent of the others.
     fn either(&self, left: &Operand, op: Comparison, right: &Operand) -> Claim {
         let (mut first, mut second) = (left.to_string(), right.to_string());
         self.machine.undecided.borrow_mut().comparisons.insert(format!("{left} {op} {right}"));
@@ -90,17 +91,17 @@ impl Asking<'_> {
         Claim::compared(difference, if is_mirrored { op.mirrored() } else { op }, 0.0)
     }
 
-    /// Returns the message. Its name is empty if none has been sent.
+    /// Returns the name of the message, or an empty text if the exit waits for no message.
     fn message(&self) -> String {
         self.message.unwrap_or_default().into()
     }
 
-    /// Returns a claim that may hold or not.
+    /// Returns a claim that may or may not hold.
     pub(super) fn open(&self) -> Claim {
         self.undecided(|_| {})
     }
 
-    /// Returns a claim that may hold or not, and notes the reason.
+    /// Returns a claim that may or may not hold, and notes the reason.
     fn undecided(&self, note: impl FnOnce(&mut Undecided)) -> Claim {
         let mut undecided = self.machine.undecided.borrow_mut();
         note(&mut undecided);
@@ -108,8 +109,8 @@ impl Asking<'_> {
         Claim::is(Quantity::Open(undecided.count.to_string()))
     }
 
-    /// Returns the claim of a comparison of the time in a state. An entry condition has no such state, so there the comparison
-    /// never holds.
+    /// Returns the claim that a comparison of the time in a state with a constant holds. `state` is `None` for the
+    /// `time_in_state` of an entry condition, which refers to no state: there, no comparison holds.
     fn time_compared(&self, state: Option<StateId>, op: Comparison, with: f64) -> Claim {
         let Some(state) = state else { return Claim::NEVER };
         match self.at.map_or(Err(Quantity::Clock(state)), |at| at.time_in(state)) {
@@ -121,8 +122,9 @@ impl Asking<'_> {
         }
     }
 
-    /// Returns the claim of a comparison of a calculation with one quantity that varies. The calculation is monotonic in this
-    /// quantity. But the number at which the answer changes is known only up to the rounding of floats.
+    /// Returns the claim that a comparison of a calculation with a constant holds. One quantity in the calculation varies, and
+    /// the calculation is monotonic in this quantity. But the number at which the answer changes is known only up to the
+    /// rounding of floats.
     fn steps_compared(&self, steps: &LinearSteps, written: &Operand, op: Comparison, with: f64) -> Claim {
         let x = |op, with| Claim::compared(steps.quantity.clone(), op, with);
         if with.is_nan() {
@@ -175,8 +177,8 @@ impl Asking<'_> {
         }
     }
 
-    /// Returns the claim that all states are active whose times the calculation uses. The time in a state that is not active is
-    /// NaN.
+    /// Returns the claim that all states whose times the calculation uses are active. The time in a state that is not active
+    /// is NaN.
     fn are_there(&self, side: &Operand) -> Claim {
         let mut are_there = Vec::new();
         side.visit(&mut |part| {
@@ -233,16 +235,16 @@ enum Side {
     Number(f64),
     Time(Option<StateId>),
     Steps(LinearSteps),
-    /// A side that the proof cannot decide.
+    /// A side that the proof cannot evaluate.
     Other,
 }
 
-/// A linear calculation with one quantity that varies: about `factor * quantity + offset`.
+/// A linear calculation with one quantity that varies: `factor * quantity + offset`, apart from rounding.
 struct LinearSteps {
     quantity: Quantity,
     factor: f64,
     offset: f64,
-    /// The largest constant in the calculation.
+    /// The largest absolute value of a number that is added, multiplied in the same way as `offset`.
     size: f64,
 }
 

@@ -1,8 +1,8 @@
 //! Searches for a situation in which a claim holds. The search is exhaustive over the cells of the quantities in the claim,
 //! within limits.
 //!
-//! First, it derives everything that the claim forces. Then it chooses one open test and tries both answers. Parts of a claim
-//! without common quantities are solved one after the other, instead of in all combinations.
+//! First, it derives everything that follows from the claim. Then it chooses one open test and tries both answers. Parts of a
+//! claim without common quantities are solved one after the other, instead of in all combinations.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -31,13 +31,14 @@ pub(super) enum ClaimAnswer<S = Situation> {
 /// A value for each quantity of a claim. Flags are 0 or 1.
 pub(super) type Situation = BTreeMap<Quantity, f64>;
 
-/// The limit for the number of tests, shared by all claims.
+/// The limit for the number of steps, shared by all claims. For example, evaluating one test is a step.
 #[derive(Debug)]
 pub(super) struct Work {
     most: u64,
-    /// How many tests have been evaluated.
+    /// How many steps have been taken.
     pub(super) done: Cell<u64>,
-    /// Whether the limit has been reached.
+    /// Whether anything was not examined, because of this limit, because of the limit for one claim, or because the constants
+    /// of a claim are too many or too close to each other.
     pub(super) is_cut: Cell<bool>,
 }
 
@@ -59,7 +60,8 @@ impl Work {
     }
 }
 
-/// Searches for a situation in which a claim holds. The time in a state of `path` is never longer than in the states before it.
+/// Searches for a situation in which a claim holds. In this situation, no state of `path` has been active for longer than its
+/// ancestors.
 pub(super) fn solve(claim: &Claim, path: &[StateId], work: &Work) -> ClaimAnswer {
     match claim {
         Claim::Joined(true, parts) if parts.is_empty() => return ClaimAnswer::Never,
@@ -116,13 +118,13 @@ struct Space {
     divisions: Vec<Division>,
     /// The sets of cells in which tests hold.
     holding: Vec<Cells>,
-    /// Pairs of times. The first is never longer than the second.
+    /// Pairs of times, by the indices of their quantities. The first time is never longer than the second.
     order: Vec<(usize, usize)>,
 }
 
 impl Space {
     /// Creates the space of a claim, and returns it with the parts of the claim, all of which must hold. `None` if there are
-    /// too many constants.
+    /// too many constants, or if two constants for times are too close to each other.
     fn of(claim: &Claim, path: &[StateId]) -> Option<(Self, Vec<Claim<CellTest>>)> {
         let mut of: HashMap<&Quantity, usize> = HashMap::new();
         let mut quantities = Vec::new();
@@ -208,6 +210,7 @@ impl Space {
     }
 }
 
+/// Returns the quantity that represents the group of a quantity.
 fn lead(leader: &mut [usize], mut at: usize) -> usize {
     while leader[at] != at {
         leader[at] = leader[leader[at]];
@@ -216,6 +219,7 @@ fn lead(leader: &mut [usize], mut at: usize) -> usize {
     at
 }
 
+/// Joins the groups of two quantities.
 fn join(leader: &mut [usize], a: usize, b: usize) {
     let (a, b) = (lead(leader, a), lead(leader, b));
     leader[a] = b;
@@ -226,7 +230,7 @@ struct Search<'s> {
     work: &'s Work,
     /// How many tests may still be evaluated for this claim.
     left: u64,
-    /// Whether this limit has been exceeded.
+    /// Whether this limit, or the limit for all claims, has been exceeded.
     is_over: bool,
 }
 
@@ -256,7 +260,8 @@ impl<'s> Search<'s> {
         ClaimAnswer::Never
     }
 
-    /// Derives what the parts force, until nothing changes. Returns false if the parts cannot all hold.
+    /// Removes the cells in which the parts cannot all hold, until nothing changes. Returns false if the parts cannot all
+    /// hold, or if a limit has been exceeded.
     fn narrow(&mut self, parts: &[&Claim<CellTest>], domains: &mut Domains) -> bool {
         loop {
             let mut has_changed = false;
@@ -268,6 +273,7 @@ impl<'s> Search<'s> {
         }
     }
 
+    /// Removes the cells in which a part cannot hold. Returns false as [`narrow`](Self::narrow) does.
     fn force(&mut self, part: &Claim<CellTest>, domains: &mut Domains, has_changed: &mut bool) -> bool {
         match part {
             Claim::Answer(test, is) => {
@@ -321,7 +327,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Removes the cells in which a time would be longer than a time that it cannot exceed.
+    /// Removes the cells in which a state would be active for longer than one of its ancestors.
     fn in_order(&self, domains: &mut Domains, has_changed: &mut bool) -> bool {
         self.space.order.iter().all(|(short, long)| {
             let (Some(first), Some(last)) = (domains[*short].first(), domains[*long].last()) else { return false };

@@ -18,7 +18,7 @@ pub(super) enum End {
     Rests,
     /// Exits that are tried at entry have led to a path for the second time. The circle begins with the exit at this index.
     Circle(usize),
-    /// The exits have made more changes than a machine carries out at once.
+    /// The exits have made more changes than one callback may lead to.
     TooMany,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct TickStep {
     pub(super) end: End,
 }
 
-/// All possible steps.
+/// The possible steps that were found.
 #[derive(Default)]
 pub(super) struct PossibleSteps {
     pub(super) all: Vec<TickStep>,
@@ -45,8 +45,8 @@ pub(super) struct PossibleSteps {
 }
 
 impl PossibleSteps {
-    /// Finds the steps of a tick that begins in the innermost state `at`, if a change can happen in it. Its states have been
-    /// active for `tick` seconds. At most `most` changes are checked.
+    /// Finds the steps of a tick that begins in the innermost state `at`, except those without a change. All active states
+    /// have been active for `tick` seconds. At most `most` changes are checked.
     pub(super) fn in_tick(machine: &Machine<'_>, at: StateId, tick: f64, most: u32) -> Self {
         let path = machine.outline.path(at);
         let run = PartialStep { fresh: path.len(), path, ..PartialStep::default() };
@@ -55,7 +55,8 @@ impl PossibleSteps {
         stepping.steps
     }
 
-    /// Finds the steps of the exits that are tried when all states of a path are entered, if a change can happen.
+    /// Finds the steps that begin when all states on the path of `at` are entered, except those without a change. At most
+    /// `most` changes are checked.
     pub(super) fn at_entry(machine: &Machine<'_>, at: StateId, most: u32) -> Self {
         let run = PartialStep { path: machine.outline.path(at), ..PartialStep::default() };
         let mut stepping = Stepping { machine, tick: 0.0, left: most, steps: Self::default() };
@@ -68,7 +69,7 @@ impl PossibleSteps {
 #[derive(Clone, Default)]
 struct PartialStep {
     path: Vec<StateId>,
-    /// The depth from which on the states have been entered in this step.
+    /// The depth of the first state that has been entered in this step.
     fresh: usize,
     claims: Vec<Claim>,
     exits: Vec<(ExitId, StateId)>,
@@ -125,7 +126,7 @@ impl Stepping<'_> {
         let next = (level != run.path.len()).then_some(level + 1);
         let mut not = Vec::new();
         if let Some(of) = of {
-            // A state with `every` does not have its turn in each tick, so it is not simulated.
+            // A state with `every` does not have its turn in each tick, so its exits are not followed.
             let waits = machine.state(of).every.is_some();
             let at = run.standing(machine, self.tick);
             for id in machine.exits_of(of).filter(|id| machine.exit(*id).on.is_none()) {
@@ -177,7 +178,7 @@ impl Stepping<'_> {
         let Some(first) = first else { return self.go_on(callback.next, run) };
         let entered = (run.path.clone(), first);
         let before = callback.entered.iter().position(|before| *before == entered);
-        // In a tick, the machine follows the circle up to the limit of changes, and then continues the tick.
+        // In a tick, the simulation follows the circle up to the limit of changes, and then continues the tick.
         if let Some(since) = before.filter(|_| callback.is_entry) {
             let around = callback.entered.len() - since;
             let from = run.exits.len() - around;
@@ -225,7 +226,7 @@ impl Stepping<'_> {
         self.steps.all.push(TickStep { exits: run.exits, to, claim: Claim::all(run.claims), end });
     }
 
-    /// Whether an incomplete step is possible.
+    /// Whether an incomplete step is possible. False if a limit has been reached.
     fn can_be(&mut self, run: &mut PartialStep) -> bool {
         if run.claims.contains(&Claim::NEVER) {
             return false;

@@ -1,4 +1,4 @@
-//! Reports circles and chains of states, after a machine has shown them.
+//! Reports circles and chains of states, after a machine has shown that they happen.
 
 use std::collections::BTreeSet;
 
@@ -20,13 +20,14 @@ pub(super) struct Telling<'s> {
     pub(super) tick: f64,
     /// The exits of the reported circles, as places in the file.
     pub(super) told: BTreeSet<BTreeSet<usize>>,
-    /// The exits of the reported circles and chains within one tick.
+    /// The exits of the circles within one tick that were found, and of the chains within one tick that were reported. No
+    /// chain with one of these exits is reported.
     pub(super) passed: BTreeSet<ExitId>,
 }
 
 impl Telling<'_> {
-    /// Reports an endless circle or a too long chain within one tick. The tick begins in `start`, or `start` has just been
-    /// entered.
+    /// Reports an endless circle within one tick, or a chain that is too long for one tick. The tick begins in `start`, or
+    /// `start` has just been entered.
     pub(super) fn at_once(&mut self, start: StateId, step: &TickStep) {
         match step.end {
             End::Rests => {}
@@ -69,7 +70,7 @@ impl Telling<'_> {
         }
     }
 
-    /// Reports a circle in which every tick makes a change.
+    /// Reports a circle of states in which the machine makes a change in every tick.
     pub(super) fn in_each_tick(&mut self, start: StateId, steps: &[&TickStep], situation: &Situation) {
         let circle: Vec<_> = steps.iter().flat_map(|step| step.exits.iter().copied()).collect();
         let is_long = steps.len() > SHORT;
@@ -110,7 +111,7 @@ impl Telling<'_> {
         Some(seen)
     }
 
-    /// Returns the text that the states of a circle lead to each other.
+    /// Returns a text that says that the states of a circle lead to each other.
     fn lead_around(&self, circle: &[(ExitId, StateId)]) -> String {
         let mut names = Vec::new();
         for (_, from) in circle {
@@ -156,8 +157,8 @@ fn within_a_tick(seen: &Witness) -> bool {
     changes.windows(64).any(|changes| changes[0].time == changes[63].time)
 }
 
-/// Whether a change was made in every tick and the first state came back. The first tick does not count, because no time has
-/// passed in it.
+/// Whether a change was made in every tick, and the machine came back to the first state. The first tick does not count,
+/// because no time has passed in it.
 fn in_every_tick(seen: &Witness, start: &str) -> bool {
     #[expect(clippy::float_cmp, reason = "it is the same tick")]
     let changes_at = |tick: u32| seen.changes().iter().any(|change| change.time == f64::from(tick) * seen.tick());

@@ -6,8 +6,8 @@ use super::claim::Quantity;
 use super::solver::Situation;
 use crate::format::outline::StateId;
 
-/// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from), which
-/// it has just entered. It is updated every [`tick`](Self::tick) seconds, starting at 0 seconds.
+/// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from),
+/// which it has just entered. The machine is updated every [`tick`](Self::tick) seconds, starting at 0 seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     pub(crate) from: Option<String>,
@@ -18,11 +18,11 @@ pub struct Witness {
     pub(crate) end: String,
 }
 
-/// A row of a [`Witness`]: values that are set at a time, and then stay the same.
+/// A row of a [`Witness`]: values that are set at one time. They stay the same until a later row sets them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WitnessRow {
-    /// In seconds.
+    /// The time, in seconds.
     pub time: f64,
     /// The values that are set, with their names.
     pub values: Vec<(String, WitnessValue)>,
@@ -43,7 +43,7 @@ pub enum WitnessValue {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WitnessChange {
-    /// In seconds.
+    /// The time of the change, in seconds.
     pub time: f64,
     /// The innermost state before the change.
     pub from: String,
@@ -94,8 +94,8 @@ impl Witness {
         &self.end
     }
 
-    /// Writes the rows as a table for `demeanor run --values`: CSV with a column `time`, a column for each value, and a column
-    /// `message`.
+    /// Writes the rows as a table for `demeanor run --values`: CSV with a column `time`, a column for each value, and, if a
+    /// message is sent, a column `message`.
     ///
     /// # Examples
     ///
@@ -142,14 +142,16 @@ impl Witness {
     }
 }
 
-/// A machine as the game would run it, with given values instead of a game. A finding must be visible on it.
+/// Plays a machine with given values in place of those of a game, and without behaviors and scripts, to show that a finding
+/// really happens.
 pub(crate) trait Stage {
-    /// Plays rows, starting from a state, and returns the result. `None` if this is not possible.
+    /// Plays rows on a machine that begins in the state `from`, or for `None` in its initial state. `tick` is the length of a
+    /// tick in seconds. The machine is updated at 0 seconds and after each of `ticks` ticks. `None` if this is not possible.
     fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness>;
 }
 
 impl WitnessRow {
-    /// Creates a row with the values of a situation, and the fields of `message` in it.
+    /// Creates a row with the values of a situation. `message` is sent with those of its fields that the situation has.
     pub(super) fn of(time: f64, situation: &Situation, message: Option<&str>) -> Self {
         let mut row = Self { time, values: Vec::new(), message: message.map(|name| (name.into(), Vec::new())) };
         for (quantity, number) in situation {
@@ -191,7 +193,7 @@ impl WitnessValue {
     }
 }
 
-/// The form that `demeanor run` reads.
+/// The form of a value that `demeanor run` reads.
 impl std::fmt::Display for WitnessValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

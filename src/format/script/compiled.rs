@@ -10,7 +10,7 @@ use super::lint::{self, ScriptNames};
 use super::{Constants, HOOKS};
 use crate::format::problems::findings::nearest;
 
-/// The text that is put before an expression to make a function of it. `this` exists only in functions.
+/// The text that is put before an expression to make it the body of a function, because `this` exists only in functions.
 const BEFORE: &str = "fn when() { ";
 
 /// The maximum length of a word in a script, in bytes.
@@ -20,7 +20,7 @@ const LONGEST_WORD: usize = 1_000;
 pub(crate) struct Compiled {
     pub(crate) ast: AST,
     pub(crate) constants: Constants,
-    /// For each function that a state calls, whether the script has it.
+    /// For each function in [`HOOKS`], whether the script has it.
     pub(crate) has: [bool; 3],
 }
 
@@ -40,7 +40,8 @@ pub(crate) enum Purpose {
     Hooks,
 }
 
-/// Checks and compiles a text. Also runs the statements outside of its functions.
+/// Checks and compiles a text. Also runs the statements outside of its functions, except for a condition that is written as an
+/// expression.
 pub(crate) fn check(
     text: &str,
     purpose: Purpose,
@@ -80,7 +81,7 @@ fn without_slips(ast: &AST, text: &str, shift: usize, names: &ScriptNames<'_>) -
     if let Some((at, why)) = lint::check(ast, names) {
         return Err(Unfit { why, at: place(text, at, shift) });
     }
-    // The engine looks up a name in one operation, however long the name is.
+    // Long words are not allowed, because the engine looks up a name in one operation, however long the name is.
     let mut begin = 0;
     for word in text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
         if word.len() > LONGEST_WORD {
@@ -94,7 +95,7 @@ fn without_slips(ast: &AST, text: &str, shift: usize, names: &ScriptNames<'_>) -
     Ok(())
 }
 
-/// Returns the error for a function that was probably meant for a state to call, but has parameters or a misspelled name.
+/// Returns the error for a function that a state was probably meant to call, but that has parameters or a misspelled name.
 fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
     ast.iter_functions().find_map(|function| {
         let name = function.name;
@@ -152,7 +153,7 @@ fn place(text: &str, at: Position, shift: usize) -> Range<usize> {
     begin + start..begin + start + length
 }
 
-/// Returns where a variable is declared.
+/// Returns the range of the name where a variable is declared.
 fn variable(text: &str, name: &str) -> Option<Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).find_map(|(at, _)| {

@@ -57,7 +57,7 @@ pub(crate) enum Failure {
     Error(String),
 }
 
-/// The side results of a run.
+/// The number of operations that a run has used, and the lines that it has printed.
 pub(crate) struct Effort {
     pub(crate) operations: u64,
     pub(crate) printed: Vec<String>,
@@ -79,7 +79,7 @@ pub(crate) fn run<R>(
     (result, Effort { operations: OPERATIONS.get(), printed: PRINTED.take() })
 }
 
-/// Returns the engine. It also compiles the scripts.
+/// Returns the engine, which compiles and runs all scripts.
 pub(crate) fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(|| {
@@ -198,7 +198,7 @@ fn count(count: usize) -> INT {
     INT::try_from(count).unwrap_or(INT::MAX)
 }
 
-/// Whether two numbers, strings or flags are equal.
+/// Whether two numbers, strings or flags are equal, or both values are `()`.
 fn is_same(one: &Dynamic, other: &Dynamic) -> bool {
     match (number(one), number(other)) {
         (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),
@@ -366,7 +366,7 @@ mod tests {
         run(ScriptBudget::default(), 0, |engine| engine.eval_ast_with_scope(&mut scope, &ast)).0
     }
 
-    /// A test of functions that drop, copy and print deep data by recursion.
+    /// The functions that drop, copy and print deep data work by recursion.
     #[test]
     fn no_call_with_the_largest_data_overflows_the_stack_or_is_cut_off() {
         let scope = largest();
@@ -376,8 +376,8 @@ mod tests {
     }
 
     /// Measures the slowest operations of a script with the largest data: `cargo test --release --all-features --lib
-    /// slowest_operations -- --ignored --nocapture`. One measurement: 44 µs for `maps == maps`, so that a call with nothing
-    /// else takes 4 s.
+    /// slowest_operations -- --ignored --nocapture`. One measurement: 44 µs for `maps == maps`, so that a call that does
+    /// nothing else takes 4 s until it is cut off.
     #[test]
     #[ignore = "it measures, and takes minutes"]
     fn how_long_the_slowest_operations_take() {

@@ -12,7 +12,7 @@ use crate::format::problems::findings::nearest;
 pub(crate) struct ScriptNames<'a> {
     /// The values that can be read, if they are known.
     pub(crate) values: Option<Vec<&'a str>>,
-    /// Whether a value can be written.
+    /// Whether the value with this name can be written.
     pub(crate) is_field: &'a dyn Fn(&str) -> bool,
     /// The states to which the script can change.
     pub(crate) states: Vec<&'a str>,
@@ -21,7 +21,7 @@ pub(crate) struct ScriptNames<'a> {
 /// The position of a slip, and its message.
 pub(crate) type Slip = (Position, String);
 
-/// A value that every script can read: the time in the state. The game does not offer it.
+/// The time in the state: a value that every script can read, although the game does not offer it.
 const TIME: &str = "time_in_state";
 
 /// The maximum number of ranges in a `switch`. The engine compares all of them in one operation.
@@ -48,7 +48,8 @@ pub(crate) fn check(ast: &AST, names: &ScriptNames<'_>) -> Option<Slip> {
     slips.into_iter().min_by_key(|(at, _)| (at.line(), at.position()))
 }
 
-/// Returns where a script first writes each value. The empty name stands for writes to anything that is not a value of `this`.
+/// Returns the first place at which a script writes each value. The empty name stands for everything that is not a value of
+/// `this`.
 pub(crate) fn writes(ast: &AST) -> HashMap<String, Position> {
     let mut writes = HashMap::new();
     each_node(ast, |node| {
@@ -73,7 +74,7 @@ struct Lint<'a> {
     names: &'a ScriptNames<'a>,
     /// The script's own functions, with their parameters.
     own: &'a HashMap<&'a str, Vec<&'a str>>,
-    /// The variables and parameters that are changed in part.
+    /// The variables and parameters whose parts the script writes, such as `t` in `t.speed = 2.0`.
     changed: &'a HashSet<String>,
 }
 
@@ -139,7 +140,7 @@ impl Lint<'_> {
             return None;
         }
         let known = registered().iter().map(String::as_str).chain(self.own.keys().copied());
-        // A script with one of the left-out names means exactly that function, so there is no suggestion.
+        // A script that calls a function that is left out means exactly this function, so there is no suggestion.
         let meant = nearest(name, known).filter(|_| LEFT_OUT.split(' ').all(|left_out| left_out != name));
         Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
     }
@@ -178,7 +179,7 @@ fn value_of_this(expr: &Expr) -> Option<(&str, Position)> {
     }
 }
 
-/// Returns the variable whose part is named: `t` in `t.speed`.
+/// Returns the variable whose part an expression names: `t` in `t.speed`.
 fn variable_within(expr: &Expr) -> Option<&str> {
     let Expr::Dot(parts, ..) = expr else { return None };
     let Expr::Variable(variable, ..) = &parts.lhs else { return None };

@@ -1,4 +1,4 @@
-//! Scripts as text: compiling and checking them.
+//! Scripts: how their text is compiled and checked, and the engine that runs them.
 
 pub(crate) mod budget;
 pub(crate) mod compiled;
@@ -39,10 +39,10 @@ pub(crate) fn mistake(unfit: Unfit, definition: &str) -> Mistake {
     Mistake::error("script", unfit.at, message)
 }
 
-/// Returns the mistake for a script that does not exist.
+/// Returns the mistake for a script whose file cannot be read. `why` is the reason.
 pub(crate) fn no_script(script: &Name, why: &str) -> Mistake {
     Mistake::error("script", script.span.clone(), format!("script `{script}`: {why}")).label("this script")
 }
 
-/// The functions that a state calls, by [`Hook`](super::hook::Hook).
+/// The functions that a state calls, in the order of [`Hook`](super::hook::Hook).
 pub(crate) const HOOKS: [&str; 3] = ["enter", "update", "exit"];
