@@ -5,7 +5,6 @@
 
 use crate::format::expression::Comparison;
 use crate::owner::Owner;
-use crate::span::Span;
 
 /// A set of up to 64 owners: bit `i` stands for the owner with index `i`.
 pub(crate) type Lanes = u64;
@@ -47,22 +46,6 @@ impl Comparison {
             Self::Greater => lanes(of, lane, |of| read(of) > with),
             Self::GreaterOrEqual => lanes(of, lane, |of| read(of) >= with),
             Self::Equal | Self::NotEqual => lanes(of, lane, |of| self.holds(read(of), with)),
-        }
-    }
-}
-
-/// Comparisons of the time in a state with a span.
-impl Comparison {
-    /// Whether the comparison holds for an owner that entered the state at `entered_at`.
-    #[inline]
-    pub(crate) fn holds_since(self, span: Span, entered_at: f64) -> bool {
-        match self {
-            Self::Less => span.is_less(entered_at),
-            Self::LessOrEqual => span.is_at_most(entered_at),
-            Self::Greater => span.is_more(entered_at),
-            Self::GreaterOrEqual => span.has_passed(entered_at),
-            Self::Equal => span.has_passed(entered_at) && span.is_at_most(entered_at),
-            Self::NotEqual => span.is_less(entered_at) || span.is_more(entered_at),
         }
     }
 }

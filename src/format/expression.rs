@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::name::{Name, is_word};
 use super::operand::{Operand, Quoted};
+use crate::span::Span;
 
 /// The maximum number of comparisons, flags and chances in one condition.
 pub(crate) const MOST_TESTS: usize = 1000;
@@ -150,6 +151,19 @@ impl Comparison {
             Self::Greater => Self::Less,
             Self::GreaterOrEqual => Self::LessOrEqual,
             Self::Equal | Self::NotEqual => self,
+        }
+    }
+
+    /// Whether the comparison holds for an owner that entered the state at `entered_at`.
+    #[inline]
+    pub(crate) fn holds_since(self, span: Span, entered_at: f64) -> bool {
+        match self {
+            Self::Less => span.is_less(entered_at),
+            Self::LessOrEqual => span.is_at_most(entered_at),
+            Self::Greater => span.is_more(entered_at),
+            Self::GreaterOrEqual => span.has_passed(entered_at),
+            Self::Equal => span.has_passed(entered_at) && span.is_at_most(entered_at),
+            Self::NotEqual => span.is_less(entered_at) || span.is_more(entered_at),
         }
     }
 }
