@@ -195,7 +195,7 @@ impl Flow {
     }
 
     /// Returns the counts of the states for which `is_meant` returns `true`: the changes and refusals between these states,
-    /// and how long owners stayed in them. Changes from no state to one of these states, and from one to none, are counted.
+    /// and how long owners stayed in them. Changes from no state to one of these states, and from one to none, are included.
     ///
     /// # Examples
     ///

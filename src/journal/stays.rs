@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The number of ranges of lengths. The first range ends at 1/1024 of a second, and each later range is twice as wide as the
-/// one before. The last range has no end.
+/// The number of ranges of lengths. The first range ends at 1/1024 of a second. Each later range ends at twice the length at
+/// which it begins, but the last one has no end.
 const LENGTHS: usize = 32;
 
 /// The power of two, in seconds, at which the second range begins.
@@ -16,7 +16,8 @@ const BEFORE_SECOND: usize = (1023 + SHORTEST - 1).unsigned_abs() as usize;
 const LONGEST: f64 = f32::MAX as f64;
 
 /// How long owners stayed in a state before they left it, as a histogram. It counts the stays in ranges of lengths, such as 0.5
-/// to 1 second. Each range ends at twice the length at which it begins.
+/// to 1 second. Each range ends at twice the length at which it begins, except for the first, which is 0 to 1/1024 second, and
+/// the last, which has no end.
 ///
 /// # Examples
 ///

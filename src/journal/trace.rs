@@ -233,7 +233,7 @@ struct TracedOwner<'j> {
     after: usize,
 }
 
-/// A clock that never goes back, in microseconds.
+/// A clock that shows microseconds and never goes back.
 #[derive(Default)]
 struct TraceClock(Option<i64>);
 
