@@ -12,11 +12,12 @@ use crate::state::{IntoState, State, StateRef, same};
 
 /// A callback's handle to its owner's machine.
 ///
-/// Its methods are of two kinds. Queries such as [`current`](Self::current) and [`time_in_state`](Self::time_in_state)
-/// read the machine. A guard gets `&Fsm`, so it can call only these. The other methods make a
-/// *request*. Requests are carried out in the order in which they were made, once the callback has returned. So the
-/// code after `fsm.change_state(&Think)` still runs in the old state. [`change_state_now`](Self::change_state_now) and
-/// [`send_now`](Self::send_now) act within the call, for ports of code that relies on this.
+/// Queries such as [`current`](Self::current) and [`time_in_state`](Self::time_in_state) read the machine. A guard gets
+/// `&Fsm`, so it can call only the queries. Most of the other methods make a *request*. Requests are carried out in the
+/// order in which they were made, once the callback has returned. So the code after `fsm.change_state(&Think)` still
+/// runs in the old state. [`change_state_now`](Self::change_state_now), [`change_state_ahead`](Self::change_state_ahead),
+/// [`send_now`](Self::send_now) and [`send_ahead`](Self::send_ahead) act within the call, for ports of code that relies
+/// on this.
 ///
 /// # Examples
 ///
@@ -62,8 +63,8 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) machines: &'a mut (dyn Machines<T> + 'a),
     /// The index of this handle's machine among `machines`.
     pub(crate) nth: usize,
-    /// The times at which the machines entered their current states, if these times are stored in a column. Empty after a
-    /// change that was made within the call.
+    /// The times at which the machines entered their current states, in seconds, if these times are stored in a column.
+    /// Otherwise empty, and also after a method that may change state within the call.
     pub(crate) entered_at: &'a [f64],
 }
 
@@ -91,8 +92,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Requests a change to `to`: the `exit` of the current state, then the `enter` of `to`.
     ///
-    /// A change to the current state runs its `exit` and `enter` ([rule 7](crate::docs::semantics#rule-7)). The request
-    /// is refused with a warning in `exit`.
+    /// A change to the current state runs its `exit` and `enter` ([rule 7](crate::docs::semantics#rule-7)). A request
+    /// that is made in `exit` is refused with a warning ([rule 12](crate::docs::semantics#rule-12)).
     ///
     /// [`IntoState`] lists what you can write for `to`. For a state with data that is created here, write
     /// `Box::new(Patrol { route })`. A reference such as `&Patrol { route }` would have to live forever: the compiler
@@ -105,10 +106,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Requests a change to `to` in place of the changes that wait: they are withdrawn, whether `change_state`,
-    /// `ensure_state`, `force_state`, `revert_state`, `push_state`, `pop_state` or `resume_state` requested them. So the
-    /// last of several calls counts, and no state in between is entered. Messages to oneself, timers and sleep stay
-    /// ([rule 37](crate::docs::semantics#rule-37)).
+    /// Withdraws the changes that wait, and then requests a change to `to`. It does not matter whether `change_state`,
+    /// `ensure_state`, `force_state`, `revert_state`, `push_state`, `pop_state` or `resume_state` requested the waiting
+    /// changes. So the last of several calls counts, and no state in between is entered. Messages to oneself, timers and
+    /// sleep stay, and so do the changes of timers that are due ([rule 37](crate::docs::semantics#rule-37)).
     ///
     /// Ports of engines that keep the next state in a variable (`nextState = ..`, `SetNextState(..)`) need this. In
     /// `exit`, the request is refused with a warning, and nothing is withdrawn.
@@ -153,8 +154,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.change_state(to);
     }
 
-    /// Withdraws all requests that wait: changes, messages to oneself, timers that are not running yet, and sleep
-    /// ([rule 37](crate::docs::semantics#rule-37)). Running timers go on. In `exit`, nothing is withdrawn.
+    /// Withdraws all requests that wait: changes, messages to oneself, timers that are not running yet, timers that are
+    /// due and wait for their turn, and sleep ([rule 37](crate::docs::semantics#rule-37)). Running timers go on. In
+    /// `exit`, nothing is withdrawn.
     ///
     /// # Examples
     ///
@@ -261,37 +263,40 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Requests a change to the previous state (Buckland's `RevertToPreviousState`).
     ///
-    /// Two of these changes in a row lead back to the same state. If there is no previous state, the request is refused
-    /// with a warning ([rule 9](crate::docs::semantics#rule-9)).
+    /// Two of these changes in a row lead back to the state in which the machine was before them. If there is no previous
+    /// state, the request is refused with a warning ([rule 9](crate::docs::semantics#rule-9)).
     #[inline]
     pub fn revert_state(&mut self) {
         self.ask(Request::Revert);
     }
 
-    /// Requests that the current state is suspended and `over` is entered. [`pop_state`](Self::pop_state) goes back
-    /// ([rule 15](crate::docs::semantics#rule-15)).
+    /// Requests that the current state and its ancestors are suspended and `over` is entered.
+    /// [`pop_state`](Self::pop_state) goes back. If 64 paths of states are already suspended, the request is refused with a
+    /// warning ([rule 15](crate::docs::semantics#rule-15)).
     #[inline]
     pub fn push_state(&mut self, over: impl IntoState<T>) {
         self.ask(Request::Push(over.into_state()));
     }
 
-    /// Requests that the current state is left and the state below it on the stack is resumed. If the stack is empty,
-    /// the request is refused with a warning ([rule 15](crate::docs::semantics#rule-15)).
+    /// Requests that the current state and its ancestors are left, and that the states that were suspended last are
+    /// resumed. If the stack is empty, the request is refused with a warning ([rule 15](crate::docs::semantics#rule-15)).
     #[inline]
     pub fn pop_state(&mut self) {
         self.ask(Request::Pop);
     }
 
-    /// Requests a change to the innermost state that was active last inside `composite`, a state with children. If there
-    /// is none, or if `composite` does not [keep its history](State::keeps_history), this is a change to `composite`, and
-    /// leads to its [initial](State::initial) children ([rule 16](crate::docs::semantics#rule-16)).
+    /// Requests a change to the innermost state that was active last inside `composite`, a state with children. If no
+    /// state was active inside it, or if `composite` does not [keep its history](State::keeps_history), this is a change
+    /// to `composite`, and leads to its [initial](State::initial) children. If `composite` keeps its history and is
+    /// active, it is left and entered again, down to the current state ([rule 16](crate::docs::semantics#rule-16)).
     #[inline]
     pub fn resume_state(&mut self, composite: impl IntoState<T>) {
         self.ask(Request::Resume(composite.into_state()));
     }
 
-    /// Sends a message to the owner itself. It is a request: it is offered to the active states when the callback has
-    /// returned, after the requests that were made before it ([rule 24](crate::docs::semantics#rule-24)).
+    /// Requests that a message is sent to the owner itself. When the callback has returned and the requests that were made
+    /// before this one are carried out, the message is offered to the active states and then to the global state, until
+    /// one of them handles it ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -335,8 +340,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     ///
     /// When the timer is due, the change is requested at the beginning of the owner's tick, before the global state is
     /// updated. Only then are the guards asked; if one refuses the change, the timer still ends. While another state is
-    /// pushed over the state, the timer is paused. A number of seconds that is negative or NaN counts as 0: the timer
-    /// is due in the next tick. A timer of infinite seconds never comes due.
+    /// pushed over the state, the timer is paused. A number of seconds that is negative or NaN counts as 0, with a
+    /// warning: the timer is due in the next tick. A timer of infinite seconds never comes due.
     ///
     /// # Examples
     ///
@@ -383,8 +388,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Sets a timer for a message: sends a message to the machine's own states when [`Owner::now`] has advanced by
-    /// `seconds`. In everything else it is like [`change_state_after`](Self::change_state_after).
+    /// Sets a timer for a message: sends a message to the owner itself when [`Owner::now`] has advanced by `seconds`. In
+    /// everything else, this timer is like one set by [`change_state_after`](Self::change_state_after).
     ///
     /// # Examples
     ///
@@ -436,12 +441,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Puts the machine to sleep: its states are not updated until it wakes ([rule 26](crate::docs::semantics#rule-26)).
     ///
-    /// The machine wakes when one of its timers comes due, at any change of state, when a state handles a message, and
-    /// when the game [wakes](crate::StateMachine::wake) it. The global state is still updated, unless it is
-    /// [passive](State::is_passive).
+    /// The machine wakes when one of its timers comes due, at any change of state, when a state or the global state
+    /// handles a message, and when the game [wakes](crate::StateMachine::wake) it. While the machine sleeps, the global
+    /// state is still updated, unless it is [passive](State::is_passive).
     ///
-    /// The machine falls asleep when the callback has returned and everything that it asked for has been carried out.
-    /// If the state was changed by this, the machine stays awake.
+    /// The machine falls asleep when the callback has returned and its requests have been carried out. If one of these
+    /// requests changes the state, the machine stays awake.
     ///
     /// # Examples
     ///
@@ -483,7 +488,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Puts the machine to [sleep](Self::sleep) until [`Owner::now`] has advanced by `seconds`, or until something else
-    /// wakes it. A number of seconds that is negative or NaN counts as 0: the machine is updated in the next tick.
+    /// wakes it. A number of seconds that is negative or NaN counts as 0, with a warning: the machine is updated in the
+    /// next tick.
     ///
     /// # Examples
     ///
@@ -521,12 +527,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Changes state within the call. First the requests made before are carried out, then this change, each with the
+    /// Changes state within the call. First the requests made earlier are carried out, then this change, each with the
     /// requests of its callbacks. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)).
-    /// Returns whether the change was made. It is refused with a warning in `exit`.
+    /// Returns whether the change was made. In `exit`, the change is refused with a warning.
     ///
-    /// This does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by line;
-    /// otherwise use [`change_state`](Self::change_state).
+    /// This method does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by
+    /// line; otherwise use [`change_state`](Self::change_state).
     ///
     /// # Examples
     ///
@@ -561,8 +567,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.execute_now(Order::Behind, to.into_state(), owner, cx)
     }
 
-    /// Changes state within the call, as [`change_state_now`](Self::change_state_now) does, but ahead of the requests that
-    /// wait: these are carried out next, before the call returns ([rule 11](crate::docs::semantics#rule-11)).
+    /// Changes state within the call, as [`change_state_now`](Self::change_state_now) does, but ahead of the requests made
+    /// earlier. These are carried out after the change, before the requests of its callbacks and before the call returns
+    /// ([rule 11](crate::docs::semantics#rule-11)).
     ///
     /// # Examples
     ///
@@ -603,10 +610,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.execute_now(Order::Ahead, to.into_state(), owner, cx)
     }
 
-    /// Sends a message to the owner itself within the call. First the requests made before are carried out. Then the
-    /// message is offered to the active states, and their requests are carried out. The rest of the callback runs
-    /// afterwards ([rule 24](crate::docs::semantics#rule-24)). Returns whether the message was handled. It is refused
-    /// with a warning in `exit`.
+    /// Sends a message to the owner itself within the call. First the requests made earlier are carried out. Then the
+    /// message is offered to the active states and the global state, and their requests are carried out. The rest of the
+    /// callback runs afterwards ([rule 24](crate::docs::semantics#rule-24)). Returns whether the message was handled. In
+    /// `exit`, the message is refused with a warning.
     ///
     /// Buckland's C++ handles a telegram to oneself in this way. Otherwise use [`send`](Self::send).
     ///
@@ -642,8 +649,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Sends a message to the owner itself within the call, as [`send_now`](Self::send_now) does, but ahead of the requests
-    /// that wait: the state that requested them hears the message. Then they are carried out, before the requests of its
-    /// handler and before the call returns ([rule 24](crate::docs::semantics#rule-24)). A handler can withdraw them, with
+    /// made earlier. So the state that has made these requests still gets the message. When the first `on_message` has
+    /// returned, the earlier requests are carried out, and after them the requests of this `on_message`, all before the
+    /// call returns ([rule 24](crate::docs::semantics#rule-24)). An `on_message` can withdraw the earlier requests, with
     /// [`replace_state`](Self::replace_state) for example.
     ///
     /// # Examples
@@ -698,15 +706,15 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.view().previous.as_option()
     }
 
-    /// Returns the state that runs beside every other.
+    /// Returns the state that runs beside every other state.
     #[must_use]
     pub fn global(&self) -> Option<&StateRef<T>> {
         self.machines.global().as_option()
     }
 
-    /// Returns the innermost state that the change under way leads to: in its guards, in `exit`, `suspend`, `enter` and
-    /// `resume`. `None` in all other callbacks, and when a pop leads to no state
-    /// ([rule 8](crate::docs::semantics#rule-8)).
+    /// Returns the innermost state that the change under way leads to: in the guards of the change, and in its `exit`,
+    /// `suspend`, `enter` and `resume`. `None` in all other callbacks, in the `enter` and `exit` of a start and a stop, and
+    /// when a pop leads to no state ([rule 8](crate::docs::semantics#rule-8)).
     ///
     /// # Examples
     ///
@@ -757,8 +765,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.path().any(|active| active.is::<S>())
     }
 
-    /// Returns how long the current state has been active, in seconds by [`Owner::now`]. Before any state was entered,
-    /// the time counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
+    /// Returns how long the current state has been active, in seconds by [`Owner::now`]. If it has not been entered, the
+    /// time counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         let entered_at = self.entered_at.get(self.nth).copied();
@@ -766,7 +774,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
-    /// ancestor goes on while its children change ([rule 18](crate::docs::semantics#rule-18)).
+    /// ancestor goes on while the states inside it change ([rule 18](crate::docs::semantics#rule-18)).
     ///
     /// # Examples
     ///
@@ -817,8 +825,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.view().time_in(state, now::<T>(cx))
     }
 
-    /// Returns whether any request is waiting: one that this callback has made, or an earlier one that is carried out
-    /// after it. Requests made in `exit` are refused, so they never wait ([rule 24](crate::docs::semantics#rule-24)).
+    /// Returns whether any request is waiting, whether this callback or an earlier one has made it. Requests made in `exit`
+    /// are refused, so they never wait ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -871,7 +879,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.view(self.nth)
     }
 
-    /// Returns the number that a state stores under `key`.
+    /// Returns the number that the state with the scope `by` stores under `key`.
     pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
         self.machines.noted(self.nth, by, key)
     }
@@ -949,16 +957,17 @@ pub(crate) trait Machines<T: Owner> {
         message: &T::Message,
         cx: &mut T::Context<'_>,
     ) -> bool;
-    /// Returns the machine's seat, unless a batch stores its data in columns.
+    /// Returns the machine's seat; `None` if a batch stores the machine's data in columns.
     fn seat(&self, _nth: usize) -> Option<&Seat<T>> {
         None
     }
-    /// Carries out the requests made so far, and then lends the owner and the seat, if the machine has one.
+    /// Carries out the requests made so far, and then lends the owner and the seat to `act`. Does nothing if a batch stores
+    /// the machine's data in columns.
     fn lend(&mut self, _nth: usize, _owner: &mut T, _cx: &mut T::Context<'_>, _act: ActOnSeat<'_, T>) {}
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
-    /// Returns the number that a state stores under a key.
+    /// Returns the number that the state with the scope `by` stores under a key.
     fn noted(&self, _nth: usize, _by: Scope, _key: u32) -> Option<f64> {
         None
     }
@@ -969,21 +978,23 @@ pub(crate) trait Machines<T: Owner> {
     /// Records that the state whose callback is running has nothing to do in a tick for `seconds` after its entry, as long as
     /// it has this revision.
     fn be_quiet(&mut self, _nth: usize, _seconds: f64, _revision: usize) {}
-    /// Returns when each of `count` machines, from the `nth` on, entered a state, if these times are stored in a column.
+    /// Returns when each of `count` machines, from the `nth` on, entered a state. `None` if these times are not stored in
+    /// columns, or if one of these machines may already be in another state.
     fn entries(&self, _nth: usize, _count: usize, _state: &dyn State<T>) -> Option<Entries<'_>> {
         None
     }
-    /// Returns which of up to 64 machines, from the `nth` on, have made a request or changed since the callback began, one bit
-    /// for each. All other machines are still in the states in which they were, on the same path.
+    /// Returns which of up to 64 machines, from the `nth` on, may have made a request or changed state since the callback began,
+    /// one bit for each. All other machines are still in the same states as then.
     fn have_acted(&self, _nth: usize, count: usize) -> u64 {
         u64::MAX >> (64 - count)
     }
-    /// Returns the number of a state, with which many machines can request a change to it. `None` if a number is not enough.
+    /// Returns the number with which many machines can request a change to a state. `None` if such a change cannot be
+    /// requested by number.
     fn number_of(&mut self, _to: &StateRef<T>) -> Option<u32> {
         None
     }
-    /// Requests a change to the state with a number. This works only if neither the machine nor one after it has made a
-    /// request. Returns whether the request was made.
+    /// Requests a change to the state with the number `to`. This works only if neither the machine nor one after it has made
+    /// a request. Returns whether the request was made.
     fn ask_number(&mut self, _nth: usize, _to: u32) -> bool {
         false
     }
@@ -994,11 +1005,11 @@ pub(crate) trait Machines<T: Owner> {
 pub(crate) enum Order {
     /// Behind the requests that wait.
     Behind,
-    /// Ahead of them.
+    /// Ahead of the requests that wait.
     Ahead,
 }
 
-/// The times at which consecutive machines entered a state.
+/// The times at which consecutive machines entered a state, in seconds.
 pub(crate) struct Entries<'e> {
     /// The times, row by row.
     pub(crate) times: &'e [f64],
@@ -1017,7 +1028,7 @@ pub(crate) struct View<'v, T: Owner> {
     pub(crate) ancestors: &'v [StateRef<T>],
     /// When the current state was entered, in seconds.
     pub(crate) entered_at: f64,
-    /// When each ancestor was entered. Empty if no times are stored.
+    /// When each ancestor was entered, in seconds. Empty if no times are stored.
     pub(crate) ancestors_entered_at: &'v [f64],
 }
 
@@ -1043,7 +1054,7 @@ impl<T: Owner> View<'_, T> {
         Some(time_since(self.entered_at(depth), now))
     }
 
-    /// Returns when the state at a depth was entered.
+    /// Returns when the active state at a depth was entered, in seconds.
     #[inline]
     pub(crate) fn entered_at(&self, depth: usize) -> f64 {
         match self.ancestors.get(depth) {
@@ -1053,23 +1064,23 @@ impl<T: Owner> View<'_, T> {
     }
 }
 
-/// The entry time of a state that has not been entered: a machine was created with it, and has not been started.
+/// The entry time of a state that has not been entered, for example because its machine has not been started.
 pub(crate) const NEVER: f64 = f64::NAN;
 
-/// Returns the entry time for measuring the time in a state. If the state was not entered, this is 0 ([rule
-/// 18](crate::docs::semantics#rule-18)).
+/// Returns the time from which the time in a state counts: its entry time, or 0 if it has not been entered
+/// ([rule 18](crate::docs::semantics#rule-18)).
 #[inline]
 pub(crate) fn time_or_zero(entered_at: f64) -> f64 {
     if entered_at.is_nan() { 0.0 } else { entered_at }
 }
 
-/// Returns how long ago a state was entered.
+/// Returns how many seconds ago a state was entered.
 #[inline]
 pub(crate) fn time_since(entered_at: f64, now: f64) -> f64 {
     now - time_or_zero(entered_at)
 }
 
-/// A request that a callback makes.
+/// A request that a callback or a call from outside makes.
 pub(crate) enum Request<T: Owner> {
     Change(StateRef<T>),
     /// A change to a singleton.
@@ -1081,7 +1092,7 @@ pub(crate) enum Request<T: Owner> {
     Pop,
     Resume(StateRef<T>),
     Send(Box<T::Message>),
-    /// A timer to set.
+    /// A timer to set, or a number to store.
     After(Box<After<T>>),
     /// The request of a timer that is due.
     Due(Box<Timer<T>>),
@@ -1103,7 +1114,7 @@ impl<T: Owner> Request<T> {
         Self::After(Box::new(After { seconds, scope: Scope::Machine, then }))
     }
 
-    /// Sets the scope of the callback that makes the request.
+    /// Returns the request as made by a callback with this scope. Only a request for a timer stores the scope.
     pub(crate) fn of(mut self, scope: Scope) -> Self {
         if let Self::After(after) = &mut self {
             after.scope = scope;
@@ -1116,7 +1127,7 @@ impl<T: Owner> Request<T> {
         !matches!(self, Self::Send(_) | Self::After(_) | Self::Due(_) | Self::Sleep(_))
     }
 
-    /// Returns whether it stores a number for a state. States from files do this; callbacks cannot.
+    /// Returns whether it stores a number for a state. Only states from files make such requests.
     pub(crate) fn is_note(&self) -> bool {
         matches!(self, Self::After(after) if after.then.is_note())
     }

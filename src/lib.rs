@@ -2,10 +2,10 @@
 //!
 //! You write a state once, as a small type that implements [`State`] for your character. A [`StateMachine`] knows which
 //! state the character is in, and calls `enter`, `update` and `exit`. [The rules](docs::semantics) define the order of
-//! these calls. States hold no data of a character, so one state object serves all characters.
+//! these calls. A state usually holds no data of a character, so one state object serves all characters.
 //!
 //! The [tour](docs::tour) teaches the crate in ten steps, with one character that learns something new in each step. This
-//! page lists what there is. Each example on it is complete.
+//! page is an overview of the crate. Each of its examples is complete.
 //!
 //! # An owner, its states, a machine
 //!
@@ -67,21 +67,21 @@
 //! |---|---|
 //! | `change_state(&Chase)` | the `exit` of the current state, then the `enter` of `Chase` |
 //! | `ensure_state(&Chase)` | the same, unless `Chase` is active already |
-//! | `force_state(&Dead)` | a change that the current state cannot refuse |
+//! | `force_state(&Dead)` | a change that the active states cannot refuse |
 //! | `revert_state()` | a change to the previous state |
 //! | `push_state(&Paused)`, `pop_state()` | a state on top of the current one, and back |
 //! | `resume_state(&Patrol)` | a change to the state inside `Patrol` that was active last |
 //! | `send(message)` | a message to the owner itself |
-//! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | the same change, or the same message, after this number of seconds |
-//! | `sleep()`, `sleep_for(2.5)` | no updates until something happens, or for this number of seconds |
+//! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | such a change or message after 2.5 seconds |
+//! | `sleep()`, `sleep_for(2.5)` | no updates until something wakes the machine, or for at most 2.5 seconds |
 //!
 //! A request is carried out when the callback has returned. Several requests are carried out in the order in which they
 //! were made. So the code after `fsm.change_state(&Wander)` still runs in the old state. The requests of an `enter` are
 //! carried out when the change is complete. A request made in `exit` is refused, because a change is already under way.
 //! If a port from C++ or C# needs the change within the call, use `change_state_now` and `send_now`.
 //!
-//! [`StateMachine`] has methods of the same names, for use from outside a callback. They act at once and return whether
-//! the request was carried out.
+//! [`StateMachine`] has methods of the same names, for use from outside a callback. They act at once. If a request can be
+//! refused, its method returns whether it was carried out.
 //!
 //! # The global state
 //!
@@ -129,11 +129,11 @@
 //! # Messages, and states inside states
 //!
 //! A state can lie inside another one, its [`parent`](State::parent). While the state is active, its parent is active
-//! too, and the parent's `update` and `on_message` also run. A state with children says which child comes first, with
+//! too, and the parent's `update` also runs. A state with children can name the child that is entered first, with
 //! [`initial`](State::initial): a change to this state also enters that child, and so does [`start`](StateMachine::start).
 //! A change between two children leaves their parent active.
 //!
-//! A message is offered to the innermost state first, then to its parents, and last to the global state, until one of
+//! A message is offered to the innermost state first, then to its ancestors, and last to the global state, until one of
 //! them returns `true`.
 //!
 //! ```
@@ -205,7 +205,7 @@
 //!
 //! `push_state` puts a state on top of the current one, for example a pause menu or a stagger, and `pop_state` goes
 //! back. The state below is suspended, and its time is paused. `resume_state` goes back into a state with children, to
-//! the child that was active last, if [its history is kept](State::keeps_history).
+//! the innermost state that was active last in it, if [its history is kept](State::keeps_history).
 //!
 //! ```
 //! use demeanor::{Fsm, Owner, State, StateMachine};
@@ -267,7 +267,7 @@
 //!
 //! # Many owners
 //!
-//! A [`Batch`] holds many owners with their machines. It keeps them sorted by state, so that all owners of one state
+//! A [`Batch`] holds many owners with their machines. It keeps them sorted by state, so that all owners in one state
 //! lie side by side and are updated in one loop. You use the same states, and each owner gets its callbacks in the same
 //! order as with a machine of its own. You find an owner by its key. The tour has [an example](docs::tour#7-many-dogs).
 //!
@@ -281,15 +281,16 @@
 //! The owner itself can be told, too: [`Owner::on_change`] is called for each change before the new state's `enter`,
 //! and for each change that a guard refuses. [`Owner::after_change`] is called when a change is complete.
 //!
-//! For many owners, a [`Journal`] lists the changes and a [`Flow`] counts them. A flow can be drawn as a [diagram], and
-//! shows which exits of a file no test has taken. A journal can be written as a [trace](journal::Trace) for Perfetto.
+//! For many owners, a [`Journal`] lists the changes and a [`Flow`] counts them. A flow can be drawn as a [diagram]. It
+//! also shows which exits in a definition file no test has taken. A journal can be written as a [trace](journal::Trace)
+//! for Perfetto.
 //! [A page of these docs](docs::journal) shows all of this.
 //!
 //! # Features
 //!
 //! | feature | gives |
 //! |---|---|
-//! | `std` (default) | [`Batch`], [`Journal`], [`diagram`], [`DigestHasher`]; without it the crate is `no_std` with `alloc` |
+//! | `std` (default) | [`Batch`], [`Journal`], [`Flow`], [`diagram`], [`DigestHasher`]; without it, `no_std` with `alloc` |
 //! | `parallel` | `Batch::par_update`, `Batch::par_broadcast` and `Batch::par_extend`: on all cores |
 //! | `definition` | module `definition`: machines from files that a designer edits; needs `std` |
 //! | `script` | conditions and behaviors of such a file, written in Rhai |
@@ -300,14 +301,15 @@
 //!
 //! # Further reading
 //!
-//! The module [`docs`] has the pages: the [tour](docs::tour), a [cookbook](docs::cookbook), the [rules](docs::semantics) with the tests for each, how to
-//! [port](docs::porting) from C#, C++ and other libraries, [files](docs::definitions) that a designer edits,
-//! [saved games](docs::saving), [tests](docs::testing), and [why nothing happens](docs::why).
+//! The module [`docs`] has the pages: the [tour](docs::tour), a [cookbook](docs::cookbook), the
+//! [rules](docs::semantics) with the tests for each, how to [port](docs::porting) from C#, C++ and other libraries,
+//! [files](docs::definitions) that a designer edits, [saved games](docs::saving), [tests](docs::testing), and [why
+//! nothing happens](docs::why).
 #![cfg_attr(not(feature = "std"), no_std)]
 // On docs.rs, each item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The core contains functions that only definitions call, because it does not name the features built on it. A build with
-// definitions finds dead code.
+// The core contains functions that only definitions call. Because the core does not name the features that are built on it,
+// these functions have no `cfg`. A build with definitions still finds functions that nothing calls.
 #![cfg_attr(not(feature = "definition"), allow(dead_code, unused_imports))]
 
 extern crate alloc;

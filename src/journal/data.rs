@@ -39,7 +39,7 @@ struct RefusalData {
 struct StaysData {
     state: Box<str>,
     seconds: f64,
-    /// The number of stays of each length, shortest first.
+    /// The number of stays in each range of lengths, the shortest lengths first.
     lengths: Vec<u64>,
 }
 

@@ -5,14 +5,14 @@ use std::fmt;
 use crate::change::{Cause, Guard};
 use crate::shown::shown;
 
-/// The number of a state's name in the entries of a journal.
+/// The number that stands for a state's name in the entries of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Symbol(pub(super) u16);
 
 impl Symbol {
     /// No state.
     pub(crate) const NONE: Self = Self(u16::MAX);
-    /// All names after the numbers have run out.
+    /// All names that came after the numbers had run out.
     pub(crate) const OTHER: Self = Self(u16::MAX - 1);
 
     /// Returns the symbol with a number, if there is one.
@@ -25,24 +25,25 @@ impl Symbol {
 #[derive(Clone)]
 pub(super) struct Recorded<K> {
     pub(super) owner: K,
+    /// The number of the entry's time in the journal.
     pub(super) moment: u32,
     pub(super) time_in_state: f32,
     pub(super) way: Way,
 }
 
-/// The data of an entry that decides what it is counted as.
+/// The data by which entries are counted: entries with the same way are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Way {
     pub(super) from: Symbol,
     pub(super) to: Symbol,
-    /// The state whose guard has refused the change.
+    /// The state whose guard has refused the change; `NONE` if the change was made.
     pub(super) refused_by: Symbol,
     pub(super) cause: Cause,
     pub(super) guard: Option<Guard>,
 }
 
 impl Way {
-    /// Creates the way from one state to another. `refused_by` is the guard that has refused it, and the guard's state.
+    /// Creates the way from one state to another. `refused_by` is the guard that has refused the change, and the guard's state.
     pub(crate) fn new((from, to): (Symbol, Symbol), cause: Cause, refused_by: Option<(Guard, Symbol)>) -> Self {
         let (guard, refused_by) = refused_by.map_or((None, Symbol::NONE), |(guard, state)| (Some(guard), state));
         Self { from, to, refused_by, cause, guard }
@@ -67,23 +68,23 @@ impl<K> Recorded<K> {
     }
 }
 
-/// A change that a [`Journal`](super::Journal) has recorded.
+/// A change, made or refused, that a [`Journal`](super::Journal) has recorded.
 ///
 /// It is displayed as `2.5 s: 7: Closed -> Open (change), after 2.5 s`, where 7 is the owner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry<'j, K> {
-    /// The owner that changed state.
+    /// The owner whose change was made or refused.
     pub owner: K,
-    /// When it happened, in seconds, by [`Owner::now`](crate::Owner::now).
+    /// When the change was made or refused, in seconds, by [`Owner::now`](crate::Owner::now).
     pub time: f64,
-    /// The name of the state that was left; `None` when there was none.
+    /// The name of the state that was left, or would have been; `None` when there was none.
     pub from: Option<&'j str>,
-    /// The name of the state that was entered, or would have been; `None` when a pop led to no state.
+    /// The name of the state that was entered, or would have been; `None` when the change was a pop to no state.
     pub to: Option<&'j str>,
     /// What requested the change.
     pub cause: Cause,
-    /// The guard that has refused it, if it was not made.
+    /// The guard that has refused the change; `None` if the change was made.
     pub refused: Option<Refused<'j>>,
     /// How many seconds `from` had been active.
     pub time_in_state: f64,
@@ -95,9 +96,9 @@ pub struct Entry<'j, K> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Refused<'j> {
-    /// The guard of the state.
+    /// Which of the state's guards refused the change.
     pub guard: Guard,
-    /// The state's name.
+    /// The name of the state that the guard belongs to.
     pub state: &'j str,
 }
 
@@ -119,7 +120,7 @@ impl<K: fmt::Debug> fmt::Display for Entry<'_, K> {
     }
 }
 
-/// The states of an entry, displayed as `Closed -> Open (change)`.
+/// The states and the cause of an entry, displayed as `Closed -> Open (change)`.
 pub(super) struct Ways<'w> {
     pub(super) from: Option<&'w str>,
     pub(super) to: Option<&'w str>,

@@ -9,14 +9,14 @@ use crate::change::{Cause, Change, Guard, Outcome};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// Counts how often each state has led to each other state, how often which guard has refused this, and how long owners stayed
-/// in each state.
+/// Counts how often each state has led to which state, how often which guard has refused such a change, and how long owners
+/// stayed in each state.
 ///
-/// You get one from a [`Journal`](super::Journal). You can also fill one yourself, in [`Owner::on_change`]. With the
-/// feature `serde` it can be written and read in any format. States are written by name, so that flows of several runs
-/// can be [merged](Self::merge).
+/// You get a flow from a [`Journal`](super::Journal). You can also fill one yourself, in [`Owner::on_change`]. With the
+/// feature `serde`, a flow can be written and read in any format. States are counted by name, so that flows of several
+/// runs can be [merged](Self::merge).
 ///
-/// It is displayed as two tables: the changes, made and refused, and the states with the lengths of the stays in them.
+/// A flow is displayed as two tables: the changes, made and refused, and the states with the lengths of the stays in them.
 /// [`docs::why`](crate::docs::why#all-of-them) explains the columns.
 ///
 /// # Examples
@@ -86,7 +86,7 @@ pub struct FlowChange<'f> {
     pub count: u64,
 }
 
-/// How often a guard has refused one change.
+/// How often a guard has refused a change from one state to another.
 ///
 /// It is displayed as `Closed -> Open (change), refused by Closed.can_exit: 2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub struct FlowRefusal<'f> {
     pub to: Option<&'f str>,
     /// What requested the change.
     pub cause: Cause,
-    /// The guard that has refused it.
+    /// The guard that has refused the change.
     pub refused: Refused<'f>,
     /// The number of refusals.
     pub count: u64,
@@ -125,7 +125,7 @@ impl Flow {
         Self::default()
     }
 
-    /// Counts a change, made or refused, that [`Owner::on_change`] gets.
+    /// Counts a change, made or refused, that [`Owner::on_change`] has received.
     pub fn note<T: Owner>(&mut self, change: &Change<'_, T>) {
         let name = |state: &StateRef<T>| -> Box<str> { state.name().into() };
         let (from, to) = (change.from.map(name), change.to.map(name));
@@ -150,13 +150,13 @@ impl Flow {
         }
     }
 
-    /// Returns whether nothing has been counted.
+    /// Returns whether no change, made or refused, has been counted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// Iterates over the changes that were made, by the states' names.
+    /// Iterates over the changes that were made, sorted by the states' names.
     pub fn changes(&self) -> impl Iterator<Item = FlowChange<'_>> {
         self.counts.iter().filter(|(way, _)| way.refused_by.is_none()).map(|(way, count)| FlowChange {
             from: way.from.as_deref(),
@@ -166,7 +166,7 @@ impl Flow {
         })
     }
 
-    /// Iterates over the changes that a guard has refused, by the states' names.
+    /// Iterates over the changes that a guard has refused, sorted by the states' names.
     pub fn refusals(&self) -> impl Iterator<Item = FlowRefusal<'_>> {
         self.counts.iter().filter_map(|(NamedWay { from, to, cause, refused_by }, count)| {
             let (guard, state) = refused_by.as_ref()?;
@@ -175,7 +175,7 @@ impl Flow {
         })
     }
 
-    /// Iterates over the states that an owner has left, with the lengths of the stays in them, by the states' names.
+    /// Iterates over the states that an owner has left, with the lengths of the stays in them, sorted by the states' names.
     pub fn stays(&self) -> impl Iterator<Item = (&str, &Stays)> {
         self.stays.iter().map(|(state, stays)| (&**state, stays))
     }
@@ -194,8 +194,8 @@ impl Flow {
         changes.chain(refusals).flatten().collect()
     }
 
-    /// Returns the counts of the states for which `is_meant` returns `true`: changes and refusals from one of these
-    /// states to one of them, and how long owners stayed in them.
+    /// Returns the counts of the states for which `is_meant` returns `true`: the changes and refusals between these states,
+    /// and how long owners stayed in them. Changes from no state to one of these states, and from one to none, are included.
     ///
     /// # Examples
     ///
@@ -225,7 +225,7 @@ impl Flow {
         part
     }
 
-    /// Adds to a count. The sum saturates, because a number from a file may be of any size.
+    /// Adds `more` to a count. The sum saturates, because a number from a file may be of any size.
     pub(super) fn add(&mut self, way: NamedWay, more: u64) {
         let count = self.counts.entry(way).or_default();
         *count = count.saturating_add(more);
@@ -259,7 +259,7 @@ impl fmt::Display for Flow {
     }
 }
 
-/// Writes a table with an empty line above it, unless it has no rows.
+/// Writes a table, with `head` as its first line. Writes nothing if there are no rows.
 fn write_table<const N: usize>(f: &mut fmt::Formatter<'_>, head: [&str; N], rows: &[[String; N]]) -> fmt::Result {
     if rows.is_empty() {
         return Ok(());

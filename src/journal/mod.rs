@@ -1,7 +1,7 @@
 //! The changes of many owners: a [`Journal`] lists them, and a [`Flow`] counts them (rule 29).
 
-// The layer `journal`, which includes `diagram`. It knows states and the keys of a batch. It does not know the code that
-// writes the journal.
+// This folder and `diagram` are the layer `journal`. The layer knows states and the keys of a batch. It does not know the
+// code that writes the journal.
 
 #[cfg(feature = "serde")]
 mod data;
@@ -30,15 +30,15 @@ use crate::state::StateRef;
 
 /// The last changes of some owners, made or refused, and counts of all their changes.
 ///
-/// A batch writes a journal by itself when you pass it one with [`Batch::set_journal`](crate::Batch::set_journal). The entries
-/// then have the order of
-/// [rule 19](crate::docs::semantics#rule-19), on any number of threads. A cast writes one, too, with
-/// [`Members::set_journal`](crate::Members::set_journal). For machines that are in neither, call [`note`](Self::note)
-/// in [`Owner::on_change`]. `K` is the type that identifies an owner: a key, or a number or entity of the game.
+/// A batch writes a journal by itself when you pass it one with [`Batch::set_journal`](crate::Batch::set_journal). The
+/// entries then have the order of [rule 19](crate::docs::semantics#rule-19), on any number of threads. A cast also writes
+/// a journal by itself when you pass it one with [`Members::set_journal`](crate::Members::set_journal). For machines that
+/// are in neither, call [`note`](Self::note) in [`Owner::on_change`]. `K` is the type that identifies an owner: a key, or
+/// a number or entity of the game.
 ///
 /// An entry takes 24 bytes if `K` takes 8. States are recorded by name: two states with one name are one state in a
-/// journal, and beyond 65 000 names all other states are `(others)`. The time for which a state was active is kept to
-/// seven digits.
+/// journal. A journal knows about 65 000 names; all states with later names are recorded as `(others)`. The time for which
+/// a state was active is kept to seven digits.
 ///
 /// # Examples
 ///
@@ -78,18 +78,18 @@ pub struct Journal<K = Key> {
     entries: VecDeque<Recorded<K>>,
     /// The times at which entries were written, in seconds. Each time is listed once.
     moments: VecDeque<f64>,
-    /// The number of the first of these times.
+    /// The number of the first time in `moments`. An entry stores the number of its time.
     first_moment: u32,
     names: Vec<Box<str>>,
     by_name: HashMap<Box<str>, Symbol>,
-    /// The counts of all changes that have been recorded since the journal was cleared.
+    /// The counts of all changes that have been recorded since the journal was last cleared.
     tally: Tally,
-    /// How many changes had been recorded when it was cleared.
+    /// How many changes had been recorded when the journal was last cleared; 0 if it never was.
     cleared: u64,
 }
 
 impl<K: Clone> Journal<K> {
-    /// Creates a journal that keeps the last `entries` changes. With 0, it only counts.
+    /// Creates a journal that keeps the last `entries` changes. If this number is 0, the journal only counts changes.
     #[must_use]
     pub fn new(entries: usize) -> Self {
         Self {
@@ -147,8 +147,8 @@ impl<K: Clone> Journal<K> {
         self.write(owner, (from, to), cause, refused_by, (now, time_in_state));
     }
 
-    /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a change, made
-    /// or refused, that [`Owner::on_change`] receives.
+    /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a change that
+    /// was made or refused. Exits, enters, starts and stops are not recorded.
     ///
     /// # Examples
     ///
@@ -214,8 +214,8 @@ impl<K: Clone> Journal<K> {
         self.entries.is_empty()
     }
 
-    /// Returns how many changes have been recorded, whether or not their entries are still kept. Subtract an earlier number to
-    /// get the number of changes since then.
+    /// Returns how many changes, made or refused, have been recorded, whether or not their entries are still kept. Subtract an
+    /// earlier number to get the number of changes since then.
     ///
     /// # Examples
     ///
@@ -247,7 +247,7 @@ impl<K: Clone> Journal<K> {
         self.entries.iter().map(|recorded| self.entry(recorded))
     }
 
-    /// Iterates over the entries of one owner, the oldest first.
+    /// Iterates over the entries of one owner that are kept, the oldest first.
     pub fn of(&self, owner: K) -> impl DoubleEndedIterator<Item = Entry<'_, K>>
     where
         K: PartialEq,
@@ -255,7 +255,8 @@ impl<K: Clone> Journal<K> {
         self.entries.iter().filter(move |recorded| recorded.owner == owner).map(|recorded| self.entry(recorded))
     }
 
-    /// Returns the counts of all changes that have been recorded, whether or not their entries are still kept.
+    /// Returns the counts of all changes that have been recorded since the journal was last cleared, whether or not their
+    /// entries are still kept.
     #[must_use]
     pub fn flow(&self) -> Flow {
         self.tally.flow(|symbol| self.name(symbol))
@@ -285,7 +286,7 @@ impl<K: Clone> Journal<K> {
 
 /// Methods for code that writes the journal.
 impl<K: Clone> Journal<K> {
-    /// Returns the number of a name in the entries.
+    /// Returns the symbol that stands for a name in the entries; [`Symbol::OTHER`] when the symbols have run out.
     pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
         if let Some(symbol) = self.by_name.get(name) {
             return *symbol;
@@ -296,7 +297,7 @@ impl<K: Clone> Journal<K> {
         symbol
     }
 
-    /// Returns the number of the time at which the next entries are written.
+    /// Returns the number of the time `at`, in seconds, at which the next entries are written.
     pub(crate) fn moment(&mut self, at: f64) -> u32 {
         if self.entries.is_empty() {
             self.moments.clear();
@@ -309,7 +310,7 @@ impl<K: Clone> Journal<K> {
         self.first_moment.wrapping_add(last)
     }
 
-    /// Records changes that are counted together. Each has its owner, and how many seconds the state had been active.
+    /// Records changes that are counted together. Each has its owner, and how many seconds the old state had been active.
     pub(crate) fn record(
         &mut self,
         way: Way,

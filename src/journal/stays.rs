@@ -2,19 +2,22 @@
 
 use std::ops::Range;
 
-/// The number of lengths: one below 1/1024 of a second, then each twice as long as the one before.
+/// The number of ranges of lengths. The first range ends at 1/1024 of a second. Each later range ends at twice the length at
+/// which it begins, but the last one has no end.
 const LENGTHS: usize = 32;
 
-/// The power of two at which the second length begins.
+/// The power of two, in seconds, at which the second range begins.
 const SHORTEST: i32 = -10;
 
-/// The exponent of the first length, as a float stores it.
+/// The largest exponent in the first range, as a float stores it.
 const BEFORE_SECOND: usize = (1023 + SHORTEST - 1).unsigned_abs() as usize;
 
-/// The longest stay that is counted, so that a sum of stays stays finite.
+/// The most seconds that one stay adds to the sum, so that the sum remains finite.
 const LONGEST: f64 = f32::MAX as f64;
 
-/// How long owners stayed in a state before they left it, as a histogram: each length is twice as long as the one before.
+/// How long owners stayed in a state before they left it, as a histogram. It counts the stays in ranges of lengths, such as 0.5
+/// to 1 second. Each range ends at twice the length at which it begins, except for the first, which is 0 to 1/1024 second, and
+/// the last, which has no end.
 ///
 /// # Examples
 ///
@@ -36,8 +39,8 @@ pub struct Stays {
 }
 
 impl Stays {
-    /// Counts one more stay of this many seconds. NaN counts as 0, and an infinite stay as the longest that a journal can
-    /// count.
+    /// Counts one more stay of this many seconds. A negative number and NaN count as 0, and a number above [`f32::MAX`], such
+    /// as infinity, counts as [`f32::MAX`].
     #[inline]
     pub fn note(&mut self, seconds: f64) {
         let seconds = seconds.clamp(0.0, LONGEST);
@@ -52,7 +55,7 @@ impl Stays {
         self.counts.iter().fold(0, |all: u64, count| all.saturating_add(*count))
     }
 
-    /// Returns how many seconds owners stayed on average; `None` if no owner has left.
+    /// Returns how many seconds owners stayed on average; `None` if no owner has left the state.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean of so many is right to as many digits")]
     pub fn mean(&self) -> Option<f64> {
@@ -60,14 +63,14 @@ impl Stays {
         (count > 0).then(|| self.seconds / count as f64)
     }
 
-    /// Iterates over the lengths that occurred, in seconds, with how often each occurred; the shortest first.
+    /// Iterates over the ranges of lengths that occurred, in seconds, with the number of stays in each; the shortest first.
     pub fn lengths(&self) -> impl Iterator<Item = (Range<f64>, u64)> {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(nth, count)| (length(nth), *count))
     }
 
-    /// Returns the length in which a share of the stays ends, from 0 for the shortest to 1 for the longest; 0.5 gives
-    /// the median. `None` if no owner has left.
+    /// Returns the range of lengths, in seconds, that contains a quantile of the stays. A `share` of 0 gives the shortest
+    /// stay, 0.5 the median, and 1 the longest. `None` if no owner has left the state.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share of so many is right to as many digits")]
     pub fn quantile(&self, share: f64) -> Option<Range<f64>> {
@@ -80,14 +83,14 @@ impl Stays {
         found.map(|(length, _)| length)
     }
 
-    /// Adds the stays in another state, or of another period.
+    /// Adds other stays, for example those in another state or of another run.
     pub fn merge(&mut self, other: &Self) {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count = count.saturating_add(other));
         self.seconds = (self.seconds + other.seconds).min(f64::MAX);
     }
 }
 
-/// Returns the index of the length that contains a number of seconds, which must not be negative.
+/// Returns the index of the range that contains a number of seconds, which must not be negative.
 #[inline]
 fn length_of(seconds: f64) -> usize {
     // The bits above the 52 bits of the fraction are the exponent, with its bias of 1023.
@@ -95,6 +98,7 @@ fn length_of(seconds: f64) -> usize {
     usize::from(power).saturating_sub(BEFORE_SECOND).min(LENGTHS - 1)
 }
 
+/// Returns the range with an index, in seconds.
 fn length(nth: usize) -> Range<f64> {
     let power = |nth: usize| 2_f64.powi(i32::try_from(nth).unwrap_or(0) + SHORTEST - 1);
     let start = if nth == 0 { 0.0 } else { power(nth) };

@@ -1,4 +1,4 @@
-//! Counts of a journal's entries, by the numbers of the names.
+//! Counts of a journal's entries, by the symbols of the states' names.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,11 @@ use super::stays::Stays;
 #[derive(Clone)]
 pub(super) struct Tally {
     counts: Vec<(Way, u64)>,
+    /// The index of each way in `counts`.
     places: HashMap<Way, usize, FxBuildHasher>,
-    /// The index at which the last changes were counted. The next ones are often counted there, too.
+    /// The index in `counts` of the way that was counted last. The next changes often have the same way.
     last: usize,
-    /// How long owners stayed in each state, by the number of the state's name.
+    /// How long owners stayed in each state, by the symbol of the state's name.
     stays: Vec<Stays>,
 }
 

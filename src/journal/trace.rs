@@ -17,10 +17,10 @@ use crate::state::StateRef;
 /// slice on the track, from when it was entered until it was left. The ancestors of a state are slices around it, if they are
 /// [known](Self::with_states). A refusal is an instant.
 ///
-/// A journal contains only changes. So an owner that has not changed yet has no track, and messages are not in the trace. A
-/// journal does not record `stop` and `start`. If an owner has changed state in this way, its next change shows, by the time
-/// in the state, when the new state began; the slice before lasts until then. If a clock is set back, the time in the trace
-/// stands still until the clock has caught up.
+/// A journal contains only changes, made or refused. So an owner without an entry has no track, and messages are not in the
+/// trace. A journal does not record `stop` and `start`. If they have led an owner to another state, the trace calculates the
+/// beginning of this state from the time in the state that the owner's next entry has; the slice of the old state lasts until
+/// then. If a clock is set back, the time in the trace stands still until the clock has caught up.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ use crate::state::StateRef;
 /// ```
 pub struct Trace<'j, K> {
     journal: &'j Journal<K>,
-    /// The names of the ancestors of a state, outermost first.
+    /// For the name of a state, the names of its ancestors, outermost first.
     around: HashMap<String, Vec<String>>,
     label: Box<dyn Fn(K) -> String + 'j>,
     is_meant: Box<dyn Fn(K) -> bool + 'j>,
@@ -81,8 +81,8 @@ impl<K: Copy> Journal<K> {
 impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
     /// Draws the ancestors of these states, too: pass the states of `Definition::states`, or states in code.
     ///
-    /// A parent is one slice for as long as states in it follow each other, even if the parent itself was left and
-    /// entered between them: the journal does not contain that.
+    /// An ancestor is one slice for as long as states inside it follow each other, even if the ancestor itself was left
+    /// and entered between them: the journal does not contain that.
     #[must_use]
     pub fn with_states<T: Owner>(mut self, states: impl IntoIterator<Item = StateRef<T>>) -> Self {
         for state in states {
@@ -108,8 +108,8 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         Self { is_meant: Box::new(is_meant), ..self }
     }
 
-    /// Sets the time, in seconds, at which states that have not been left end in the trace. By default it is the time of the
-    /// last entry.
+    /// Sets the time, in seconds, at which states that have not been left end in the trace. By default, and if `seconds` is
+    /// earlier, they end at the time of the last entry.
     #[must_use]
     pub fn until(self, seconds: f64) -> Self {
         Self { until: Some(seconds), ..self }
@@ -117,12 +117,12 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
 
     /// Writes the trace as JSON, ordered by time, in microseconds.
     ///
-    /// The trace is written entry by entry, in one pass, after a first pass that collects the tracks. The memory that this
-    /// takes depends on the number of owners, not on the number of entries.
+    /// A first pass over the journal collects the tracks. A second pass writes the trace, entry by entry. So the memory that
+    /// this takes depends on the number of owners, and on how often they were started, but not on the number of entries.
     ///
     /// # Errors
     ///
-    /// When `out` cannot be written to. If it is a file, pass a `BufWriter`: there are several writes for each entry.
+    /// When `out` cannot be written to. If `out` is a file, pass a `BufWriter`: there are several writes for each entry.
     pub fn write_to(&self, out: impl Write) -> io::Result<()> {
         let Tracks { numbers, begins } = self.tracks();
         let mut writer = TraceWriter { out, is_first: true };
@@ -174,7 +174,7 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         around.iter().map(String::as_str).chain([state]).collect()
     }
 
-    /// Finds the owners, and the states in which owners are without an entry for entering them.
+    /// Finds the owners, and the states that owners have entered without an entry in the journal.
     fn tracks(&self) -> Tracks<'j, K> {
         let mut numbers: HashMap<K, usize> = HashMap::new();
         // The state that each owner is in, and since when.
@@ -207,31 +207,33 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
     }
 }
 
-/// What a first pass over a journal has found.
+/// What the first pass over a journal has found.
 struct Tracks<'j, K> {
     /// The number of each owner's track, in the order of their first entries.
     numbers: HashMap<K, usize>,
     begins: Vec<Begin<'j>>,
 }
 
-/// A state in which an owner is without an entry for entering it: the owner's first state, or a state that `start` led to.
+/// The beginning of a state that an owner has entered without an entry in the journal: the owner's first state in the journal, or
+/// a state that `start` led to.
 struct Begin<'j> {
-    /// In microseconds.
+    /// The time of the beginning, in microseconds.
     at: i64,
-    /// How many entries of the journal come before it. The owner's own last entry may have the same time.
+    /// How many entries have to be written before it. The time alone does not show the order: the owner's previous entry may
+    /// have the same time.
     after: usize,
     track: usize,
     state: &'j str,
 }
 
-/// The state that an owner is in, since when, and after how many entries.
+/// The state that an owner is in, since when (in microseconds), and after how many entries.
 struct TracedOwner<'j> {
     state: Option<&'j str>,
     since: i64,
     after: usize,
 }
 
-/// A clock that never goes back.
+/// A clock that shows microseconds and never goes back.
 #[derive(Default)]
 struct TraceClock(Option<i64>);
 
@@ -300,7 +302,7 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// A text as a JSON string. This module is compiled without `serde_json`, which only definitions need.
+/// A text as a JSON string. It is written here because only the feature `definition` has the dependency `serde_json`.
 struct JsonText<S>(S);
 
 impl<S: AsRef<str>> fmt::Display for JsonText<S> {

@@ -13,7 +13,8 @@ use crate::state::IntoState;
 
 /// An owner with its machine: a character that updates itself.
 ///
-/// It dereferences to the owner. It has the methods of [`StateMachine`], without the argument for the owner.
+/// It dereferences to the owner. It has the methods of [`StateMachine`] that run the machine, without the argument for the
+/// owner. [`machine`](Self::machine) and [`machine_mut`](Self::machine_mut) give access to the others.
 ///
 /// # Examples
 ///
@@ -55,7 +56,7 @@ use crate::state::IntoState;
 pub struct Agent<T: Owner> {
     owner: T,
     machine: StateMachine<T>,
-    /// The observer of the machine's changes, while a cast has lent the agent.
+    /// The observer of the machine's changes, while a cast lends the agent.
     watch: Option<MachineWatch<T>>,
 }
 
@@ -81,7 +82,7 @@ impl<T: Owner> Agent<T> {
         self.run(|machine, owner| machine.update(owner, cx));
     }
 
-    /// Offers a message; returns whether it was handled. See [`StateMachine::send`].
+    /// Offers a message to the states; returns whether it was handled. See [`StateMachine::send`].
     pub fn send(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
         self.run(|machine, owner| machine.send(owner, message, cx))
     }
@@ -91,7 +92,7 @@ impl<T: Owner> Agent<T> {
         self.run(|machine, owner| machine.change_state(owner, to, cx))
     }
 
-    /// Changes state unless the state is active already; returns whether it was active or the change was made. See
+    /// Changes to a state unless it is active already; returns `true` if the state was active or the change was made. See
     /// [`StateMachine::ensure_state`].
     pub fn ensure_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.run(|machine, owner| machine.ensure_state(owner, to, cx))
@@ -112,7 +113,7 @@ impl<T: Owner> Agent<T> {
         self.run(|machine, owner| machine.push_state(owner, over, cx))
     }
 
-    /// Leaves the current state and resumes the one below it; returns whether this was done. See
+    /// Leaves the current state and resumes the state over which it was pushed; returns whether this was done. See
     /// [`StateMachine::pop_state`].
     pub fn pop_state(&mut self, cx: &mut T::Context<'_>) -> bool {
         self.run(|machine, owner| machine.pop_state(owner, cx))
@@ -164,13 +165,13 @@ impl<T: Owner> Agent<T> {
         self.machine.next_wake()
     }
 
-    /// Returns what the agent is doing, in words. See [`StateMachine::report`].
+    /// Returns what the agent is doing at `now`, in seconds. See [`StateMachine::report`].
     #[must_use]
     pub fn report(&self, now: f64) -> MachineReport {
         self.machine.report(&self.owner, now)
     }
 
-    /// Lends owner and machine to `act`, as a callback gets them. See [`StateMachine::with`].
+    /// Calls `act` with the owner and a handle to its machine, like a callback. See [`StateMachine::with`].
     pub fn with<R>(
         &mut self,
         cx: &mut T::Context<'_>,
@@ -185,7 +186,7 @@ impl<T: Owner> Agent<T> {
         &self.machine
     }
 
-    /// Returns the machine, for changes that need no callback.
+    /// Returns the machine, for methods that call no callback, such as [`StateMachine::set_global`].
     pub fn machine_mut(&mut self) -> &mut StateMachine<T> {
         &mut self.machine
     }
@@ -194,7 +195,7 @@ impl<T: Owner> Agent<T> {
     pub(crate) const OFFSETS: (usize, usize) =
         (mem::offset_of!(Self, owner), mem::offset_of!(Self, machine) + StateMachine::<T>::SEAT_OFFSET);
 
-    /// Returns the owner and the machine's methods, which report each change to `watch`.
+    /// Returns the owner and its borrowed machine, which reports each change to `watch`.
     #[inline]
     pub(crate) fn watched<'a>(&'a mut self, watch: &'a mut MachineWatch<T>) -> (&'a mut T, MachineMut<'a, T>) {
         (&mut self.owner, self.machine.observed(Some(watch)))
@@ -205,14 +206,14 @@ impl<T: Owner> Agent<T> {
         self.watch = watch;
     }
 
-    /// Calls `act` with the owner and the machine, which reports each change to the watch, if there is one.
+    /// Calls `act` with the borrowed machine and the owner. The machine reports each change to the watch, if there is one.
     #[inline]
     fn run<R>(&mut self, act: impl FnOnce(&mut MachineMut<'_, T>, &mut T) -> R) -> R {
         let Self { owner, machine, watch } = self;
         act(&mut machine.observed(watch.as_mut().map(|watch| watch as _)), owner)
     }
 
-    /// Returns the owner and the machine separately: a batch takes them so, with `insert_machine`.
+    /// Returns the owner and the machine separately, for example for `Batch::insert_machine`.
     #[must_use]
     pub fn into_parts(self) -> (T, StateMachine<T>) {
         (self.owner, self.machine)

@@ -1,8 +1,9 @@
 //! Ticks and updates that have nothing to do, and so end at once.
 //!
-//! A machine that is asleep has nothing to do until its next timer is due. A state from a file that only tries its exits has
-//! nothing to do until one of them can open. A full tick finds this out; the next ticks only compare the clock. They do the
-//! same as full ticks, but take less time. Any other request to the machine ends this.
+//! A machine that is asleep has nothing to do until its next timer is due or its sleep is over. A state from a file that only
+//! tries its exits has nothing to do until one of them can open. A full tick finds this out. The next ticks only compare the
+//! clock with a stored time: they have the same effect as full ticks, but take less time. After any other call to the
+//! machine, the next tick is a full one again.
 
 use super::seat::Seat;
 use super::waiting::Scope;
@@ -14,8 +15,8 @@ use crate::state::StateRef;
 /// Until when the ticks of a machine without a global state have nothing to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Idle {
-    /// The time of the last tick, if the next tick may have nothing to do; otherwise NaN. If the clock stands still, the tick
-    /// is run in full, because it may have to log this.
+    /// The time of the last tick, in seconds, if the next tick may have nothing to do; otherwise NaN. If the clock stands
+    /// still, the tick is run in full, because it may have to log this.
     seen: f64,
     /// Until when the states have declared that they have nothing to do, or until when the machine sleeps.
     quiet: Quiet,
@@ -31,7 +32,7 @@ impl Idle {
         self.seen.is_nan() && self.quiet.states == 0
     }
 
-    /// Returns whether a tick of a machine in this state has nothing to do.
+    /// Returns whether a tick has nothing to do in a machine whose current state is `current`.
     #[inline]
     pub(crate) fn lasts<T: Owner>(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
         if self.seen.is_nan() {
@@ -45,13 +46,13 @@ impl Idle {
         lasts
     }
 
-    /// Returns what the states declared in earlier ticks; nothing, as soon as one of them has something to do.
+    /// Returns what the states declared in earlier ticks; [`Quiet::NONE`] as soon as one of them has something to do.
     #[inline]
     pub(crate) fn quiet(&self, now: impl FnOnce() -> f64) -> Quiet {
         if self.quiet.states != 0 && now() < self.quiet.until { self.quiet } else { Quiet::NONE }
     }
 
-    /// Returns what is known about the ticks after this one.
+    /// Returns what is known about the next ticks, after a tick in which the states have declared `quiet`.
     #[inline]
     pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
         if seat.is_asleep() {
@@ -68,7 +69,7 @@ impl Idle {
     }
 }
 
-/// Returns when the next timer or the end of the sleep is due.
+/// Returns when the next timer or the end of the sleep is due, in seconds; infinity if never.
 fn next<T: Owner>(seat: &Seat<T>) -> f64 {
     seat.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next())
 }
@@ -76,7 +77,7 @@ fn next<T: Owner>(seat: &Seat<T>) -> f64 {
 /// For how long the active states of a machine have declared that they have nothing to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Quiet {
-    /// The earliest time at which one of these states has something to do.
+    /// The earliest time, in seconds, at which one of these states has something to do.
     until: f64,
     /// The states that have declared this, one bit for each depth.
     states: u64,
@@ -118,7 +119,7 @@ impl Quiet {
     }
 }
 
-/// Returns the bit of a depth. States deeper than 64 have no bit.
+/// Returns the bit of a depth. A state at depth 64, the greatest, has no bit.
 #[inline]
 fn bit(depth: usize) -> u64 {
     if depth < 64 { 1 << depth } else { 0 }

@@ -1,7 +1,7 @@
 //! One owner's machine: its seat, its requests and timers, and the change algorithm.
 //!
-//! This is the core layer. It knows states, owners and the handle. It does not know files, batches, casts, or saved data:
-//! those layers use it.
+//! This folder is a part of the layer `machine`. The layer knows states, owners and the handle. It does not know files,
+//! batches, casts or saved data: the layers that do use this one.
 
 pub(crate) mod agent;
 pub(crate) mod idle;

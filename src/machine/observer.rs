@@ -1,4 +1,4 @@
-//! Observers of a machine's steps and changes, apart from its owner.
+//! Observers of a machine's steps and changes, other than its owner.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::owner::Owner;
 /// An observer of a machine's steps and changes, in their order: a recording, a journal, or the cast that contains the
 /// machine.
 pub(crate) trait Observer<T: Owner> {
-    /// Returns whether the observer gets each exit and enter, and the start and the stop. If not, [`step`](Self::step) is not
+    /// Returns whether the observer needs each exit and enter, and each start and stop. If not, [`step`](Self::step) is not
     /// called.
     fn sees_steps(&self) -> bool {
         false
@@ -19,7 +19,7 @@ pub(crate) trait Observer<T: Owner> {
     fn step(&mut self, _step: Step<T>) {}
     /// Called when the machine's current state has changed.
     fn moved(&mut self, _seat: &Seat<T>, _cx: &mut T::Context<'_>) {}
-    /// Called when a change was made or refused. `now` is in seconds.
+    /// Called when a change was made or refused, before the owner is told of it. `now` is in seconds.
     fn changed(&mut self, _change: &Change<'_, T>, _now: f64, _cx: &mut T::Context<'_>) {}
 }
 
@@ -40,7 +40,7 @@ impl<T: Owner> Observer<T> for Vec<Step<T>> {
 
 /// An observer that reports a machine's changes to the context of its callbacks.
 pub(crate) struct MachineWatch<T: Owner> {
-    /// The index of the machine.
+    /// The index of the machine's member in its cast.
     pub(crate) index: usize,
     /// See [`Observer::moved`]. The first argument is the index.
     pub(crate) moved: fn(usize, &Seat<T>, &mut T::Context<'_>),

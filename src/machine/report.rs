@@ -42,7 +42,7 @@ use crate::state::StateRef;
 pub struct MachineReport {
     /// The owner's name, by [`Owner::label`].
     pub label: String,
-    /// The active states, from the outermost to current. Empty when there is none.
+    /// The active states, from the outermost to the current state. Empty when no state is active.
     pub path: Vec<StateReport>,
     /// The previous state.
     pub previous: Option<String>,
@@ -50,9 +50,10 @@ pub struct MachineReport {
     pub global: Option<String>,
     /// The suspended paths, the oldest first. Each is from the outermost to the innermost state.
     pub stack: Vec<Vec<StateReport>>,
-    /// The running timers, in the order in which they were set. Those of suspended paths are left out.
+    /// The running timers, in the order in which they were set. The timers of suspended paths are left out.
     pub timers: Vec<TimerReport>,
-    /// In how many seconds the machine wakes by itself, to the millisecond; infinite if it does not. `None` while it is awake.
+    /// In how many seconds the sleep of the machine is over, to the millisecond; infinite if only a timer, a message, a change or
+    /// `wake` ends it. `None` while the machine is awake.
     pub sleeps_for: Option<f64>,
 }
 
@@ -77,7 +78,8 @@ pub struct StateReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TimerReport {
-    /// What the timer requests when it is due: `change to Patrol`, or `message to oneself`.
+    /// What the timer requests when it is due: `change to Patrol`, `message to oneself`, or, after a state was replaced at
+    /// loading, `enter the current state`.
     pub asks_for: String,
     /// The active state whose exit ends the timer. `None` if the timer lasts as long as the machine.
     pub ends_with: Option<String>,
@@ -151,9 +153,9 @@ fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> T
     TimerReport { asks_for, ends_with, due_in: in_milliseconds(timer.due - now) }
 }
 
-/// Rounds to milliseconds. Otherwise the tolerance that is subtracted from a timer (rule 18) would show.
+/// Rounds to milliseconds. Otherwise the report would show the tolerance that is subtracted from a timer (rule 18).
 fn in_milliseconds(seconds: f64) -> f64 {
-    // `f64::round` needs `std`. Adding and subtracting a number of this size rounds to a whole one.
+    // `f64::round` needs `std`. Adding and then subtracting a number of this size rounds to a whole number.
     const WHOLE: f64 = 6_755_399_441_055_744.0;
     let thousands = seconds * 1000.0;
     if thousands.abs() < 1e15 { (thousands + WHOLE - WHOLE) / 1000.0 } else { seconds }

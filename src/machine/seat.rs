@@ -19,7 +19,8 @@ use crate::state::{State, StateRef};
 /// States from the outermost to the innermost. A path of more than four states allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
 
-/// A seat takes 48 bytes for every type of owner. The data that few machines need is in a box, which is allocated when needed.
+/// The current and previous state of one owner, with the data that belongs to them. A seat takes 48 bytes for every type of
+/// owner. The data that few machines need is in a box, which is allocated when needed.
 pub(crate) struct Seat<T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) current: StateRef<T>,
@@ -43,7 +44,7 @@ pub(crate) struct Rare<T: Owner> {
     /// The targets of the latest changes. They are recorded once a callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
     pub(crate) waiting: Waiting<T>,
-    /// What has happened to the seat since a callback lent it; `None` while it is not lent.
+    /// What has happened to the seat since a callback lent it; `None` while the seat is not lent.
     pub(crate) lent: Option<SeatLoan>,
 }
 
@@ -58,12 +59,12 @@ pub(crate) struct SeatLoan {
     pub(crate) kept: usize,
 }
 
-/// A suspended path: another state was pushed on top of it. Its time is paused (rule 18).
+/// A path of states on top of which another state was pushed. The time of these states is paused (rule 18).
 ///
-/// The inline capacity of each list holds what most paths need, so that cloning a batch rarely allocates.
+/// The inline capacity of each list is enough for most paths, so that cloning a batch rarely allocates.
 pub(crate) struct Suspended<T: Owner> {
     pub(crate) current: StateRef<T>,
-    /// How long current had been active, in seconds.
+    /// How long the current state had been active, in seconds.
     pub(crate) time: f64,
     /// Each ancestor with the seconds for which it had been active.
     pub(crate) ancestors: SmallVec<[(StateRef<T>, f64); 2]>,
@@ -71,13 +72,14 @@ pub(crate) struct Suspended<T: Owner> {
     pub(crate) timers: Timers<T>,
 }
 
-/// A suspended path that is being resumed, with its times and timers. They return together with their states. When the pop
-/// ends or is cut short, the times and timers that have not returned are dropped (rules 15, 25).
+/// A suspended path that is being resumed, with its times and timers. Each state gets its time and its timers back when it is
+/// active again. When the pop ends or is cut short, the other times and timers are dropped (rules 15, 25).
 pub(crate) struct Resumption<T: Owner> {
     suspended: Suspended<T>,
-    /// The clock's time when the pop took place: from then on, the path's time counts again.
+    /// The clock's time at the pop, in seconds. From then on, the times of the path go on.
     now: f64,
-    /// How many timers were running at the pop. The timers of the path follow them, in the order in which they were set.
+    /// How many timers were running at the pop. In the list of timers, the timers of the path follow these, in the order in
+    /// which they were set.
     running: usize,
 }
 
@@ -106,8 +108,8 @@ impl<T: Owner> Seat<T> {
     }
 
     /// Sets the current state and its ancestors, without any callback. If the chain of parents is endless, the state is
-    /// treated as one without a parent. States that stay active keep their time; the new ones get the time of the current
-    /// state.
+    /// treated as one without a parent. States that stay active keep their time. The other states get the time of the current
+    /// state. Wakes the machine, and ends the timers of states that are no longer active.
     pub(crate) fn place(&mut self, current: StateRef<T>) {
         let mut path = Path::new();
         if !current.is_none() {
@@ -202,7 +204,7 @@ impl<T: Owner> Seat<T> {
         self.view(&StateRef::NONE).depth_of(state).is_some()
     }
 
-    /// Records a request to sleep. It takes effect when the callback has returned.
+    /// Records a request if it is one to sleep. The machine falls asleep when the callback has returned.
     #[inline]
     pub(crate) fn note(&mut self, request: &Request<T>) {
         if let Request::Sleep(seconds) = request {
@@ -266,7 +268,7 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Makes `state`, a child of the current state, the current state.
+    /// Makes `state`, a child of the current state, the current state, entered at `entered_at`, in seconds.
     pub(crate) fn descend(&mut self, state: StateRef<T>, entered_at: f64) {
         let parent = mem::replace(&mut self.current, state);
         let parent_entered_at = mem::replace(&mut self.entered_at, entered_at);
@@ -275,7 +277,8 @@ impl<T: Owner> Seat<T> {
         rare.ancestors_entered_at.push(parent_entered_at);
     }
 
-    /// Replaces the active states below the outermost `kept` with `current`, entered at `at`. Returns the old current state.
+    /// Replaces all active states but the outermost `kept` with `current`, entered at `at`, in seconds. Returns the old current
+    /// state.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is passed in registers need not be written and waited for")]
     pub(crate) fn replace(&mut self, kept: usize, current: StateRef<T>, at: f64) -> StateRef<T> {
@@ -287,7 +290,8 @@ impl<T: Owner> Seat<T> {
         from
     }
 
-    /// Keeps the outermost `kept` states of a path that ended in `from` as ancestors.
+    /// Keeps the outermost `kept` states of a path that ended in `from` as ancestors. Wakes the machine, and ends the timers of
+    /// the other states.
     fn keep(&mut self, kept: usize, from: &StateRef<T>, entered_at: f64) {
         let rare = self.rare_mut();
         if kept > rare.ancestors.len() {
@@ -302,7 +306,8 @@ impl<T: Owner> Seat<T> {
     }
 
     /// Moves the active path to the stack, with its timers, and makes `first` the current state. `leave_timers` adds the
-    /// timers that these states have requested and that are not yet set. Returns the old current state.
+    /// timers that the states of the path have requested and that are not yet set. `now` is in seconds. Returns the old
+    /// current state.
     pub(crate) fn push(
         &mut self,
         first: StateRef<T>,
@@ -329,16 +334,16 @@ impl<T: Owner> Seat<T> {
             timer.due -= now;
         }
         rare.stack.push(suspended);
-        // Called when the path is on the stack: it drops timers of states that have been left, and a message's `Drop` may
-        // panic (rule 22).
+        // `leave_timers` is called only when the path is on the stack: it drops timers of states that had been left before,
+        // and a message's `Drop` may panic (rule 22).
         if let Some(suspended) = rare.stack.last_mut() {
             leave_timers(&mut suspended.timers);
         }
         from
     }
 
-    /// Takes the top path off the stack and makes `first`, its outermost state, the current state. Returns the old current
-    /// state and the rest of the path to resume.
+    /// Takes the top path off the stack and makes `first`, its outermost state, the current state. `now` is in seconds. Returns
+    /// the old current state, and the path with the times and timers that its other states get back when they are resumed.
     pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> (StateRef<T>, Option<Resumption<T>>) {
         let rare = self.rare_mut();
         let suspended = rare.stack.pop();
@@ -388,7 +393,8 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Records the current state in the history of the active state at `depth`, if that state keeps history.
+    /// Records the current state in the history of its ancestor at `depth`, if that ancestor keeps history. Does nothing at the
+    /// depth of the current state itself.
     #[inline]
     pub(crate) fn remember(&mut self, depth: usize) {
         if self.rare.is_some() {
@@ -433,16 +439,16 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref().and_then(|rare| rare.lent).is_some_and(|lent| lent.is_being_left)
     }
 
-    /// Starts to count the changes of a seat that is being lent. Returns the count of the loan around this one.
+    /// Begins a loan of the seat, and counts its changes from now on. Returns the loan around this one, if there is one.
     pub(crate) fn begin_loan(&mut self, is_being_left: bool) -> Option<SeatLoan> {
         let lent = SeatLoan { is_being_left: is_being_left || self.is_being_left(), made: 0, kept: usize::MAX };
         self.rare_mut().lent.replace(lent)
     }
 
-    /// Ends a loan and resumes the one around it. Returns how many changes were made, and how many of the outermost active
-    /// states stayed active through all of them.
+    /// Ends a loan, and adds its changes to the loan around it. Returns how many changes were made, and how many of the active
+    /// states, from the outermost, stayed active through all of them.
     pub(crate) fn end_loan(&mut self, outer: Option<SeatLoan>) -> (u32, usize) {
-        // The callback may have put another seat in its place. This counts as a change that leaves all states.
+        // The callback may have replaced the seat with another one. This counts as a change that leaves all states.
         let lent = self.rare_mut().lent.take();
         let (made, kept) = lent.map_or((1, 0), |lent| (lent.made, lent.kept));
         let outer = outer.map(|outer| SeatLoan { made: outer.made + made, kept: outer.kept.min(kept), ..outer });
@@ -453,8 +459,8 @@ impl<T: Owner> Seat<T> {
         (made, kept)
     }
 
-    /// Returns whether all stored data belongs to active or suspended states. This holds whenever code of the game runs. Debug
-    /// builds check it before each callback and after each call, so only the ends of long lists are checked.
+    /// Returns whether all stored data belongs to active or suspended states. This is true whenever code of the game runs. Debug
+    /// builds check it before each callback and after each call. To keep this fast, only the ends of long lists are checked.
     pub(crate) fn is_whole(&self) -> bool {
         let Some(rare) = &self.rare else { return true };
         let Rare { ancestors, ancestors_entered_at, stack, history, waiting, .. } = &**rare;
@@ -500,7 +506,7 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     Ok(path)
 }
 
-/// Returns whether all timers belong to states of a path of `depth` states, or, `with_machine`, to the machine.
+/// Returns whether all timers belong to states of a path of `depth` states or, if `with_machine` is set, to the machine.
 fn are_of<'t, T: Owner>(mut timers: impl Iterator<Item = &'t Timer<T>>, depth: usize, with_machine: bool) -> bool {
     timers.all(|timer| match timer.scope {
         Scope::State(_) => !timer.scope.ends_with(depth),
@@ -551,7 +557,8 @@ impl<T: Owner> Rare<T> {
         waiting.empty_into(take);
     }
 
-    /// Exchanges the data that does not follow from the current state; the timers and the sleep only if `with_timers`.
+    /// Exchanges the data that does not follow from the current state: the stack and the history and, if `with_timers` is set,
+    /// the timers and the sleep.
     pub(crate) fn swap_memory(&mut self, other: &mut Self, with_timers: bool) {
         mem::swap(&mut self.stack, &mut other.stack);
         mem::swap(&mut self.history, &mut other.history);
@@ -560,7 +567,8 @@ impl<T: Owner> Rare<T> {
         }
     }
 
-    /// Returns whether any of the data does not follow from the current state.
+    /// Returns whether there is data that does not follow from the current state: a stack, a history or timers. A sleep without
+    /// timers does not count.
     pub(crate) fn is_memorable(&self) -> bool {
         !self.stack.is_empty() || !self.history.is_empty() || !self.waiting.timers.is_empty()
     }

@@ -13,6 +13,7 @@ use crate::owner::{Owner, now};
 use crate::span::due_after;
 use crate::state::{State, StateRef};
 
+/// One owner's machine while it runs.
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other, and are set in one store")]
 pub(crate) struct Single<'a, T: Owner> {
     pub(crate) seat: &'a mut Seat<T>,
@@ -23,15 +24,17 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) target: StateRef<T>,
     /// Whether an `exit` or `suspend` is running.
     pub(crate) exiting: bool,
-    /// Whether requests are held back until that callback has returned.
+    /// Whether requests that were made before the `exit` or `suspend` are held back until it has returned.
     pub(crate) has_waiting: bool,
-    /// How many changes and messages to oneself the outermost callback has led to. The highest bit says whether its request to
-    /// sleep was carried out. Both are in one number, so that one comparison finds out whether anything is left to do.
+    /// How many changes and messages to oneself the outermost callback has led to. The highest bit says whether a request of
+    /// this callback to sleep was carried out. Both are in one number, so that one comparison finds out whether anything is
+    /// left to do.
     pub(crate) count: u32,
     /// How many changes have been made since the machine began to run. This is a number rather than a flag, so that it and
     /// `count` are reset with one store.
     pub(crate) made: u32,
-    /// How many of the active states, from the outermost, have stayed active since the last message was offered.
+    /// How many of the active states, from the outermost, have stayed active since the innermost message that is being offered
+    /// was sent, or since the innermost call within a callback began.
     pub(crate) kept: usize,
     /// The scope of the callback that is running: its state, or the machine.
     pub(crate) scope: Scope,
@@ -101,7 +104,7 @@ impl<'a, T: Owner> Single<'a, T> {
         Fsm::new(self, 0)
     }
 
-    /// Drops all pending requests, after a panic or a cycle.
+    /// Drops all pending requests, and a request to sleep, after a panic or a cycle.
     pub(crate) fn forget_requests(&mut self) {
         self.count &= !ASKED_TO_SLEEP;
         if let Some(rare) = &mut self.seat.rare {
@@ -166,13 +169,13 @@ impl<T: Owner> Single<'_, T> {
 
 /// Requests, first in, first out (rule 10).
 ///
-/// Two requests are stored inline, so they need no allocation. The others are behind a pointer. In this way, creating and
-/// dropping an empty queue, which a machine does in every tick, costs almost nothing.
+/// The first two requests are stored inline, so they need no allocation. The others are behind a pointer. In this way,
+/// creating and dropping an empty queue, which a machine does in every tick, costs almost nothing.
 pub(crate) struct Requests<T: Owner> {
     first: Option<Request<T>>,
     /// `None` if `first` is `None`.
     second: Option<Request<T>>,
-    /// Never an empty queue: `None` instead.
+    /// The other requests. `None` if there are none; the queue is never empty.
     #[expect(clippy::box_collection, reason = "one word instead of four, and next to never made")]
     more: Option<Box<VecDeque<Request<T>>>>,
 }
@@ -228,7 +231,7 @@ impl<T: Owner> Requests<T> {
         request
     }
 
-    /// Takes out the requests of a kind, and returns them.
+    /// Takes out the requests for which `is_one` returns `true`, and returns them.
     fn withdraw(&mut self, is_one: impl Fn(&Request<T>) -> bool) -> Self {
         let mut withdrawn = Self::new();
         if !self.any(&is_one) {
@@ -247,8 +250,8 @@ impl<T: Owner> Requests<T> {
         self.withdraw(Request::is_change);
     }
 
-    /// Takes out all requests of the machine in a seat, and forgets a request to sleep that is counted already (rule 37). The
-    /// numbers that states keep stay.
+    /// Takes out all requests, except those that store a number for a state (rule 37). Also withdraws a request to sleep whose
+    /// turn in the queue has come, and which `count` and `seat` have recorded.
     pub(crate) fn withdraw_all(&mut self, count: &mut u32, seat: &mut Seat<T>) {
         *count &= !ASKED_TO_SLEEP;
         if let Some(rare) = &mut seat.rare {
@@ -278,12 +281,13 @@ impl<T: Owner> Requests<T> {
 
 /// Timers in the queue, which wait to be set or carried out.
 impl<T: Owner> Requests<T> {
-    /// Takes out the timer requests of the states below the outermost `kept`, which a change leaves. Returns them.
+    /// Takes out the timers of the states that a change leaves: all but the outermost `kept`. Returns these timers.
     pub(crate) fn end_timers(&mut self, kept: usize) -> Requests<T> {
         self.withdraw(|request| request.ends_with(kept))
     }
 
-    /// Moves the timers of states that have not been left to `timers`. `due` is the number of seconds that remain.
+    /// Moves the timers in the queue to `timers`, as the timers of a suspended path: their `due` is the number of seconds that
+    /// remain. Drops the timers of states that had been left before.
     pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
         while let Some(request) = self.pop() {
             let timer = match request {
@@ -320,8 +324,8 @@ impl<T: Owner> Default for Requests<T> {
     }
 }
 
-/// The machine while a method carries out requests within the call of a callback. At the end, it restores the target of the
-/// change around the callback. It does so after a panic, too, because the callback may catch it.
+/// The machine while a callback calls a method that carries out requests within the call. When the call ends, this restores the
+/// target of the change around the callback, also after a panic, because the callback may catch the panic.
 struct WithinCallback<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
     target: StateRef<T>,
@@ -344,7 +348,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         mem::forget(self);
     }
 
-    /// Returns to the callback. A change made within the call cuts the change around it short, and may have left the
+    /// Returns to the callback. A change made within the call cuts the change around the callback short, and may have left the
     /// callback's state.
     fn go_back(&mut self) {
         let Self { single, target, made, kept, scope, .. } = self;
@@ -355,7 +359,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     }
 }
 
-/// Runs after a panic, which the callback may catch.
+/// Runs only after a panic, which the callback may catch: [`end`](WithinCallback::end) forgets the value.
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
         self.go_back();

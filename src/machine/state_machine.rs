@@ -1,4 +1,4 @@
-//! One owner's machine, and `MachineMut`, the borrowed machine that implements its methods.
+//! One owner's machine, and `MachineMut`, the borrowed machine, which implements the methods that run a machine.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -20,15 +20,15 @@ use crate::state::{IntoState, State, StateRef};
 
 /// The state machine of one owner: its current, previous and global states.
 ///
-/// The machine does not hold the owner. Each method gets the owner as an argument, so that a state can borrow both.
-/// Keep them side by side, in an [`Agent`](crate::Agent), or apart. The machine cannot be a field of its owner:
-/// `self.machine.update(self, cx)` would borrow the owner twice, which the compiler refuses (E0499). [The page on
-/// porting](crate::docs::porting#1-the-machine-is-a-member) shows what to write instead, and what goes wrong with
-/// `mem::take`.
+/// The machine does not hold the owner. The methods that run callbacks get the owner as an argument, so that a callback can
+/// borrow both. Keep owner and machine side by side, in an [`Agent`](crate::Agent), or apart. The machine cannot be a field
+/// of its owner: `self.machine.update(self, cx)` would borrow the owner twice, which the compiler refuses (E0499). [The
+/// page on porting](crate::docs::porting#1-the-machine-is-a-member) shows what to write instead, and what goes wrong
+/// with `mem::take`.
 ///
-/// The methods here act at once, and return whether the request was carried out. In a callback, the methods of [`Fsm`]
-/// make requests instead. A clone is a second machine in the same state, and cloning runs no callback: use a clone as a
-/// prefab, or as a snapshot to go back to.
+/// The methods here act at once. If a request can be refused, its method returns whether it was carried out. In a callback,
+/// the methods of [`Fsm`] make requests instead. A clone is a second machine in the same state, and cloning runs no
+/// callback: use a clone as a prefab, or as a snapshot to go back to.
 ///
 /// # Examples
 ///
@@ -88,7 +88,7 @@ impl<T: Owner> StateMachine<T> {
         Self::from_seat(Seat::new(StateRef::NONE), StateRef::NONE)
     }
 
-    /// Gives the machine a state that runs beside every other. It is never entered or exited
+    /// Gives the machine a global state: a state that runs beside every other state, and that is never entered or exited
     /// ([rule 3](crate::docs::semantics#rule-3)).
     #[must_use]
     pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
@@ -96,8 +96,9 @@ impl<T: Owner> StateMachine<T> {
         self
     }
 
-    /// Runs the `enter` of the current state. If it has parents, theirs run first, the outermost before the others. If it
-    /// has [`initial`](State::initial) children, they are entered after it ([rule 1](crate::docs::semantics#rule-1)).
+    /// Runs the `enter` of the current state. If this state has ancestors, their `enter` runs first, that of the outermost
+    /// before the others. If it has [`initial`](State::initial) children, they are entered after it
+    /// ([rule 1](crate::docs::semantics#rule-1)).
     ///
     /// If the current state has already been entered, by `start` or by a change, the machine refuses `start` with a
     /// warning: see [`is_started`](Self::is_started).
@@ -127,15 +128,16 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).start(owner, cx);
     }
 
-    /// Runs the `exit` of the current state, then those of its parents, the outermost last. After that the machine has no
-    /// current state, its previous state is the one that was left, and its stack is empty
+    /// Runs the `exit` of the current state, then the `exit` of its ancestors, that of the outermost last. After that the
+    /// machine has no current state, its previous state is the one that was left, and its stack is empty
     /// ([rule 1](crate::docs::semantics#rule-1)).
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.recording(None).stop(owner, cx);
     }
 
-    /// Runs one tick: the `update` of the global state, then of the active states from the outermost to the innermost.
-    /// After each `update`, its requests are carried out ([rule 4](crate::docs::semantics#rule-4)).
+    /// Runs one tick: the timers that are due, then the `update` of the global state, then that of the active states from the
+    /// outermost to the innermost. After each `update`, its requests are carried out
+    /// ([rule 4](crate::docs::semantics#rule-4)). While the machine is asleep, only the global state is updated.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
@@ -148,8 +150,8 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).send(owner, message, cx)
     }
 
-    /// Changes to `to`, and carries out the requests of its callbacks. Returns whether the change was made; a guard can
-    /// refuse it.
+    /// Changes to `to`, and carries out the requests that the callbacks of the change make. Returns whether the change was
+    /// made; a guard can refuse it.
     ///
     /// [`IntoState`] lists what you can write for `to`. For a state with data that is created here, write
     /// `Box::new(Patrol { route })`; a reference to it would have to live forever.
@@ -210,33 +212,34 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).force_state(owner, to, cx)
     }
 
-    /// Changes to the previous state. Returns whether the change was made; there may be no previous state
-    /// ([rule 9](crate::docs::semantics#rule-9)).
+    /// Changes to the previous state. Returns whether the change was made. If there is no previous state, it is refused with
+    /// a warning ([rule 9](crate::docs::semantics#rule-9)).
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).revert_state(owner, cx)
     }
 
-    /// Suspends the current state and enters `over`. Returns whether this was done
+    /// Suspends the current state and its ancestors, and enters `over`. Returns whether this was done
     /// ([rule 15](crate::docs::semantics#rule-15)).
     pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).push_state(owner, over, cx)
     }
 
-    /// Leaves the current state and resumes the one over which it was pushed. Returns whether this was done
+    /// Leaves the current state and its ancestors, and resumes the states that were suspended last. Returns whether this was done
     /// ([rule 15](crate::docs::semantics#rule-15)).
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).pop_state(owner, cx)
     }
 
-    /// Changes to the innermost state that was active last inside `composite`, a state with children, or to its initial
-    /// children. Returns whether the change was made ([rule 16](crate::docs::semantics#rule-16)).
+    /// Changes to the innermost state that was active last inside `composite`, a state with children. If no such state is
+    /// remembered, this is a change to `composite`. Returns whether the change was made
+    /// ([rule 16](crate::docs::semantics#rule-16)).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).resume_state(owner, composite, cx)
     }
 
     /// Sets a timer from outside: requests a change to `to` when [`Owner::now`] has advanced by `seconds`. The timer
-    /// lasts as long as the machine, whatever states come and go. For a timer that ends with a state, set it [in a
-    /// callback](Fsm::change_state_after). Returns `true`: the timer is set.
+    /// lasts as long as the machine, whatever states come and go. If a timer has to end with a state, set it [in a
+    /// callback](Fsm::change_state_after) of this state. Always returns `true`.
     ///
     /// # Examples
     ///
@@ -281,7 +284,7 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).change_state_after(owner, seconds, to, cx)
     }
 
-    /// Sets a timer from outside: sends a message when [`Owner::now`] has advanced by `seconds`. See
+    /// Sets a timer from outside: sends a message to the owner itself when [`Owner::now`] has advanced by `seconds`. See
     /// [`change_state_after`](Self::change_state_after).
     pub fn send_after(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
     where
@@ -345,19 +348,18 @@ impl<T: Owner> StateMachine<T> {
         self.seat.is_asleep()
     }
 
-    /// Returns when the machine next has something to do, if no message and no change comes before that. It is for
+    /// Returns when the machine next has something to do, if no message and no change comes before that. This method is for
     /// games that decide themselves which machines to update.
     ///
-    /// The machine has something to do in every tick, unless it is asleep or all of its active states are
-    /// [passive](State::is_passive), and its global state is passive or there is none. Times are those of
-    /// [`Owner::now`].
+    /// The machine has something to do in every tick if its global state is not [passive](State::is_passive), or if it is
+    /// awake and one of its active states is not passive. Times are those of [`Owner::now`], in seconds.
     #[must_use]
     pub fn next_wake(&self) -> NextWake {
         self.seat.next_wake(self.beside.global())
     }
 
     /// Returns what the machine is doing, in words: for tools and for the log. `now` is the time that [`Owner::now`]
-    /// returns.
+    /// returns, in seconds.
     ///
     /// # Examples
     ///
@@ -381,7 +383,7 @@ impl<T: Owner> StateMachine<T> {
         MachineReport::new(owner, &self.seat, self.global(), now)
     }
 
-    /// Calls `act` like a callback, with the handle, and then carries out the requests that it has made. Returns what
+    /// Calls `act` like a callback, with the handle, and then carries out the requests that `act` has made. Returns what
     /// `act` returns.
     ///
     /// # Examples
@@ -414,20 +416,22 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).with(owner, cx, act)
     }
 
-    /// Borrows the machine with the same methods, and records what they do: whether the machine has changed state and,
-    /// if `steps` is given, each step. It is for code that keeps other data in step with the machine.
+    /// Borrows the machine as a value with the same methods. The value records whether the machine has changed state, whether
+    /// a guard has refused a change and, if `steps` is given, each step. This is for code that keeps other data in step with
+    /// the machine.
     #[inline]
     pub fn recording<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> MachineMut<'a, T> {
         self.observed(steps.map(|steps| steps as _))
     }
 
-    /// Borrows the machine with the same methods, and reports what they do to an observer.
+    /// Borrows the machine as a value with the same methods, which reports what they do to an observer.
     #[inline]
     pub(crate) fn observed<'a>(&'a mut self, observer: Option<&'a mut dyn Observer<T>>) -> MachineMut<'a, T> {
         MachineMut { machine: self, observer, has_changed: false, has_refused: false }
     }
 
-    /// Sets the current state without any callback.
+    /// Sets the current state without any callback. The machine wakes, and the timers of states that are no longer active
+    /// end.
     pub fn set_current(&mut self, current: impl IntoState<T>) {
         self.beside.end_idle();
         self.seat.place(current.into_state());
@@ -438,14 +442,14 @@ impl<T: Owner> StateMachine<T> {
         self.seat.previous = previous.into_state();
     }
 
-    /// Sets the state that runs beside every other, without any callback ([rule 3](crate::docs::semantics#rule-3)).
+    /// Sets the state that runs beside every other state, without any callback ([rule 3](crate::docs::semantics#rule-3)).
     pub fn set_global(&mut self, global: impl IntoState<T>) {
         self.beside.set_global(global.into_state());
     }
 
-    /// Treats the active states as entered at `at` seconds by [`Owner::now`], without any callback. It is for a machine
-    /// that is put together from a saved game. A [`start`](Self::start) after it is refused. Does nothing when there is
-    /// no current state.
+    /// Treats the active states as entered at `at` seconds by [`Owner::now`], without any callback. This method is for a
+    /// machine that is put together from a saved game. A [`start`](Self::start) after this call is refused. Does nothing
+    /// when there is no current state.
     ///
     /// # Examples
     ///
@@ -479,10 +483,11 @@ impl<T: Owner> StateMachine<T> {
         }
     }
 
-    /// Returns the current state for editing, if it is an owned one (made from a `Box`) of type `S`.
+    /// Returns the current state for editing, if it is an owned state (made from a `Box`) of type `S`.
     ///
-    /// If another machine, or this machine's previous state or history, refers to the same object, the current state is
-    /// cloned first, so that the edit changes only this machine ([rule 17](crate::docs::semantics#rule-17)).
+    /// If anything else refers to the same object, such as another machine, or this machine's previous state or history, the
+    /// current state is cloned first. So the edit changes only the current state of this machine
+    /// ([rule 17](crate::docs::semantics#rule-17)).
     pub fn current_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         self.beside.end_idle();
         self.seat.current.owned_mut()
@@ -526,7 +531,7 @@ impl<T: Owner> StateMachine<T> {
         self.seat.previous.as_option()
     }
 
-    /// Returns the state that runs beside every other.
+    /// Returns the global state, which runs beside every other state.
     #[must_use]
     pub fn global(&self) -> Option<&StateRef<T>> {
         self.beside.global().as_option()
@@ -551,7 +556,7 @@ impl<T: Owner> StateMachine<T> {
     }
 
     /// Like [`time_in_state`](Self::time_in_state), for code that has no context. `now` is the time that [`Owner::now`]
-    /// returns.
+    /// returns, in seconds.
     ///
     /// # Examples
     ///
@@ -572,15 +577,15 @@ impl<T: Owner> StateMachine<T> {
         time_since(self.seat.entered_at, now)
     }
 
-    /// Returns how long the current state has been active, in seconds by [`Owner::now`]. Before any state was entered,
-    /// the time counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
+    /// Returns how long the current state has been active, in seconds by [`Owner::now`]. If it has not been entered, the
+    /// time counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         time_since(self.seat.entered_at, now::<T>(cx))
     }
 
     /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
-    /// ancestor goes on while its children change ([rule 18](crate::docs::semantics#rule-18)).
+    /// ancestor goes on while the states inside it change ([rule 18](crate::docs::semantics#rule-18)).
     ///
     /// # Examples
     ///
@@ -642,8 +647,8 @@ impl<T: Owner> StateMachine<T> {
 
 /// Creates an [`idle`](StateMachine::idle) machine.
 ///
-/// `mem::take` leaves such a machine in the place of the one that it takes. If a callback asks this empty machine for a
-/// change while the taken machine is running for the same owner, a debug build logs a warning. So if you need an empty
+/// `mem::take` leaves such a machine in the place of the one that it takes. If a callback calls a method of this empty
+/// machine while the taken machine is running for the same owner, a debug build logs a warning. So if you need an empty
 /// machine, create it with `idle`.
 impl<T: Owner> Default for StateMachine<T> {
     fn default() -> Self {
@@ -676,8 +681,8 @@ impl<T: Owner> fmt::Debug for StateMachine<T> {
 /// A machine that is borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for code that keeps other
 /// data in step with the machine.
 ///
-/// It has the methods of [`StateMachine`](crate::StateMachine). It also says whether the machine has changed state and, if
-/// `steps` was given, in which steps.
+/// It has the methods of [`StateMachine`](crate::StateMachine) that run the machine. It also says whether the machine has changed
+/// state, and whether a guard has refused a change. If `steps` was given, the steps are added to it.
 ///
 /// # Examples
 ///
@@ -781,37 +786,38 @@ impl<T: Owner> MachineMut<'_, T> {
         self.run("message", owner, |single, owner| single.send(owner, message, cx))
     }
 
-    /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
+    /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether the change was made.
     pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.execute(&Request::change(to.into_state()), owner, cx)
     }
 
-    /// Does what [`StateMachine::ensure_state`](crate::StateMachine::ensure_state) does. Returns whether it was done.
+    /// Does what [`StateMachine::ensure_state`](crate::StateMachine::ensure_state) does. Returns `true` if the state was
+    /// active or the change was made.
     pub fn ensure_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.execute(&Request::Ensure(to.into_state()), owner, cx)
     }
 
-    /// Does what [`StateMachine::force_state`](crate::StateMachine::force_state) does. Returns whether it was done.
+    /// Does what [`StateMachine::force_state`](crate::StateMachine::force_state) does. Returns whether the change was made.
     pub fn force_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.execute(&Request::Force(to.into_state()), owner, cx)
     }
 
-    /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether it was done.
+    /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether the change was made.
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.execute(&Request::Revert, owner, cx)
     }
 
-    /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether it was done.
+    /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether this was done.
     pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.execute(&Request::Push(over.into_state()), owner, cx)
     }
 
-    /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether it was done.
+    /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether this was done.
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.execute(&Request::Pop, owner, cx)
     }
 
-    /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether it was done.
+    /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether the change was made.
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.execute(&Request::Resume(composite.into_state()), owner, cx)
     }
@@ -900,8 +906,8 @@ impl<T: Owner> MachineMut<'_, T> {
     }
 }
 
-/// Runs one tick in full. It is a function of its own, so that little is inlined with [`MachineMut::update`]. Returns whether
-/// the machine has changed state, and whether a guard has refused a change.
+/// Runs one tick of any machine, unless the tick has nothing to do. This is a function of its own, so that little code is inlined
+/// with [`MachineMut::update`]. Returns whether the machine has changed state, and whether a guard has refused a change.
 #[inline(never)]
 fn tick_all<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -918,7 +924,7 @@ fn tick_all<T: Owner>(
     let global = beside.global();
     let mut single = Single::observed(seat, global, observer.map(|observer| observer as _));
     if global.is_none() && single.seat.is_lone() {
-        // This state is the only one, so a tick in which it is quiet was skipped above.
+        // This state is the only active one, so a tick in which it has nothing to do has ended above.
         let state = single.seat.current.clone();
         single.tick_lone(&*state, owner, cx);
     } else {
@@ -941,7 +947,7 @@ fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
     outcome
 }
 
-/// The global state, and what is known about the next tick. For a machine without both, like most machines, this is one word.
+/// The global state, and what is known about the next tick. For a machine with neither, like most machines, this is one word.
 struct Beside<T: Owner>(Option<Box<BesideSeat<T>>>);
 
 struct BesideSeat<T: Owner> {
@@ -970,7 +976,7 @@ impl<T: Owner> Beside<T> {
         self.kept().global = global;
     }
 
-    /// Returns whether a tick of a machine in this state has nothing to do.
+    /// Returns whether a tick has nothing to do in a machine whose current state is `current`.
     #[inline]
     fn is_idle(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
         self.0.as_mut().is_some_and(|kept| kept.global.is_none() && kept.idle.lasts(current, now))
@@ -985,7 +991,7 @@ impl<T: Owner> Beside<T> {
         }
     }
 
-    /// Stores what is known about the next tick. Nothing was known before.
+    /// Stores what is known about the next tick. Before this call, nothing is known about it.
     #[inline]
     fn be_idle(&mut self, idle: Idle) {
         if !idle.is_not() {

@@ -10,19 +10,19 @@ use crate::state::StateRef;
 /// One step of a machine, in the order in which the steps happen.
 ///
 /// A change has these steps: the exits, innermost first, then the change itself, then the enters, outermost first. If a
-/// change is abandoned in the middle ([rule 5](crate::docs::semantics#rule-5)), the enters that have not run are not there.
-/// A start is a change from no state, and a stop is a change to no state.
+/// change is abandoned in the middle ([rule 5](crate::docs::semantics#rule-5)), the enters that have not run are not recorded.
+/// A start is recorded as a change from no state, and a stop as a change to no state.
 #[non_exhaustive]
 pub enum Step<T: Owner> {
     /// The state was exited or suspended: its callback is about to run.
     Exited(StateRef<T>),
-    /// The current state was changed, as [`Owner::on_change`] reports; or the machine was started or stopped, which it does
-    /// not report.
+    /// The current state was changed, and [`Owner::on_change`] is called; or the machine was started or stopped, for which
+    /// `on_change` is not called.
     #[non_exhaustive]
     Changed {
         /// The state that was left; `None` when there was none.
         from: Option<StateRef<T>>,
-        /// The state to enter; `None` when a pop leads to no state.
+        /// The innermost state to enter; `None` for a stop, and when a pop leads to no state.
         to: Option<StateRef<T>>,
         /// What requested the change.
         cause: Cause,
@@ -31,12 +31,12 @@ pub enum Step<T: Owner> {
         /// How many seconds `from` had been active.
         time_in_state: f64,
     },
-    /// A guard has refused a change, as [`Owner::on_change`] reports.
+    /// A guard has refused a change, and [`Owner::on_change`] is called.
     #[non_exhaustive]
     Refused {
         /// The state that would have been left; `None` when there was none.
         from: Option<StateRef<T>>,
-        /// The state that would have been entered; `None` when a pop would have led to no state.
+        /// The innermost state that would have been entered; `None` when a pop would have led to no state.
         to: Option<StateRef<T>>,
         /// What requested the change.
         cause: Cause,

@@ -1,8 +1,9 @@
-//! The warning of a debug build about a machine that was a field of its owner, and was taken out of it for a call.
+//! The warning about a machine that is a field of its owner, and was taken out of this field for a call.
 //!
-//! `mem::take` leaves a machine made by `Default` in the field. A callback that makes a request to that machine makes it to
-//! the wrong machine, which is replaced when the call is over. A game that creates its empty machines with `idle()` gets no
-//! false warnings. A build without debug assertions contains no code of this file. `docs/porting.md` describes the mistake.
+//! `mem::take` leaves a machine made by `Default` in the field. If a callback calls the machine in the field, it calls the wrong
+//! machine: the game replaces this one when the call is over, so the effect is lost. A game that creates its empty machines with
+//! `idle()` gets no false warnings. Without debug assertions or without `std`, nothing is checked. `docs/porting.md` describes
+//! the mistake.
 
 use super::seat::Seat;
 use crate::owner::Owner;
@@ -32,7 +33,8 @@ mod watch {
     use crate::machine::seat::Seat;
     use crate::owner::{Label, Owner};
 
-    /// Identifies an owner by its address and its type. While it is borrowed, no other owner of the type has this address.
+    /// Identifies an owner by its address and its type. While the owner is borrowed, no other owner of this type has this
+    /// address.
     type Who = (usize, TypeId);
 
     std::thread_local! {
@@ -40,16 +42,17 @@ mod watch {
         static RUNNING: Cell<Option<Who>> = const { Cell::new(None) };
     }
 
-    /// Marks an owner as the one whose machine is running, until it is dropped.
+    /// The mark of the owner whose machine is running. Its `Drop` restores the earlier mark.
     pub(crate) struct Running {
+        /// The owner that was marked before.
         around: Option<Who>,
     }
 
     impl Running {
-        /// Marks the owner. Warns if `seat` is a machine that was left in the field of an owner whose machine is already
-        /// running.
+        /// Marks the owner. Warns if `seat` belongs to a machine that `mem::take` may have left in a field of the owner, and
+        /// if the owner's own machine is already running. `asked` names the call.
         pub(crate) fn begin<T: Owner>(seat: &Seat<T>, owner: &T, asked: impl core::fmt::Display) -> Self {
-            // An owner of size zero has no fields, and may share its address with others.
+            // An owner of size zero contains no machine, and may share its address with other owners.
             let who = (size_of::<T>() > 0).then(|| (ptr::from_ref(owner).addr(), TypeId::of::<T>()));
             let around = RUNNING.replace(who);
             let running = Self { around };

@@ -36,12 +36,12 @@ const MOST_CHANGES: u32 = 64;
 /// Why requests made in `exit` are refused (rule 12).
 pub(crate) const BEING_LEFT: &str = "the state is being left";
 
-/// The steps of a change. Here they are those of one owner; in a batch, those of many owners at once.
+/// The steps of a change. In this file, one owner changes; in a batch, many owners change at once.
 pub(crate) trait Steps {
     /// Asks the guards. Returns whether the change goes on.
     fn admit(&mut self) -> bool;
     fn exit(&mut self);
-    /// Makes the new state the current one, and reports it.
+    /// Makes the new state the current one, and reports the change.
     fn swap(&mut self);
     /// Runs `enter`, and reports that the change is complete.
     fn enter(&mut self);
@@ -150,7 +150,7 @@ impl<T: Owner> Single<'_, T> {
             Request::After(after) => self.set_timer(after, owner, cx),
             Request::Due(timer) => self.carry_out_timer(timer, owner, cx),
             Request::Sleep(_) => {
-                // The machine falls asleep once the callback's requests are carried out.
+                // The machine falls asleep when all requests of the callback are carried out.
                 self.count |= ASKED_TO_SLEEP;
                 true
             }
@@ -164,7 +164,7 @@ impl<T: Owner> Single<'_, T> {
             return self.execute_other(&Request::Change(to.into()), owner, cx);
         };
         let made = self.made;
-        // No other target can be dropped here: a change within a callback takes the target away first.
+        // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
         mem::forget(mem::replace(&mut self.target, to.into()));
         let (left, entered) = (from, to);
         // Dropping a reference to a singleton does nothing. `ManuallyDrop` saves the check for this.
@@ -189,7 +189,8 @@ impl<T: Owner> Single<'_, T> {
         is_made
     }
 
-    /// Returns whether no other request is pending, no cycle is suspected, and the steps are not recorded.
+    /// Returns whether no other request is pending, no request to sleep has been carried out, no cycle is suspected, and the
+    /// steps are not recorded.
     #[inline]
     fn is_alone(&self) -> bool {
         let is_recorded = self.observer.as_ref().is_some_and(|observer| observer.sees_steps());
@@ -230,7 +231,7 @@ impl<T: Owner> Single<'_, T> {
 
     #[inline(never)]
     fn change(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        // During the change, queries of the machine return its target.
+        // Until the change has ended, `Fsm::target` returns this state.
         self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
         let is_made = carry_out(&mut OneChange::new(self, plan, owner, cx));
         self.target = StateRef::NONE;
@@ -285,7 +286,7 @@ pub(crate) fn log_misuse<T: Owner>(
 /// The states that one change leaves and enters.
 struct Plan<'p, T: Owner> {
     cause: Cause,
-    /// How many of the active states stay, from the outermost.
+    /// How many of the active states, from the outermost, stay active.
     kept: usize,
     /// The states that are entered, outermost first; none when a pop leads back to no state.
     entered: &'p [StateRef<T>],
@@ -303,8 +304,8 @@ struct OneChange<'c, 'f, 'x, T: Owner> {
     time_in_state: f64,
     /// The path that a pop resumes.
     resumption: Option<Resumption<T>>,
-    /// Whether a callback has lent the machine, and the machine was set to another state meanwhile. Then the kept states may
-    /// no longer be active.
+    /// Whether an `exit` or `suspend` has lent the machine, and the machine was set to another state meanwhile. Then the kept
+    /// states may no longer be active.
     is_displaced: bool,
 }
 
@@ -349,8 +350,8 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         true
     }
 
-    /// Runs the exits, innermost first. Both the current and the previous state are then the state that is being left (rule
-    /// 5).
+    /// Runs the exits, innermost first. While they run, the current and the previous state are both the innermost state
+    /// that is being left (rule 5).
     #[inline(always)]
     fn exit(&mut self) {
         let Self { single, plan, owner, cx, .. } = self;
@@ -427,14 +428,14 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
 }
 
 /// One owner's change from one flat state to another, while no other request is pending and the steps are not recorded. Its
-/// steps are those of [`OneChange`], without the work that is not needed here: 36 ns rather than 57 between singletons. A
-/// single generic implementation of both was measured, too; it is 50% slower than this one. Tests with random programs compare
-/// the two.
+/// steps are those of [`OneChange`], without the work that is not needed here: a change between singletons takes 36 ns rather
+/// than 57. A single generic implementation of both was also measured: it is 50% slower than this one. Tests with random
+/// programs check that both do the same.
 struct LoneChange<'c, 'f, 'x, T: Owner> {
     single: &'c mut Single<'f, T>,
     from: &'c StateRef<T>,
     to: &'c StateRef<T>,
-    /// The states `from` and `to` as references for calls. They are looked up once; a singleton needs no lookup.
+    /// The states `from` and `to` as trait objects. They are looked up once, because a lookup takes time; a singleton needs none.
     left: &'c dyn State<T>,
     entered: &'c dyn State<T>,
     owner: &'c mut T,
@@ -499,7 +500,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     }
 }
 
-/// Parts of a change that a start shares, and rare parts.
+/// Parts of a change: those that both implementations of [`Steps`], a start or a stop use, and those that rarely run.
 impl<T: Owner> Single<'_, T> {
     /// Enters the states of a path, outermost first. Each is the current state while its `enter` runs. Stops if a change made
     /// in an `enter` has moved the machine elsewhere (rule 5). Returns whether all states have been entered.
@@ -543,7 +544,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Reports a change that was made at `now` to the log, the owner and the observer.
+    /// Reports a change that was made or refused at `now`, in seconds, to the observer, then to the log, then to the owner.
     #[inline]
     fn tell(&mut self, change: &Change<'_, T>, now: f64, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(observer) = &mut self.observer {
@@ -552,7 +553,7 @@ impl<T: Owner> Single<'_, T> {
         tell(owner, change, cx);
     }
 
-    /// Reports a change that a guard has refused to the log, the owner and the observer.
+    /// Reports a change that a guard has refused, as [`tell`](Self::tell) does.
     #[cold]
     fn tell_refused(
         &mut self,
@@ -580,8 +581,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Counts the changes that were made while a callback had lent the seat. For this callback, they are one change within the
-    /// call.
+    /// Counts the changes that were made while a callback had lent the seat. Toward the limit of rule 13, they count as one
+    /// change of this callback.
     pub(crate) fn changed_while_lent(&mut self, made: u32, kept: usize) {
         if made == 0 {
             return;
@@ -597,6 +598,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
+    /// Records the target of a change for the error about a cycle.
     #[cold]
     fn leave_trail(&mut self, to: Option<&StateRef<T>>) {
         let is_first = self.led_to() == MOST_CHANGES / 2 + 1;
