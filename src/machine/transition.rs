@@ -591,8 +591,10 @@ impl<T: Owner> Single<'_, T> {
         self.quiet = Quiet::NONE;
         self.made += made;
         self.kept = self.kept.min(kept);
-        self.count = MOST_CHANGES.min(self.count + 1);
-        if self.count > MOST_CHANGES / 2 {
+        if self.led_to() < MOST_CHANGES {
+            self.count += 1;
+        }
+        if self.led_to() > MOST_CHANGES / 2 {
             let current = self.seat.current.clone();
             self.leave_trail(current.as_option());
         }

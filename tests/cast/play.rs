@@ -202,6 +202,7 @@ impl Player {
         match verb {
             "note" => self.note(rest, stage),
             "change" => fsm.change_state(place(rest)),
+            "sleep" => fsm.sleep(),
             "pop" => fsm.pop_state(),
             "revert" => fsm.revert_state(),
             "now" => assert_eq!(fsm.change_state_now(self, place(what), stage), outcome == "done", "{act}"),

@@ -53,6 +53,14 @@ fn rejoining() {
 fn changes_while_a_member_has_rejoined() {
     play(
         r"
+        # after_a_request_to_sleep_a_change_meanwhile_is_one_change_and_no_cycle
+        cast Ann, Ben
+        Ann Idle.update: sleep; rejoin send Ben ask; change Idle
+        Ann Idle.answer: change Busy
+        Ben Idle.ask: send Ann answer is Handled
+        update Ann => Ann Idle.update; Ben Idle.ask; Ann Idle.answer; Ann Idle.exit; Ann Busy.enter
+            Ann Idle -> Busy (change); Ann Busy.exit; Ann Idle.enter; Ann Busy -> Idle (change)
+
         # a_tick_goes_on_along_the_path_to_which_the_member_has_changed_meanwhile
         cast Ann in Left, Ben
         Ann Inside.update: rejoin send Ben ask; note goes on
