@@ -61,7 +61,7 @@ impl<T: Owner> Batch<T> {
     /// wrapping sum of the batches' digests does not depend on how they are split.
     ///
     /// The same data counts as in [`digest`](Self::digest), except for the keys. `owner` should add data that tells one owner
-    /// from another, such as a number of its own.
+    /// from another, such as the number of a character in the game.
     ///
     /// # Examples
     ///
@@ -126,7 +126,7 @@ impl<T: Owner> Batch<T> {
     }
 }
 
-/// The digests of the known states' names, by number.
+/// For each known state, by number: the digest of its name, and the digest of the names on its path.
 struct NameDigests {
     states: Vec<u64>,
     paths: Vec<u64>,
