@@ -12,8 +12,8 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<T: Owner> Batch<T> {
-    /// Returns a digest of all owners and their machines. Two batches with the same contents have the same digest. Two batches
-    /// with different contents have different digests, except with a chance of 1 in 2^64.
+    /// Returns a digest of all owners and their machines. Two batches have the same digest if all data that counts is the same.
+    /// If any data that counts differs, their digests differ, except with a chance of 1 in 2^64.
     ///
     /// `owner` adds the data of an owner to the hash, usually by [`Hash`](std::hash::Hash). For each key, the batch adds the
     /// names of the active states, of the previous state, of the states on the stack and of the states that history remembers;

@@ -284,7 +284,7 @@ impl<T: Owner> Pass<T> {
         callees.call((&Phase::Update { is_last }, scope), run, times, |owners, fsm| state.update_all(owners, fsm, cx));
     }
 
-    /// Finishes the tick of each owner that has pending requests, on its seat: first the requests, then `rest`.
+    /// Finishes the tick of each owner that is a mover or an individual, on its seat: first its requests, then `rest`.
     fn finish(&mut self, chunk: &mut Chunk<'_, T>, rest: Rest, cx: &mut T::Context<'_>) {
         if !self.has_asked() {
             return;

@@ -62,6 +62,7 @@ pub(super) struct Extent {
 pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     /// The function that is called for each chunk.
     pub(super) act: &'a R,
+    /// The function that creates the context of a chunk from the chunk's number in the tick.
     pub(super) make: &'a M,
     /// The passes that no thread is using.
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,

@@ -25,7 +25,7 @@ pub(crate) struct Chunk<'a, T: Owner> {
 pub(crate) struct Global<T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) state: StateRef<T>,
-    /// Whether the state is updated, that is, not passive.
+    /// Whether there is a global state that is not passive, so that it is updated.
     pub(crate) is_updating: bool,
 }
 
