@@ -90,8 +90,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// When a callback or `make` panics. As with [`update`](Self::update), the panic reaches the caller when the batch is
     /// consistent again, but here all other chunks have had their tick. If several chunks panic, the caller gets the panic of the
-    /// first of them, in the order of the chunks. If a callback panics while what is due is carried out, no chunk has its tick.
-    /// The contexts are lost.
+    /// first of them, in the order of the chunks. If `make` or a callback panics in the step that carries out what is due, no
+    /// chunk has its tick. The contexts are lost.
     ///
     /// # Examples
     ///

@@ -23,7 +23,8 @@ pub(crate) struct Columns<T: Owner> {
     spare_seats: Vec<Seat<T>>,
     /// The number of sleeping owners. Their rows come first, so that other rows are added and removed at the end.
     pub(crate) asleep: usize,
-    /// The state's revision when the sleepers were last checked. All of them fell asleep at this revision or at a later one.
+    /// The revision of the bucket's state when the sleepers were last checked. All of them fell asleep at this revision or at a
+    /// later one.
     pub(crate) revision: usize,
     /// The slots of the owners for which something is due in the current tick, in ascending order.
     pub(crate) due: Vec<u32>,
