@@ -33,8 +33,8 @@ impl<T: Owner> Batch<T> {
         self.store.set_global(global.into_state());
     }
 
-    /// Runs `enter` along an owner's active path, outermost first, and goes on down through the `initial` children. Returns
-    /// whether there is such an owner. See [`StateMachine::start`].
+    /// Runs `enter` along an owner's active path, outermost first, and then that of the `initial` children of the current state.
+    /// Returns `false` for a stale key. See [`StateMachine::start`].
     ///
     /// # Examples
     ///
@@ -49,8 +49,8 @@ impl<T: Owner> Batch<T> {
         self.store.with_single(key, |owner, single| single.start(owner, cx)).is_some()
     }
 
-    /// Runs `exit` along an owner's active path, innermost first. After that the owner has no state. Returns whether
-    /// there is such an owner. See [`StateMachine::stop`].
+    /// Runs `exit` along an owner's active path, innermost first. After that the owner has no state. Returns `false` for a stale
+    /// key. See [`StateMachine::stop`].
     ///
     /// # Examples
     ///
@@ -66,7 +66,7 @@ impl<T: Owner> Batch<T> {
         self.store.with_single(key, |owner, single| single.stop(owner, cx)).is_some()
     }
 
-    /// Offers a message to an owner's machine. Returns whether it was handled. See [`StateMachine::send`].
+    /// Offers a message to an owner's machine. Returns whether the machine handled it. See [`StateMachine::send`].
     ///
     /// # Examples
     ///
@@ -97,11 +97,11 @@ impl<T: Owner> Batch<T> {
         self.store.with_single(key, |owner, single| single.send(owner, message, cx)).unwrap_or(false)
     }
 
-    /// Offers each message to the machine of one owner, one after the other, in the order of `messages`. Returns how
-    /// many were handled. A message for a stale key is dropped.
+    /// Offers each message to the machine of one owner, one after the other, in the order of `messages`. Returns how many
+    /// messages were handled. A message for a stale key is dropped.
     ///
     /// Everything that one message leads to is complete before the next one is offered, as if each had been sent by
-    /// [`send`](Self::send). If a callback panics, the messages after it are not offered.
+    /// [`send`](Self::send). If a callback panics, the remaining messages are not offered.
     ///
     /// # Examples
     ///
@@ -144,8 +144,8 @@ impl<T: Owner> Batch<T> {
         messages.into_iter().filter(|(key, message)| self.send(*key, message.borrow(), cx)).count()
     }
 
-    /// Offers a message to every owner's machine, in the order in which [`update`](Self::update) reaches them. Returns
-    /// how many handled it.
+    /// Offers a message to the machine of every owner, sleeping owners included. The order of the owners is that of
+    /// [`update`](Self::update), and in each state the sleeping owners come last. Returns how many machines handled the message.
     ///
     /// If a callback panics, the owners after the panicking one are not offered the message.
     ///
@@ -196,8 +196,8 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::change(to.into_state()), cx)
     }
 
-    /// Changes an owner's state, unless the state is active already. Returns whether it was active or the change was
-    /// made. See [`StateMachine::ensure_state`].
+    /// Changes an owner's state, unless the state is already active. Returns whether the state was already active or the change
+    /// was made. See [`StateMachine::ensure_state`].
     ///
     /// # Examples
     ///
@@ -213,7 +213,7 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::Ensure(to.into_state()), cx)
     }
 
-    /// Changes an owner's state without asking any `can_exit`. Returns whether the change was made. See
+    /// Changes an owner's state without calling any `can_exit`. Returns whether the change was made. See
     /// [`StateMachine::force_state`].
     ///
     /// # Examples
@@ -259,7 +259,7 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::Revert, cx)
     }
 
-    /// Suspends an owner's state and enters `over`. Returns whether this was done. See [`StateMachine::push_state`].
+    /// Suspends an owner's current state and enters `over`. Returns whether this was done. See [`StateMachine::push_state`].
     ///
     /// # Examples
     ///
@@ -274,7 +274,7 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::Push(over.into_state()), cx)
     }
 
-    /// Leaves an owner's state and resumes the one over which it was pushed. Returns whether this was done. See
+    /// Leaves an owner's current state and resumes the state that is suspended below it. Returns whether this was done. See
     /// [`StateMachine::pop_state`].
     ///
     /// # Examples
@@ -325,7 +325,8 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::Resume(composite.into_state()), cx)
     }
 
-    /// Sets a timer for a change of an owner. Returns `false` for a stale key. See [`StateMachine::change_state_after`].
+    /// Sets a timer that changes an owner to `to` after a number of seconds. Returns `false` for a stale key. See
+    /// [`StateMachine::change_state_after`].
     ///
     /// # Examples
     ///
@@ -365,7 +366,8 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::after(seconds, Then::Change(to.into_state())), cx)
     }
 
-    /// Sets a timer for a message to an owner. Returns `false` for a stale key. See [`StateMachine::send_after`].
+    /// Sets a timer that offers a message to an owner's machine after a number of seconds. Returns `false` for a stale key. See
+    /// [`StateMachine::send_after`].
     pub fn send_after(&mut self, key: Key, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
     where
         T::Message: Send + Sync,
@@ -375,8 +377,8 @@ impl<T: Owner> Batch<T> {
 
     /// Puts an owner to sleep. Returns `false` for a stale key. See [`Fsm::sleep`].
     ///
-    /// Sleeping owners are stored apart from awake owners, and a tick does not touch them, unless there is a global state to
-    /// update for them.
+    /// Sleeping owners are stored apart from awake owners. A tick does not touch them, except to update a global state or to
+    /// carry out a timer that is due.
     ///
     /// # Examples
     ///
@@ -416,8 +418,8 @@ impl<T: Owner> Batch<T> {
         woken.unwrap_or(false)
     }
 
-    /// Calls `act` like a callback, with an owner and its handle, and then carries out the requests that it has made.
-    /// Returns what `act` returns; `None` for a stale key. See [`StateMachine::with`].
+    /// Calls `act` like a callback, with an owner and its handle, and then carries out the requests that `act` has made. Returns
+    /// the result of `act`, or `None` for a stale key. See [`StateMachine::with`].
     ///
     /// # Examples
     ///
@@ -446,7 +448,7 @@ impl<T: Owner> Batch<T> {
         })
     }
 
-    /// Sets an owner's current state without calling any callback. Returns whether there is such an owner.
+    /// Sets an owner's current state without calling any callback. Returns `false` for a stale key.
     ///
     /// # Examples
     ///
@@ -463,7 +465,7 @@ impl<T: Owner> Batch<T> {
         self.touch(key, |seat| seat.place(current))
     }
 
-    /// Sets an owner's previous state without calling any callback. Returns whether there is such an owner.
+    /// Sets an owner's previous state without calling any callback. Returns `false` for a stale key.
     ///
     /// # Examples
     ///
@@ -479,8 +481,7 @@ impl<T: Owner> Batch<T> {
         self.touch(key, |seat| seat.previous = previous)
     }
 
-    /// Returns an owner's current state for editing, if it is an owned one of type `S`. See
-    /// [`StateMachine::current_mut`].
+    /// Returns an owner's current state for editing, if it is an owned state of type `S`. See [`StateMachine::current_mut`].
     ///
     /// # Examples
     ///
@@ -500,7 +501,7 @@ impl<T: Owner> Batch<T> {
         self.store.own_state_mut(key)?.owned_mut()
     }
 
-    /// Changes an owner's seat, without any callback.
+    /// Changes an owner's seat, without calling any callback. Returns `false` for a stale key.
     fn touch(&mut self, key: Key, act: impl FnOnce(&mut Seat<T>)) -> bool {
         let touched = self.store.with_single(key, |_, single| {
             single.is_touched = true;

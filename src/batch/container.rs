@@ -49,8 +49,7 @@ impl<T: Owner> Batch<T> {
         self.store.reserve(additional, state.into_state());
     }
 
-    /// Frees the unused capacity of the buckets, which hold the owners. The capacity for keys stays, and so do the buffers of
-    /// the ticks.
+    /// Frees the unused capacity for owners and timers. The capacity for keys stays, and so do the buffers of the ticks.
     ///
     /// # Examples
     ///
@@ -67,7 +66,11 @@ impl<T: Owner> Batch<T> {
         self.store.spare_extras = Vec::new();
     }
 
-    /// Drops all owners, without any callback. The capacity stays.
+    /// Drops all owners, without any callback. The capacity stays, except that of owners in owned states.
+    ///
+    /// # Panics
+    ///
+    /// When the `Drop` of an owner panics. The panic reaches the caller after all owners have been dropped.
     ///
     /// # Examples
     ///
@@ -115,8 +118,8 @@ impl<T: Owner> Batch<T> {
         }
     }
 
-    /// Removes all owners and returns them with their machines, without any callback, in the order of their keys. The iterator
-    /// drops the owners that have not been taken when it is dropped.
+    /// Removes all owners and returns them with their machines, without any callback, in the order of their keys. When the
+    /// iterator is dropped, it drops the remaining owners.
     ///
     /// # Examples
     ///
@@ -132,7 +135,7 @@ impl<T: Owner> Batch<T> {
         Drain { keys: self.keys().collect::<Vec<_>>().into_iter(), batch: self }
     }
 
-    /// Returns the keys, in their own order.
+    /// Iterates over the keys, in ascending order.
     ///
     /// # Examples
     ///
@@ -148,7 +151,7 @@ impl<T: Owner> Batch<T> {
         Keys(self.store.places.keys())
     }
 
-    /// Returns the owners with their keys, by state, as they are stored.
+    /// Iterates over the owners with their keys, state by state, in the order in which they are stored.
     ///
     /// # Examples
     ///
@@ -166,7 +169,7 @@ impl<T: Owner> Batch<T> {
         self.into_iter()
     }
 
-    /// Returns the owners with their keys, by state, as they are stored.
+    /// Iterates over the owners with their keys, for editing, state by state, in the order in which they are stored.
     ///
     /// # Examples
     ///
@@ -304,8 +307,8 @@ impl<'a, T: Owner> Iterator for Iter<'a, T> {
         (self.len, Some(self.len))
     }
 
-    /// Runs one loop for each bucket, without a check after each row whether the bucket ends there. A key that the closure does
-    /// not use is not read.
+    /// Runs one loop for each bucket, while `next` checks before each row whether the bucket has ended. A key that the closure
+    /// does not use is not read.
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut visit: F) -> B {
         self.rows.fold(init, |so_far, (tag, owner)| visit(so_far, (tag.key, owner)))
     }
@@ -378,7 +381,7 @@ impl<T: Owner> Iterator for Drain<'_, T> {
 impl<T: Owner> ExactSizeIterator for Drain<'_, T> {}
 impl<T: Owner> FusedIterator for Drain<'_, T> {}
 
-/// Drops the remaining owners one by one, so that a panic in the `Drop` of an owner does not keep the others.
+/// Drops the remaining owners one by one, so that all of them are dropped even if the `Drop` of one owner panics.
 impl<T: Owner> Drop for Drain<'_, T> {
     fn drop(&mut self) {
         let mut panic = FirstPanic::new();

@@ -12,8 +12,8 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<T: Owner> Batch<T> {
-    /// Returns a digest of all owners and their machines. Two batches with the same contents have the same digest. Two batches
-    /// with different contents have different digests, except with a chance of 1 in 2^64.
+    /// Returns a digest of all owners and their machines. Two batches have the same digest if all data that counts is the same.
+    /// If any data that counts differs, their digests differ, except with a chance of 1 in 2^64.
     ///
     /// `owner` adds the data of an owner to the hash, usually by [`Hash`](std::hash::Hash). For each key, the batch adds the
     /// names of the active states, of the previous state, of the states on the stack and of the states that history remembers;
@@ -61,7 +61,7 @@ impl<T: Owner> Batch<T> {
     /// wrapping sum of the batches' digests does not depend on how they are split.
     ///
     /// The same data counts as in [`digest`](Self::digest), except for the keys. `owner` should add data that tells one owner
-    /// from another, such as a number of its own.
+    /// from another, such as the number of a character in the game.
     ///
     /// # Examples
     ///
@@ -126,7 +126,7 @@ impl<T: Owner> Batch<T> {
     }
 }
 
-/// The digests of the known states' names, by number.
+/// For each known state, by number: the digest of its name, and the digest of the names on its path.
 struct NameDigests {
     states: Vec<u64>,
     paths: Vec<u64>,

@@ -46,11 +46,12 @@ impl<T: Owner> Batch<T> {
 }
 
 impl<T: Owner> Store<T> {
-    /// Finds the owners in `part` for which something is due at the time `now`. Wakes the owners that only wake or change.
+    /// Finds the owners in `part` for which something is due at the time `now`, in seconds. Wakes the owners that only wake or
+    /// change, and puts the keys of the others into `due`.
     fn find_due(&mut self, now: f64, part: PassPart) {
         let mut due = std::mem::take(&mut self.due);
         if part.k == 0 {
-            // All parts of a tick have the same time, so the clock is noted once.
+            // All parts of a tick have the same time, so only the first part notes the clock.
             self.timers.note_clock(now);
         }
         self.timers.advance(now, |key| {
@@ -76,7 +77,7 @@ impl<T: Owner> Store<T> {
         self.due = due;
     }
 
-    /// Reads a part of each piece of data that waking an owner will read, except the owner itself.
+    /// Reads some of the data that waking an owner will read, so that it is in the cache by then. The owner itself is not read.
     fn look_ahead(&self, key: Key) -> u64 {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return 0 };
         let columns = &self.buckets[place.bucket as usize];
@@ -85,8 +86,8 @@ impl<T: Owner> Store<T> {
         previous ^ entered_at ^ self.timers.next(key).map_or(0, f64::to_bits)
     }
 
-    /// Removes the due timers of an owner, if the owner only wakes or changes from one state to another. Returns whether it
-    /// does.
+    /// Checks whether an owner only wakes or changes from one state to another. If so, removes its due timers, adds it to
+    /// `plain`, and returns `true`.
     fn take_plain(&mut self, key: Key, now: f64) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
         let known = self.states.get(place.bucket);

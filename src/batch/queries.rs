@@ -62,7 +62,7 @@ impl<T: Owner> Batch<T> {
         self.get(key).is_some()
     }
 
-    /// Returns an owner. `None` for a stale key.
+    /// Returns an owner, or `None` for a stale key.
     ///
     /// # Examples
     ///
@@ -78,7 +78,7 @@ impl<T: Owner> Batch<T> {
         self.store.owner(key)
     }
 
-    /// Returns an owner. `None` for a stale key.
+    /// Returns an owner for editing, or `None` for a stale key.
     ///
     /// # Examples
     ///
@@ -122,8 +122,8 @@ impl<T: Owner> Batch<T> {
         self.store.view(key)?.current.as_option()
     }
 
-    /// Returns the state that was current for an owner before the last change. `None` for a stale key, or when there
-    /// was none.
+    /// Returns the state that was current for an owner before the last change. `None` for a stale key, or when there was no such
+    /// state.
     ///
     /// # Examples
     ///
@@ -176,7 +176,8 @@ impl<T: Owner> Batch<T> {
         self.path(key).is_some_and(|mut path| path.any(|active| active.is::<S>()))
     }
 
-    /// Returns how many owners are awake. The other owners [sleep](crate::Fsm::sleep), and cost a tick nothing.
+    /// Returns how many owners are awake. The other owners [sleep](crate::Fsm::sleep): a tick does not touch them, except to
+    /// update a global state or to carry out a timer that is due.
     ///
     /// # Examples
     ///
@@ -274,9 +275,9 @@ impl<T: Owner> Batch<T> {
         Some(time_since(self.store.view(key)?.entered_at, now::<T>(cx)))
     }
 
-    /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not active,
-    /// and for a stale key. The time of an ancestor goes on while its children change
-    /// ([rule 18](crate::docs::semantics#rule-18)).
+    /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if the state is not active,
+    /// and for a stale key. The time of an ancestor goes on while the states inside it change ([rule
+    /// 18](crate::docs::semantics#rule-18)).
     ///
     /// # Examples
     ///
@@ -339,9 +340,9 @@ impl<T: Owner> Batch<T> {
         Some(ancestors.iter().chain(current.as_option()))
     }
 
-    /// Returns the owners whose current state is `state`, side by side, for example to draw all of them in one call.
+    /// Returns the owners whose current state is `state`, as one slice, for example to draw all of them in one call.
     ///
-    /// An owned state has one owner. If several owners share it by clones of one reference, only the first is returned.
+    /// An owned state usually has one owner. If several owners share it by clones of one `StateRef`, only the first is returned.
     ///
     /// # Examples
     ///
@@ -360,9 +361,9 @@ impl<T: Owner> Batch<T> {
 
     /// Returns how many owners are in each state, in the order in which the batch first saw the states.
     ///
-    /// The owned states of one type count as one state, which is represented by the first of them; when no owner is in any of
-    /// them, they are left out. A state that all owners have left, or that owners have only requested, may be in the list with
-    /// no owners. Owners without a state are not counted.
+    /// The owned states of one type count as one state, which is represented by the first of them; if no owner is in any of them,
+    /// they are left out. A state that all owners have left, or that owners have only requested, may be in the list with no
+    /// owners. Owners without a state are not counted.
     ///
     /// # Examples
     ///
@@ -379,11 +380,11 @@ impl<T: Owner> Batch<T> {
         self.store.census()
     }
 
-    /// Iterates over a part of the owners, with the number of seconds that each has been in its current state. `now` is
-    /// the time that [`Owner::now`] returns.
+    /// Iterates over a part of the owners, with the number of seconds for which each owner has been in its current state. `now`
+    /// is the time in seconds that [`Owner::now`] returns.
     ///
-    /// `places` are positions in the order of [`iter`](Self::iter). It takes no longer to begin at a later position
-    /// than at the first, so a tool can look at a large batch piece by piece.
+    /// `places` are positions in the order of [`iter`](Self::iter). The time to reach the first position depends on the number of
+    /// states, not of owners, so a tool can look at a large batch piece by piece.
     ///
     /// # Examples
     ///
@@ -417,7 +418,7 @@ impl<T: Owner> Batch<T> {
         })
     }
 
-    /// Returns what an owner's machine is doing, in words. `now` is the time that [`Owner::now`] returns. `None` for a
+    /// Returns what an owner's machine is doing, in words. `now` is the time in seconds that [`Owner::now`] returns. `None` for a
     /// stale key.
     ///
     /// # Examples

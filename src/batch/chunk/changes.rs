@@ -1,8 +1,8 @@
 //! Makes the changes of a chunk's movers in bulk: each step is done for all movers before the next step begins (rule 19).
 //!
-//! All movers leave the same state, and those of its ancestors that are not ancestors of their targets. The steps and their
-//! order are the same as in any change. Each step calls a state once for all owners that take the step. After a panic, a step
-//! continues with the owner after the one that panicked (rule 22).
+//! All movers have the same current state. Each mover leaves the active states that are not ancestors of its target. The steps
+//! and their order are the same as in any change. Each step calls a state once for all owners that take the step. If a callback
+//! panics, the step continues with the next owner (rule 22).
 
 use std::mem;
 use std::ops::Range;
@@ -35,7 +35,8 @@ struct Grouping {
     groups: Vec<MoverGroup>,
     /// The largest `kept` of all groups.
     most_kept: usize,
-    /// By target, the position in `movers` of the next mover to it. All entries are 0 between two calls.
+    /// For each target: the position in `movers` at which the next mover to this target is put. Between two calls, all entries
+    /// are 0.
     places: Vec<usize>,
 }
 
@@ -49,8 +50,8 @@ struct MoverGroup {
 }
 
 impl Grouping {
-    /// Sorts the movers that leave a bucket by target, and by slot within a target, so that the calls that follow come in the
-    /// same order in each run.
+    /// Sorts the movers that leave a bucket by target, and by slot within a target, so that the callbacks that follow always run
+    /// in the same order.
     fn group<T: Owner>(&mut self, movers: &[Mover], bucket: u32, states: &States<T>) {
         self.movers.clear();
         self.movers.extend_from_slice(movers);
@@ -191,7 +192,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         carry_out(&mut self);
     }
 
-    /// Returns the state that all movers leave.
+    /// Returns the state that is current for all movers before their changes.
     fn from(&self) -> &'a StateRef<T> {
         self.callees.rows.known().state()
     }
@@ -253,8 +254,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
-    /// Drops the changes that a guard has refused, and tells the owners. The movers are those of `group`, or all movers if it
-    /// is `None`.
+    /// Drops the changes that a guard has refused, and tells the owners. The guard was asked for the movers of `group`, or for
+    /// all movers if `group` is `None`.
     fn refuse_movers(&mut self, group: Option<Range<usize>>, refusal: Refusal<'_, T>) {
         let (from, states) = (self.from(), self.states());
         let Self { callees: Callees { owners, rows, ledger, panic, .. }, movers, workspace, cx, .. } = self;
@@ -351,8 +352,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), at, times);
         let entering = Entering { known, kept, depth, at, times };
-        // This leaves out the movers whose `on_change` or `enter` has panicked, and the movers that a change made at once has
-        // taken to another state.
+        // This leaves out the movers whose `on_change` or `enter` has panicked, and the movers that an immediate change has taken
+        // to another state.
         let mut entered = movers;
         let Ledger { individuals, .. } = &mut callees.ledger;
         let are_individuals = depth > kept && individuals.has_unfinished();
@@ -459,7 +460,8 @@ fn select<'m>(movers: &[Mover], room: &'m mut Vec<Mover>, is_selected: impl Fn(M
     room
 }
 
-/// Calls `act` with each item of `rest` until it panics. Returns the item for which it panicked.
+/// Calls `act` with each item of `rest` until `act` panics. Returns the item for which `act` panicked, or `None` if no call
+/// panicked.
 #[inline]
 fn up_to_panic<'r, R>(
     panic: &mut FirstPanic,

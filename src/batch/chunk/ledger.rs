@@ -1,8 +1,9 @@
 //! The ledger of a chunk: the requests that each owner has made so far in the current tick. All questions about the requests of
 //! an owner are answered here.
 //!
-//! Nearly all owners request nothing or one change. An owner that requests one change is a *mover*: it takes eight bytes, and
-//! changes in bulk. An owner that only waits is a *waiter*. An owner that requests anything else is an *individual*.
+//! Nearly all owners request nothing or one change. An owner that requests one change is a *mover*: its request takes eight
+//! bytes, and its change is made in bulk. An owner that only requests waits is a *waiter*. An owner that requests anything else
+//! is an *individual*. A change is *immediate* if a callback makes it by `change_state_now` or a similar method.
 
 use std::mem;
 
@@ -20,13 +21,13 @@ use crate::state::{Kind, Mover, State, StateRef};
 
 /// The entry of one owner in the ledger.
 pub(crate) enum Entry<'e, T: Owner> {
-    /// The owner has no entry: it has requested nothing, and all its data is in its row.
+    /// The owner has requested nothing that is pending, except waits in callbacks that have returned.
     Blank,
-    /// The owner has requested one change and nothing else.
+    /// The owner has requested one change, and nothing else in the same callback.
     Mover,
-    /// The owner has requested waits and nothing else.
+    /// The owner has requested waits in the callback that is running, and nothing else.
     Waiter,
-    /// The owner has made other requests, and finishes its tick alone.
+    /// The owner has made other requests or an immediate change, and finishes its tick alone.
     Individual(&'e Individual<T>),
 }
 
@@ -52,18 +53,19 @@ impl<T: Owner> Ledger<'_, T> {
         }
     }
 
-    /// Returns whether no owner from `slot` on has an entry.
+    /// Returns `true` only if every owner from `slot` on is `Blank`. If the chunk has an individual that has not finished its
+    /// tick, returns `false`, whatever the slot of the individual.
     pub(crate) fn is_blank_from(&self, slot: usize) -> bool {
         !self.individuals.has_unfinished() && self.asked.has_none_from(slot)
     }
 
-    /// Returns whether the owner at a slot has made a change at once, which has ended its bulk change early.
+    /// Returns whether the owner at a slot has made an immediate change, which has ended its bulk change early.
     pub(crate) fn is_cut_short(&self, slot: usize) -> bool {
         self.individuals.get(slot).is_some_and(|individual| individual.made > 0)
     }
 
     /// Returns the individual of the owner at a slot. If there is none yet, creates it from the owner's mover and waits.
-    /// `entering` is the current step, if the owner is being changed.
+    /// `entering` is the current step, if states are being entered.
     pub(crate) fn individual(
         &mut self,
         slot: usize,
@@ -108,7 +110,7 @@ impl<T: Owner> Ledger<'_, T> {
         }
     }
 
-    /// Keeps the owner at a slot in the state `from`, although the state's `exit` has run.
+    /// Keeps the owner at a slot in the state `from`, although an `exit` has begun.
     pub(crate) fn stay(&mut self, slot: usize, rows: &Rows<'_, T>, from: &StateRef<T>) {
         let individual = self.individual(slot, rows, None);
         individual.load(rows);
@@ -128,9 +130,9 @@ impl<T: Owner> Ledger<'_, T> {
 pub(crate) struct Asked<T: Owner> {
     /// Sorted by slot.
     movers: Vec<Mover>,
-    /// Whether `movers` contains owners that are individuals now, or movers of the kind `Nothing`.
+    /// Whether `movers` contains movers whose owners are individuals now, or movers of the kind `Nothing`.
     has_stale: bool,
-    /// Whether a forced change has been added since this field was last read.
+    /// Whether a forced change has been added since this field was last reset.
     pub(crate) has_forced: bool,
     /// The requests that were made in `exit`, with the slots of their owners. They are refused.
     pub(crate) misused: Vec<(usize, Request<T>)>,
@@ -217,7 +219,8 @@ impl<T: Owner> Asked<T> {
         is_open
     }
 
-    /// Notes that the owner at a slot becomes an individual. Returns its mover, if it has one: this is its first request.
+    /// Notes that the owner at a slot becomes an individual. Returns the owner's mover, if it has one. The mover is the owner's
+    /// first request.
     pub(crate) fn supersede(&mut self, slot: usize) -> Option<Mover> {
         let mover = self.mover_of(slot);
         self.has_stale |= mover.is_some();
@@ -241,7 +244,8 @@ impl<T: Owner> Asked<T> {
         }
     }
 
-    /// Moves the movers to the end of `movers`, except individuals and movers that have nothing to do.
+    /// Removes all movers from this list. Appends them to `movers`, except the movers of individuals and the movers of the kind
+    /// `Nothing`.
     pub(crate) fn take_movers(&mut self, movers: &mut Vec<Mover>, individuals: &Individuals<T>) {
         if mem::take(&mut self.has_stale) {
             let is_left = |mover: &&Mover| mover.kind() != Kind::Nothing && individuals.get(mover.slot()).is_none();
@@ -254,7 +258,7 @@ impl<T: Owner> Asked<T> {
         self.movers.clear();
     }
 
-    /// Drops the requests of an owner that is not an individual.
+    /// Drops the requests that an owner, which is not an individual, has made in a callback that panicked.
     pub(crate) fn forget(&mut self, slot: usize) {
         self.waits.forget(slot);
         self.withdraw_mover(slot);
@@ -280,12 +284,12 @@ impl<'a, T: Owner> Entering<'a, T> {
         self.known.at(self.depth)
     }
 
-    /// Returns whether this is the last step.
+    /// Returns whether the state that is being entered is the target, so that this is the last step.
     pub(crate) fn is_innermost(&self) -> bool {
         self.depth == self.known.ancestors.len()
     }
 
-    /// Returns the view of an owner that has left `from`.
+    /// Returns the view of an owner in this step. `from` was the owner's current state before the change.
     pub(crate) fn view(&self, slot: usize, from: &'a StateRef<T>) -> View<'a, T> {
         View {
             current: self.state(),
@@ -297,7 +301,7 @@ impl<'a, T: Owner> Entering<'a, T> {
         }
     }
 
-    /// Changes a seat from the state that the change leaves to the state that is being entered.
+    /// Carries out the change on a seat, up to the state that is being entered.
     pub(crate) fn enter_on(&self, seat: &mut Seat<T>) {
         seat.previous = seat.replace(self.kept, self.known.at(self.kept).clone(), self.at);
         for depth in self.kept + 1..=self.depth {
@@ -306,7 +310,7 @@ impl<'a, T: Owner> Entering<'a, T> {
     }
 }
 
-/// The times at which the ancestors of a target count as entered, for some movers.
+/// For some movers with the same target: when the target's ancestors were entered, in seconds.
 #[derive(Clone, Copy)]
 pub(crate) struct AncestorTimes<'a> {
     /// The movers, sorted by slot.

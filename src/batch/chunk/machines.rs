@@ -62,7 +62,7 @@ impl<'a, T: Owner> ChunkMachines<'a, '_, T> {
         error!(target: "demeanor", "there is no owner {nth} to hand out: there are only {}", self.slots.len());
     }
 
-    /// Returns the current state of the owners.
+    /// Returns the state of the bucket. It is the owners' current state until a change enters another state.
     fn from(&self) -> &'a StateRef<T> {
         self.rows.known().state()
     }
@@ -70,7 +70,7 @@ impl<'a, T: Owner> ChunkMachines<'a, '_, T> {
 
 /// Recording requests.
 impl<T: Owner> ChunkMachines<'_, '_, T> {
-    /// Returns the request of an owner that has made no other request as a mover, if it can be carried out in bulk.
+    /// Converts a request to a mover, if the request can be carried out in bulk. The owner must have made no other request.
     fn mover(&mut self, slot: usize, request: &Request<T>) -> Option<Mover> {
         let known = self.rows.known();
         let (kind, target) = match request {
@@ -93,14 +93,14 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// Returns the number of the state in which a change to `to` ends, if the change can be made in bulk.
     fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
-        // This notes an unknown `to`, even if the end of the change is known: whether it is known depends on which owners have
-        // been updated before.
+        // This call is only for its note of an unknown `to`. It comes first, because whether the end of the change is known
+        // depends on which owners have been updated before, and the note must not depend on that.
         self.number_of(to);
         self.rows.states().innermost_of(self.rows.known(), to)
     }
 
-    /// Returns the number of a requested state. Notes a singleton that the batch does not know yet, so that the batch knows it
-    /// the next time.
+    /// Returns the number of a requested state. Notes a singleton that the batch does not know yet, so that it gets a number when
+    /// the outcome of the chunk is applied.
     fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let number = self.rows.states().bucket_of(state);
         if let (None, Some(state)) = (number, state.as_singleton()) {
@@ -112,8 +112,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         number
     }
 
-    /// Returns whether the owner at a slot can wait in bulk: it has requested nothing but waits and, if the wait may end its
-    /// tick, only the rest of the current callback is left of the tick.
+    /// Returns whether the owner at a slot can wait in bulk: it has requested nothing but a few waits and, if the new wait may
+    /// end its tick, only the rest of the current callback is left of the tick.
     fn may_wait(&self, slot: usize, may_end_tick: bool) -> bool {
         let is_in_time = match self.phase {
             Phase::Update { is_last } => (*is_last || !may_end_tick) && self.rows.known().is_bulk,
@@ -131,7 +131,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         self.ledger.asked.waits.returned(slot).filter(move |wait| wait.scope == by && !(is_entering && wait.is_entry))
     }
 
-    /// Returns the number of a singleton to which an owner wants to change after a while.
+    /// Returns the number of a singleton that is the target of a timer, if the number fits into the timing wheel.
     fn number_of_singleton(&mut self, state: &'static dyn State<T>) -> Option<u32> {
         let known = self.ledger.asked.numbers.get(state);
         known.or_else(|| self.number_of(&state.into())).filter(|&number| number < MOST_NUMBERS)
@@ -141,7 +141,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
     fn write(&mut self, slot: usize, request: Request<T>) {
         match self.phase {
             Phase::Exit(_) => return self.ledger.asked.misused.push((slot, request)),
-            // Only the first request of an owner can become a mover, whether or not the batch knows the state that it names.
+            // Only the first request of an owner can become a mover. This holds even if the first request cannot, because the
+            // batch does not know its state.
             Phase::Update { .. } if matches!(self.ledger.entry(slot), Entry::Blank) => {
                 let mover = self.mover(slot, &request);
                 if let Some(mover) = mover.filter(|mover| self.ledger.asked.add(*mover)) {
@@ -170,7 +171,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         self.ledger.individual(slot, self.rows, entering)
     }
 
-    /// Runs `act` on the owner at a slot as on a machine, while a callback of this owner is running.
+    /// Runs `act` on the machine of the owner at a slot, while a callback of this owner is running.
     fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
         let (rows, global) = (self.rows, self.global);
         self.individual(slot);
@@ -185,12 +186,12 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         matches!(self.phase, Phase::Enter(entering) if scope.ends_with(entering.kept))
     }
 
-    /// Returns the state that the mover of a slot requests.
+    /// Returns the target of the mover at a slot, or `StateRef::NONE` if there is no such mover.
     fn target(&self, movers: &[Mover], slot: usize) -> &StateRef<T> {
         self.rows.states().get(Mover::find(movers, slot).map_or(NOWHERE, Mover::target)).state()
     }
 
-    /// Returns whether a request is made in `exit`, and then logs that it is refused.
+    /// Returns whether a request is made in `exit`. If so, logs that the request is refused.
     fn is_misused(&self, request: &dyn std::fmt::Display, owner: &T) -> bool {
         let is_misused = matches!(self.phase, Phase::Exit(_));
         if is_misused {
@@ -233,7 +234,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     }
 
     fn withdraw_changes(&mut self, nth: usize) {
-        // What an exit asks for is refused.
+        // Requests made in `exit` are refused, so there is nothing to withdraw.
         if let (Some(slot), false) = (self.slot(nth), matches!(self.phase, Phase::Exit(_))) {
             self.ledger.withdraw_changes(slot);
         }
@@ -297,7 +298,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             Phase::CanEnter(target) => self.rows.view(slot, target),
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, self.target(movers, slot)) },
             Phase::Enter(entering) => match self.ledger.entry(slot) {
-                // A change made at once has ended the bulk change early.
+                // An immediate change has ended the bulk change early.
                 Entry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
                 Entry::Individual(individual) => individual.seat.view(entering.known.state()),
                 _ => entering.view(slot, from),

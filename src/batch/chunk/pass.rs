@@ -1,7 +1,7 @@
 //! One chunk's part in a tick: the updates, then the changes that they have requested (rules 19, 20, 22).
 //!
 //! Nearly all owners request nothing or one change. These changes are made in bulk, one step after the other. An owner that
-//! requests anything else finishes its tick alone, on a seat, with the code that a machine runs.
+//! requests anything else finishes its tick alone, on a seat, with the code of a `StateMachine`.
 
 use std::ops::Range;
 use std::{fmt, hint};
@@ -35,7 +35,7 @@ enum Rest {
     Tick,
 }
 
-/// The state of a pass over a chunk. Its lists are kept from one chunk to the next, so that nothing is allocated.
+/// The data of a pass over a chunk. Its lists are kept from one chunk to the next, so that nothing is allocated.
 pub(crate) struct Pass<T: Owner> {
     asked: Asked<T>,
     workspace: Workspace,
@@ -223,8 +223,9 @@ impl<T: Owner> Pass<T> {
             }
             let global = &chunk.global.state;
             let mut observer = notes.of(&chunk.rows, slot);
-            // An owner that has come to this bucket at the beginning of the tick has already had its due timers. Timers that it
-            // has set since are due in the next tick.
+            // An owner for which nothing is noted as due is ticked without its timers. If it has come to this bucket at the
+            // beginning of the tick, its due timers have been carried out, and timers that it has set since then wait for the
+            // next tick.
             let (ticked, is_touched) = run_on_seat(seat, global, as_observer(&mut observer), panic, |single| {
                 if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
             });
@@ -235,7 +236,7 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// Calls `update_all` of one of the active states for the owners that have not finished their tick.
+    /// Calls `update_all` of one of the active states, or of the global state, for the owners that have not finished their tick.
     fn update(
         &mut self,
         chunk: &mut Chunk<'_, T>,
@@ -258,7 +259,8 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// Returns the longest range that begins at `at` and contains only owners of this part that have not finished their tick.
+    /// Returns the longest range that begins at `at` and contains only owners of the chunk's part that have not finished their
+    /// tick.
     fn next_run(&self, chunk: &Chunk<'_, T>, at: usize) -> Range<usize> {
         let is_due = |&slot: &usize| !self.finished.contains(slot) && chunk.part.has(chunk.rows.key(slot));
         at..(at..chunk.owners.len()).find(|slot| !is_due(slot)).unwrap_or(chunk.owners.len())
@@ -282,7 +284,7 @@ impl<T: Owner> Pass<T> {
         callees.call((&Phase::Update { is_last }, scope), run, times, |owners, fsm| state.update_all(owners, fsm, cx));
     }
 
-    /// Finishes the tick of each owner that has pending requests, on its seat: first the requests, then `rest`.
+    /// Finishes the tick of each owner that is a mover or an individual, on its seat: first its requests, then `rest`.
     fn finish(&mut self, chunk: &mut Chunk<'_, T>, rest: Rest, cx: &mut T::Context<'_>) {
         if !self.has_asked() {
             return;
@@ -297,7 +299,7 @@ impl<T: Owner> Pass<T> {
             // After a panic, earlier requests are carried out, but no owner is updated any more.
             let rest = if panic.is_none() { rest } else { Rest::Requests };
             finished.insert(slot);
-            // An owner that has changed at once may have nothing left to do.
+            // An owner that has made an immediate change may have nothing left to do.
             if !matches!(rest, Rest::Requests) || individual.has_asked() {
                 individual.load(&chunk.rows);
                 let mut observer = notes.of(&chunk.rows, slot);
@@ -333,7 +335,7 @@ impl<T: Owner> Pass<T> {
         asked.take_movers(movers, individuals);
         let mut ledger = Ledger { asked, individuals, unmet, notes };
         for mover in movers.drain(..) {
-            // The owner's waits come from an earlier callback, so they are requested before this change.
+            // The owner's waits come from an earlier callback, so they come before this change in its requests.
             ledger.individual(mover.slot(), rows, None).ask_as(mover, rows);
         }
     }

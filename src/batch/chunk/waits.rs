@@ -1,5 +1,5 @@
-//! The waits that owners request in bulk: sleeps, timers for changes, and the turns and numbers of states from files. None of
-//! them moves a row at once, so they are collected, and carried out for all owners at the end of the tick.
+//! The waits that owners request in bulk: sleeps, timers for changes, and the numbers that states store. A wait never moves a row
+//! during the tick, so waits are collected, and begin for all owners at the end of the tick.
 
 use std::iter;
 
@@ -140,12 +140,13 @@ impl Waits {
         taken.into_iter()
     }
 
-    /// Drops what the owner at a slot has asked for in callbacks that may still go on. Numbers that states keep stay.
+    /// Withdraws the waits that the owner at a slot has requested in the callback that is running. Numbers that states store are
+    /// not withdrawn.
     pub(crate) fn withdraw(&mut self, slot: usize) {
         self.end(slot, self.open_from, |wait| wait.until.note().is_none());
     }
 
-    /// Drops what the owner at a slot has asked for in a callback that has panicked.
+    /// Withdraws the waits that the owner at a slot has requested in a callback that has panicked, and the numbers stored in it.
     pub(crate) fn forget(&mut self, slot: usize) {
         self.end(slot, self.open_from, |_| true);
     }
@@ -160,7 +161,8 @@ impl Waits {
         }
     }
 
-    /// Returns whether the owner at a slot waits for anything that comes by itself, other than waking.
+    /// Returns whether the owner at a slot has requested a timer. Sleeps do not count, and neither do numbers, which are never
+    /// due.
     pub(crate) fn comes_by_itself(&self, slot: usize) -> bool {
         let waits = self.places(slot).map(|at| &self.list[at].0);
         { waits }.any(|wait| wait.until != Until::Awake && !wait.until.is_note())

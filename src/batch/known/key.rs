@@ -8,9 +8,9 @@ slotmap::new_key_type! {
     /// The key of an owner in a [`Batch`](crate::Batch). It stays the same when the owner changes state.
     ///
     /// It is a [slotmap](https://docs.rs/slotmap/1) key. So a game can store its own data for each owner in slotmap's
-    /// `SecondaryMap<Key, _>`. The key of a removed owner finds nothing. A new owner gets the same key only after the key's
-    /// place has been used 2^31 times. Use a key only with the batch that has returned it: another batch may have an owner with
-    /// the same key.
+    /// `SecondaryMap<Key, _>`. The key of a removed owner finds nothing. A new owner gets the same key only after the key's index
+    /// has been used 2^31 times. Use a key only with the batch that has returned it: another batch may have an owner with the
+    /// same key.
     ///
     /// # Examples
     ///
@@ -54,7 +54,7 @@ impl Key {
     }
 }
 
-/// The place of each key's owner.
+/// For each key, the place of its owner's row.
 pub(crate) type Places = SlotMap<Key, SharedPlace>;
 
 /// The bucket and the slot of an owner's row.
@@ -80,8 +80,8 @@ impl Place {
 
 /// A place that threads can write through a shared reference: each thread writes the places of the owners that it moves.
 ///
-/// A relaxed load or store is an ordinary one on the usual processors. A reader has waited for the threads, which orders
-/// the two.
+/// On the usual processors, a relaxed load or store is an ordinary one. Relaxed order is enough, because a place is read only
+/// after the threads that write it have been waited for.
 pub(crate) struct SharedPlace {
     bucket: AtomicU32,
     slot: AtomicU32,
@@ -118,7 +118,7 @@ impl Clone for SharedPlace {
     }
 }
 
-/// Allows serde to create a key map from versions alone. The places are set afterwards.
+/// Allows serde to create `Places` from the versions of the keys alone. The places are set afterwards.
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for SharedPlace {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

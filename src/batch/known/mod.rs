@@ -1,4 +1,4 @@
-//! Keys of owners, numbers of states, and slots of rows. Also panics of the game's code.
+//! The keys of owners, the numbers of states, the slots of rows, and the panics of the game's code.
 //!
 //! This is the lowest layer of a batch, and even the journal uses it. It knows states and seats, but neither rows nor ticks.
 

@@ -2,8 +2,8 @@
 
 use crate::state::Mover;
 
-/// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
-/// is still in the cache when it changes.
+/// The largest number of owners in a chunk, which are updated before their changes are made: enough to pay for the virtual calls,
+/// few enough that an owner is still in the cache when it changes.
 pub(crate) const CHUNK: usize = 2048;
 
 #[derive(Default)]

@@ -11,17 +11,17 @@ use crate::batch::rows::gaps::mark_rows;
 use crate::batch::rows::range::{Rows, SharedByRows};
 use crate::owner::Owner;
 
-/// One thread alone updates up to this many owners.
+/// Buckets that have at most this many rows together are run one after the other.
 const FEW_ROWS: usize = CHUNK / 2;
 
 /// The outcome of a chunk's part in a tick, with facts for the threads that move its owners.
 pub(super) struct Ticked<T: Owner> {
     pub(super) outcome: ChunkOutcome<T>,
-    /// Whether a mover may have data beside its row.
+    /// Whether a mover may have data beside its row that its change ends.
     pub(super) have_more: bool,
     /// Whether a mover leaves or enters a nested state.
     pub(super) are_nested: bool,
-    /// Whether the movers have been marked.
+    /// Whether the rows of the movers have been marked.
     pub(super) are_marked: bool,
 }
 
@@ -39,7 +39,7 @@ impl<T: Owner> Ticked<T> {
         self.are_marked = false;
     }
 
-    /// Marks the movers while their rows are in the cache, if their moves need nothing else.
+    /// Marks the rows of the movers while these rows are in the cache, if the movers have no other data to move or to remove.
     fn mark(&mut self, bucket: u32, tags: &mut [Tag], times: &mut [f64]) {
         let ChunkOutcome { movers, moved_at, .. } = &self.outcome;
         // If times are kept from this tick on, all rows must get their times first.
@@ -51,7 +51,7 @@ impl<T: Owner> Ticked<T> {
     }
 }
 
-/// The number of rows and chunks in the buckets before a bucket.
+/// A number of rows and chunks: those of one bucket, or those of all buckets before one.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extent {
     pub(super) rows: usize,
@@ -62,12 +62,13 @@ pub(super) struct Extent {
 pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     /// The function that is called for each chunk.
     pub(super) act: &'a R,
+    /// The function that creates the context of a chunk from the chunk's number in the tick.
     pub(super) make: &'a M,
     /// The passes that no thread is using.
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
     pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
-    /// One extent for each bucket, in the order of the states, and one after the last bucket.
+    /// For each bucket, in the order of the states: the rows and chunks before it. Then those of all buckets.
     pub(super) extents: &'a [Extent],
     pub(super) sleepers: Sleepers,
     /// The context of the first chunk, if it has already been created.
@@ -92,7 +93,8 @@ impl Sleepers {
     }
 }
 
-/// Returns the row at which a chunk of a bucket begins. The chunks of awake owners come first.
+/// Returns the slot at which a chunk of a bucket begins. The chunks of awake owners are counted first, although the rows of
+/// sleeping owners come first.
 pub(super) fn start_of<T: Owner>(columns: &Columns<T>, chunk: usize) -> usize {
     let awake = (columns.len() - columns.asleep).div_ceil(CHUNK);
     chunk.checked_sub(awake).map_or(columns.asleep + chunk * CHUNK, |chunk| chunk * CHUNK)
@@ -159,7 +161,7 @@ where
         let (asleep, revision) = (columns.asleep, columns.revision);
         let awake = (columns.len() - asleep).div_ceil(CHUNK);
         let (rows, due, _) = columns.rows_mut();
-        // Awake owners come first.
+        // The chunks of awake owners come first in a tick, although the rows of sleeping owners come first.
         let (sleepers, rows) = rows.split_at(asleep);
         let (ticked, of_sleepers) = ticked.split_at_mut(awake);
         let awake = Chunks { bucket, number, rows, asleep, revision, due, ticked };
@@ -167,7 +169,7 @@ where
         self.join(awake, Chunks { bucket, number, rows: sleepers, asleep, revision, due, ticked: of_sleepers })
     }
 
-    /// Runs some chunks, and the chunks that come after them.
+    /// Runs the chunks in `first` and in `last`, on two threads if possible.
     fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>) -> Vec<T::Context<'c>> {
         if first.ticked.is_empty() || last.ticked.is_empty() {
             return self.run_chunks(if first.ticked.is_empty() { last } else { first });

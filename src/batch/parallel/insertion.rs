@@ -16,8 +16,8 @@ use crate::state::{IntoState, StateRef};
 const MOST_OWNERS: usize = u32::MAX as usize - 1;
 
 impl<T: Owner> Batch<T> {
-    /// Adds owners in `state`, without any callback, as [`insert`](Self::insert) does for each. The owners are created on
-    /// the threads of rayon's current pool. In the batch, they have the order of the iterator.
+    /// Adds owners in `state`, without any callback, as [`insert`](Self::insert) does for each. The owners are created on the
+    /// threads of rayon's current pool. In the batch, the owners have the order of the iterator.
     ///
     /// # Panics
     ///
@@ -48,7 +48,7 @@ impl<T: Owner> Batch<T> {
     {
         let (owners, state) = (owners.into_par_iter(), state.into_state());
         if state.is_owned() {
-            // Each owner has its own state, and a seat for it.
+            // In a bucket of owned states, each owner has a seat.
             let mut made = Vec::new();
             made.par_extend(owners);
             for owner in made {

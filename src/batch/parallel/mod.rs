@@ -1,7 +1,7 @@
 //! A tick on all cores.
 //!
 //! - `chunks` runs the chunks, each on one thread.
-//! - `plan` decides which buckets' rows are moved by one thread, and which by several.
+//! - `plan` decides which buckets have their rows moved by one thread, and which by several threads.
 //! - `arrivals` moves the rows into their new buckets.
 //!
 //! Rows leave their buckets as in a tick on one core (`rows::gaps`), so that their order is the same. The module `insertion`
@@ -30,7 +30,7 @@ use super::rows::gaps::{Gaps, close};
 use super::rows::store::Store;
 use crate::owner::Owner;
 
-/// One thread alone closes the gaps if the tail has up to this many rows.
+/// If the tail has at most this many rows, a single thread closes the gaps.
 const FEW_GAPS: usize = 2048;
 
 /// Buffers that a parallel tick keeps for the next one, so that nothing is allocated.
@@ -39,7 +39,7 @@ pub(super) struct Workers<T: Owner> {
     idle: Mutex<Vec<Pass<T>>>,
     /// The outcome of each chunk, in the order of the tick. The outcomes are empty between two ticks.
     ticked: Vec<Ticked<T>>,
-    /// How many rows and chunks come before each bucket, in the order of the states.
+    /// How many rows and chunks come before each bucket, in the order of the states, and then how many there are.
     extents: Vec<Extent>,
     /// The buckets in the order of the states, while threads work on them. Empty at other times.
     line: Vec<Columns<T>>,
@@ -80,17 +80,18 @@ impl<T: Owner> Workers<T> {
 impl<T: Owner> Batch<T> {
     /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool.
     ///
-    /// A chunk is a group of at most 2048 owners in the same state. Each chunk gets its own context, which `make` creates from
-    /// the number of the chunk. So each chunk can have its own list of commands, or its own random numbers. The contexts are
-    /// returned in the order in which `update` would reach the chunks. Neither the chunks nor the results depend on the number
-    /// of threads ([rule 21](crate::docs::semantics#rule-21)). What is due before any owner is updated ([rule
-    /// 19](crate::docs::semantics#rule-19)) is carried out by one thread, with the first context.
+    /// A chunk is a group of at most 2048 owners in the same state. `make` creates a context for each chunk, from the number of
+    /// the chunk. So each chunk can have its own list of commands, or its own random numbers. The contexts are returned in the
+    /// order in which `update` would reach the chunks. Neither the chunks nor the results depend on the number of threads ([rule
+    /// 21](crate::docs::semantics#rule-21)). What is due before any owner is updated ([rule 19](crate::docs::semantics#rule-19))
+    /// is carried out by one thread, with the first context.
     ///
     /// # Panics
     ///
-    /// When a callback or `make` panics. As with [`update`](Self::update), the panic reaches the caller when the batch is in
-    /// order again, but here all other chunks have had their tick. If several chunks panic, the panic of the first one, in
-    /// the order of the chunks, reaches the caller. The contexts are lost.
+    /// When a callback or `make` panics. As with [`update`](Self::update), the panic reaches the caller when the batch is
+    /// consistent again, but here all other chunks have had their tick. If several chunks panic, the caller gets the panic of the
+    /// first of them, in the order of the chunks. If `make` or a callback panics in the step that carries out what is due, no
+    /// chunk has its tick. The contexts are lost.
     ///
     /// # Examples
     ///
@@ -124,9 +125,9 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn par_update<'c>(&mut self, make: impl Fn(usize) -> T::Context<'c> + Sync) -> Vec<T::Context<'c>>
     where
-        T: Send, // owners go to other threads: so there is no `Rc` in an owner
+        T: Send, // owners are sent to other threads, so an owner cannot contain an `Rc`
         T::Message: Send,
-        T::Context<'c>: Send, // each thread has one: so there is no `Rc` in a context
+        T::Context<'c>: Send, // contexts are sent to other threads, so a context cannot contain an `Rc`
     {
         self.store.wake_outdated();
         let first = self.carry_out_due_first(&make);
@@ -142,17 +143,17 @@ impl<T: Owner> Batch<T> {
         self.par_do(sleepers, first, Pass::run, make).0
     }
 
-    /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many owners handled it,
-    /// and the contexts.
+    /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many machines handled the
+    /// message, and the contexts.
     ///
-    /// It offers the message as [`broadcast`](Self::broadcast) does. Each chunk gets its own context, as in
+    /// As with [`broadcast`](Self::broadcast), sleeping owners are included. Each chunk gets its own context, as in
     /// [`par_update`](Self::par_update).
     ///
     /// # Panics
     ///
-    /// When a callback or `make` panics. The panic reaches the caller when the batch is in order again. The owners after the
-    /// panicking one in its chunk are not offered the message. If several chunks panic, the panic of the first one, in the
-    /// order of the chunks, reaches the caller.
+    /// When a callback or `make` panics. The panic reaches the caller when the batch is consistent again. The remaining owners of
+    /// the chunk are not offered the message. If several chunks panic, the caller gets the panic of the first of them, in the
+    /// order of the chunks. The contexts are lost.
     ///
     /// # Examples
     ///
@@ -200,7 +201,8 @@ impl<T: Owner> Batch<T> {
         (handled, contexts)
     }
 
-    /// Carries out what is due, with the context of the first chunk. Returns this context, if it has been created.
+    /// Carries out what is due, with the context of the first chunk. Returns this context, or `None` if no owner waits for
+    /// anything.
     fn carry_out_due_first<'c>(&mut self, make: &impl Fn(usize) -> T::Context<'c>) -> Option<T::Context<'c>> {
         if self.store.timers.is_empty() {
             return None;
@@ -283,7 +285,7 @@ fn in_line<T: Owner, R>(
     result
 }
 
-/// Moves all owners that have changed to their new buckets.
+/// Moves all owners that have changed to their new buckets, and applies the rest of the chunks' outcomes.
 fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, panic: &mut FirstPanic)
 where
     T::Message: Send,

@@ -1,4 +1,4 @@
-//! Decides which buckets' rows are moved by one thread, and which by several.
+//! Decides which buckets have their rows moved by one thread, and which by several threads.
 
 use std::ops::Range;
 
@@ -6,16 +6,18 @@ use super::chunks::{Extent, Ticked};
 use crate::batch::rows::store::Store;
 use crate::owner::Owner;
 
-/// With this many movers or more, several threads move the rows.
+/// If the tick has at least this many movers, several threads move the rows.
 const MANY_MOVERS: usize = 2048;
 
-/// The number of groups for each thread, so that no thread waits long for the others.
+/// The number of groups of leavers for each thread: more than one, so that no thread waits long for the others.
 const GROUPS_PER_THREAD: usize = 4;
 
-/// The smallest and the largest number of movers in a group, as far as buckets can be divided accordingly.
+/// The smallest and the largest number of movers that a group should have. The group of a bucket that cannot be divided may have
+/// more movers, and other groups may have fewer.
 const MOVERS_OF_GROUP: (usize, usize) = (512, 16_384);
 
-/// Some buckets, and the groups for their leavers: one group for several short buckets, or several groups for a long one.
+/// Some buckets, and the groups that take up their leavers: one group for one or more short buckets, or several groups for a long
+/// bucket.
 pub(super) struct Job {
     /// The positions of the buckets in the order of the states. Some of these buckets may have no movers.
     pub(super) buckets: Range<usize>,
@@ -35,7 +37,7 @@ impl Jobs {
         self.list.last().map_or(0, |job| job.groups.end)
     }
 
-    /// Divides the remaining moves into jobs. Returns whether there are enough moves for several threads.
+    /// Divides the moves of all buckets into jobs. Returns whether there are enough moves for several threads.
     pub(super) fn plan<T: Owner>(&mut self, store: &Store<T>, extents: &[Extent], ticked: &[Ticked<T>]) -> bool {
         self.list.clear();
         let movers = |nth: usize| {

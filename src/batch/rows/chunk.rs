@@ -10,7 +10,7 @@ use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::{Mover, State, StateRef};
 
-/// Some consecutive rows of a bucket.
+/// Some consecutive rows of a bucket with their owners, for one pass.
 pub(crate) struct Chunk<'a, T: Owner> {
     pub(crate) owners: &'a mut [T],
     /// The seats of the owners in a bucket of owned states; empty in other buckets.
@@ -25,11 +25,11 @@ pub(crate) struct Chunk<'a, T: Owner> {
 pub(crate) struct Global<T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(crate) state: StateRef<T>,
-    /// Whether the state is updated, that is, not passive.
+    /// Whether there is a global state that is not passive, so that it is updated.
     pub(crate) is_updating: bool,
 }
 
-/// The owners that a pass is for: the `k`-th of `n` parts.
+/// The owners to which a pass is limited: part `k` of `n`, counted from 0.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct PassPart {
     pub(crate) k: u32,
@@ -39,8 +39,8 @@ pub(crate) struct PassPart {
 impl PassPart {
     pub(crate) const ALL: Self = Self { k: 0, n: 1 };
 
-    /// Returns whether an owner belongs to this part. This depends only on the key, so an owner stays in its part wherever it
-    /// moves.
+    /// Returns whether an owner belongs to this part. This depends only on the key, so an owner stays in its part when it moves
+    /// to another bucket.
     pub(crate) fn has(self, key: Key) -> bool {
         key.index() % self.n == self.k
     }
@@ -51,7 +51,7 @@ impl PassPart {
 pub(crate) struct ChunkOutcome<T: Owner> {
     /// The owners that have changed in bulk, sorted by slot.
     pub(crate) movers: Vec<Mover>,
-    /// When the movers have changed, in seconds.
+    /// The time at which the movers changed, in seconds.
     pub(crate) moved_at: f64,
     /// The owners that finished their tick alone.
     pub(crate) individuals: Individuals<T>,

@@ -16,13 +16,15 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) owners: Vec<T>,
     pub(crate) tags: Vec<Tag>,
     pub(crate) times: Times,
-    /// The seats of the owners in a bucket of owned states, which keeps no times beside them; empty in other buckets.
+    /// In a bucket of owned states: the seats of the owners. They contain the times of the owners, so `times` is empty. In other
+    /// buckets, `seats` is empty.
     pub(crate) seats: Vec<Seat<T>>,
     /// Empty seats that were left over when `clone_from` had fewer seats to copy. Their memory is reused.
     spare_seats: Vec<Seat<T>>,
     /// The number of sleeping owners. Their rows come first, so that other rows are added and removed at the end.
     pub(crate) asleep: usize,
-    /// The state's revision when the sleepers were last checked. All of them fell asleep at this revision or at a later one.
+    /// The revision of the bucket's state when the sleepers were last checked. All of them fell asleep at this revision or at a
+    /// later one.
     pub(crate) revision: usize,
     /// The slots of the owners for which something is due in the current tick, in ascending order.
     pub(crate) due: Vec<u32>,
@@ -39,12 +41,13 @@ pub(crate) struct NotedColumns<'a> {
     /// The slot of the first of these rows in the bucket. In a chunk, this row has the slot 0.
     pub(crate) first: usize,
     pub(crate) tags: &'a [Tag],
-    /// When the current states were entered; empty if no times are kept. The same holds for `ancestors`, row by row.
+    /// When the current states were entered, in seconds. `ancestors` has the times of their ancestors, row by row, outermost
+    /// first. Both are empty if no times are kept.
     pub(crate) current: &'a [f64],
     pub(crate) ancestors: &'a [f64],
     pub(crate) depth: usize,
     pub(crate) asleep: usize,
-    /// The earliest revision of the state in which the sleepers may have fallen asleep.
+    /// The earliest revision of the state at which the sleepers may have fallen asleep.
     pub(crate) revision: usize,
     /// The slots of the owners for which something is due, in ascending order. These are slots in the bucket.
     pub(crate) due: &'a [u32],
@@ -100,7 +103,8 @@ impl Tag {
         self.previous & ENTERED != 0
     }
 
-    /// Returns whether the owner may have data beside its row.
+    /// Returns whether the owner may have data beside its row that a change can end: timers, or a previous state without a
+    /// number.
     #[inline]
     pub(crate) fn has_more(self) -> bool {
         self.has_timers() || self.previous().is_none()
@@ -116,7 +120,7 @@ impl Tag {
         self.previous = self.previous & !HAS_TIMERS | if has_timers { HAS_TIMERS } else { 0 };
     }
 
-    /// Returns the tag that a mover has after it has left `bucket`.
+    /// Returns the tag that a mover's owner has after its change from the state of `bucket`.
     #[inline]
     pub(crate) fn moved(self, mover: Mover, bucket: u32) -> Self {
         let Self { previous, .. } = Self::new(self.key, Some(mover.previous_or(bucket)), true);
@@ -129,7 +133,7 @@ impl Tag {
 pub(crate) struct Times {
     /// When the current state was entered.
     pub(crate) current: Vec<f64>,
-    /// When its ancestors were entered, row by row.
+    /// When the ancestors of the current state were entered, row by row, outermost first.
     pub(crate) ancestors: Vec<f64>,
     /// The number of ancestors in each row.
     pub(crate) depth: usize,
@@ -251,14 +255,14 @@ impl<T: Owner> Columns<T> {
         self.spare_seats.reserve(self.seats.len());
     }
 
-    /// Frees the memory of an empty bucket, unless it is little, because the bucket may stay empty.
+    /// Frees the memory of an empty bucket, because the bucket may stay empty. Memory for 64 owners or fewer is kept.
     pub(crate) fn give_back(&mut self) {
         if self.owners.capacity() > 64 {
             *self = Self::new(self.times.depth);
         }
     }
 
-    /// Starts to keep times, and gives every row the time 0.
+    /// Starts to keep times, and gives every row the time 0. In a bucket of owned states, the seats already contain the times.
     pub(crate) fn start_clock(&mut self) {
         if !self.seats.is_empty() {
             return;
@@ -324,7 +328,8 @@ pub(crate) struct RowsMut<'a, T: Owner> {
     pub(crate) first: usize,
     pub(crate) owners: &'a mut [T],
     pub(crate) tags: &'a mut [Tag],
-    /// When the current states were entered; empty if no times are kept. The same holds for `ancestors`.
+    /// When the current states were entered, in seconds. `ancestors` has the times of their ancestors, row by row, outermost
+    /// first. Both are empty if no times are kept.
     pub(crate) current: &'a mut [f64],
     pub(crate) ancestors: &'a mut [f64],
     pub(crate) depth: usize,
@@ -410,7 +415,7 @@ const MOST_ROOM: usize = 16 * CHUNK;
 pub(crate) struct Leaver {
     pub(crate) slot: u32,
     pub(crate) target: u32,
-    /// The index of its data in `times` or `seats` of [`Leavers`]; `NOTHING` if the row has all data.
+    /// The index of its data in `times` or `seats` of [`Leavers`]; `NOTHING` if all its data is in the row.
     pub(crate) beside: u32,
 }
 
@@ -436,14 +441,14 @@ impl<T: Owner> Leavers<T> {
         Self { list: Vec::new(), order: Vec::new(), times: Vec::new(), seats: Vec::new(), are_mixed: false }
     }
 
-    /// Adds a leaver whose row has all data.
+    /// Adds a leaver. All its data is in its row until `add_times` or `note_beside` is called.
     #[inline]
     pub(crate) fn add(&mut self, slot: usize, target: u32) {
         self.list.push(Leaver { slot: Place::new(target, slot).slot, target, beside: NOTHING });
     }
 
-    /// Notes when the states of the last leaver were entered: the current state at `current`, its outermost ancestors at the
-    /// times that `kept` appends, and the other ancestors at `rest`.
+    /// Notes when the states of the leaver that was added last are entered: the current state at `current`, its outermost
+    /// ancestors at the times that `kept` appends, and the other ancestors at `rest`.
     pub(crate) fn add_times(&mut self, current: f64, kept: impl FnOnce(&mut Vec<f64>), (depth, rest): (usize, f64)) {
         let at = self.times.len();
         self.times.push(time_or_zero(current));

@@ -1,9 +1,9 @@
 //! How rows leave their bucket.
 //!
-//! While the chunks of a bucket have their ticks, a row that leaves is only marked: it gets the tag that it will have in its
-//! new bucket, and a list notes its target. When all chunks have had their ticks, the gaps are closed: the last of the rows
-//! that stay take the places of the leavers before them, in the same order. Then the leavers are the last rows of the bucket,
-//! and move to the arrivals of their new buckets.
+//! After the tick of a chunk, a row that leaves is only marked: it gets the tag that it will have in its new bucket, and its
+//! target is added to a list. After the last chunk, the gaps are closed: the last of the rows that stay take the slots of the
+//! leavers before them, in the same order. Then the leavers are the last rows of the bucket, and move to the arrivals of their
+//! new buckets.
 
 use std::mem;
 
@@ -29,16 +29,16 @@ impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
 
 /// Marking rows.
 impl<T: Owner> Columns<T> {
-    /// Marks the movers of a chunk that begins at `start`: the movers that leave `bucket`, and the movers that change to their
-    /// own state.
+    /// Marks the rows of the movers of a chunk that begins at `start`. Movers that change to their own state are marked, but do
+    /// not leave `bucket`.
     pub(crate) fn mark(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64, states: &States<T>) {
         self.list_leavers(bucket, start, movers, moved_at, states);
         let times = self.times.current.get_mut(start..).unwrap_or_default();
         mark_rows(bucket, &mut self.tags[start..], times, movers, moved_at);
     }
 
-    /// Adds the movers that leave `bucket` to the leavers, and notes the times of nested states. The rows of such movers must
-    /// not have been marked yet.
+    /// Adds the movers that leave `bucket` to the leavers, and notes the times of nested states. The rows of movers from or to
+    /// nested states must not have been marked yet, because marking overwrites their times.
     pub(crate) fn list_leavers(
         &mut self,
         bucket: u32,
@@ -111,7 +111,7 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 
 /// Moving marked rows out of the bucket.
 impl<T: Owner> Columns<T> {
-    /// Moves the leavers to the end of the rows, in the order of their list.
+    /// Moves the leavers to the end of the rows. Afterwards, their list has the order that they have there.
     pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: impl Fn(Gaps<'_, T>)) {
         let list = &mut self.leavers.list;
         if !list.is_sorted_by_key(|leaver| leaver.slot) {
@@ -177,7 +177,7 @@ impl<T: Owner> Columns<T> {
     }
 
     /// Moves all rows at once by exchanging the columns, if all of them leave for the same flat state and no row has arrived
-    /// there yet. Returns whether it has moved them.
+    /// there yet. Returns whether it has moved the rows.
     pub(crate) fn leave_together(&mut self, stay: usize, arrivals: &mut impl Arrivals<T>) -> bool {
         let list = &self.leavers.list;
         let Some(first) = list.first().filter(|_| stay == 0 && !self.leavers.are_mixed) else { return false };
@@ -190,7 +190,7 @@ impl<T: Owner> Columns<T> {
         are_together
     }
 
-    /// Removes the rows after the first `stay` rows. Their owners have been moved out before.
+    /// Removes the rows after the first `stay` rows, whose owners have already been moved out.
     pub(crate) fn forget_leavers(&mut self, stay: usize) {
         let Self { tags, times, seats, leavers, .. } = self;
         tags.truncate(stay);

@@ -20,11 +20,12 @@ pub(crate) struct Individual<T: Owner> {
     /// Empty until it is loaded.
     pub(crate) seat: Seat<T>,
     pub(crate) requests: Requests<T>,
-    /// How many changes its callback has led to. One bit, `ASKED_TO_SLEEP`, says whether it has requested to sleep.
+    /// How many changes and messages to itself its callback has led to. The highest bit, `ASKED_TO_SLEEP`, says whether a request
+    /// to sleep has been carried out, so that the owner falls asleep when its callback is settled.
     pub(crate) count: u32,
-    /// How many changes its callbacks have made at once.
+    /// How many immediate changes its callbacks have made.
     pub(crate) made: u32,
-    /// How many active states, counted from the outermost, its callbacks have not left by changes made at once.
+    /// How many active states, counted from the outermost, its callbacks have not left by immediate changes.
     kept: usize,
     /// Whether its seat has been loaded.
     pub(crate) is_loaded: bool,
@@ -33,7 +34,7 @@ pub(crate) struct Individual<T: Owner> {
 }
 
 impl<T: Owner> Individual<T> {
-    /// Loads its seat from its row, if that has not been done.
+    /// Loads its seat from its row, unless the seat is already loaded.
     pub(crate) fn load(&mut self, rows: &Rows<'_, T>) {
         if !self.is_loaded {
             self.is_loaded = true;
@@ -48,7 +49,7 @@ impl<T: Owner> Individual<T> {
         self.requests.push(request);
     }
 
-    /// Returns whether a request of its callback is still pending.
+    /// Returns whether a request of its callback is still pending, a sleep included.
     pub(crate) fn has_asked(&self) -> bool {
         !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0
     }
@@ -81,7 +82,7 @@ impl<T: Owner> Individual<T> {
         });
     }
 
-    /// Runs `act` on the individual as on a machine.
+    /// Runs `act` on the individual's machine.
     pub(crate) fn run<'r, R>(
         &'r mut self,
         global: &'r StateRef<T>,
@@ -250,8 +251,8 @@ impl<T: Owner> Individuals<T> {
     }
 }
 
-/// Runs `act` on a seat as on a machine. Returns the result of `act`, or `None` if it panicked, and whether the seat may have
-/// changed.
+/// Runs `act` on a machine with this seat. Returns the result of `act`, or `None` if `act` panicked, and whether the seat may
+/// have changed.
 #[inline]
 pub(crate) fn run_on_seat<'s, T: Owner, R>(
     seat: &'s mut Seat<T>,

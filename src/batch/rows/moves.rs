@@ -124,7 +124,8 @@ impl<T: Owner> Store<T> {
         self.buckets[bucket as usize].mark(bucket, start, movers, moved_at, &self.states);
     }
 
-    /// Removes the data beside the rows of movers that they do not keep in their new states.
+    /// For each mover: removes the data beside its row that its change ends, namely a previous state without a number, and the
+    /// timers of the states that it leaves.
     pub(crate) fn forget_beside(&mut self, bucket: u32, start: usize, movers: &[Mover]) {
         let Self { states, buckets, extras, timers, discarded, .. } = self;
         if extras.is_empty() && timers.is_empty() {
@@ -165,7 +166,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Makes the states known that owners have requested.
+    /// Gives numbers to the singletons that owners have requested and that the batch does not know yet.
     fn meet(&mut self, unmet: &mut Vec<&'static dyn State<T>>, panic: &mut FirstPanic) {
         for state in unmet.drain(..) {
             if let Some(seat) = panic.catch(|| Seat::new(StateRef::from(state))) {
@@ -219,7 +220,7 @@ impl<T: Owner> Store<T> {
         timers.file(key, waiting, states, discarded);
     }
 
-    /// Moves the arrivals of all buckets into their rows, and moves the rows of the owners that have fallen asleep or woken.
+    /// Appends the arrivals of each bucket to its rows, and moves the rows of the owners that have fallen asleep or woken.
     pub(crate) fn settle_all(&mut self) {
         for bucket in self.numbers() {
             self.append_arrivals(bucket);
@@ -338,7 +339,7 @@ impl<T: Owner> Store<T> {
         let mut panic = FirstPanic::new();
         let bucket = self.bucket_for(seat, &mut panic);
         if !panic.is_none() {
-            // Only a new state can panic, because no method of a known state is called.
+            // Only a method of a new state can have panicked, because no method of a known state is called.
             self.states.forget(|index| index == bucket, &mut self.discarded);
             self.discarded.drop_all(&mut panic);
             panic.resume();
@@ -346,8 +347,8 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// Creates the tag of an owner. Outside the buckets of owned states, a previous state that has a number is taken off the
-    /// seat.
+    /// Creates the tag of an owner. Unless its current state is owned, removes from the seat what the tag and the wheel store: a
+    /// previous state that has a number, and a few waits.
     #[inline]
     fn tag(&mut self, key: Key, is_owned: bool, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
         if is_owned {
@@ -374,7 +375,8 @@ impl<T: Owner> Store<T> {
         tag
     }
 
-    /// Moves an owner's waits from its seat to the wheel, unless there are many. Returns whether the owner waits for anything.
+    /// Moves an owner's waits from its seat to the wheel. If there are many timers, they stay in the seat. Returns whether the
+    /// owner may have timers, or wakes by itself.
     pub(crate) fn file_timers(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> bool {
         let Some(rare) = seat.rare.as_mut().filter(|rare| rare.waiting.is_waiting()) else {
             self.timers.forget(key, &mut self.discarded);
@@ -393,7 +395,7 @@ impl<T: Owner> Store<T> {
         timers.file(key, &mut rare.waiting, states, discarded)
     }
 
-    /// Keeps the data of a seat for which there is no column.
+    /// Stores, beside the owner's row, the data of a seat for which there is no column.
     pub(crate) fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
         let keeps_rare = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
         let Self { extras, discarded, .. } = self;
@@ -433,7 +435,7 @@ impl<T: Owner> Store<T> {
         self.set_asleep(key, is_asleep);
     }
 
-    /// Notes that rows have left a bucket.
+    /// Frees memory of a bucket that rows have left, and notes the bucket's state if it may be unused.
     pub(crate) fn note_if_left(&mut self, bucket: u32) {
         let (columns, arrivals) = (&mut self.buckets[bucket as usize], &mut self.arrivals[bucket as usize]);
         if columns.is_empty() && self.states.get(bucket).is_owned {
@@ -493,7 +495,7 @@ fn ancestors_entered_at<T: Owner>(seat: &Seat<T>) -> &[f64] {
     seat.rare.as_ref().map_or(&[], |rare| &rare.ancestors_entered_at)
 }
 
-/// Forgets the previous state that is kept for an owner beside its row.
+/// Forgets an owner's previous state that is stored beside its row.
 #[cold]
 fn forget_previous<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Discarded<T>) {
     if let Some(extra) = extras.get_mut(key) {

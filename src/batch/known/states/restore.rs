@@ -8,12 +8,12 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<T: Owner> States<T> {
-    /// Creates `count` numbers. Only the number of "no state" has its state yet; `restore` sets the states of the others.
+    /// Creates `count` numbers. The number of "no state" is complete; `restore` and `restore_type` set the states of the others.
     pub(in crate::batch) fn restored(count: usize) -> Self {
         Self { list: (0..count).map(|_| KnownState::nowhere()).collect(), order: Vec::new(), ..Self::new() }
     }
 
-    /// Gives a number to a state, unless it has one. Returns whether it had none.
+    /// Gives its saved number to a state, unless the state already has a number. Returns whether the state had no number.
     pub(in crate::batch) fn restore(
         &mut self,
         number: u32,
@@ -28,7 +28,8 @@ impl<T: Owner> States<T> {
         is_new
     }
 
-    /// Gives a number to a type of owned states, unless the type has one. Returns whether it had none.
+    /// Gives its saved number to a type of owned states, unless the type already has a number. Returns whether the type had no
+    /// number.
     pub(in crate::batch) fn restore_type(&mut self, number: u32, of: TypeId) -> bool {
         let is_new = !self.by_owned_type.contains_key(&of);
         if is_new {
@@ -44,7 +45,7 @@ impl<T: Owner> States<T> {
         self.free = free;
     }
 
-    /// Returns the numbers of states that are no longer known. The last one is given out next.
+    /// Returns the numbers of states that are no longer known. The next new state gets the last of them.
     pub(in crate::batch) fn free(&self) -> &[u32] {
         &self.free
     }
