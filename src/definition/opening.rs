@@ -94,8 +94,8 @@ impl<T: Owner> KeptTime<T> {
         })
     }
 
-    /// Returns the waiting time in seconds of an owner for which no number was noted. It was put into the state without entering
-    /// it, or a reload has changed the exit.
+    /// Returns the waiting time in seconds of an owner for which no number was noted: the owner was put into the state without
+    /// entering it, or a reload has changed the exit.
     pub(crate) fn otherwise(&self, owner: &T, cx: &T::Context<'_>) -> f64 {
         match &self.time {
             Interval::Fixed(seconds) => *seconds,

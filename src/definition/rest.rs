@@ -1,9 +1,9 @@
 //! For how long an owner has nothing to do: until the next turn of its state (`every`), or until an exit opens (`after`).
 //!
 //! A state notes for each owner when its next turn comes, in seconds since the entry into the state. An owner sleeps (rule 26)
-//! if no state on its path does anything in a tick, and if each exit opens later or is tried only at turns. An exit that is
-//! open and not taken is tried in each tick, so its owner stays awake. If an owner wakes too early, everything is evaluated as
-//! if it had not slept. So sleep changes only how long a tick takes.
+//! if no state on its path does anything in a tick, and if each exit opens at least [`SHORTEST_REST`] later or is tried only at
+//! turns. An exit that is open and not taken is tried in each tick, so its owner stays awake. If an owner wakes too early,
+//! everything is evaluated as if it had not slept. So sleep changes only how long a tick takes.
 
 use super::block::{Block, each};
 use super::graph::{DefinedState, Here, SHORTEST_REST};

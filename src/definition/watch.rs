@@ -16,7 +16,7 @@ use crate::format::folder::read_definition;
 use crate::format::library::Library;
 use crate::owner::Owner;
 
-/// Watches a definition's file, and reloads the definition when it has been saved.
+/// Watches a definition's file, and reloads the definition when the file, a script or a linked file has been saved.
 ///
 /// The definition is reloaded only in [`poll`](Self::poll). Call it between two ticks.
 ///

@@ -25,7 +25,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     ///
     /// # Examples
     ///
@@ -68,7 +68,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     #[must_use]
     pub fn message_flag<F>(self, message: impl Into<String>, name: impl Into<String>, read: F) -> Self
     where

@@ -211,7 +211,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     #[must_use]
     pub fn value<F>(self, name: impl Into<String>, read: F) -> Self
     where
@@ -224,7 +224,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     #[must_use]
     pub fn flag<F>(self, name: impl Into<String>, read: F) -> Self
     where

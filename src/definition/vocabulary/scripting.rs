@@ -44,7 +44,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     #[must_use]
     pub fn field<G, S>(mut self, name: impl Into<String>, get: G, set: S) -> Self
     where
