@@ -1,4 +1,4 @@
-//! The callbacks of a state from a file: first its behavior runs, then its script, and then its exits are tried.
+//! The callbacks of a state from a file. A callback first runs the state's behavior, then its script, and then tries its exits.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::{State, StateRef};
 
-/// The usage of a function of the state's script in a callback.
+/// What a function of the state's script has used in a callback.
 #[derive(Clone, Copy, Default)]
 struct Used {
     is_cut_off: bool,
@@ -34,7 +34,7 @@ struct Used {
 }
 
 impl<T: Owner> DefinedState<T> {
-    /// Runs a function of the state's script, if it has one. Returns what the function has used.
+    /// Runs a function of the state's script, if the state has a script. Returns what the function has used.
     #[inline]
     fn run(&self, at: Here<'_, T>, hook: Hook, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> Used {
         #[cfg(feature = "script")]
@@ -56,7 +56,7 @@ impl<T: Owner> DefinedState<T> {
     #[cfg(feature = "script")]
     fn may_ask(&self, at: Here<'_, T>, hook: Hook, fsm: &Fsm<'_, T>) -> bool {
         // The script of a state that a reload has removed still runs, for example when an owner leaves the state. But the
-        // script's state indices are those of an older graph.
+        // script's state indices are those of an older graph, so its requests are ignored.
         at.node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && self.is_left(fsm))
     }
 
@@ -68,8 +68,8 @@ impl<T: Owner> DefinedState<T> {
         fsm.noted(by, SavedNote::CutOffs.key()).map_or(0, |cut_offs| cut_offs as u32)
     }
 
-    /// Requests the change of the exit that is taken, and returns whether one is taken. Notes how often scripts have been cut
-    /// off, including the function that ran before.
+    /// Decides which of the exits is taken, and requests its change. Returns whether an exit is taken. If the owner stays, notes
+    /// how often its scripts have been cut off: the function that ran before (`used`), and the scripts in conditions.
     #[inline]
     fn decide<'e>(
         &self,
@@ -97,7 +97,8 @@ impl<T: Owner> DefinedState<T> {
         decider.decide(exits, owner, fsm, cx, &mut Unrecorded).map(|to| fsm.change_state(to)).is_some()
     }
 
-    /// When an owner has entered a final state of a linked machine, tries the exits for the end of this machine.
+    /// Called when an owner has entered a final state of the machine that the state at index `of` runs. Tries the exits of this
+    /// state for the end of its machine (`on = "done"`).
     fn end(graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let runs = fsm.path().find(|active| graph.index_of(active) == Some(of)).cloned();
         let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<Self>()) else { return };
@@ -109,7 +110,7 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// Tries the exits of a tick.
-    // It is separate from `is_closed`, which then needs fewer registers.
+    // It is not inlined. Then the caller, which usually calls only `is_closed`, needs fewer registers.
     #[inline(never)]
     fn try_exits(&self, at: Here<'_, T>, used: Used, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let content = &at.node.content;
@@ -126,7 +127,8 @@ impl<T: Owner> DefinedState<T> {
         closed_for > f64::NEG_INFINITY && !Span::of(closed_for, now::<T>(cx)).has_passed(entered_at(self, fsm))
     }
 
-    /// Updates an owner. A state with `every` does so only at its turn.
+    /// Updates an owner: runs the behavior and the script, and tries the exits. With `every`, it does so only if the state's next
+    /// turn has come.
     fn update_one(&self, at: Here<'_, T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let content = &at.node.content;
         let turn = if content.every.is_some() { self.turn(fsm) } else { None };
@@ -147,7 +149,7 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Updates the owners of a slice whose turn it is, in a state with `every`. Usually these are few.
+    /// Updates the owners of a slice for which a state with `every` has its turn now. Usually these are few.
     fn update_turns(&self, at: Here<'_, T>, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
             let mut block = Block::new(self, fsm, nth * LANES, owners.len());
@@ -158,7 +160,8 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Requests the change of an owner whose state is no longer in the file. While a guard refuses it, the owner stays.
+    /// Requests the change of an owner whose state is no longer in the file. While a guard refuses this change, the owner stays
+    /// in the state.
     #[cold]
     fn leave(&self, at: Here<'_, T>, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let graph = at.graph;
@@ -206,13 +209,13 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             let used = self.run(at, Hook::Enter, owner, fsm, cx);
             if at.node.gone.is_some() {
-                // Its indices are those of an older graph, so its exits cannot be used.
+                // The exits of the state contain indices of an older graph, so they cannot be used.
                 return;
             }
             if content.has_always {
                 let decider = Decider { is_entry: true, ..Decider::new(self, at.graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
-                // The change is carried out when all states have been entered.
+                // The change is carried out after all states of the current change have been entered.
                 self.decide(&decider, always, used, owner, fsm, cx);
             } else if used.is_cut_off {
                 #[cfg(feature = "script")]
@@ -252,8 +255,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
-    /// Offers the message to the behavior. Then tries the exits that wait for this message, unless the behavior has requested a
-    /// change.
+    /// Offers the message to the behavior. Then tries the exits that wait for this message. None of them is taken if the behavior
+    /// has requested or made a change.
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         self.with(|at| {
             let Node { content, gone, .. } = at.node;
@@ -322,9 +325,10 @@ impl<T: Owner> State<T> for DefinedState<T> {
         self.shared.version()
     }
 
-    // `is_passive` stays false for all states: it is constant for a state, and a reload may give this state something to do.
+    // `is_passive` stays false for all states: its answer must not change, and a reload may give this state something to do.
 
-    /// Updates the behavior's owners in bulk, and evaluates each condition for 64 owners at a time.
+    /// Calls the behavior's `update_all`, and then evaluates each condition for up to 64 owners at a time. States with scripts or
+    /// with chances per second evaluate their conditions for one owner after another.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|at| {
             let Node { content, gone, can_rest, .. } = at.node;

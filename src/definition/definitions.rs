@@ -53,13 +53,13 @@ pub struct Definitions<T: Owner> {
 struct LoadedMember<T: Owner> {
     name: String,
     definition: Definition<T>,
-    /// Whether the machine is no longer in the file, but still in use.
+    /// Whether the machine is no longer in the file. It is kept while it is in use.
     is_gone: bool,
 }
 
 impl<T: Owner> Definitions<T> {
-    /// Makes the definitions of all machines in the text of a file. If there is a machine outside of `[machines]`, its name
-    /// is empty.
+    /// Makes the definitions of all machines in the text of a file. A machine that is written outside of `[machines]` has an
+    /// empty name.
     ///
     /// Warnings do not stop the definitions from working. They are logged.
     ///
@@ -70,7 +70,7 @@ impl<T: Owner> Definitions<T> {
         Self::new(NAMELESS, None, text, vocabulary)
     }
 
-    /// Like [`parse`](Self::parse), from files that the game has already read. It does not use the file system.
+    /// Like [`parse`](Self::parse), but with files that the game has already read. It does not use the file system.
     ///
     /// # Errors
     ///
@@ -84,7 +84,8 @@ impl<T: Owner> Definitions<T> {
         Self::new(files.name(), Some(FilesBeside::Read(Arc::clone(&files))), files.text()?, vocabulary)
     }
 
-    /// Like [`parse`](Self::parse), from a file. Scripts and linked files are looked for in the folder of the file.
+    /// Like [`parse`](Self::parse), but reads the text from a file. Scripts and linked files are looked for in the folder of the
+    /// file.
     ///
     /// # Errors
     ///
@@ -94,8 +95,8 @@ impl<T: Owner> Definitions<T> {
         Ok(Self::parse_at(path, &read(path)?.1, vocabulary)?)
     }
 
-    /// Like [`load`](Self::load), but with another text than that of the file: for example, with a text that has not been
-    /// saved.
+    /// Like [`load`](Self::load), but with the given text instead of the text of the file: for example, with a text that has not
+    /// been saved yet.
     ///
     /// # Errors
     ///
@@ -136,8 +137,8 @@ impl<T: Owner> Definitions<T> {
         self.machines.iter().find(|member| member.name == machine).map(|member| &member.definition)
     }
 
-    /// Returns the machines' names, in the order of the file. A reload keeps the places of the machines that were there, and
-    /// adds new machines at the end.
+    /// Returns the machines' names, in the order in which the file had them when it was loaded. A reload adds new machines at
+    /// the end.
     #[must_use]
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.machines.iter().map(|member| member.name.as_str())
@@ -178,9 +179,9 @@ impl<T: Owner> Definitions<T> {
         Proof::of(&outlines)
     }
 
-    /// Reloads all machines, as [`Definition::reload`] does for one. New machines are added. A machine that is no longer in
-    /// the text stays as it was, with a warning, as long as owners run on it or the game has its [`Definition`]. The first
-    /// reload after that removes it.
+    /// Reloads all machines, as [`Definition::reload`] does for one. New machines are added. If a machine is no longer in the
+    /// text, a warning is logged. Such a machine stays as it was while owners are in its states or the game holds its
+    /// [`Definition`], and the first reload after that removes it.
     ///
     /// # Errors
     ///
@@ -189,8 +190,8 @@ impl<T: Owner> Definitions<T> {
         self.reload_beside(text, self.beside.clone())
     }
 
-    /// Like [`reload`](Self::reload), from files that the game has already read. Scripts and linked files are looked for
-    /// among these files from now on.
+    /// Like [`reload`](Self::reload), but with files that the game has already read. From now on, scripts and linked files are
+    /// looked for among these files.
     ///
     /// # Errors
     ///
@@ -221,7 +222,7 @@ impl<T: Owner> Definitions<T> {
         let library = Library::of(text, beside.as_ref());
         let mut all = check(&self.file, text, &library, Some(&self.vocabulary.export()))?;
         let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
-        // All machines are built before any is replaced, so that a mistake in one changes none.
+        // All machines are built before any of them is replaced, so that a mistake in one of them changes nothing.
         let mut kept = Vec::new();
         let mut gone = Vec::new();
         for (i, LoadedMember { name, definition, .. }) in self.machines.iter().enumerate() {
@@ -240,14 +241,15 @@ impl<T: Owner> Definitions<T> {
             self.machines[i].is_gone = false;
             let definition = &self.machines[i].definition;
             if !definition.replace(rebuilt) {
-                // This definition was reloaded on its own in the meantime, so the new graph is built from the current one.
+                // Meanwhile, the game has reloaded this definition on its own, so the new graph is built again, from the current
+                // one.
                 definition.reload_silently(text, beside.as_ref())?;
             }
         }
         self.forget(&gone);
         self.machines.extend(added);
         self.beside = beside;
-        // Each outline has the warnings of the whole file, except that of a machine that is gone.
+        // The outline of a machine that is still in the file has the warnings of the whole file.
         if let Some(first) = self.machines.iter().find(|member| !member.is_gone) {
             warn_of(&first.definition.outline());
         }
@@ -255,8 +257,8 @@ impl<T: Owner> Definitions<T> {
         Ok(())
     }
 
-    /// Drops machines that are no longer in the file and not in use. If all of them stayed, a game would grow with each machine
-    /// that is renamed while it runs.
+    /// Drops the machines that are no longer in the file and not in use. If they stayed, each renamed machine would make a
+    /// running game use more memory.
     fn forget(&mut self, gone: &[usize]) {
         let mut dropped = Vec::new();
         for i in gone.iter().rev() {
@@ -272,7 +274,8 @@ impl<T: Owner> Definitions<T> {
         }
     }
 
-    /// Like [`reload`](Self::reload), from a file.
+    /// Like [`reload`](Self::reload), but reads the text from a file. Scripts and linked files are looked for in the same folder
+    /// as before, even if this file is in another one.
     ///
     /// # Errors
     ///

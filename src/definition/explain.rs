@@ -1,4 +1,4 @@
-//! Explains why an owner leaves its state or stays in it, by making the real decision with a record.
+//! Explains why an owner leaves its state or stays in it: makes the same decision as a tick, and records its steps.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -20,17 +20,17 @@ use crate::state::StateRef;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExitReport {
-    /// The state in which the exit is written: the owner's current state, one of its parents, or the global state.
+    /// The name of the state in which the exit is written: the owner's current state, one of its ancestors, or the global state.
     pub of: String,
-    /// The state to which it leads.
+    /// The name of the state to which the exit leads.
     pub to: String,
-    /// The message that it waits for, if it waits for one.
+    /// The message that the exit waits for, if it waits for one.
     pub on: Option<String>,
-    /// Whether it is taken, and if not, why not.
+    /// Whether the exit is taken, and if not, why not.
     pub verdict: Verdict,
-    /// Whether its condition holds. `None` if the condition was not checked.
+    /// Whether the exit is open and its condition holds. `None` if this was not checked.
     pub holds: Option<bool>,
-    /// Whether every state that the change would leave or enter allows it. `None` if none was asked.
+    /// Whether every state that the change would leave or enter allows the change. `None` if no state was asked.
     pub admits: Option<bool>,
     /// The parts of the condition that were checked, with their answers.
     pub questions: Vec<Question>,
@@ -40,13 +40,13 @@ pub struct ExitReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It is taken. If it waits for a message, it is taken if this message is sent now.
+    /// The exit is taken. If it waits for a message, it is taken if this message is sent now.
     Taken,
-    /// Its condition does not hold.
+    /// The exit's condition does not hold, or its waiting time (`after`) has not passed.
     ConditionFails,
-    /// The owner is already in the state that it leads to.
+    /// The owner is already in the state to which the exit leads.
     AlreadyThere,
-    /// A state that would be left is final, and the exit is written in a parent of this state or in the global state.
+    /// A state that would be left is final, and the exit is written in another state.
     Final(
         /// The state's name.
         String,
@@ -61,9 +61,9 @@ pub enum Verdict {
         /// The state's name.
         String,
     ),
-    /// It is not tried, because an exit before it is taken.
+    /// The exit is not tried, because an exit before it is taken.
     NotTried,
-    /// It is not tried, because its state has an `every`, and waits for its next turn.
+    /// The exit is not tried, because its state has an `every` and waits for its next turn.
     NotItsTurn,
 }
 
@@ -75,16 +75,16 @@ pub struct Question {
     pub text: String,
     /// The values that were read: `health = 35`. Empty if `text` and `answer` already say it, as for a flag.
     pub read: String,
-    /// Whether it holds.
+    /// Whether this part of the condition holds.
     pub answer: Answer,
 }
 
 /// The answer to a [`Question`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It holds.
+    /// The part of the condition holds.
     Yes,
-    /// It does not hold.
+    /// The part of the condition does not hold.
     No,
 }
 
@@ -142,20 +142,21 @@ impl fmt::Display for Question {
 
 impl<T: Owner> Definition<T> {
     /// Makes the decision that the next tick would make, without carrying it out, and reports each exit: what was checked,
-    /// which values were read, and whether the exit is taken. The owner counts as being in `state` and its parents for
-    /// `time_in_state` seconds.
+    /// which values were read, and whether the exit is taken. It treats the owner as if it had been in `state` and its ancestors
+    /// for `time_in_state` seconds.
     ///
     /// The exits that are tried in each tick come first, in the order in which they are tried: those of the global state, then
-    /// those of the outermost parent, and so on down to those of `state`. Exits after the one that is taken are not tried. The
-    /// exits that wait for a message come last, in the order in which a message is offered: those of `state`, then those of its
-    /// parents, then those of the global state.
+    /// those of the outermost ancestor, and so on down to those of `state`. Exits after the one that is taken are not tried. The
+    /// exits that wait for a message come last, in the order in which the states are offered a message: those of `state`, then
+    /// those of its ancestors, then those of the global state.
     ///
-    /// If `state` or a parent has an `every`, its exits are reported as in one of its turns.
+    /// If `state` or an ancestor has an `every`, the exits of this state are reported as in one of its turns.
     ///
     /// Behaviors and the scripts of states do not run, although they would run before the exits are tried. The reports are
     /// empty if the state is not in the definition, or no longer in its file.
     ///
-    /// It is for tools and for the log, and it allocates memory. It draws a random number for each `chance`, as a tick does.
+    /// This method is for tools and for the log, and it allocates memory. It draws a random number for each `chance`, as a tick
+    /// does.
     ///
     /// # Examples
     ///
@@ -193,11 +194,11 @@ impl<T: Owner> Definition<T> {
         machine.with(owner, cx, |owner, fsm, cx| self.explain_with(owner, fsm, cx))
     }
 
-    /// Like [`explain`](Self::explain), for the state in which the machine of the owner is, with the real time in each active
-    /// state. The exits of a state with `every` are not tried while the state waits for its turn.
+    /// Like [`explain`](Self::explain), for the current state of the owner's machine, with the real time in each active state.
+    /// The exits of a state with `every` are not tried while the state waits for its turn, except those that wait for a message.
     ///
-    /// Outside of a callback, get the handle from [`StateMachine::with`](crate::StateMachine::with). A `chance` changes the
-    /// owner if its random numbers are in the owner. To avoid this, pass a clone of the owner.
+    /// Outside of a callback, get the handle from [`StateMachine::with`](crate::StateMachine::with). If the random number
+    /// generator is in the owner, each `chance` changes the owner. To avoid this, pass a clone of the owner.
     ///
     /// # Examples
     ///
@@ -229,9 +230,9 @@ impl<T: Owner> Definition<T> {
         explainer.reports
     }
 
-    /// Reports the exits with `always` that would be tried if the owner entered `state` now, together with all its parents and
-    /// its initial children. Each exit is tried when its state is entered. The first exit that is taken is carried out when all
-    /// these states have been entered.
+    /// Reports the exits with `always` that would be tried if the owner entered `state` now, together with all ancestors and
+    /// initial descendants of `state`. Each exit is tried when its own state is entered. The change of the first exit that is
+    /// taken is carried out after all these states have been entered.
     ///
     /// # Examples
     ///
@@ -271,10 +272,10 @@ impl<T: Owner> Definition<T> {
         reports
     }
 
-    /// Like [`explain_with`](Self::explain_with), for the exits that wait for this message: whether each would be taken if the
-    /// message were sent now. Unlike `explain_with`, this method can read the fields of the message.
+    /// Like [`explain_with`](Self::explain_with), but only for the exits that wait for this message: whether each of them would
+    /// be taken if the message were sent now. Unlike in `explain_with`, conditions can read the fields of the message.
     ///
-    /// The behaviors do not get the message, although they would get it before the exits are tried.
+    /// The behaviors do not get the message, although a machine offers a message to them before it tries the exits.
     ///
     /// # Examples
     ///
@@ -372,7 +373,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         Some((Decider::new(state.downcast_ref()?, self.graph), &self.graph.nodes[index].content))
     }
 
-    /// Reports exits. They are tried unless an exit is already taken. Returns whether an exit is taken now or was before.
+    /// Reports exits. Tries them if no exit was taken before (`is_taken`). Returns whether an exit is taken now or was before.
     fn exits<'x, I>(&mut self, decider: &Decider<'_, T>, exits: I, on: Option<&str>, is_taken: bool) -> bool
     where
         I: IntoIterator<Item = &'x Exit<T>> + Clone,
@@ -411,7 +412,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     }
 }
 
-/// Collects the questions and the result of each exit.
+/// A record of a decision: collects the questions and the result of each exit.
 #[derive(Default)]
 struct Minutes {
     /// The questions of the exit that is being tried.

@@ -22,7 +22,7 @@ pub(crate) enum Formula<T: Owner> {
 }
 
 impl<T: Owner> Formula<T> {
-    /// Returns the result. A missing value is NaN, and so is each calculation with it.
+    /// Returns the result. A missing value is NaN, and each calculation with NaN results in NaN.
     pub(crate) fn result(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> f64 {
         let inner = |formula: &Self| formula.result(owner, cx, moment);
         match self {

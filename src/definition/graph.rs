@@ -1,8 +1,9 @@
-//! The states of a running definition, by index. A reload replaces the whole graph.
+//! The graph of a running definition: its states, by index. A reload replaces the whole graph.
 //!
 //! States refer to each other in cycles. So a state owns the graph, and the graph refers to its states weakly. The
-//! [`Definition`](super::Definition) owns its states, and so does every machine that is in one. A state that is not in use is
-//! created again when an exit leads to it. It was not in use, so the new one does not differ from it.
+//! [`Definition`](super::Definition) keeps its states in memory, and each machine keeps the states that are active in it. If an
+//! exit leads to a state that is not in memory any more, the state is created again. Because nothing referred to the old one,
+//! the two cannot be told apart.
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,31 +21,32 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::{StateRef, WeakStateRef};
 
-/// An owner that has less than this to wait for an exit, in seconds, stays awake. In the slow table of the benchmark,
+/// The shortest wait for an exit, in seconds, for which an owner is put to sleep. In the benchmark `timed`, with the slow table,
 /// evaluating an exit costs 2 ns in each tick. Putting an owner to sleep, waking it and changing its state costs about 900 ns,
 /// estimated from the total.
 pub(crate) const SHORTEST_REST: f64 = 2.0;
 
-/// An owner whose state has more frequent turns than this, in seconds, stays awake. An awake owner costs more here than one
-/// that waits for an exit: each tick looks up when its turn comes.
+/// The shortest time between two turns, in seconds, for which an owner is put to sleep. It is shorter than [`SHORTEST_REST`],
+/// because an owner that waits for a turn costs more while it is awake: each tick looks up when its turn comes.
 const SHORTEST_TURN: f64 = 0.25;
 
 /// A state of a [`Definition`](super::Definition).
 ///
-/// In each tick (with `every`, at each of its turns) it runs its behavior's `update` and then tries its exits in order. It
-/// takes the first exit whose condition holds and whose change every guard allows: each state that the change leaves can be
-/// left, and each state that it enters can be entered. If the behavior itself has requested a change, no exit is taken.
+/// In each tick (with `every`, at each of its turns) the state runs the `update` of its behavior and of its script, and then
+/// tries its exits in order. It takes the first exit whose condition holds and whose change every guard allows: each state that
+/// the change leaves can be left, and each state that it enters can be entered. If the behavior or the script has requested a
+/// change, no exit is taken.
 ///
-/// An owner that has nothing to do until an exit opens or a turn comes [sleeps](Fsm::sleep_for) until then. Behaviors whose
-/// [`is_passive`](crate::State::is_passive) is true do nothing in a tick.
+/// An owner that has nothing to do until an exit opens or a turn comes [sleeps](Fsm::sleep_for) until then, unless this is soon.
+/// A behavior whose [`is_passive`](crate::State::is_passive) returns true counts as having nothing to do.
 ///
-/// An exit of an ancestor or of the global state is not taken while its target is already active. Otherwise, the target would
-/// be left and entered again in every tick.
+/// An exit of an ancestor or of the global state is not taken while its target is already active, unless the exit has `restart`
+/// or leads to the state in which it is written. Otherwise, the target would be left and entered again in every tick.
 pub struct DefinedState<T: Owner> {
     pub(crate) fixed: Arc<Fixed<T>>,
     pub(crate) shared: Arc<SharedGraph<T>>,
     /// The graph at the time when this state was created. It stays the current one until a reload, and checking this costs only
-    /// a comparison. Loading the shared graph takes 10 ns, several times in each change.
+    /// a comparison. Loading the shared graph takes 10 ns, and each change would load it several times.
     first: Arc<Graph<T>>,
 }
 
@@ -69,8 +71,8 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) told: ToldOnce,
 }
 
-/// The messages that have been logged about owners whose state is gone. There may be many such owners, so each message is
-/// logged once for all of them.
+/// Whether each of the messages about owners whose state is gone has been logged. There may be many such owners, so only the
+/// first message of each kind is logged at level `warn` or `info`. Later ones are logged at level `debug`, or not at all.
 #[derive(Default)]
 pub(crate) struct ToldOnce {
     /// The message that an owner changes to another state.
@@ -85,23 +87,23 @@ pub(crate) struct ToldOnce {
 pub(crate) struct Node<T: Owner> {
     pub(crate) fixed: Arc<Fixed<T>>,
     pub(crate) content: Arc<Content<T>>,
-    /// The exit for the owners of a state that is no longer in the file. The indices in its content are those of an older
+    /// If the state is no longer in the file, the exit that its owners take. The indices in `content` are then those of an older
     /// graph.
     pub(crate) gone: Option<Arc<Exit<T>>>,
     /// Whether there are times at which neither this state nor any of its ancestors has anything to do.
     pub(crate) can_rest: bool,
 }
 
-/// The constant part of a state.
+/// The part of a state that never changes. If a reload must change it, the state is replaced.
 pub(crate) struct Fixed<T: Owner> {
     pub(crate) index: usize,
     pub(crate) name: String,
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
     pub(crate) keeps_history: bool,
-    /// The state that was created first.
+    /// The state as it was created first.
     pub(super) first: OnceLock<WeakStateRef<T>>,
-    /// The state that was created later, after the first one was no longer in use.
+    /// The state as it was created last, if it was created again after `first` was no longer in use.
     pub(super) again: Mutex<Option<WeakStateRef<T>>>,
 }
 
@@ -109,7 +111,7 @@ pub(crate) struct Fixed<T: Owner> {
 #[expect(clippy::struct_excessive_bools, reason = "each saves a look at all exits in a tick")]
 pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
-    /// Whether calling the behavior's update has an effect.
+    /// Whether the behavior does anything in an update: it is not passive.
     pub(crate) has_update: bool,
     /// The time between two turns. `None` if the state is updated in each tick.
     pub(crate) every: Option<Interval<T>>,
@@ -119,15 +121,16 @@ pub(crate) struct Content<T: Owner> {
     /// The exits that are tried after each update.
     pub(crate) exits: Vec<Exit<T>>,
     /// For how many seconds after the entry into the state all exits are certainly closed, whatever the values of the game are.
+    /// Negative infinity if an exit may be open from the beginning.
     pub(crate) closed_for: f64,
     /// Whether some exits are also tried when the state is entered.
     pub(crate) has_always: bool,
     /// Whether some exits have a chance per second.
     pub(crate) has_rates: bool,
     pub(crate) is_final: bool,
-    /// The state whose linked machine ends in this state.
+    /// The index of the state whose linked machine ends in this state.
     pub(crate) ends: Option<usize>,
-    /// Whether some exits have a waiting time that is determined when an owner enters the state.
+    /// Whether some exits have a waiting time that is determined when an owner enters the state: see [`KeptTime`].
     pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
     pub(crate) has_script: bool,
@@ -141,14 +144,14 @@ pub(crate) struct Exit<T: Owner> {
     pub(crate) to: usize,
     /// The path to the target, including the target, followed by its initial descendants.
     pub(crate) route: Box<[usize]>,
-    /// How many states of the route are above the target.
+    /// How many states of the route are ancestors of the target.
     pub(crate) above: usize,
     pub(crate) opens: Opening<T>,
-    /// Whether it is also tried when the state is entered.
+    /// Whether the exit is also tried when its state is entered.
     pub(crate) is_always: bool,
-    /// Whether it is also taken if its target is already active.
+    /// Whether the exit is also taken if its target is already active.
     pub(crate) restarts: bool,
-    /// Whether it also leads out of final states other than its own.
+    /// Whether the exit also leads out of final states other than its own.
     pub(crate) even_final: bool,
     pub(crate) when: Option<Condition<T>>,
     /// The waiting time as it is written.
@@ -160,13 +163,14 @@ pub(crate) struct MessageExit<T: Owner> {
     /// The message's name in the file.
     pub(crate) on: String,
     pub(crate) is: MessageKind<T>,
-    /// Whether it waits for the end of the machine that its state runs, instead of a message of the game.
+    /// Whether the exit waits for the end of the machine that its state runs, instead of a message of the game.
     pub(crate) is_done: bool,
     pub(crate) exit: Exit<T>,
 }
 
 impl<T: Owner> Exit<T> {
-    /// Returns for how many seconds after the entry into the state the exit is certainly closed. It calls no code of the game.
+    /// Returns for how many seconds after the entry into the state the exit is certainly closed. Negative infinity if it may be
+    /// open from the beginning. Calls no code of the game.
     pub(crate) fn closed_for(&self) -> f64 {
         let asked = self.when.as_ref().map_or(f64::NEG_INFINITY, Condition::fails_for);
         match &self.opens {
@@ -179,21 +183,21 @@ impl<T: Owner> Exit<T> {
 }
 
 impl<T: Owner> Node<T> {
-    /// Creates the node of a state about which only the exit of its owners is known.
+    /// Creates a node without content, for a state that is not in the file. `to` is the exit that its owners take.
     #[cold]
     pub(crate) fn without(fixed: Arc<Fixed<T>>, to: Arc<Exit<T>>) -> Self {
         Self { fixed, content: Arc::new(Content::of(Vec::new(), Vec::new())), gone: Some(to), can_rest: false }
     }
 
-    /// Whether owners in the state sometimes wait for a turn, or sleep.
+    /// Whether owners in the state sometimes sleep or wait for a turn.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         self.can_rest || self.content.every.is_some()
     }
 }
 
-/// A state's node, with its graph. Two references are passed in registers. With the state as a third, a tick of nested machines
-/// takes 7 % longer.
+/// A state's node, with its graph. It has only two references, because these are passed in registers. With the state as a third
+/// one, a tick of nested machines takes 7 % longer.
 pub(crate) struct Here<'g, T: Owner> {
     pub(crate) graph: &'g Graph<T>,
     pub(crate) node: &'g Node<T>,
@@ -208,7 +212,7 @@ impl<T: Owner> Clone for Here<'_, T> {
 impl<T: Owner> Copy for Here<'_, T> {}
 
 impl<T: Owner> DefinedState<T> {
-    /// Lends the current graph, with this state's node.
+    /// Calls `act` with the current graph and this state's node in it.
     #[inline]
     pub(crate) fn with<R>(&self, act: impl FnOnce(Here<'_, T>) -> R) -> R {
         let reloaded;
@@ -230,7 +234,7 @@ impl<T: Owner> DefinedState<T> {
         !fsm.global().is_some_and(|global| self.is(global)) && !fsm.is_in_state(self)
     }
 
-    /// Whether a reference refers to this state.
+    /// Whether `state` refers to this state.
     #[inline]
     pub(crate) fn is(&self, state: &StateRef<T>) -> bool {
         ptr::addr_eq(&raw const **state, self)
@@ -254,7 +258,7 @@ impl<T: Owner> SharedGraph<T> {
         self.graph.load_full()
     }
 
-    /// Replaces the graph. Returns the old one, because code of the game may run when it is dropped.
+    /// Replaces the graph. Returns the old one, so that the caller decides when it is dropped: this may run code of the game.
     pub(crate) fn swap(&self, graph: Graph<T>) -> Arc<Graph<T>> {
         let version = graph.version;
         let old = self.graph.swap(Arc::new(graph));
@@ -264,7 +268,7 @@ impl<T: Owner> SharedGraph<T> {
 }
 
 impl<T: Owner> Content<T> {
-    /// Creates the content of a state that only tries exits.
+    /// Creates the content of a state that has exits and nothing else.
     pub(crate) fn of(exits: Vec<Exit<T>>, message_exits: Vec<MessageExit<T>>) -> Self {
         let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
         let has_rates = exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate);
@@ -295,8 +299,9 @@ impl<T: Owner> Content<T> {
         }
     }
 
-    /// Whether there are times at which the state has nothing to do. Either it only tries exits, and all of them open later; or
-    /// it has turns that are not too frequent.
+    /// Whether there are times at which the state has nothing to do. Either it has turns, and the time between them is at least
+    /// [`SHORTEST_TURN`] or a value of the game; or it only tries exits, and none of them is certain to open within
+    /// [`SHORTEST_REST`].
     pub(crate) fn can_rest(&self) -> bool {
         if let Some(every) = &self.every {
             return every.least().is_none_or(|least| least >= SHORTEST_TURN);
@@ -305,14 +310,15 @@ impl<T: Owner> Content<T> {
         self.only_tries_exits() && self.exits.iter().all(opens_later)
     }
 
-    /// Whether the state only tries its exits in each tick. A state with `every` does not try them in each tick.
+    /// Whether the state does nothing in a tick except try its exits. This is false with `every`, because then the state does not
+    /// try its exits in each tick.
     #[inline]
     pub(crate) fn only_tries_exits(&self) -> bool {
         !self.has_update && !self.has_script && self.every.is_none()
     }
 
-    /// Returns the times that are determined when an owner enters the state. The exits that are tried in ticks come first, then
-    /// the exits that wait for a message.
+    /// Returns the waiting times that are determined when an owner enters the state: first those of the exits that are tried in
+    /// ticks, then those of the exits that wait for a message.
     pub(crate) fn kept(&self) -> impl Iterator<Item = &KeptTime<T>> {
         let waiting = self.message_exits.iter().map(|waiting| &waiting.exit);
         self.exits.iter().chain(waiting).filter_map(|exit| exit.opens.kept())
@@ -333,7 +339,7 @@ impl<T: Owner> Content<T> {
 }
 
 impl<T: Owner> Fixed<T> {
-    /// Creates the constant part of a state without parent and initial child.
+    /// Creates the constant part of a state that has neither a parent nor an initial child.
     pub(crate) fn new(index: usize, name: &str) -> Self {
         Self {
             index,
@@ -353,7 +359,7 @@ impl<T: Owner> Fixed<T> {
         again.is_some() || self.first.get().and_then(WeakStateRef::upgrade).is_some()
     }
 
-    /// Returns the state. It is the same one for as long as it is in use.
+    /// Returns the state. While it is in use, each call returns the same one; after that, it is created again.
     pub(crate) fn state(self: &Arc<Self>, shared: &Arc<SharedGraph<T>>) -> StateRef<T> {
         let first = self.first.get().and_then(WeakStateRef::upgrade);
         first.unwrap_or_else(|| self.make(shared))
@@ -365,7 +371,7 @@ impl<T: Owner> Fixed<T> {
         if let Some(state) = again.as_ref().and_then(WeakStateRef::upgrade) {
             return state;
         }
-        // Another thread may have created the first one in the meantime.
+        // Another thread may have created the first state in the meantime.
         if let Some(state) = self.first.get().and_then(WeakStateRef::upgrade) {
             return state;
         }
@@ -397,7 +403,8 @@ impl<T: Owner> Graph<T> {
         }
     }
 
-    /// Whether the graph has this state, and not another one that took its index when it was no longer in use.
+    /// Whether the graph has this state. It may instead have another state at the same index, because the index of a state that
+    /// is no longer in use is given to a later state.
     pub(crate) fn has(&self, state: &Arc<Fixed<T>>) -> bool {
         self.nodes.get(state.index).is_some_and(|node| Arc::ptr_eq(&node.fixed, state))
     }

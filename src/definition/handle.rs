@@ -1,4 +1,5 @@
-//! Queries on a machine's handle that only definitions use.
+//! What only definitions need from a machine and its handle: times of entry, the handle for guards, and a machine for
+//! explanations.
 
 use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::machine::seat::Seat;
@@ -7,29 +8,30 @@ use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 
-/// Returns when the owner entered `state`, a state from a file. The global state is never entered; for it, returns when the
-/// owner entered its innermost state.
+/// Returns when the owner entered `state`, a state from a file. The global state is never entered. For it, the result is the time
+/// at which the owner entered the innermost active state.
 #[inline]
 pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f64 {
     let view = fsm.view();
     entered_at_depth(&view, view.depth_of_defined(state))
 }
 
-/// Returns when the owner entered the state at a depth, or the innermost state if `depth` is `None`.
+/// Returns when the owner entered the active state at a depth, or the innermost one if `depth` is `None`.
 #[inline]
 pub(crate) fn entered_at_depth<T: Owner>(view: &View<'_, T>, depth: Option<usize>) -> f64 {
     time_or_zero(view.entered_at(depth.unwrap_or(view.ancestors.len())))
 }
 
-/// Lends a handle with the answers that guards get during a change to `target` ([rule 8](crate::docs::semantics#rule-8)).
+/// Calls `act` with a handle that gives the answers that guards get during a change to `target`
+/// ([rule 8](crate::docs::semantics#rule-8)).
 #[inline]
 pub(crate) fn toward<T: Owner, R>(target: &StateRef<T>, fsm: &Fsm<'_, T>, act: impl FnOnce(&Fsm<'_, T>) -> R) -> R {
     let mut toward = Toward { target, machines: fsm.shared_machines(), first: fsm.nth() };
     act(&Fsm::new(&mut toward, 0))
 }
 
-/// Like [`toward`], for the owners from index `first` on. When `act` returns or panics, sets `last` to the index, counted from
-/// `first`, of the owner whose handle was taken last.
+/// Like [`toward`], for all owners from index `first` on. When `act` returns or panics, `last` is set to the index of the owner
+/// whose handle was taken last, counted from `first`.
 pub(crate) fn toward_each<T: Owner, R>(
     target: &StateRef<T>,
     machines: &dyn Machines<T>,
@@ -42,6 +44,7 @@ pub(crate) fn toward_each<T: Owner, R>(
     act(&mut lent.slice)
 }
 
+/// A slice of handles. When it is dropped, it writes to `last` which handle was taken last.
 struct LentSlice<'l, 'a, T: Owner> {
     slice: FsmSlice<'a, T>,
     last: &'l mut usize,
@@ -53,13 +56,14 @@ impl<T: Owner> Drop for LentSlice<'_, '_, T> {
     }
 }
 
+/// The machines from index `first` on, as guards see them during a change to `target`.
 struct Toward<'m, T: Owner> {
     target: &'m StateRef<T>,
     machines: &'m (dyn Machines<T> + 'm),
     first: usize,
 }
 
-/// The handle is read-only: requests are ignored.
+/// These machines can only be read: requests are ignored.
 impl<T: Owner> Machines<T> for Toward<'_, T> {
     fn ask_singleton(&mut self, _: usize, _: &'static dyn State<T>) {}
 
@@ -90,7 +94,7 @@ impl<T: Owner> Machines<T> for Toward<'_, T> {
     }
 }
 
-/// Returns a machine that is in `state`, and has been in it and its parents for the given seconds.
+/// Returns a machine that has been in `state` and its ancestors for the given number of seconds.
 pub(crate) fn machine_in<T: Owner>(
     state: &StateRef<T>,
     global: Option<StateRef<T>>,

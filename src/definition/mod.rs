@@ -1,8 +1,8 @@
 //! Machines from files that a designer edits.
 //!
-//! A file says which states there are, what each does, and which conditions lead from one to another. The words in it,
-//! for values, behaviors and messages, are defined by the game in code: it registers them in a [`Vocabulary`]. The file
-//! and the vocabulary together make a [`Definition`], one for any number of owners. Its states are ordinary states, for
+//! A file says which states there are, what each state does, and under which conditions an owner changes from one to another.
+//! The file uses words for values, behaviors and messages. The game defines these words in code, in a [`Vocabulary`]. A
+//! [`Definition`] is made from the file and the vocabulary, and serves any number of owners. Its states are ordinary states, for
 //! a [`StateMachine`] and for a batch, and can be mixed with states that are written in Rust.
 //!
 //! ```toml
@@ -109,8 +109,8 @@ use graph::{Graph, SharedGraph};
 
 /// A machine from a file: its states, what they do, and the exits between them.
 ///
-/// One definition serves any number of owners. It is a handle: a clone is the same definition. Machines that run on it continue
-/// when the handle is dropped.
+/// One definition serves any number of owners. This type is a handle: a clone of it is a handle to the same definition. When all
+/// handles are dropped, the machines in the states of the definition continue.
 ///
 /// # Examples
 ///
@@ -169,7 +169,7 @@ struct Inner<T: Owner> {
 /// The file as it was last loaded without an error.
 struct Loaded<T: Owner> {
     outline: Outline,
-    /// The folder or the files in which its scripts and linked files are.
+    /// Where the scripts and the linked files are: in a folder, or in files that the game has read.
     beside: Option<FilesBeside>,
     /// The states, by id. The graph refers to its states weakly, so they are kept here.
     states: Vec<StateRef<T>>,
@@ -192,11 +192,11 @@ impl<T: Owner> Loaded<T> {
     }
 }
 
-/// The name of a definition that is not from a file.
+/// The name of a definition's text in reports and in the log, if the game has not given it a name.
 const NAMELESS: &str = "definition";
 
 impl<T: Owner> Definition<T> {
-    /// Makes a definition from the text of a file. If the file has several machines, this is the first one;
+    /// Makes a definition from the text of a file. If the file has several machines, the definition is that of the first one;
     /// [`Definitions`] has all of them.
     ///
     /// Warnings do not stop the definition from working. They are logged, and [`warnings`](Self::warnings) lists them.
@@ -208,7 +208,7 @@ impl<T: Owner> Definition<T> {
         Self::new(NAMELESS, None, text, vocabulary)
     }
 
-    /// Like [`parse`](Self::parse), with the name of the text in reports and in the log.
+    /// Like [`parse`](Self::parse). `file` is the name of the text in reports and in the log.
     ///
     /// # Errors
     ///
@@ -217,8 +217,8 @@ impl<T: Owner> Definition<T> {
         Self::new(file, None, text, vocabulary)
     }
 
-    /// Makes a definition from a file. Its scripts are looked for in the folder of the file. If the file has several
-    /// machines, this is the first one; [`Definitions::load`] has all of them.
+    /// Makes a definition from a file. Scripts and linked files are looked for in the folder of the file. If the file has several
+    /// machines, the definition is that of the first one; [`Definitions::load`] has all of them.
     ///
     /// # Errors
     ///
@@ -248,11 +248,11 @@ impl<T: Owner> Definition<T> {
 
     /// Reloads the definition, while machines run on it.
     ///
-    /// Owners keep their state by name, and no callback is called. From then on, the new text decides what the states
-    /// do and which exits they have. If an owner's state is missing in the new text, the owner changes to the initial
-    /// state in its next update, by an ordinary change, which is logged. While a guard refuses this, the owner stays,
-    /// which is logged once. A state that is nested differently than before is entered again in the same way. A machine
-    /// keeps the global state that it was given.
+    /// Each owner stays in the state with the same name, and no callback is called. From then on, the new text decides what the
+    /// states do and which exits they have. If an owner's state is missing in the new text, the owner changes to the initial
+    /// state in its next update. This is an ordinary change, and it is logged. While a guard refuses the change, the owner stays
+    /// in its state, which is logged once. If a state is nested differently than before, its owners enter it again in the same
+    /// way. A machine keeps the global state that it was given, even if the new text names another one.
     ///
     /// # Errors
     ///
@@ -321,8 +321,8 @@ impl<T: Owner> Definition<T> {
         Arc::strong_count(&self.inner) > 1 || has_states() || has_gone()
     }
 
-    /// Builds the replacement for the loaded definition. It holds no lock, because it calls code of the game, which may use the
-    /// definition.
+    /// Builds the replacement for the loaded definition. It calls code of the game, which may use the definition, so it holds no
+    /// lock meanwhile.
     fn rebuild(&self, checked: Checked<'_>, beside: Option<FilesBeside>) -> Result<Rebuilt<T>, Problems> {
         let inner = &*self.inner;
         let before = inner.shared.load();
@@ -349,7 +349,8 @@ impl<T: Owner> Definition<T> {
         true
     }
 
-    /// Like [`reload`](Self::reload), from a file.
+    /// Like [`reload`](Self::reload), but reads the text from a file. Scripts and linked files are looked for in the same folder
+    /// as before, even if this file is in another one.
     ///
     /// # Errors
     ///
@@ -375,8 +376,8 @@ impl<T: Owner> Definition<T> {
 
     /// Creates an empty batch with the global state, if there is one. Insert owners in the state [`initial`](Self::initial).
     ///
-    /// A batch that was created without the global state does not try its exits. If a batch was loaded from a saved game, or
-    /// has a capacity, set the state with [`Batch::set_global`].
+    /// A batch that was created in another way, for example with a capacity or from a saved game, has no global state, so it does
+    /// not try the exits of the global state. Set this state with [`Batch::set_global`].
     ///
     /// # Examples
     ///
@@ -411,7 +412,8 @@ impl<T: Owner> Definition<T> {
         }
     }
 
-    /// Returns the state in which a machine begins: the initial one, or the descendant that its own `initial` leads to.
+    /// Returns the state in which a machine begins: the initial state of the file or, if it has an `initial` of its own, the
+    /// descendant to which this leads.
     #[must_use]
     pub fn initial(&self) -> StateRef<T> {
         let graph = self.inner.shared.load();
@@ -422,15 +424,15 @@ impl<T: Owner> Definition<T> {
         graph.state(initial, &self.inner.shared)
     }
 
-    /// Returns the state that runs beside every other. The machines and batches that [`machine`](Self::machine) and
-    /// [`batch`](Self::batch) create have it already.
+    /// Returns the global state, which runs beside every other state. `None` if the file has none. The machines and batches that
+    /// [`machine`](Self::machine) and [`batch`](Self::batch) create already have the global state.
     #[must_use]
     pub fn global(&self) -> Option<StateRef<T>> {
         let graph = self.inner.shared.load();
         graph.global.map(|global| graph.state(global, &self.inner.shared))
     }
 
-    /// Returns the state with this name, for changing to it from code. `None` if the file has no such state.
+    /// Returns the state with this name, so that code can change to it. `None` if the file has no such state.
     #[must_use]
     pub fn state(&self, name: &str) -> Option<StateRef<T>> {
         let loaded = self.loaded();
@@ -455,7 +457,7 @@ impl<T: Owner> Definition<T> {
         self.loaded().outline.warnings.to_vec()
     }
 
-    /// Checks all situations that its machine can get into: see [`Proof`]. If the file has several machines,
+    /// Checks all situations that the machine can get into: see [`Proof`]. If the file has several machines,
     /// [`Definitions::prove`] checks all of them.
     ///
     /// # Examples

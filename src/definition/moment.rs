@@ -1,4 +1,4 @@
-//! The inputs of a condition besides the owner: the states of the machine, the times in them, and the message.
+//! The inputs of a condition besides the owner: the active states of the machine, the times in these states, and the message.
 
 use std::ptr;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ pub(crate) struct Moment<'m, 'f, T: Owner> {
     pub(crate) fsm: &'m Fsm<'f, T>,
     /// The message that was sent, if the exit waits for one.
     pub(crate) message: Option<&'m T::Message>,
-    /// How many seconds after its state's entry the exit opened.
+    /// How many seconds after the entry into its state the exit opened.
     pub(crate) opened: f64,
-    /// The usage of the state's scripts for the owner, if it is counted.
+    /// What the state's scripts have used for the owner, if this is counted.
     #[cfg(feature = "script")]
     pub(crate) usage: Option<&'m Usage>,
 }
@@ -36,6 +36,7 @@ impl<T: Owner> Clone for Moment<'_, '_, T> {
 impl<T: Owner> Copy for Moment<'_, '_, T> {}
 
 impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
+    /// Creates the moment at which the condition of an exit of `state` is evaluated.
     #[inline]
     pub(crate) fn of(state: &'m dyn State<T>, fsm: &'m Fsm<'f, T>) -> Self {
         Self { state: Some(state), ..Self::before_entry(fsm) }
@@ -54,7 +55,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
         }
     }
 
-    /// Returns when the owner entered the state whose exit has the condition.
+    /// Returns when the owner entered the state whose exit has the condition. 0 for an `enter_when`.
     #[inline]
     pub(crate) fn entered_at(&self) -> f64 {
         self.state.map_or(0.0, |state| entered_at(state, self.fsm))
@@ -72,7 +73,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
         time_since(view.entered_at(depth), now)
     }
 
-    /// Returns the seconds since the exits of the state were last tried while this one was open.
+    /// Returns the number of seconds since the exits of the state were last tried, or since this exit opened if it opened later.
     pub(crate) fn since_tried(&self, now: f64) -> f64 {
         let Some(state) = self.state else { return 0.0 };
         let seconds = match self.fsm.view().depth_of_defined(state) {
@@ -80,14 +81,14 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
                 let tried = self.fsm.noted(Scope::state(depth), SavedNote::Tried.key()).unwrap_or(0.0);
                 now - self.entered_at() - tried.max(self.opened)
             }
-            // The global state is never entered, so its notes are times of the clock.
+            // The global state is never entered. So its note is a time of the clock, and not the time since an entry.
             None => self.fsm.noted(Scope::Machine, SavedNote::Tried.key()).map_or(0.0, |tried| now - tried),
         };
         seconds.max(0.0)
     }
 }
 
-/// Returns the number to note for a state whose exits have just been tried: see [`Moment::since_tried`].
+/// Returns the number that is noted for a state whose exits have just been tried, in seconds: see [`Moment::since_tried`].
 pub(crate) fn tried_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, now: f64) -> f64 {
     if fsm.view().depth_of_defined(state).is_some() { now - entered_at(state, fsm) } else { now }
 }

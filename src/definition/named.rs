@@ -1,4 +1,4 @@
-//! States whose names are parameters of a behavior.
+//! Parameters of behaviors that are names of states, and how a behavior finds these states.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -49,10 +49,10 @@ impl JsonSchema for StateName {
 
 /// The states of a file, for the function that makes a behavior.
 ///
-/// This function runs while the file is being loaded, before the states exist. So [`get`](Self::get) returns a
+/// The function runs while the file is being loaded, when the states do not exist yet. So [`get`](Self::get) returns a
 /// [`FileState`], which finds the state later.
 pub struct FileStates<T: Owner> {
-    /// The indices of the states that are named in the parameters, by the text of the name.
+    /// The indices of the states that the parameters of the behavior name, by the text of the name.
     pub(crate) named: HashMap<String, usize>,
     pub(crate) states: Arc<[Arc<Fixed<T>>]>,
     pub(crate) link: Link<T>,
@@ -62,7 +62,8 @@ pub struct FileStates<T: Owner> {
 pub(crate) type Link<T> = Arc<OnceLock<Weak<SharedGraph<T>>>>;
 
 impl<T: Owner> FileStates<T> {
-    /// Returns the state that a parameter names. `None` if `name` is not a parameter of this behavior.
+    /// Returns the state that a parameter names. `None` if the file has no such state. This happens only if `name` is not a
+    /// parameter of this behavior.
     #[must_use]
     pub fn get(&self, name: &StateName) -> Option<FileState<T>> {
         let fixed = match self.named.get(name.as_str()) {
@@ -84,7 +85,7 @@ impl<T: Owner> fmt::Debug for FileStates<T> {
     }
 }
 
-/// A state of a file that a behavior can keep. It does not keep the state or its definition in memory.
+/// A reference to a state of a file, which a behavior can store. It does not keep the state or its definition in memory.
 pub struct FileState<T: Owner> {
     fixed: Arc<Fixed<T>>,
     link: Link<T>,
@@ -98,7 +99,7 @@ impl<T: Owner> FileState<T> {
     }
 
     /// Returns the state as a target for a change. `None` while the file is being loaded, and after the definition and all
-    /// references to its states have been dropped. In a callback of a state of the same file, it is never `None`.
+    /// references to its states have been dropped. In a callback of a state of the same file, the result is never `None`.
     #[must_use]
     pub fn state(&self) -> Option<StateRef<T>> {
         let shared = self.link.get()?.upgrade()?;

@@ -1,4 +1,4 @@
-//! At run time: how long an exit waits, and how often a state with `every` has its turn.
+//! The times of a running definition: how long an exit waits, and how often a state with `every` has its turn.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use crate::save::SavedNote;
 
 /// When an exit opens.
 pub(crate) enum Opening<T: Owner> {
+    /// When the owner enters the state.
     AtOnce,
     /// This number of seconds after the owner enters the state.
     After(f64),
@@ -19,7 +20,7 @@ pub(crate) enum Opening<T: Owner> {
     Kept(Box<KeptTime<T>>),
 }
 
-/// The time that an exit waits. It is determined when an owner enters the state, and kept until the owner leaves the state.
+/// The waiting time of an exit that is determined for each owner when it enters the state, and kept until it leaves the state.
 pub(crate) struct KeptTime<T: Owner> {
     /// The index of the exit in its state.
     nth: u16,
@@ -28,11 +29,11 @@ pub(crate) struct KeptTime<T: Owner> {
 
 /// The length of a duration, or the time between two turns of a state.
 pub(crate) enum Interval<T: Owner> {
-    /// In seconds. For `every`, the turns are counted from the entry into the state.
+    /// A fixed number of seconds. With such an `every`, the turns come at multiples of it after the entry into the state.
     Fixed(f64),
-    /// A random length, drawn each time.
+    /// A random length, which is drawn each time.
     Drawn(Drawn, Random<T>),
-    /// The current value of a number of the game, read each time.
+    /// A number of the game, in seconds, which is read each time.
     Value(Arc<dyn Number<T>>),
 }
 
@@ -53,7 +54,7 @@ impl<T: Owner> Opening<T> {
         }
     }
 
-    /// Returns the number of seconds after which the exit is certainly open. `None` if this is not known yet.
+    /// Returns the number of seconds after which the exit is certainly open. `None` if it depends on a value of the game.
     pub(crate) fn most(&self) -> Option<f64> {
         match self {
             Self::AtOnce => Some(0.0),
@@ -74,7 +75,7 @@ impl<T: Owner> KeptTime<T> {
         }
     }
 
-    /// Notes the number that determines the time, for an owner that enters the state.
+    /// Notes the number that determines the waiting time of an owner that enters the state.
     pub(crate) fn note(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let number = match &self.time {
             // The random number itself is noted. After a reload, it still determines the length in the new range.
@@ -84,7 +85,7 @@ impl<T: Owner> KeptTime<T> {
         fsm.note(self.noted().key(), number);
     }
 
-    /// Returns the time in seconds, if a number was noted for the owner in the state at `depth`.
+    /// Returns the waiting time in seconds, if a number was noted for the owner in the state at `depth`.
     pub(crate) fn seconds(&self, depth: usize, fsm: &Fsm<'_, T>) -> Option<f64> {
         let number = fsm.noted(Scope::state(depth), self.noted().key())?;
         Some(match &self.time {
@@ -93,8 +94,8 @@ impl<T: Owner> KeptTime<T> {
         })
     }
 
-    /// Returns the time in seconds for an owner for which no number was noted: the owner was placed in the state without
-    /// entering it, or the file has been reloaded.
+    /// Returns the waiting time in seconds of an owner for which no number was noted: the owner was put into the state without
+    /// entering it, or a reload has changed the exit.
     pub(crate) fn otherwise(&self, owner: &T, cx: &T::Context<'_>) -> f64 {
         match &self.time {
             Interval::Fixed(seconds) => *seconds,
@@ -118,7 +119,7 @@ impl<T: Owner> Interval<T> {
         }
     }
 
-    /// Returns the length in seconds. Draws or reads it again on each call.
+    /// Returns the length in seconds. Each call draws or reads it again.
     pub(crate) fn seconds(&self, owner: &mut T, cx: &mut T::Context<'_>) -> f64 {
         match self {
             Self::Fixed(seconds) => *seconds,
@@ -127,7 +128,7 @@ impl<T: Owner> Interval<T> {
         }
     }
 
-    /// Returns the minimum length in seconds. `None` if it is not known.
+    /// Returns the minimum length in seconds. `None` if the length is a value of the game.
     pub(crate) fn least(&self) -> Option<f64> {
         match self {
             Self::Fixed(seconds) => Some(*seconds),

@@ -6,12 +6,13 @@ use crate::format::operand::Operand;
 
 /// Receives each step of a decision while it is made.
 pub(crate) trait Record {
-    /// Called when the test at `at` has been answered.
+    /// Called when the test `_tests[_at]` has been answered. `_holds` is the answer to the test, which is the opposite of the
+    /// answer to the written condition if the test is inverted.
     #[inline]
     fn answered(&mut self, _tests: &[WrittenTest], _at: usize, _answered: Answered, _holds: bool) {}
 
-    /// Called when an exit with a waiting time is tried. It opens `_after` seconds after the entry into its state, and the
-    /// owner has been there for `_time` seconds.
+    /// Called when an exit with a waiting time is tried. The exit opens `_after` seconds after the entry into its state, and the
+    /// owner has been in this state for `_time` seconds.
     #[inline]
     fn waited(&mut self, _written: &str, _after: f64, _time: f64, _is_open: bool) {}
 
@@ -29,13 +30,13 @@ impl Record for Unrecorded {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
     Taken,
-    /// The state has an `every`, and it is not its turn.
+    /// The exit's state has an `every`, and its next turn has not come.
     NotItsTurn,
-    /// Its condition does not hold.
+    /// The exit is not open yet, or its condition does not hold.
     NoCondition,
-    /// The exit leads to a state other than the deciding one that is already active.
+    /// The target is already active, and it is not the state in which the exit is written.
     AlreadyThere,
-    /// The active state at this depth is final, and the exit is not its own.
+    /// The active state at this depth is final, and the exit is written in another state.
     Final(usize),
     /// The active state at this depth cannot be left.
     CannotExit(usize),
@@ -51,12 +52,13 @@ pub(crate) enum Answered {
     Flag(bool),
     /// The left and the right side of a comparison.
     Numbers(f64, f64),
+    /// A random number.
     Drawn(f64),
     /// A random number, and the chance that it was compared with.
     DrawnFor(f64, f64),
     /// The test reads a field of a message, but no message has been sent.
     NoMessage,
-    /// A script has answered. The record does not know what the script has read.
+    /// A script has answered. It is not known which values the script has read.
     Script,
 }
 
@@ -65,9 +67,10 @@ pub(crate) enum Answered {
 pub(crate) struct WrittenTest {
     /// The text from the file: `health < 20`.
     pub(crate) text: String,
-    /// The names of the sides that are read. A name is empty if the text says enough.
+    /// The names of the values that are read, on the left and the right side of a comparison. A name is empty if the value need
+    /// not be reported.
     reads: [String; 2],
-    /// Whether the written condition holds when the test does not.
+    /// Whether the written condition holds if the test does not hold.
     pub(crate) is_inverted: bool,
 }
 
@@ -76,7 +79,7 @@ impl WrittenTest {
         Self { text, reads: Default::default(), is_inverted: false }
     }
 
-    /// Adds the names of the sides that are read: one side, or two sides of a comparison. A literal number needs no name.
+    /// Adds the names of the values that are read: one value, or the two sides of a comparison. A literal number needs no name.
     pub(crate) fn reading(mut self, sides: &[&Operand]) -> Self {
         for (read, side) in self.reads.iter_mut().zip(sides) {
             if !matches!(side, Operand::Number(_)) {
@@ -86,7 +89,7 @@ impl WrittenTest {
         self
     }
 
-    /// Whether the written condition holds.
+    /// Whether the written condition holds, given the answer to the test.
     pub(crate) fn holds(&self, test_holds: bool) -> bool {
         test_holds != self.is_inverted
     }

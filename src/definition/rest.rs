@@ -1,8 +1,8 @@
-//! Until when an owner has nothing to do: until the next turn of its state (`every`), or until an exit opens (`after`).
+//! For how long an owner has nothing to do: until the next turn of its state (`every`), or until an exit opens (`after`).
 //!
 //! A state notes for each owner when its next turn comes, in seconds since the entry into the state. An owner sleeps (rule 26)
-//! if no state on its path does anything in a tick, and if each exit opens later or is tried only at turns. An exit that is
-//! open and not taken is tried in each tick, so its owner stays awake. An owner that wakes too early does no harm, because
+//! if no state on its path does anything in a tick, and if each exit opens at least [`SHORTEST_REST`] later or is tried only at
+//! turns. An exit that is open and not taken is tried in each tick, so its owner stays awake. If an owner wakes too early,
 //! everything is evaluated as if it had not slept. So sleep changes only how long a tick takes.
 
 use super::block::{Block, each};
@@ -62,10 +62,10 @@ impl<T: Owner> DefinedState<T> {
     }
 }
 
-/// At the end of an update.
+/// What a state does at the end of an update: it notes its next turn, and puts owners to sleep.
 impl<T: Owner> DefinedState<T> {
-    /// Notes when the next turn of the state comes, unless `turn` contains it already. Puts the owner to sleep if nothing must
-    /// be evaluated until later.
+    /// Notes when the next turn of the state comes. If `turn` is given, it is this turn, and it is already noted. Puts the owner
+    /// to sleep if nothing must be evaluated soon.
     pub(crate) fn wait(
         &self,
         at: Here<'_, T>,
@@ -101,7 +101,8 @@ impl<T: Owner> DefinedState<T> {
         Single::seconds(seconds, &"turn", owner, fsm.view().current.as_option())
     }
 
-    /// Puts to sleep each owner of a slice that has no request and for which nothing must be evaluated until later.
+    /// Puts to sleep each owner of a slice that has made no request and has not changed, if nothing must be evaluated for it
+    /// soon.
     pub(crate) fn rest_each(&self, at: Here<'_, T>, count: usize, fsm: &mut FsmSlice<'_, T>, cx: &T::Context<'_>) {
         let now = now::<T>(cx);
         // The exits of a state with `every` are tried only at its turns.
@@ -110,11 +111,12 @@ impl<T: Owner> DefinedState<T> {
             let length = LANES.min(count - base);
             let mut block = Block::new(self, fsm, base, length);
             let mut resting = block.all() & !block.acted();
-            // The owners that have not acted all have the same path.
+            // All owners that have not acted have the same path, so it is enough to look at one of them.
             if resting == 0 || !block.is_innermost(resting.trailing_zeros() as usize) {
                 continue;
             }
-            // Nearly all owners that are awake have only a short time to wait.
+            // Nearly all owners that are awake have only a short time to wait. This loop removes them from the lanes, which costs
+            // less than a call of `rest` for each.
             for exit in exits {
                 if let (Opening::After(after), true) = (&exit.opens, resting != 0) {
                     resting =
@@ -128,9 +130,9 @@ impl<T: Owner> DefinedState<T> {
     }
 }
 
-/// At the end of `enter` and `resume`.
+/// What a state does at the end of `enter` and `resume`.
 impl<T: Owner> DefinedState<T> {
-    /// Does the same as [`wait`](Self::wait) after an entry.
+    /// Like [`wait`](Self::wait), but at the end of `enter`.
     pub(crate) fn wait_once_entered(
         &self,
         at: Here<'_, T>,
@@ -141,7 +143,7 @@ impl<T: Owner> DefinedState<T> {
         if fsm.target().is_some_and(|target| self.is(target)) {
             self.wait(at, None, owner, fsm, cx);
         } else if let Some(every) = &at.node.content.every {
-            // If other states are entered after this one, they or the first update put the owner to sleep.
+            // Other states are entered after this one. The innermost of them, or the first update, puts the owner to sleep.
             let number = match every {
                 Interval::Fixed(every) => *every,
                 varying => Self::varying_turn(varying, owner, fsm, cx),
@@ -150,7 +152,7 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Puts the owner to sleep if nothing must be evaluated until later.
+    /// Puts the owner to sleep if nothing must be evaluated soon.
     pub(crate) fn rest(&self, at: Here<'_, T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
         let turn = self.turn(fsm).map(|turn| turn.after);
         if let Some(seconds) = self.rest_for(at, turn, fsm, cx) {
@@ -165,8 +167,8 @@ impl<T: Owner> DefinedState<T> {
         if !self.is(view.current) || fsm.has_requests() {
             return None;
         }
-        // When the first exit that is tried in each tick opens, and when the first turn comes, as times of the clock in
-        // seconds.
+        // The times of the clock, in seconds, at which the first of the exits that are tried in each tick opens, and at which the
+        // first turn comes.
         let (mut next_exit, mut next_turn) = (f64::INFINITY, f64::INFINITY);
         let mut index = Some(self.fixed.index);
         // From this state outward: `can_rest` is true only if all of these states can rest.
@@ -175,8 +177,7 @@ impl<T: Owner> DefinedState<T> {
             index = node.fixed.parent;
             let entered_at = time_or_zero(view.entered_at(depth));
             if node.content.every.is_some() {
-                // A reload may have given the state an `every`, and the state has not been updated since. Then no turn is
-                // noted.
+                // No turn is noted if a reload has given the state an `every` and the state has not been updated since.
                 let is_own = depth == view.ancestors.len();
                 let turn = if is_own { turn } else { fsm.noted(Scope::state(depth), SavedNote::Turn.key()) };
                 next_turn = next_turn.min(opens_at(turn?, entered_at));
@@ -185,7 +186,7 @@ impl<T: Owner> DefinedState<T> {
             let dues = node.content.exits.iter().map(|exit| match &exit.opens {
                 Opening::AtOnce => entered_at,
                 Opening::After(after) => opens_at(*after, entered_at),
-                // If the time is not known, the exit is tried in each tick.
+                // An exit without a noted time is tried in each tick.
                 Opening::Kept(kept) => {
                     kept.seconds(depth, fsm).map_or(f64::NEG_INFINITY, |after| opens_at(after, entered_at))
                 }

@@ -11,9 +11,9 @@ use crate::owner::Owner;
 use crate::save::{NamedStates, StateBook};
 use crate::state::StateRef;
 
-/// A definition in a [`StateBook`].
+/// A definition whose states have names in a [`StateBook`].
 struct Defined<T: Owner> {
-    /// The text before the names of the states.
+    /// The text that the book puts before the names of the states.
     prefix: String,
     definition: Definition<T>,
 }
@@ -34,7 +34,8 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
         self.definition.states().into_iter().map(|state| (format!("{}{state}", self.prefix), state)).collect()
     }
 
-    /// Hashes everything that decides when owners leave a state or have a turn, and so which owners may sleep.
+    /// Hashes the parts of each state that decide when its exits open and its turns come, and so which owners may sleep: its
+    /// nesting, behaviors, `every`, `enter_when` and exits. The script of a state is not included.
     fn hash(&self, hasher: &mut dyn Hasher) {
         hasher.write(self.prefix.as_bytes());
         let mut text = String::new();
@@ -55,8 +56,8 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
 }
 
 impl<T: Owner> StateBook<T> {
-    /// Adds all states of a definition, with their names in the file. When the definition is reloaded, the book has its new
-    /// states, too.
+    /// Adds all states of a definition, with their names in the file. When the definition is reloaded, its new states are also in
+    /// the book.
     ///
     /// If two definitions have states with the same name, use [`with_definition_name`](Self::with_definition_name).
     #[must_use]
@@ -64,7 +65,7 @@ impl<T: Owner> StateBook<T> {
         self.with_named_states(Defined { prefix: String::new(), definition: definition.clone() })
     }
 
-    /// Like [`with_definition`](Self::with_definition), but each name begins with the name of the definition:
+    /// Like [`with_definition`](Self::with_definition), but each name begins with the given name of the definition:
     /// `guard/wander`.
     #[must_use]
     pub fn with_definition_name(self, name: &str, definition: &Definition<T>) -> Self {

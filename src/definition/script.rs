@@ -1,8 +1,8 @@
 //! Conditions and behaviors written in Rhai.
 //!
-//! A script reads the vocabulary's values as `this.health`, writes the fields that the vocabulary exposes in the same way,
-//! and requests a change with `change_state("flee")`. It works on a copy, which is written back when the script has returned.
-//! So a script that fails changes nothing.
+//! A script reads the vocabulary's values as `this.health`, writes the vocabulary's fields as `this.speed = 2.0`, and requests a
+//! change with `change_state("flee")`. It works on a copy of the values. When the script has returned, the changed fields are
+//! written to the owner. So a script that fails changes nothing.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,11 +23,11 @@ use crate::format::script::{Constants, HOOKS, Told, compiled, engine, lint, sour
 use crate::format::source::Source;
 use crate::owner::{Label, Owner};
 
-/// How often a state's scripts may be cut off for an owner. After that, they are stopped for this owner until it leaves the
-/// state.
+/// How often a state's scripts may be cut off for an owner, because they exceed their budget. After that, they do not run for
+/// this owner until it leaves the state.
 pub(crate) const MOST_CUT_OFFS: u32 = 3;
 
-/// The maximum number of lines that a script may print until the file is reloaded.
+/// The maximum number of lines that a script may print, for all owners together, until the file is reloaded.
 const MOST_PRINTED: u64 = 100;
 
 /// The names, texts and limits for compiling the scripts of a definition.
@@ -51,6 +51,7 @@ pub(crate) enum RefusedScript {
 pub(crate) struct Script<T: Owner> {
     /// The state's name.
     state: String,
+    /// Which of the functions in [`HOOKS`] the script has.
     has: [bool; 3],
     pub(crate) file: String,
     ast: AST,
@@ -59,22 +60,25 @@ pub(crate) struct Script<T: Owner> {
     reads: Vec<(String, Value<T>)>,
     /// The fields that the text mentions.
     writes: Vec<(String, Setter<T>)>,
-    /// Where the text first writes each value.
+    /// Where the text first writes each value, for messages about wrong writes. The empty name stands for all other writes.
     written_at: HashMap<String, Position>,
     /// All values that the game offers, for messages about unknown ones.
     known: Vec<String>,
     mentions_time: bool,
     states: Arc<HashMap<String, usize>>,
     budget: ScriptBudget,
+    /// How often a call has failed.
     failures: AtomicU64,
+    /// How often the script has been stopped for an owner, because it was cut off too often.
     stops: AtomicU64,
+    /// How many lines the script has printed.
     printed: AtomicU64,
 }
 
 /// The result of running a function of a state's script.
 #[derive(Default)]
 pub(crate) struct Ran {
-    /// The state that the script requests.
+    /// The index of the state to which the script has requested a change.
     pub(crate) to: Option<usize>,
     pub(crate) is_cut_off: bool,
     pub(crate) operations: u64,
@@ -129,8 +133,9 @@ impl<T: Owner> Script<T> {
         })
     }
 
-    /// Answers a condition. `usage` is what the scripts of the state have used for the owner. It is `None` for an `enter_when`,
-    /// where nothing is counted: a count shared by all owners would depend on their order.
+    /// Answers a condition. `usage` is what the scripts of the state have used for the owner. It is `None` where nothing is
+    /// counted: for an `enter_when` (a count that all owners share would depend on their order), for the exits at the end of a
+    /// linked machine, and in an explanation.
     pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64, usage: Option<&Usage>) -> bool {
         let unused = Usage::default();
         let usage = usage.unwrap_or(&unused);
@@ -152,7 +157,8 @@ impl<T: Owner> Script<T> {
         })
     }
 
-    /// Runs a function for an owner. The state's scripts have been cut off `cut_offs` times for this owner.
+    /// Runs a function for an owner, and writes the changed fields to it. `cut_offs` is how often the state's scripts have
+    /// already been cut off for this owner.
     pub(crate) fn run(
         &self,
         hook: Hook,
@@ -176,8 +182,8 @@ impl<T: Owner> Script<T> {
         done.unwrap_or_else(|why| Ran { to: None, is_cut_off: self.fail(owner, name, &why, cut_offs), operations })
     }
 
-    /// Calls a function in a callback whose scripts have already used `used` operations. Also returns the number of operations
-    /// of this call.
+    /// Calls a function. The scripts of the current callback have already used `used` operations. Also returns the number of
+    /// operations of this call.
     fn call(
         &self,
         function: &str,
@@ -200,7 +206,7 @@ impl<T: Owner> Script<T> {
         (result.map(|result| ScriptRun { result, before, after: this, to }), effort.operations)
     }
 
-    /// Reads the current values.
+    /// Returns the current values of the owner, which become `this` in the script.
     fn read(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> Map {
         let mut values = Map::new();
         for (name, value) in &self.reads {
@@ -262,8 +268,8 @@ impl<T: Owner> Script<T> {
         }
     }
 
-    /// Logs the first, second, fourth failure and so on, because there may be one for every owner in every tick. If the script
-    /// has been cut off too often, also logs that it is stopped. Returns whether it was cut off this time.
+    /// Logs the first failure, the second, the fourth, the eighth and so on, because there may be one for each owner in each
+    /// tick. If the script has been cut off too often, also logs that it is stopped. Returns whether it was cut off this time.
     #[cold]
     fn fail(&self, owner: &T, function: &str, why: &Failure, cut_offs: u32) -> bool {
         let (Failure::CutOff(text) | Failure::Error(text)) = why;
@@ -288,7 +294,7 @@ impl<T: Owner> Script<T> {
 /// The log target of scripts, which is the same as for the rest of a definition.
 const LOG: &str = "demeanor::definition";
 
-/// Counts an event. If it should be logged this time, returns a text with the count.
+/// Counts an event. Returns a text with the count if the event should be logged: if the count is a power of two.
 fn now_and_then(counter: &AtomicU64) -> Option<String> {
     let times = counter.fetch_add(1, Ordering::Relaxed) + 1;
     let said = if times == 1 { String::new() } else { format!(" ({times} times)") };

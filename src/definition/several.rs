@@ -5,7 +5,8 @@ use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 
-/// A state with several behaviors. Each callback runs them in the order of the file; `exit` and `suspend` run them in reverse.
+/// A state with several behaviors. Each callback and guard calls them in the order of the file, except that `exit`, `suspend` and
+/// `can_exit` call them in the reverse order.
 pub(crate) struct Several<T: Owner>(pub(crate) Box<[StateRef<T>]>);
 
 impl<T: Owner> State<T> for Several<T> {

@@ -1,12 +1,12 @@
 //! The values that conditions read, for one owner or for many at once.
 //!
-//! A closure registered as a value implements [`Number`] or [`Flag`]. Each closure gets its own compiled loop over many owners,
-//! with the read inlined. So up to 64 owners cost one virtual call.
+//! Each closure that the game registers as a value implements [`Number`] or [`Flag`]. The compiler makes a loop over many owners
+//! for each closure, into which the closure is inlined. So one virtual call is enough for up to 64 owners.
 
 use crate::format::expression::Comparison;
 use crate::owner::Owner;
 
-/// A set of up to 64 owners: bit `i` stands for the owner with index `i`.
+/// A set of up to 64 owners. Each bit is a lane: bit `i` stands for the owner with index `i`.
 pub(crate) type Lanes = u64;
 
 /// The maximum number of owners that are tested at once.
@@ -16,8 +16,8 @@ pub(crate) const LANES: usize = 64;
 pub(crate) trait Number<T: Owner>: Send + Sync {
     fn read(&self, owner: &T, cx: &T::Context<'_>) -> f64;
 
-    /// Returns the owners whose number compares with `with` according to `op`. On entry, `lane` is the lane of the first owner;
-    /// during the call, it is the lane of the owner that is being read.
+    /// Returns the owners for whose number the comparison `op` with `with` holds. On entry, `lane` is the lane of the first
+    /// owner; during the call, it is the lane of the owner that is being read.
     fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64, lane: &mut usize) -> Lanes;
 }
 
@@ -39,7 +39,7 @@ impl Comparison {
     /// Returns the lanes of up to 64 items for which the comparison with `with` holds.
     #[inline]
     pub(crate) fn compare<I>(self, of: &[I], with: f64, lane: &mut usize, read: impl Fn(&I) -> f64) -> Lanes {
-        // The match is outside the loop, so that each loop has only one comparison.
+        // The match is outside of the loop, so that each of the first four loops makes only one comparison for each item.
         match self {
             Self::Less => lanes(of, lane, |of| read(of) < with),
             Self::LessOrEqual => lanes(of, lane, |of| read(of) <= with),

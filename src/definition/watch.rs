@@ -16,7 +16,7 @@ use crate::format::folder::read_definition;
 use crate::format::library::Library;
 use crate::owner::Owner;
 
-/// Watches a definition's file, and reloads the definition when it has been saved.
+/// Watches a definition's file, and reloads the definition when the file, a script or a linked file has been saved.
 ///
 /// The definition is reloaded only in [`poll`](Self::poll). Call it between two ticks.
 ///
@@ -43,26 +43,27 @@ pub struct Watch<T: Owner> {
     definition: Definition<T>,
     path: PathBuf,
     events: Receiver<notify::Result<Event>>,
-    /// Watches for as long as it exists. `None` in tests.
+    /// The connection to the operating system, which sends events until it is dropped. `None` in tests.
     watcher: Option<RecommendedWatcher>,
     concerned: Concerned,
 }
 
-/// The files that belong to a definition, as they were found when they were last looked for.
+/// The files and links that belong to a definition. [`Concerned::of`] finds them, and each event about them finds them again.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Concerned {
-    /// The definition's own file, and the files that it names. Each file is in here twice: with all links resolved, and with
-    /// only the links of its folder resolved.
+    /// The definition's own file, and the files that it names. The set contains two paths of each file: one with all links
+    /// resolved, and one with only the links of its folder resolved.
     files: BTreeSet<PathBuf>,
-    /// The folder of the definition, in which other scripts may be, with all links resolved.
+    /// The folder of the definition, with all links resolved. It may contain scripts that are not in `files`.
     folder: PathBuf,
-    /// The links on the way to the file: the file itself if it is a link, and folders that are links.
+    /// The links on the way to the definition's own file: the file itself if it is a link, and folders that are links.
     links: BTreeSet<PathBuf>,
 }
 
 impl<T: Owner> Watch<T> {
-    /// Starts to watch a file, the scripts in its folder, and the scripts and other files that it names, including those in
-    /// subfolders. If the file or a folder on the way to it is a symbolic link, both the link and its target are watched.
+    /// Starts to watch a definition's file at `path`, the scripts in its folder, and the scripts and other files that it names,
+    /// including those in subfolders. If the file or a folder on the way to it is a symbolic link, both the link and its target
+    /// are watched.
     ///
     /// # Errors
     ///
@@ -71,7 +72,7 @@ impl<T: Owner> Watch<T> {
         let path = path.as_ref();
         let (send, events) = channel();
         let mut watcher = notify::recommended_watcher(send)?;
-        // It watches the folder, because many editors save by replacing the file with a new one.
+        // The folder is watched instead of the file, because many editors save by replacing the file with a new one.
         watcher.watch(folder_of(path), RecursiveMode::NonRecursive)?;
         let mut watch = Self::hearing(definition, path, events);
         watch.watcher = Some(watcher);
@@ -85,13 +86,13 @@ impl<T: Owner> Watch<T> {
         Self { definition: definition.clone(), path: path.into(), events, watcher: None, concerned }
     }
 
-    /// Watches the folders of the links and of their targets. If a folder cannot be watched, this is logged, and the others are
-    /// still watched.
+    /// Watches the folders of all links and files. If a folder cannot be watched, this is logged, and the others are still
+    /// watched.
     fn watch_links(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
         let Concerned { files, folder, links } = &self.concerned;
-        // The folder itself is watched again, because it may have been replaced. Folders inside it are not, because there may
-        // be very many.
+        // The folder of the definition is watched again, because it may have been replaced. Its subfolders are watched only if
+        // they contain a named file, because there may be very many subfolders.
         let folders = links.iter().chain(files).map(|path| folder_of(path)).chain([folder.as_path()]);
         for other in folders.filter(|other| other.is_dir()).collect::<BTreeSet<_>>() {
             if let Err(error) = watcher.watch(other, RecursiveMode::NonRecursive) {
@@ -101,7 +102,7 @@ impl<T: Owner> Watch<T> {
     }
 
     /// Reloads the definition if its file, a script or a linked file has been saved since the last call, or if a symbolic link
-    /// on the way to it has a new target. Returns whether the definition was reloaded.
+    /// on the way to the definition's file has a new target. Returns whether the definition was reloaded.
     ///
     /// # Errors
     ///
@@ -119,9 +120,10 @@ impl<T: Owner> Watch<T> {
             }
         }
         if is_link_changed || is_saved {
-            // The paths are resolved before the file is read, so that a later event is reported again.
+            // The paths are resolved before the file is read. If a link changes between these two steps, its event leads to
+            // another reload.
             let now = Concerned::of(&self.path);
-            // If the file is missing, the new one may not be written yet, perhaps in another folder.
+            // If the file is missing, the new one has perhaps not been written yet. It may be in another folder.
             is_saved |= now.files != self.concerned.files && self.path.exists();
             self.concerned = now;
             self.watch_links();
@@ -148,7 +150,7 @@ impl Concerned {
         let is_ours =
             |path: PathBuf| self.files.contains(&path) || (is_script(&path) && path.starts_with(&self.folder));
         let is_written = match event.kind {
-            // The old file was moved away, and the new one is not there yet.
+            // The file was moved away, and the file that replaces it is not there yet.
             EventKind::Modify(ModifyKind::Name(RenameMode::From)) => false,
             kind => kind.is_create() || kind.is_modify(),
         };
@@ -162,7 +164,7 @@ impl Concerned {
     }
 }
 
-/// Returns the scripts and the files that a text names, and those that the named files name.
+/// Returns the scripts and the files that a text names, and those that the files named in it name.
 fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
     let library = Library::of(text, Some(&FilesBeside::Folder(folder.into())));
     // This also finds the scripts of a file with mistakes, so that saving a script reloads the file.
@@ -179,8 +181,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the path with all links resolved, and the path with the links of its folder resolved. They differ if the file is a
-/// link.
+/// Returns the path with all links resolved, and the path with only the links of its folder resolved. They differ if the file is
+/// a link.
 fn both(path: impl AsRef<Path>) -> [PathBuf; 2] {
     [whole(path.as_ref()), placed(path.as_ref())]
 }
@@ -198,10 +200,10 @@ fn placed(path: &Path) -> PathBuf {
     }
 }
 
-/// The maximum number of links that are followed, the same as in the operating system.
+/// The maximum number of links that are followed, the same as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// Returns the links on the way to a file. The links in their folders are resolved.
+/// Returns the paths of all links on the way to a file, with the links of the folder resolved in each path.
 fn links(path: &Path) -> BTreeSet<PathBuf> {
     let mut links = BTreeSet::new();
     let mut waiting = vec![path.to_path_buf()];
@@ -244,7 +246,7 @@ mod tests {
         type Message = ();
     }
 
-    /// A file, a definition from it, and a sender for the events of the operating system.
+    /// A file, a definition from it, and a sender that takes the place of the operating system's events.
     struct Stage {
         path: PathBuf,
         definition: Definition<Guard>,
@@ -342,7 +344,7 @@ mod tests {
         stage.reloads("b");
     }
 
-    /// Some editors move the old file away first, and write the new one after that.
+    /// Some editors move the old file away before they write the new one.
     #[test]
     fn a_file_that_is_gone_for_a_while_is_waited_for() {
         let mut stage = Stage::new("gone");

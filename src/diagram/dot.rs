@@ -6,7 +6,7 @@ use super::shade::{UNWRITTEN, WRITTEN};
 use super::text::escaped;
 use super::{Arrow, Diagram};
 
-/// Returns a directed graph. Nested states are clusters.
+/// Returns a directed graph. States with children are clusters.
 pub(super) fn dot(diagram: &Diagram) -> String {
     let mut text = String::from(
         "digraph {\n    compound = true;\n    node [shape = box, style = rounded, fontname = \"sans-serif\"];\n    \
@@ -39,7 +39,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
                 "{indent}subgraph cluster_{id} {{\n{indent}    label = {name};\n{indent}    style = {style};"
             );
             let inner = format!("{indent}    ");
-            // A point for arrows of the cluster itself that begin or end inside it.
+            // This point is the end of each arrow between the cluster itself and a state inside it.
             match diagram.initial(id) {
                 Some(initial) => {
                     let head = ArrowEnd::of(diagram, None, initial);
@@ -76,8 +76,6 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
 
 fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
     let (from, to) = (arrow.from, arrow.to);
-    // Graphviz draws arrows only between leaves. They are clipped at the borders of clusters, unless one cluster is within the
-    // other.
     let (tail, head) = (ArrowEnd::of(diagram, Some(to), from), ArrowEnd::of(diagram, Some(from), to));
     let mut attributes = Vec::new();
     let mut label: Vec<_> = Some(arrow.label.clone()).into_iter().filter(|label| !label.is_empty()).collect();
@@ -99,8 +97,9 @@ fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
     let _ = writeln!(text, "    {} -> {}{attributes};", tail.node, head.node);
 }
 
-/// Where an arrow begins or ends. Arrows lead from leaf to leaf, and are clipped at the borders of clusters, unless one
-/// cluster is within the other.
+/// Where an arrow begins or ends. Graphviz draws arrows only between nodes, not between clusters. So an arrow of a cluster is
+/// drawn to a leaf inside the cluster, and clipped at the cluster's border. If the other end of the arrow is inside the same
+/// cluster, the arrow is drawn to the cluster's point instead.
 struct ArrowEnd {
     node: String,
     /// The cluster at whose border the arrow is clipped.
@@ -128,7 +127,7 @@ impl fmt::Display for ArrowEnd {
     }
 }
 
-/// Returns a leaf inside a state: the initial one if there is one.
+/// Returns the node of a leaf inside a state: the initial child, or else the first child, and so on inward.
 fn leaf(diagram: &Diagram, mut id: usize) -> String {
     while let Some(child) = diagram.initial(id).or_else(|| diagram.children(id).first().copied()) {
         id = child;

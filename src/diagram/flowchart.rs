@@ -1,4 +1,4 @@
-//! Writes an observed diagram as a flowchart for Mermaid, because Mermaid's state diagrams have no width of arrows.
+//! Writes an observed diagram as a flowchart for Mermaid. In Mermaid's state diagrams, all arrows have the same width.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::mermaid::plain;
 use super::shade::UNWRITTEN;
 use super::{Arrow, Diagram};
 
-/// Returns a flowchart. Nested states are in subgraphs.
+/// Returns a flowchart. States with children are subgraphs.
 pub(super) fn flowchart(diagram: &Diagram) -> String {
     let mut chart = Chart {
         diagram,
@@ -34,9 +34,11 @@ pub(super) fn flowchart(diagram: &Diagram) -> String {
 struct Chart<'d> {
     diagram: &'d Diagram,
     text: String,
-    /// The lines that follow all states and arrows.
+    /// The lines with the styles, which follow all states and arrows.
     styles: String,
+    /// The number of arrows so far. A style names its arrow by this number.
     links: usize,
+    /// See [`inner_ends`].
     inner_ends: HashSet<usize>,
 }
 
@@ -83,7 +85,7 @@ impl Chart<'_> {
     }
 
     fn arrow(&mut self, arrow: &Arrow) {
-        // Mermaid cannot draw an arrow between a subgraph and a state inside it.
+        // Mermaid cannot draw an arrow between a subgraph and a state inside it. The dot in the subgraph takes its place.
         let end = |of: usize, other: usize| {
             let is_around = self.diagram.is_composite(of) && self.diagram.is_within(other, of);
             if is_around { format!("c{of}") } else { node(of) }
@@ -113,7 +115,8 @@ impl Chart<'_> {
     }
 }
 
-/// Returns the composite states at which an arrow begins or ends that has its other end inside them.
+/// Returns the composite states that need a dot for an arrow: the arrow begins or ends at the state, and its other end is the
+/// same state or inside it.
 fn inner_ends(diagram: &Diagram) -> HashSet<usize> {
     let ends = diagram.arrows().flat_map(|arrow| [(arrow.from, arrow.to), (arrow.to, arrow.from)]);
     ends.filter(|(end, other)| diagram.is_composite(*end) && diagram.is_within(*other, *end))

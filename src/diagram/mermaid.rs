@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::text::escaped;
 use super::{Diagram, DiagramState};
 
-/// Returns a state diagram. Nested states are nested there, too.
+/// Returns a state diagram, in which states are nested as in the diagram.
 pub(super) fn mermaid(diagram: &Diagram) -> String {
     let mut text = String::from("stateDiagram-v2\n");
     children(&mut text, diagram, None, 1);
@@ -45,7 +45,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
     }
 }
 
-/// Writes the note beside a state. Mermaid draws only one note for each.
+/// Writes the note beside a state, if there is anything to note. Mermaid draws only one note for each state.
 fn note(text: &mut String, diagram: &Diagram, id: usize) {
     let DiagramState { behaviors, every, enter_when, .. } = &diagram.states[id];
     let mut lines = Vec::new();
@@ -86,6 +86,6 @@ pub(super) fn plain(label: &str) -> String {
             _ => text.push(c),
         }
     }
-    // This text would end a note.
+    // In Mermaid, the text `end note` would end a note.
     text.replace("end note", "end#32;note")
 }

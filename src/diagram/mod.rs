@@ -1,9 +1,10 @@
-//! State diagrams: of a file, of states in code, and of observed changes (a [`Flow`]).
+//! State diagrams: of a definition file, of states in code, and of observed changes (a [`Flow`]).
 //!
-//! A [`Diagram`] is data. This module writes it as text for Mermaid and for Graphviz; the tool `demeanor` lays it out as an
-//! SVG.
+//! A [`Diagram`] is data. This module writes a diagram as text for Mermaid and for Graphviz. The command-line tool `demeanor`
+//! draws it as an SVG.
 
-// Part of the layer `journal`: it knows states and the counts of a journal. `definition` creates diagrams of files.
+// This module is part of the layer `journal`: it uses states and the counts of a journal. The layer `definition` creates the
+// diagrams of files.
 
 mod dot;
 mod flowchart;
@@ -26,12 +27,13 @@ use crate::state::{IntoState, StateRef};
 
 /// The states of a machine, their nesting, and the arrows between them.
 ///
-/// There are three ways to create one: [`of_flow`](Self::of_flow) from observed changes alone, [`of_states`](Self::of_states)
-/// from states in code, and `Outline::diagram` from a definition file. [`observe`](Self::observe) then adds observed changes.
+/// There are three ways to create a diagram: [`of_flow`](Self::of_flow) from observed changes alone,
+/// [`of_states`](Self::of_states) from states in code, and `Outline::diagram` from a definition file. For the last two,
+/// [`observe`](Self::observe) then adds observed changes.
 ///
-/// An observed diagram is drawn with its numbers: the more often an arrow was taken, the wider it is; the longer owners stayed
-/// in a state, the darker it is. Arrows that were never taken and states that were never entered are dashed. Widths and shades
-/// grow with the square root, so that rare changes can still be seen beside frequent ones.
+/// An observed diagram is drawn with its numbers: the more often an arrow was taken, the wider the arrow is; the longer owners
+/// stayed in a state, the darker the state is. Arrows that were never taken and states that were never entered are dashed. Widths
+/// and shades grow with the square root of the number, so that rare changes can still be seen beside frequent ones.
 ///
 /// States are identified by their index in [`states`](Self::states). A method that takes an index panics if there is no such
 /// state.
@@ -79,7 +81,8 @@ pub struct Diagram {
     global: Option<usize>,
     /// Whether each state is drawn.
     is_shown: Vec<bool>,
-    /// The drawn outermost states, and then the drawn children of each state: see [`place`].
+    /// The first list has the drawn outermost states. After it, there is one list for each state, with its drawn children: see
+    /// [`place`].
     children: Vec<Vec<usize>>,
     has_written: bool,
     is_observed: bool,
@@ -109,9 +112,10 @@ pub struct Arrow {
     pub(crate) seen: Option<Seen>,
 }
 
-/// The parts of an exit in a file that decide, besides its condition, where it can be taken.
+/// The settings of an exit in a file that decide, besides its condition, in which states it can be taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExitRules {
+    /// Whether the exit is also taken if its target is already active.
     pub(crate) restarts: bool,
     /// Whether the exit is also tried when its state is entered.
     pub(crate) is_always: bool,
@@ -120,7 +124,7 @@ pub(crate) struct ExitRules {
 }
 
 impl Diagram {
-    /// Creates the diagram of states with these arrows.
+    /// Creates the diagram of a machine with these states and arrows. `initial` is the state in which machines begin.
     pub(crate) fn new(
         states: Vec<DiagramState>,
         arrows: Vec<Arrow>,
@@ -134,9 +138,9 @@ impl Diagram {
         diagram
     }
 
-    /// Creates a diagram of observed changes: of the states that a flow names, and the changes between them.
+    /// Creates a diagram of observed changes alone: of the states that a flow names, and the changes between them.
     ///
-    /// A flow does not know how the states are nested, or which exits were never taken.
+    /// A flow does not contain how the states are nested, or which exits were never taken.
     ///
     /// # Examples
     ///
@@ -148,11 +152,11 @@ impl Diagram {
         Self::new(states, Vec::new(), None, None).observed(flow)
     }
 
-    /// Creates the diagram of states in code, nested by their [`parent`](crate::State::parent). Parents need not be among the
-    /// given states.
+    /// Creates the diagram of states in code, nested by their [`parent`](crate::State::parent). The ancestors of the given states
+    /// are added if they are missing.
     ///
-    /// It has no arrows, because the changes between the states are in the code. [`observe`](Self::observe) adds the observed
-    /// ones.
+    /// The diagram has no arrows, because only the code knows which changes the states request. [`observe`](Self::observe) adds
+    /// the changes that were observed.
     #[must_use]
     pub fn of_states<T: Owner>(states: impl IntoIterator<Item = StateRef<T>>) -> Self {
         let mut known: Vec<StateRef<T>> = Vec::new();
@@ -177,10 +181,11 @@ impl Diagram {
         Self::new(drawn, Vec::new(), None, None)
     }
 
-    /// Sets the state in which machines begin.
+    /// Sets the state in which machines begin. Call this before [`observe`](Self::observe). If the diagram has no state with this
+    /// name, nothing is changed.
     ///
     /// Beginning in a state is not a change. Without this method, the state is drawn as never entered until an owner has left
-    /// it.
+    /// it or changed to it.
     #[must_use]
     pub fn beginning_in<T: Owner>(mut self, state: impl IntoState<T>) -> Self {
         let name = state.into_state().name().into_owned();
@@ -205,7 +210,7 @@ impl Diagram {
         self.arrows.iter().filter(|arrow| self.is_shown[arrow.from] && self.is_shown[arrow.to])
     }
 
-    /// Returns the index of the state with a name.
+    /// Returns the index of the first state with this name.
     #[must_use]
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.states.iter().position(|state| state.name == name)
@@ -229,7 +234,8 @@ impl Diagram {
         self.global == Some(state)
     }
 
-    /// Returns the state in which machines begin or, for a state, its initial child. `None` if it is unknown or not drawn.
+    /// Returns the initial child of a state. For `None`, returns the state in which machines begin. The result is `None` if there
+    /// is no such state, or if it is not drawn.
     #[must_use]
     pub fn initial(&self, parent: impl Into<Option<usize>>) -> Option<usize> {
         let initial = match parent.into() {
@@ -259,13 +265,14 @@ impl Diagram {
         text::captions(&self.states[state])
     }
 
-    /// Returns whether the diagram has been observed, and no owner was in the state.
+    /// Returns whether the diagram has been [observed](Self::observe), and no owner has been in the state. False for the global
+    /// state.
     #[must_use]
     pub fn is_never_entered(&self, state: usize) -> bool {
         self.states[state].visits.is_some_and(|visits| !visits.is_entered && !visits.is_global)
     }
 
-    /// Returns whether the arrows of a file are known. Then an [unwritten](Arrow::is_unwritten) arrow is drawn in another
+    /// Returns whether the diagram has arrows from a file. Then an [unwritten](Arrow::is_unwritten) arrow is drawn in another
     /// color.
     #[must_use]
     pub fn has_written(&self) -> bool {
@@ -277,12 +284,12 @@ impl Diagram {
         iter::successors(Some(state), |state| self.states[*state].parent)
     }
 
-    /// Returns a state and its initial children, outermost first.
+    /// Returns a state and its initial descendants, outermost first.
     fn descent(&self, state: usize) -> impl Iterator<Item = usize> {
         iter::successors(Some(state), |state| self.states[*state].initial)
     }
 
-    /// Returns whether a state is the same as another one, or inside it.
+    /// Returns whether a state is the same as the state `around`, or inside it.
     fn is_within(&self, state: usize, around: usize) -> bool {
         self.outward(state).any(|state| state == around)
     }
@@ -297,8 +304,8 @@ impl Diagram {
 
 /// Writing a diagram as text.
 impl Diagram {
-    /// Writes the diagram as text for [Mermaid](https://mermaid.js.org): as a state diagram, or as a flowchart if it has been
-    /// observed, because state diagrams have no width of arrows.
+    /// Writes the diagram as text for [Mermaid](https://mermaid.js.org): as a state diagram or, if it has been observed, as a
+    /// flowchart. In Mermaid's state diagrams, all arrows have the same width.
     #[must_use]
     pub fn to_mermaid(&self) -> String {
         if self.is_observed { flowchart::flowchart(self) } else { mermaid::mermaid(self) }
@@ -311,7 +318,7 @@ impl Diagram {
     }
 }
 
-/// Diagrams of observed changes, for machines in code and for machines from files.
+/// Writing observed changes as a diagram, for machines in code and for machines from files.
 impl Flow {
     /// Writes the flow as text for [Mermaid](https://mermaid.js.org); see [`Diagram::of_flow`].
     ///
@@ -360,7 +367,7 @@ impl DiagramState {
         &self.name
     }
 
-    /// Returns the state's parent.
+    /// Returns the index of the state's parent.
     #[must_use]
     pub fn parent(&self) -> Option<usize> {
         self.parent
@@ -380,25 +387,27 @@ impl DiagramState {
 }
 
 impl Arrow {
-    /// Returns the state from which the arrow leads.
+    /// Returns the index of the state from which the arrow leads.
     #[must_use]
     pub fn from(&self) -> usize {
         self.from
     }
 
-    /// Returns the state to which the arrow leads.
+    /// Returns the index of the state to which the arrow leads.
     #[must_use]
     pub fn to(&self) -> usize {
         self.to
     }
 
-    /// Returns the text at the arrow, without its count. For an exit, this is the condition.
+    /// Returns the text at the arrow, without how often it was taken. For an exit, the text says when the exit is taken. For
+    /// another arrow, it says what requested the changes, and it is empty for ordinary ones.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Returns the text at the arrow, in lines. The last line has its count.
+    /// Returns the text at the arrow, in lines. If the diagram has been observed, the last line says how often the arrow was
+    /// taken.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = wrapped(&escaped(&self.label));

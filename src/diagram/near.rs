@@ -40,8 +40,8 @@ impl Diagram {
         self
     }
 
-    /// Returns, for each state, the states to which its arrows lead, with their initial children, and the states whose arrows
-    /// lead to it.
+    /// Returns, for each state, the states that are one arrow away: the states to which its arrows lead, with the initial
+    /// descendants of these states, and the states from which it is reached in this way.
     fn near(&self) -> Vec<Vec<usize>> {
         let mut near = vec![Vec::new(); self.states.len()];
         for arrow in &self.arrows {

@@ -1,7 +1,7 @@
 //! Adds observed changes to the arrows and states of a diagram.
 //!
-//! A flow knows which state led to which, but not by which exit. So a change is counted for each exit that may have been
-//! taken. Only if there is a single such exit, it is certain which one was taken.
+//! A flow contains the two states of each change, but not the exit that was taken. So a change is counted for each exit that may
+//! have been taken. It is certain which exit was taken only if there is a single such exit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
@@ -15,16 +15,16 @@ use crate::journal::{Flow, Stays};
 
 /// How often an arrow was taken.
 ///
-/// It is displayed as `12×` or `never`. If several exits lead from the same state to the same state, it is displayed as `up to
-/// 12×` or `3× to 12×`. The number of refusals by a guard follows.
+/// It is displayed as `12×` or `never`. If other exits may have made some of the changes, it is displayed as `up to 12×` or
+/// `3× to 12×`. If guards have refused changes, their number follows: `12×, refused 3×`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Seen {
-    /// How many changes were certainly made by this arrow.
+    /// How many changes certainly belong to this arrow.
     pub at_least: u64,
-    /// How many changes may have been made by this arrow.
+    /// How many changes may belong to this arrow.
     pub at_most: u64,
-    /// How many refusals by a guard may belong to this arrow.
+    /// How many refused changes may belong to this arrow. A guard has refused them.
     pub refused: u64,
     /// The square root of `at_most`, relative to that of the diagram's most frequent arrow.
     pub(super) share: f64,
@@ -36,34 +36,35 @@ pub struct Seen {
 pub struct Visits {
     /// Whether an owner was in the state or in one of its descendants. A state in which machines begin counts as entered.
     pub is_entered: bool,
-    /// How many changes led to it.
+    /// How many changes led to the state.
     pub entered: u64,
-    /// How often an owner has left it.
+    /// How often an owner has left the state.
     pub left: u64,
-    /// The total time for which owners were in the state, in seconds. Owners that are still in it do not count.
+    /// The total time for which owners were in the state, in seconds. An owner's time counts when the owner leaves the state.
     pub seconds: f64,
-    /// How many of the changes to it led from no state.
+    /// How many of the changes to the state were made by owners that were in no state before.
     pub from_nothing: u64,
-    /// How many changes led from it to no state.
+    /// How many changes led from the state to no state.
     pub to_nothing: u64,
-    /// Whether it is the global state. A global state is never entered.
+    /// Whether the state is the global state, which is never entered.
     pub(super) is_global: bool,
-    /// Whether it has children. Owners are then in its descendants.
+    /// Whether the state has children. Owners are then in its descendants.
     pub(super) is_composite: bool,
     /// The square root of `seconds`, relative to that of the state with the longest time in the diagram.
     pub(super) share: f64,
 }
 
-/// The error when a flow names states that a diagram does not have, because it is of another machine or another version of it.
+/// The error when a flow names states that a diagram does not have. The flow is then from another machine, or from another
+/// version of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownStates {
     names: Vec<String>,
 }
 
-/// The two states, and what requested the change.
+/// The state from which a change leads, the state to which it leads, and what requested it.
 type Way = (Option<usize>, Option<usize>, Cause);
 
-/// The most names that are listed.
+/// The maximum number of names in the text of the error.
 const MOST_LISTED: usize = 20;
 
 impl UnknownStates {
@@ -104,7 +105,7 @@ impl fmt::Display for Seen {
 }
 
 impl Visits {
-    /// Returns the lines for the state's box.
+    /// Returns the lines about the observed visits, for the state's box.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.is_entered && !self.is_global {
@@ -135,13 +136,14 @@ impl Visits {
 impl Diagram {
     /// Adds observed changes: how often each arrow was taken, and how long owners were in each state.
     ///
-    /// A change that no arrow explains gets an arrow of its own. Such changes are those that the game's code or a script has
-    /// made, a revert, a push, a pop, and all changes of states in code. A change counts for an exit if it led to the state in
-    /// which the exit ends, including initial children, and came from the exit's state, from a descendant of it, or, for the
-    /// global state, from any state. If several exits are possible, the change counts as [`at_most`](Seen::at_most) for all of
-    /// them.
+    /// A change counts for an exit if the exit may have made it. The change must lead to the state in which the exit ends,
+    /// including initial descendants. It must come from the exit's state or a descendant of it or, for an exit of the global
+    /// state, from any state. If several exits may have made the change, it counts as [`at_most`](Seen::at_most) for all of them.
     ///
-    /// Earlier observations are forgotten; [merge](Flow::merge) flows to see both.
+    /// If no exit can have made a change, an arrow is added for it. Such changes are reverts, pushes, pops and other special
+    /// changes, all changes between states in code, and changes that the game's code or a script has made where no exit leads.
+    ///
+    /// Earlier observations are forgotten. To see several flows together, [merge](Flow::merge) them.
     ///
     /// # Errors
     ///
@@ -178,11 +180,12 @@ impl Diagram {
         if unknown.is_empty() { Ok(self.observed(flow)) } else { Err(UnknownStates { names: unknown }) }
     }
 
-    /// Iterates over the drawn states that no owner was in.
+    /// Iterates over the drawn states that no owner has been in. Before the diagram is [observed](Self::observe), there are none.
     pub fn never_entered(&self) -> impl Iterator<Item = &DiagramState> {
         self.shown().filter(|state| self.is_never_entered(*state)).map(|state| &self.states[state])
     }
 
+    /// Like [`observe`](Self::observe), for a flow that names only states of the diagram.
     pub(super) fn observed(mut self, flow: &Flow) -> Self {
         self.is_observed = true;
         self.arrows.retain(|arrow| !arrow.is_unwritten);
@@ -203,7 +206,7 @@ impl Diagram {
         self
     }
 
-    /// Returns the states by name. If two states have the same name, it contains the first one.
+    /// Returns the states by name. If two states have the same name, the map contains the first one.
     fn by_name(&self) -> HashMap<&str, usize> {
         self.states.iter().enumerate().rev().map(|(at, state)| (state.name.as_str(), at)).collect()
     }
@@ -261,7 +264,7 @@ impl Diagram {
         self.arrows.sort_by_key(|arrow| arrow.from);
     }
 
-    /// Counts changes for the exits that may have made them. Returns a new arrow if there is no such exit.
+    /// Counts changes and refusals for the exits that may have made the changes. Returns a new arrow if there is no such exit.
     fn note_way(&mut self, (from, to, cause): (usize, usize, Cause), made: u64, refused: u64) -> Option<Arrow> {
         let exits = if cause == Cause::Change { self.exits_between(from, to) } else { Vec::new() };
         for exit in &exits {
@@ -288,18 +291,19 @@ impl Diagram {
         exits.filter(|exit| self.can_lead(&self.arrows[*exit], from, to)).collect()
     }
 
-    /// Returns whether an exit can lead from one state to another if its condition holds. It decides as `definition::decide`
-    /// does, as far as this does not depend on the moment.
+    /// Returns whether an exit can lead from one state to another if its condition holds. The rules are the same as in
+    /// `definition::decide`, without those that depend on the owner or the time.
     fn can_lead(&self, exit: &Arrow, from: usize, to: usize) -> bool {
         if self.descent(exit.to).last() != Some(to) {
             return false;
         }
-        // When a state is entered, its exits are tried before its children are entered.
+        // An exit with `always` is also tried when its state is entered. Then the children of this state are not active yet.
         let is_tried_at = |at: usize| self.is_let_through(exit, at);
         is_tried_at(from) || exit.rules.is_always && is_tried_at(exit.from)
     }
 
-    /// Returns whether an exit can be taken while `from` is the current state.
+    /// Returns whether an exit can be taken while `from` is the innermost active state: whether its target is not already active,
+    /// and no final state holds it back.
     fn is_let_through(&self, exit: &Arrow, from: usize) -> bool {
         let Arrow { rules, .. } = exit;
         let is_own = exit.from == from;
@@ -321,6 +325,7 @@ impl Diagram {
         self.arrows[self.places_from(state)].iter().filter(|arrow| self.is_shown[arrow.to])
     }
 
+    /// Notes that an owner was in a state, and so in its ancestors.
     fn note_entered(&mut self, state: usize) {
         let mut next = Some(state);
         while let Some(at) = next {
@@ -329,7 +334,7 @@ impl Diagram {
         }
     }
 
-    /// Sets the width of all arrows and the shade of all states, relative to the widest and the darkest.
+    /// Sets the share of each arrow and of each state, which determine widths and shades, relative to the greatest ones.
     fn set_shares(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a width is seen, not read")]
         let count = |arrow: &Arrow| arrow.seen.map_or(0.0, |seen| seen.at_most as f64);

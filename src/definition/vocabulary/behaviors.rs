@@ -1,4 +1,4 @@
-//! Behaviors: states of the game that states of a file can use, with or without parameters.
+//! Behaviors: states in the game's code that states of a file can use, with or without parameters.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::state::{IntoState, State, StateRef};
 impl<T: Owner> Vocabulary<T> {
     /// Adds a state of the game as a behavior. A state of a file with this behavior has the callbacks and guards of `state`.
     ///
-    /// The `parent` and `initial` of `state` are not used: the file says which states are inside which.
+    /// The `parent` and `initial` of `state` are not used, because the file says how its states are nested.
     #[must_use]
     pub fn behavior(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
         self.stand_in(name, None, state)
@@ -37,8 +37,8 @@ impl<T: Owner> Vocabulary<T> {
     }
 
     /// Like [`behavior_with`](Self::behavior_with), for a behavior that has the name of a state as a parameter. This parameter
-    /// has the type [`StateName`](crate::definition::StateName). `make` also gets the states of the file, and finds the state
-    /// by its name. If the file has no state with the name, that is an error in the file.
+    /// has the type [`StateName`](crate::definition::StateName). `make` also gets the states of the file, and finds the named
+    /// state among them. If the file has no such state, this is an error in the file.
     ///
     /// # Examples
     ///

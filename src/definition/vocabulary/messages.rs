@@ -20,12 +20,12 @@ pub(crate) type Field<T> = Reading<NumberField<T>, FlagField<T>>;
 pub(crate) type Fields<T> = BTreeMap<String, BTreeMap<String, Field<T>>>;
 
 impl<T: Owner> Vocabulary<T> {
-    /// Adds a field of a message that is a number, for the conditions of exits that wait for this message:
-    /// `message.damage > 30`. `read` is only called for messages of this kind.
+    /// Adds a number that is a field of a message, for the conditions of exits that wait for this message:
+    /// `message.damage > 30`. `read` is called only for messages of this kind.
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     ///
     /// # Examples
     ///
@@ -64,11 +64,11 @@ impl<T: Owner> Vocabulary<T> {
     }
 
     /// Adds a field of a message that is true or false, for the conditions of exits that wait for this message:
-    /// `message.is_critical`. `read` is only called for messages of this kind.
+    /// `message.is_critical`. `read` is called only for messages of this kind.
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     #[must_use]
     pub fn message_flag<F>(self, message: impl Into<String>, name: impl Into<String>, read: F) -> Self
     where

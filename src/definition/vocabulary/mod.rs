@@ -19,8 +19,9 @@ pub(crate) mod scripting;
 
 /// The words that a definition may use for owners of type `T`: values, behaviors and messages, registered in code by name.
 ///
-/// The names of values are written in conditions, so they must be words: letters, digits, `_` and `.`. A word does not begin
-/// with a digit or with `message.`, and is not one of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
+/// The names of values and of message fields are written in conditions, so they must be words: letters, digits, `_` and `.`,
+/// beginning with a letter or `_`. A word does not begin with `message.`, and it is not one of `and`, `or`, `not`, `true`,
+/// `false`, `time_in_state`, `chance`.
 ///
 /// Register each word once. If a word is registered twice, no definition can be loaded, because it is not clear which of the
 /// two a file means. The error names the word (code `duplicate-word`). A value and a behavior may have the same name.
@@ -116,12 +117,12 @@ pub struct Vocabulary<T: Owner> {
     messages: BTreeMap<String, MessageKind<T>>,
     /// The fields of the messages.
     fields: messages::Fields<T>,
-    /// The descriptions of words, by the names of the words.
+    /// The descriptions of words, by the name of the word.
     descriptions: BTreeMap<String, String>,
     /// Draws random numbers for conditions and durations.
     pub(crate) random: Option<Random<T>>,
     ticks_per_second: Option<f64>,
-    /// The words that have been registered more than once. The last registration counts, but no definition can be loaded.
+    /// The words that have been registered more than once. If there are any, no definition can be loaded.
     pub(crate) repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
     pub(crate) scripts: scripting::Scripts<scripting::Setter<T>>,
@@ -176,12 +177,12 @@ pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -
 /// Returns whether a message is of a certain kind.
 pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
-/// Creates the state that implements a behavior.
+/// Creates the state in code that implements a behavior, from the parameters in a file.
 type Make<T> = Arc<dyn Fn(Option<Params<'_>>, &FileStates<T>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
 
 #[derive(Clone)]
 struct Behaviour<M> {
-    /// `None` for a behavior without parameters.
+    /// The JSON Schema of the parameters. `None` for a behavior without parameters.
     schema: Option<serde_json::Value>,
     make: M,
 }
@@ -210,7 +211,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     #[must_use]
     pub fn value<F>(self, name: impl Into<String>, read: F) -> Self
     where
@@ -223,7 +224,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     #[must_use]
     pub fn flag<F>(self, name: impl Into<String>, read: F) -> Self
     where
@@ -232,8 +233,8 @@ impl<T: Owner> Vocabulary<T> {
         self.with_value(name.into(), Value::Flag(Arc::new(read)))
     }
 
-    /// Adds a behavior whose code is not available. Its parameters are checked against a JSON Schema, and then ignored. With
-    /// `None`, the behavior has no parameters.
+    /// Adds a behavior whose code is not available: `state` takes its place. The parameters in a file are checked against
+    /// `schema`, a JSON Schema, and then ignored. With `None`, the behavior has no parameters.
     ///
     /// This is for tools, which know only the [`Words`] of a game.
     #[must_use]
@@ -258,12 +259,12 @@ impl<T: Owner> Vocabulary<T> {
         self.with_word(WordKind::Message, name.into(), is, |vocabulary| &mut vocabulary.messages)
     }
 
-    /// Sets how often the game updates its characters, for durations in ticks such as `after = "10 ticks"`. If a file has its
-    /// own `ticks_per_second`, that number applies instead.
+    /// Sets how many times a second the game updates its owners, for durations in ticks such as `after = "10 ticks"`. If a file
+    /// has its own `ticks_per_second`, the number in the file applies instead.
     ///
     /// # Panics
     ///
-    /// When `rate` is not a number above 0.
+    /// When `rate` is not a finite number above 0.
     ///
     /// # Examples
     ///
@@ -293,7 +294,8 @@ impl<T: Owner> Vocabulary<T> {
     /// Adds random numbers, for conditions with `chance(0.1)` and for durations such as `2 s .. 4 s`. `draw` returns a number
     /// from 0 to below 1.
     ///
-    /// Keep the generator in the owner. Then a run can be repeated, and the numbers of one owner do not depend on the others.
+    /// Keep the random number generator in the owner. Then a run can be repeated, and the numbers of an owner do not depend on
+    /// the other owners.
     #[must_use]
     pub fn random<F>(mut self, draw: F) -> Self
     where
@@ -306,7 +308,7 @@ impl<T: Owner> Vocabulary<T> {
     }
 
     /// Adds a description of a word, which editors show to the person who writes a definition. `name` is the name of a value, a
-    /// behavior or a message. The name of a field of a message begins with that of the message: `hit.damage`.
+    /// behavior or a message. For a field of a message, put the name of the message before it: `hit.damage`.
     ///
     /// # Examples
     ///
@@ -335,7 +337,7 @@ impl<T: Owner> Vocabulary<T> {
             ticks_per_second: self.ticks_per_second,
             ..Words::default()
         };
-        // Inserted one by one: `collect` would be compiled for each type of owner, including its sort.
+        // The words are inserted one by one. `collect` includes a sort, which would be compiled for each type of owner.
         for (name, value) in &self.values {
             words.values.insert(name.clone(), value.kind());
         }
@@ -393,7 +395,7 @@ impl<T: Owner> Vocabulary<T> {
         self.messages.get(name).cloned()
     }
 
-    /// Creates the state that implements `behaviour`. `None` if there is no behavior with this name.
+    /// Creates the state in code that implements `behaviour`. `None` if there is no behavior with this name.
     pub(crate) fn make(
         &self,
         behaviour: &str,
@@ -404,6 +406,7 @@ impl<T: Owner> Vocabulary<T> {
     }
 }
 
+/// Returns the name. Panics if it cannot be written in a condition.
 #[track_caller]
 pub(crate) fn word(name: String) -> String {
     assert!(is_name(&name), "`{name}` cannot be written in a condition: a value's name is a word");

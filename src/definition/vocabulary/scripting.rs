@@ -22,7 +22,8 @@ pub(crate) struct Scripts<S> {
 pub(crate) type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
 
 impl<S> Scripts<S> {
-    /// Returns the text of a script: the text from the vocabulary, or else the text of a file in the definition's folder.
+    /// Returns the text of a script: the text from the vocabulary or, if there is none, the text of a file in the definition's
+    /// folder. The error says why there is no text.
     pub(crate) fn text_of(&self, file: &str, beside: Option<&FilesBeside>) -> Result<String, String> {
         if let Some(text) = self.texts.get(file) {
             return Ok(text.clone());
@@ -43,7 +44,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// # Panics
     ///
-    /// When `name` is not a word.
+    /// When `name` is not a word: see [`Vocabulary`].
     #[must_use]
     pub fn field<G, S>(mut self, name: impl Into<String>, get: G, set: S) -> Self
     where
@@ -55,8 +56,8 @@ impl<T: Owner> Vocabulary<T> {
         self.value(name, get)
     }
 
-    /// Adds the text of a script with the name of a file. If a file with this name is in the folder of the definition, the text
-    /// is used instead of the file.
+    /// Adds the text of a script. `file` is the name by which definitions refer to it. If a file with this name is also in the
+    /// folder of the definition, the text is used instead of the file.
     ///
     /// # Examples
     ///
@@ -106,8 +107,8 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Sets how much scripts may do: the maximum number of operations in one call, and in one callback of a state. The defaults
-    /// are 100 000 and 1 000 000.
+    /// Sets how much scripts may do: the maximum number of operations in one call, and in all calls of one callback of a state.
+    /// The defaults are 100 000 and 1 000 000 operations.
     ///
     /// # Examples
     ///

@@ -1,4 +1,5 @@
-//! Random sequences of file changes, as editors, version control and mistakes make them, while machines run on the files.
+//! Tests [`Watch`] with random sequences of file changes, as editors, version control and mistakes cause them, while machines run
+//! on the files.
 //!
 //! `PROPTEST_CASES=10000 cargo test --release --all-features --lib under_fire` tests more cases than the usual run.
 
@@ -39,7 +40,7 @@ fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new().field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
 }
 
-/// The files by number: the definition, a file that it links to, its script, and a file that no other file names.
+/// The names of the files, by number: the definition, a file that it links to, its script, and a file that no other file names.
 const FILES: [&str; 4] = ["guard.toml", "round.toml", "guard.rhai", "other.toml"];
 
 /// The content of a file.
@@ -49,8 +50,10 @@ enum Content {
     Valid(u8),
     /// The beginning of a valid file.
     Half(u8),
+    /// A file with mistakes.
     Mistaken(u8),
     Empty,
+    /// Bytes that are not UTF-8.
     NotText,
 }
 
@@ -93,6 +96,7 @@ enum Act {
     /// The file is replaced with a link: to another file, to itself, to nothing, to a folder, to a file outside of the folder,
     /// or to the next file.
     Link(u8),
+    /// The file is replaced with an empty folder of the same name.
     Folder,
     /// The permission to read the file is given or taken away.
     Mode(bool),
@@ -131,7 +135,7 @@ fn step() -> impl Strategy<Value = Step> {
     (0..FILES.len(), act, vec(0..9_u8, 0..4)).prop_map(|(file, act, kinds)| Step { file, act, kinds })
 }
 
-/// Two folders with the files, and a link to one of them.
+/// Two folders that each contain all files, a link to one of the folders, and machines that run on the definition in it.
 struct Stage {
     root: PathBuf,
     leads_to_second: bool,
@@ -172,7 +176,7 @@ impl Stage {
         self.root.join("now").join(FILES[file])
     }
 
-    /// Makes the change of a step. It does not matter whether the operating system allows it.
+    /// Makes the change of a step. The operating system may refuse some changes, which are then left out.
     fn act(&mut self, step: &Step) {
         let path = self.path(step.file);
         match step.act {
@@ -215,6 +219,7 @@ impl Stage {
         }
     }
 
+    /// Sends an event, or an error, as the operating system does for a path.
     fn hear(&self, kind: u8, path: &Path) {
         let kind = match kind {
             0 => EventKind::Create(CreateKind::Any),
@@ -230,7 +235,7 @@ impl Stage {
         self.send.send(Ok(Event::new(kind).add_path(path.into()))).unwrap();
     }
 
-    /// Returns the states of a definition, and what a new guard does with it.
+    /// Returns the names of a definition's states, and the state and the speed of a new guard after each of six ticks.
     fn fate(definition: &Definition<Guard>) -> Vec<String> {
         let (mut guard, mut machine) = (Guard::default(), definition.machine());
         machine.start(&mut guard, &mut 0.0);
@@ -242,7 +247,8 @@ impl Stage {
         fate
     }
 
-    /// Polls and checks the result. Returns whether the definition was reloaded, or the error.
+    /// Polls the watch, and checks the result against a new definition from the same files. Returns whether the definition was
+    /// reloaded, or the text of the error.
     fn poll(&mut self) -> Result<bool, String> {
         let before = Self::fate(&self.definition);
         let polled = self.watch.poll();
@@ -277,7 +283,7 @@ impl Stage {
         machine.update(guard, &mut self.now);
         self.batch.update(&mut self.now);
         assert_eq!(self.batch.len(), 3);
-        // An owner whose state is gone has changed to another state by now, or stays until its next change.
+        // Whatever has become of the states of the file, the machine is in some state.
         assert!(machine.current().is_some());
     }
 
@@ -289,7 +295,7 @@ impl Stage {
         }
         _ = self.poll();
         self.tick();
-        // After all events and an event for the definition itself, the current files must be loaded.
+        // When all events have been sent, the last of them for the definition's own file, the current files must be loaded.
         self.hear(0, &path);
         _ = self.poll();
         self.hear(1, &self.path(0));
