@@ -32,8 +32,8 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
         result
     }
 
-    /// Returns the index of the owner whose handle [`at`](Self::at) returned last. After a panic, this is the owner whose callback
-    /// panicked.
+    /// Returns the index of the owner whose handle [`at`](Self::at) returned last. After a panic, this is the owner whose
+    /// callback panicked.
     #[cfg(feature = "std")]
     pub(crate) fn last(&self) -> usize {
         self.fsm.nth()
