@@ -36,15 +36,15 @@ pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
     now + shortened(seconds)
 }
 
-/// Returns the time, in seconds, before which an exit cannot open that opens `seconds` after its state was entered. So the exit
-/// need not be tried earlier.
+/// Returns from when, in seconds, an exit must be tried that opens `seconds` after its state was entered. The exit cannot open
+/// before this time.
 #[inline]
 pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
     // The tolerance is doubled because sums and differences are rounded.
     entered_at + seconds - 2.0 * tolerance(seconds)
 }
 
-/// Returns the first multiple of `seconds` that is still ahead when `passed` seconds have passed, in seconds.
+/// Returns the first multiple of `seconds`, in seconds, that is still ahead when `passed` seconds have passed.
 #[cfg(feature = "std")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
     // A multiple that is ahead by less than twice the tolerance counts as passed. The tolerance is doubled as in `opens_at`.

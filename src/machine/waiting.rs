@@ -291,7 +291,7 @@ impl<T: Owner> Waiting<T> {
         self.wakes_at().unwrap_or(f64::INFINITY).min(self.timers.next())
     }
 
-    /// Removes all timers and wakes the machine, but keeps the memory. Passes what each timer held to `take`.
+    /// Removes all timers, the sleep and the requested sleep, but keeps the memory. Passes what each timer held to `take`.
     #[cfg(feature = "std")]
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         self.timers.drain().for_each(|timer| take(timer.then));

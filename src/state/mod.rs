@@ -109,7 +109,8 @@ pub trait State<T: Owner>:
     }
 
     /// Called instead of [`exit`](Self::exit) when another state is pushed over this one. By default it calls `exit`,
-    /// which suits a state that does the same when it is suspended as when it is left ([rule 15](crate::docs::semantics#rule-15)).
+    /// which suits a state that does the same when it is suspended as when it is left
+    /// ([rule 15](crate::docs::semantics#rule-15)).
     fn suspend(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.exit(owner, fsm, cx);
     }

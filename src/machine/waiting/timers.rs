@@ -1,5 +1,5 @@
 //! The running timers of one machine. If there are many, an index finds the timers that are due or that end with a state, so
-//! that no operation visits all the others.
+//! that the other timers need not be visited.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
