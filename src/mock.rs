@@ -307,7 +307,7 @@ impl<T: Owner> DerefMut for MockState<T> {
     }
 }
 
-/// The mock that mockall generates. Its name appears in mockall's messages. Its parameter stands for the owner.
+/// The mock that mockall generates. The name of this mock appears in mockall's messages. Its type parameter stands for the owner.
 mod calls {
     use core::marker::PhantomData;
 
@@ -316,7 +316,7 @@ mod calls {
     use crate::fsm::Fsm;
     use crate::owner::Owner;
 
-    /// Stands for the owner `T` in places where a type must be `Send + Sync`, because `T` need not be.
+    /// Stands for the owner `T` where a type must be `Send + Sync`, which `T` need not be.
     ///
     /// mockall stores a `PhantomData` of each parameter of a mock, and a state must be `Send + Sync`.
     pub struct Of<T>(PhantomData<fn() -> T>);

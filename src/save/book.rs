@@ -25,7 +25,7 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// missing, saving or loading returns an error that lists them.
 ///
 /// The ancestors of a state are found through the state, so they may be missing. Then the time in such an ancestor is not saved:
-/// after loading, it is the time in the current state. A state that [keeps its history](State::keeps_history) must be in the
+/// after loading, it is the time in the current state. An ancestor that [keeps its history](State::keeps_history) must be in the
 /// book.
 ///
 /// | the state is | write |

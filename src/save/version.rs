@@ -88,8 +88,8 @@ impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
                 FilePart::Content if version.is_none_or(|version| version == VERSION) => {
                     content = Some(match parts.next_value() {
                         // A version that comes after the content may explain the error: the parts of a `serde_json::Value`,
-                        // for example, may be sorted by name. If the number of parts is known in advance, the parts after an unreadable
-                        // part can still be read.
+                        // for example, may be sorted by name. If the number of parts is known in advance, the parts after an
+                        // unreadable part can still be read.
                         Err(error) if version.is_some() || parts.size_hint().is_none() => return Err(error),
                         read => read,
                     });

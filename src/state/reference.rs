@@ -85,8 +85,8 @@ enum Held<T: Owner> {
     Owned(Box<dyn OwnedState<T>>),
 }
 
-/// A reference that does not keep its state alive. The states of a definition use it to refer to each other, because they can
-/// form cycles.
+/// A reference that does not keep its state alive. The graph of a definition refers to its states in this way, because the
+/// states keep the graph alive: ordinary references would form a cycle, and nothing would be dropped.
 pub(crate) struct WeakStateRef<T: Owner>(Weak<Held<T>>);
 
 impl<T: Owner> WeakStateRef<T> {

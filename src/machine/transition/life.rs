@@ -136,11 +136,11 @@ impl<T: Owner> Single<'_, T> {
 }
 
 /// A message that is being offered to the active states. A callback can send another message within the call, so these values
-/// can be nested. Meanwhile, `single.kept` is the number of states that have stayed active since this message was sent. `Drop`,
+/// can be nested. Meanwhile, `single.kept` is the number of states that have stayed active since the offer began. `Drop`,
 /// which also runs after a panic in a callback, passes this number on to the outer message.
 struct Offering<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
-    /// The value of `single.kept` before this message was sent.
+    /// The value of `single.kept` before the offer began.
     kept_outside: usize,
 }
 
