@@ -6,9 +6,9 @@
 //!
 //! The callbacks [`enter`](State::enter), [`update`](State::update), [`exit`](State::exit) and
 //! [`on_message`](State::on_message) are always mocked. [`suspend`](State::suspend), [`resume`](State::resume) and the guards
-//! [`can_enter`](State::can_enter) and [`can_exit`](State::can_exit) are mocked from the first expectation of them on. Until
-//! then, they are the default methods of the trait, as all others are: the guards allow every change, `suspend` calls `exit`,
-//! `resume` calls `enter`, and there is no parent.
+//! [`can_enter`](State::can_enter) and [`can_exit`](State::can_exit) are each mocked as soon as the test expects a call of it.
+//! Until then, it is the default method of the trait: the guards allow every change, `suspend` calls `exit`, and `resume` calls
+//! `enter`. The other methods are always the default ones, except for the [name](MockState::named). So a mock has no parent.
 //!
 //! # Examples
 //!
@@ -85,7 +85,7 @@
 //! assert_eq!(machine.current().unwrap().name(), "Chase");
 //! ```
 //!
-//! In this test, a mock is pushed over another one, and refuses to be left once:
+//! In this test, a mock is pushed over another one. It refuses the first pop and allows the second:
 //!
 //! ```
 //! use demeanor::mock::MockState;
@@ -111,17 +111,17 @@
 //! # When a mock is verified
 //!
 //! A mock is verified when the last reference to it is dropped, or when [`checkpoint`](Expectations::checkpoint) is called. The
-//! current, previous and global state of a machine, its stack and its history are such references. A clone of a machine or of
-//! a [`StateRef`](crate::StateRef) refers to the same mock. If the closures of two mocks contain references to each other, the
-//! mocks are never dropped, so they are never verified.
+//! current, previous and global state of a machine are such references; its stack, history and timers contain others. A clone of
+//! a machine or of a [`StateRef`](crate::StateRef) refers to the same mock. If the closures of two mocks contain references to
+//! each other, the mocks are never dropped, so they are never verified.
 //!
-//! The mock itself is cloned only if [`current_mut`](crate::StateMachine::current_mut) is called on it while there is another
-//! reference to it. This call must be expected, too (`expect_clone`).
+//! The mock itself is cloned only if [`current_mut`](crate::StateMachine::current_mut) is called while the mock is the current
+//! state and there is another reference to it. This call must be expected, too (`expect_clone`).
 //!
 //! # Closures that hold an `Rc`
 //!
-//! States are `Send + Sync`, and so is a mock. So the closure for `returning` must be `Send`. For a closure that is not `Send`,
-//! use `returning_st` of mockall. The owner, its context and its messages need not be `Send` or `Sync`.
+//! States are `Send + Sync`, and so are mocks. Therefore the closure for `returning` must be `Send`. For a closure that is not
+//! `Send`, use `returning_st` of mockall. The owner, its context and its messages need not be `Send` or `Sync`.
 
 use alloc::borrow::Cow;
 use core::any::type_name;
@@ -167,7 +167,7 @@ use crate::state::{State, short_name};
 /// ```
 pub struct MockState<T: Owner> {
     name: Option<&'static str>,
-    /// What is mocked besides the four callbacks that always are.
+    /// Which methods are mocked besides the four callbacks that are always mocked.
     mocked: Mocked,
     expectations: Expectations<Of<T>>,
 }
@@ -206,25 +206,27 @@ impl<T: Owner> MockState<T> {
         Self { name: Some(name), ..Self::new() }
     }
 
-    /// Expects a call of [`State::suspend`]. From now on, `suspend` does not call `exit` by default.
+    /// Expects a call of [`State::suspend`]. From now on, `suspend` does not call `exit`, and a call that is not expected panics.
     pub fn expect_suspend(&mut self) -> &mut __suspend::Expectation<Of<T>> {
         self.mocked.suspend = true;
         self.expectations.expect_suspend()
     }
 
-    /// Expects a call of [`State::resume`]. From now on, `resume` does not call `enter` by default.
+    /// Expects a call of [`State::resume`]. From now on, `resume` does not call `enter`, and a call that is not expected panics.
     pub fn expect_resume(&mut self) -> &mut __resume::Expectation<Of<T>> {
         self.mocked.resume = true;
         self.expectations.expect_resume()
     }
 
-    /// Expects a call of [`State::can_enter`], and says what it returns. From now on, a call that is not expected panics.
+    /// Expects a call of [`State::can_enter`]. The returned expectation sets what the guard returns. From now on, a call that is
+    /// not expected panics.
     pub fn expect_can_enter(&mut self) -> &mut __can_enter::Expectation<Of<T>> {
         self.mocked.can_enter = true;
         self.expectations.expect_can_enter()
     }
 
-    /// Expects a call of [`State::can_exit`], and says what it returns. From now on, a call that is not expected panics.
+    /// Expects a call of [`State::can_exit`]. The returned expectation sets what the guard returns. From now on, a call that is
+    /// not expected panics.
     pub fn expect_can_exit(&mut self) -> &mut __can_exit::Expectation<Of<T>> {
         self.mocked.can_exit = true;
         self.expectations.expect_can_exit()
@@ -305,7 +307,7 @@ impl<T: Owner> DerefMut for MockState<T> {
     }
 }
 
-/// The mock that mockall generates. Its name appears in mockall's messages. Its parameter stands for the owner.
+/// The mock that mockall generates. The name of this mock appears in mockall's messages. Its type parameter stands for the owner.
 mod calls {
     use core::marker::PhantomData;
 
@@ -314,7 +316,7 @@ mod calls {
     use crate::fsm::Fsm;
     use crate::owner::Owner;
 
-    /// Stands for the owner `T` in places where a type must be `Send + Sync`, because `T` need not be.
+    /// Stands for the owner `T` where a type must be `Send + Sync`, which `T` need not be.
     ///
     /// mockall stores a `PhantomData` of each parameter of a mock, and a state must be `Send + Sync`.
     pub struct Of<T>(PhantomData<fn() -> T>);

@@ -9,7 +9,7 @@ use log::{debug, warn};
 use crate::change::Change;
 use crate::state::short_name;
 
-/// A character, a door, a menu: whatever a state machine belongs to.
+/// What a state machine belongs to: a character, a door, a menu.
 ///
 /// The trait names the types that all states of one owner share, so that a state needs only `State<Enemy>`.
 ///
@@ -55,7 +55,8 @@ pub trait Owner: Sized + 'static {
     /// What can be sent to the owner. Use `()` if nothing is sent to it.
     type Message: 'static;
 
-    /// Returns the time by the context's clock, in seconds. It is called once for each change, and by `time_in_state`.
+    /// Returns the time that the context's clock shows, in seconds. It is called at each change and by `start`, by queries such
+    /// as `time_in_state`, and when a machine sets timers, checks them or sleeps ([rule 18](crate::docs::semantics#rule-18)).
     ///
     /// By default there is no clock, and the time is always 0.
     #[must_use]
@@ -72,8 +73,8 @@ pub trait Owner: Sized + 'static {
         f.write_str(&short_name(type_name::<Self>()))
     }
 
-    /// Called for each change that is made, before the new state's `enter`. Also called when a guard has refused a change;
-    /// then nothing has happened.
+    /// Called for each change that is made, before the new state's `enter`. Also called when a guard has refused a change: then
+    /// no state has been left or entered. Not called by `start` and `stop`.
     ///
     /// # Examples
     ///
@@ -107,7 +108,7 @@ pub trait Owner: Sized + 'static {
     fn on_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
 
     /// Called for each change once it is complete: after its last `enter`, before the requests of its `enter` callbacks
-    /// are carried out. It is not called for a refused change, nor for one that a
+    /// are carried out. It is not called for a refused change, nor for a change that a
     /// [`change_state_now`](crate::Fsm::change_state_now) in an `enter` has cut short
     /// ([rule 5](crate::docs::semantics#rule-5)).
     ///
@@ -157,14 +158,14 @@ pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
     clock_time(seconds)
 }
 
-/// Returns a time that is finite and not -0. A time that is not finite counts as 0. -0.0 becomes 0.0, because it has other
-/// bits although it compares as equal.
+/// Returns a time that is finite and not -0.0. A time that is not finite counts as 0. -0.0 becomes 0.0, because the two compare
+/// as equal but have different bits.
 #[inline]
 pub(crate) fn clock_time(seconds: f64) -> f64 {
     if seconds.is_finite() { seconds + 0.0 } else { 0.0 }
 }
 
-/// Logs, once in a program, that a clock returned a time that is not finite.
+/// Logs that a clock returned a time that is not finite, but only once in a program.
 #[cold]
 fn warn_of_clock(seconds: f64, owner: &str) {
     static WARNED: AtomicBool = AtomicBool::new(false);
@@ -180,8 +181,8 @@ pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::
     owner.on_change(change, cx);
 }
 
-/// Reports a change to the `tracing` subscriber if it is interested, or else to the log: a subscriber often collects the log,
-/// too.
+/// Reports a change to the `tracing` subscriber if there is one that accepts it, or else to the log. It does not report to both,
+/// because a subscriber often collects the log, too.
 #[inline]
 pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     #[cfg(feature = "tracing")]

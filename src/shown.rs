@@ -1,14 +1,15 @@
-//! Texts from files and from games, made safe to display: they may contain characters that move the cursor or reverse the
-//! text.
+//! Makes texts from files and from games safe to display. Such texts may contain characters that move the cursor or reverse the
+//! direction of the text.
 
 use std::borrow::Cow;
 
-/// Returns whether a character is a control character, or changes the direction of the text around it.
+/// Returns whether a character is a control character, ends a line or paragraph, or changes the direction of the text around it.
 pub(crate) fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns a text for display in one line: control characters are escaped, and only the first `most` characters are kept.
+/// Returns a text for display in one line. The characters for which [`is_control`] is true are escaped. Only the first `most`
+/// characters of the text are kept; `…` stands for the rest.
 pub(crate) fn shown(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most && !text.contains(is_control) {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! The handles of many owners in one state.
+//! The handles of many owners that are in the same state.
 
 use core::mem;
 
@@ -7,7 +7,7 @@ use crate::owner::Owner;
 #[cfg(doc)]
 use crate::state::State;
 
-/// The handles of many owners of one state, for [`State::update_all`].
+/// The handles of many owners that are in the same state, for [`State::update_all`].
 pub struct FsmSlice<'a, T: Owner> {
     fsm: Fsm<'a, T>,
 }
@@ -18,9 +18,9 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
         Self { fsm: Fsm { machines, nth: 0, entered_at } }
     }
 
-    /// Lends the handle of the `i`-th owner to `act`. If `act` panics, `last` returns this handle's index afterwards.
+    /// Lends the handle of the `i`-th owner to `act`. If `act` panics, `last` returns `i` afterward.
     ///
-    /// If it does not panic, nothing is stored, so that the compiler removes a loop over methods that do nothing.
+    /// If `act` does not panic, this method stores nothing, so that the compiler can remove a loop over methods that do nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as said")]
     pub(crate) fn with<R>(&mut self, i: usize, act: impl FnOnce(&mut Fsm<'_, T>) -> R) -> R {
@@ -32,19 +32,20 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
         result
     }
 
-    /// Returns the index of the last handle. After a panic, this is the owner whose callback panicked.
+    /// Returns the index of the owner whose handle [`at`](Self::at) returned last. After a panic, this is the owner whose
+    /// callback panicked.
     #[cfg(feature = "std")]
     pub(crate) fn last(&self) -> usize {
         self.fsm.nth()
     }
 
-    /// Returns the machines, and a reference to the index of the last handle.
+    /// Returns the machines, and a mutable reference to the index that [`at`](Self::at) sets.
     pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
         self.fsm.machines()
     }
 
-    /// Returns the handle of the `i`-th owner. If there is no such owner, the handle makes no requests, and an error is
-    /// logged.
+    /// Returns the handle of the `i`-th owner of the slice. If there is no such owner, requests through the handle have no effect
+    /// and an error is logged.
     ///
     /// # Examples
     ///

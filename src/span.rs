@@ -1,65 +1,69 @@
-//! Decides whether a span of time has passed, with a tolerance. The tolerance is only here.
+//! Decides whether a span of time has passed, with a tolerance. No other file has a tolerance for times.
 //!
-//! In a game that ticks 30 times a second, a state of half a second lasts 15 ticks. But no clock shows exactly half a second
-//! then: a [`GameTime`](crate::GameTime) adds up durations that are rounded to nanoseconds (33 333 333, fifteen times), and a
-//! clock in floats adds up a rounded 1/30. So two times count as equal if they differ by no more than a tolerance, the sum of
-//! two parts:
+//! In a game that ticks 30 times a second, a state that lasts half a second should last 15 ticks. But after 15 ticks no clock
+//! shows exactly half a second: a [`GameTime`](crate::GameTime) adds up durations that are rounded to nanoseconds (15 times
+//! 33 333 333 ns), and a clock in floats adds up a rounded 1/30 s. So two times count as equal if they differ by no more than a
+//! tolerance, which is the sum of two parts:
 //!
-//! - [`RELATIVE`] times the span, because each tick adds the same error. For a nanosecond clock, the error is at most 0.5 ns a
-//!   tick: 7e-8 of the span at 144 ticks a second, 5e-7 at 1000. For a tick length stored as an `f32`, it is at most 6e-8.
+//! - [`RELATIVE`] times the span, because each tick adds the same error. For a clock in nanoseconds, the error is at most 0.5 ns
+//!   a tick: 7e-8 of the span at 144 ticks a second, and 5e-7 of it at 1000 ticks a second. For a tick length stored as an
+//!   `f32`, the error is at most 6e-8 of the span.
 //! - [`ABSOLUTE`], because a clock that counts from 1970 in an `f64` has a resolution of 2.4e-7 s.
 //!
-//! Both are far below the length of a tick, so no tick is counted twice: only spans of more than a million ticks may end one
-//! tick early. The tolerance does not cover a clock that adds up in `f32`: after 1000 seconds, its error is up to 3e-5 s in
-//! every tick.
+//! The tolerance is far below the length of a tick, so a span does not end one tick early, unless it lasts about a million ticks
+//! or more. The tolerance does not cover a clock that adds up an `f32`: after 1000 seconds, each tick adds an error of up to
+//! 3e-5 s.
 
 use core::cmp::Ordering;
 
-/// The part of the tolerance that grows with the span.
+/// The part of the tolerance that grows with the span, as a fraction of the span.
 const RELATIVE: f64 = 1e-6;
 
 /// The part of the tolerance that does not depend on the span, in seconds.
 const ABSOLUTE: f64 = 1e-6;
 
-/// Returns after how many seconds a span of `seconds` counts as over. A timer and a sleep subtract the tolerance from their
-/// due time once, when they begin. So a machine, the wheel of a batch and a saved game need not know the span.
+/// Returns after how many seconds a span of `seconds` counts as over. The tolerance is subtracted from the due time of a timer or
+/// a sleep once, when the timer or the sleep begins. So a machine, the timing wheel of a batch and a saved game need only the due
+/// time, not the span.
 #[inline]
 pub(crate) fn shortened(seconds: f64) -> f64 {
     (seconds - tolerance(seconds)).max(0.0)
 }
 
-/// Returns when a timer of `seconds` that is set now is due (rule 18).
+/// Returns when a timer of `seconds` that is set at `now` is due, in seconds (rule 18).
 #[inline]
 pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
     now + shortened(seconds)
 }
 
-/// Returns when to start trying an exit that opens `seconds` after an entry. Before this time, the exit cannot open.
+/// Returns from when, in seconds, an exit must be tried that opens `seconds` after its state was entered. The exit cannot open
+/// before this time.
 #[inline]
 pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
-    // Twice the tolerance, because sums and differences are rounded.
+    // The tolerance is doubled because sums and differences are rounded.
     entered_at + seconds - 2.0 * tolerance(seconds)
 }
 
-/// Returns the first multiple of `seconds` that is still ahead when `passed` seconds have passed.
+/// Returns the first multiple of `seconds`, in seconds, that is still ahead when `passed` seconds have passed.
 #[cfg(feature = "std")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
-    // Shortly before a multiple, this multiple counts as passed. Twice the tolerance, as in `opens_at`.
+    // A multiple that is ahead by less than twice the tolerance counts as passed. The tolerance is doubled as in `opens_at`.
     ((passed + 2.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
 }
 
-/// Returns the tolerance of a span. It is at most one second, so that an infinite span stays infinite.
+/// Returns the tolerance of a span, in seconds. It is at most one second, so that an infinite span stays infinite.
 #[inline]
 fn tolerance(seconds: f64) -> f64 {
     (ABSOLUTE + RELATIVE * seconds.abs()).min(1.0)
 }
 
-/// A span of time that ends now. It is stored as entry times, for comparison with the entry time of an owner.
+/// A span of time that ends now, for comparison with the time that an owner has been in a state. The span is stored as the two
+/// entry times between which the owner has been in the state for exactly the span, within the tolerance. Both are in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// An owner that entered earlier has been in the state for longer than the span.
+    /// An owner that entered the state before this time has been in it for longer than the span.
     earliest: f64,
-    /// An owner that entered later has been in the state for less than the span.
+    /// An owner that entered the state after this time has been in it for less than the span.
     latest: f64,
 }
 
@@ -96,7 +100,7 @@ impl Span {
     }
 }
 
-/// A due time in seconds, with a number. It is ordered by the time, and for equal times by the number.
+/// A due time in seconds, with a number. Due times are ordered by time, and equal times by the number.
 #[derive(Clone, Copy)]
 pub(crate) struct DueTime<N> {
     pub(crate) at: f64,

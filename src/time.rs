@@ -1,11 +1,11 @@
-//! The clock of a game loop, like XNA's.
+//! The clock that a game loop advances, after XNA's `GameTime`.
 
 use core::time::Duration;
 
-/// The time of a game loop's tick: how long it is, and how long the game has run. After XNA's `GameTime`.
+/// The time of a game loop: how long the current tick is, and how long the game has run. Modeled on XNA's `GameTime`.
 ///
-/// It is a ready-made [`Owner::Context`](crate::Owner::Context), and the fake clock of a test: time passes when
-/// [`advance`](Self::advance) is called, never by itself.
+/// It can be the [`Owner::Context`](crate::Owner::Context) of an owner, in a game and, as a fake clock, in a test: time passes
+/// when [`advance`](Self::advance) is called, never by itself.
 ///
 /// # Examples
 ///
@@ -33,21 +33,22 @@ impl GameTime {
         Self { elapsed: Duration::ZERO, total: Duration::ZERO }
     }
 
-    /// Returns the time since the last tick (XNA's `ElapsedGameTime`).
+    /// Returns the length of the current tick: the duration given to the last [`advance`](Self::advance), or zero before the
+    /// first (XNA's `ElapsedGameTime`).
     #[inline]
     #[must_use]
     pub const fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
-    /// Returns the time since the start of the game (XNA's `TotalGameTime`).
+    /// Returns the sum of the lengths of all ticks (XNA's `TotalGameTime`).
     #[inline]
     #[must_use]
     pub const fn total(&self) -> Duration {
         self.total
     }
 
-    /// Begins the next tick: the clock advances by `elapsed`. The total time does not overflow: it stays at `Duration::MAX`.
+    /// Begins the next tick: the clock advances by `elapsed`. The total time does not overflow: it stops at [`Duration::MAX`].
     pub const fn advance(&mut self, elapsed: Duration) {
         self.elapsed = elapsed;
         self.total = self.total.saturating_add(elapsed);

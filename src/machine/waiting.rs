@@ -14,25 +14,27 @@ pub(crate) use self::timers::Timers;
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
-/// When a machine next has something to do, for games that decide themselves which machines to update. See
+/// When a machine next has something to do. It is for games that choose which machines they update. See
 /// [`StateMachine::next_wake`](crate::StateMachine::next_wake).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextWake {
-    /// In every tick, because a state or the global state has to be updated.
+    /// In every tick, because an active state or the global state has to be updated.
     EveryTick,
-    /// When [`Owner::now`] returns this number of seconds, or when a message or a change comes before. The tolerance of
-    /// [rule 18](crate::docs::semantics#rule-18) is taken off: for a timer of 5 seconds that was set at 10, it is 14.999994.
+    /// When [`Owner::now`] returns this number of seconds or more, or when a message, a change or `wake` comes before. The
+    /// tolerance of [rule 18](crate::docs::semantics#rule-18) has been subtracted: a timer of 5 seconds that was set at
+    /// 10 seconds is due at 14.999994 seconds.
     At(f64),
     /// Only when a message, a change or `wake` comes.
     Never,
 }
 
-/// How often definitions have been reloaded while machines were in their states.
+/// How often a definition has been reloaded in this program.
 static REVISION: AtomicUsize = AtomicUsize::new(0);
 
 impl NextWake {
-    /// Returns how often definitions have been reloaded in this program. A reload can change what the machines in its states do.
-    /// So if a game stores a `NextWake` of a machine, it has to ask the machine again when this number has changed.
+    /// Returns how often a definition has been reloaded in this program. A reload can change what machines in the states of the
+    /// definition do. So if a game stores a `NextWake` of a machine, it has to ask the machine again when this number has
+    /// changed.
     ///
     /// A change of [`State::revision`] in a state of the game is not counted.
     ///
@@ -58,20 +60,20 @@ impl NextWake {
         REVISION.load(Ordering::Acquire)
     }
 
-    /// Counts a reload that has changed what states do.
+    /// Counts a reload of a definition, which can change what its states do.
     pub(crate) fn note_exchange() {
         REVISION.fetch_add(1, Ordering::Release);
     }
 }
 
-/// How long a timer lasts at most.
+/// How long a timer can last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Until the state at this depth is left, 0 being the outermost.
     State(u8),
-    /// As long as the machine.
+    /// As long as the machine exists.
     Machine,
-    /// The state that set the timer has already been left.
+    /// No longer, because the state that set the timer has already been left.
     Left,
 }
 
@@ -83,8 +85,8 @@ impl Scope {
         Self::State(u8::try_from(depth).unwrap_or(u8::MAX))
     }
 
-    /// Returns the rank of the scope. A change ends all scopes from a certain rank on: the higher the rank, the sooner it
-    /// ends.
+    /// Returns the rank of the scope. A change ends all scopes whose rank is at least a certain number, so scopes with a higher
+    /// rank do not outlast those with a lower rank.
     fn rank(self) -> u16 {
         match self {
             Self::Machine => 0,
@@ -107,18 +109,18 @@ impl Scope {
 /// What happens when a timer is due.
 pub(crate) enum Then<T: Owner> {
     Change(StateRef<T>),
-    /// A message. Its type is hidden, so that a machine can be cloned and sent to other threads: `T::Message` needs the bounds
-    /// for this only where a timer is set.
+    /// The machine offers a message to its states. The type of the message is erased, so that a machine can be cloned and sent
+    /// to other threads: only the methods that set such a timer require the bounds `Send` and `Sync` of `T::Message`.
     Send(Arc<dyn Any + Send + Sync>),
-    /// Enters the current state, unless it has been entered. It replaces a state that a saved game names but the program no
-    /// longer has.
+    /// The machine enters its current state, unless this state has been entered. The current state then replaces a state that
+    /// a saved game names but the program no longer has.
     #[cfg(feature = "serde")]
     Enter,
-    /// Nothing. A note is never due: it stores a number while its state is active.
+    /// Nothing happens, because a note is never due. It stores a number while its state is active.
     Note(Note),
 }
 
-/// A number that a state stores about an owner until the state is left. A push does not end it.
+/// A number that a state stores about an owner until the state is left. A push suspends the state and does not end the note.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Note {
     /// Which of the state's numbers this is.
@@ -141,7 +143,7 @@ impl<T: Owner> Then<T> {
         matches!(self, Self::Note(_))
     }
 
-    /// Returns whether it holds anything that needs to be dropped.
+    /// Returns whether the value holds a reference that must be dropped.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
@@ -225,7 +227,7 @@ pub(crate) struct Waiting<T: Owner> {
     wakes_at: f64,
     /// The revision of the innermost state when the machine fell asleep.
     pub(crate) revision: usize,
-    /// How many seconds a callback has requested to sleep, if no change has been made since.
+    /// For how many seconds a callback has requested to sleep. `None` if none has, or if a change has been made since.
     pub(crate) wanted: Option<f64>,
     pub(crate) clock: Standstill,
 }
@@ -289,7 +291,7 @@ impl<T: Owner> Waiting<T> {
         self.wakes_at().unwrap_or(f64::INFINITY).min(self.timers.next())
     }
 
-    /// Empties it, but keeps its memory. Passes the states and messages that it held to `take`.
+    /// Removes all timers, the sleep and the requested sleep, but keeps the memory. Passes what each timer held to `take`.
     #[cfg(feature = "std")]
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         self.timers.drain().for_each(|timer| take(timer.then));
@@ -319,11 +321,11 @@ impl<T: Owner> Clone for Waiting<T> {
     }
 }
 
-/// Detects a clock that stands still while a timer or a sleep waits for it.
+/// Detects a clock that stands still while a machine has timers or sleeps.
 #[derive(Clone, Copy)]
 pub(crate) struct Standstill {
     now: f64,
-    /// For how many ticks the clock has shown this time.
+    /// For how many ticks the clock has shown this time, at most 255.
     ticks: u8,
 }
 

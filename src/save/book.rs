@@ -1,4 +1,4 @@
-//! The book that says which name belongs to which state.
+//! `StateBook`, which says which name belongs to which state in saved values.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -24,8 +24,9 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// of a type, and use it for saving and for loading. The book must contain every state that an owner can be in. If some are
 /// missing, saving or loading returns an error that lists them.
 ///
-/// A parent is found through its children, so it may be missing. Then the time in the parent is not saved: after loading, it
-/// is the time in the current state. A parent that [keeps its history](State::keeps_history) must be in the book.
+/// The ancestors of a state are found through the state, so they may be missing. Then the time in such an ancestor is not saved:
+/// after loading, it is the time in the current state. An ancestor that [keeps its history](State::keeps_history) must be in the
+/// book.
 ///
 /// | the state is | write |
 /// |---|---|
@@ -68,13 +69,14 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// ```
 pub struct StateBook<T: Owner> {
     entries: BTreeMap<String, NamedState<T>>,
-    /// The name under which a state is saved.
+    /// The name under which each state is saved.
     by_identity: BTreeMap<Identity, String>,
-    /// The name under which the owned states of a type are saved.
+    /// For each type of owned states, the name under which its states are saved.
     by_owned_type: BTreeMap<TypeId, String>,
     definitions: Vec<Box<dyn NamedStates<T>>>,
     on_missing: Option<Box<StandIn<T>>>,
     pub(super) messages: Option<Messages>,
+    /// The first mistake that was found while states were added.
     mistake: Option<BookError>,
 }
 
@@ -99,10 +101,11 @@ pub(super) struct Messages {
     pub(super) read: fn(&str) -> Result<Arc<dyn Any + Send + Sync>, String>,
 }
 
-/// States whose names come from elsewhere: the states of a definition.
+/// States that have their names already: the states of a definition.
 pub(crate) trait NamedStates<T: Owner>: Send + Sync {
     /// Returns the name of a state. `None` if the state is not one of these.
     fn name_of(&self, state: &StateRef<T>) -> Option<String>;
+    /// Returns the state with a name.
     fn state(&self, name: &str) -> Option<StateRef<T>>;
     /// Returns all of these states, with their names.
     fn states(&self) -> Vec<(String, StateRef<T>)>;
@@ -115,9 +118,9 @@ pub(crate) trait NamedStates<T: Owner>: Send + Sync {
 pub enum Missing<T: Owner> {
     /// Nothing: loading returns an error, which lists all such names.
     Refuse,
-    /// This state. An owner that was in the missing state enters it at the beginning of its next tick.
+    /// This state. An owner whose current state is missing enters this state at the beginning of its next tick.
     Enter(StateRef<T>),
-    /// This state, as if the owner had entered it when it entered the missing state. No `enter` runs.
+    /// This state, as if the owner had entered this state when it entered the missing one. No `enter` runs.
     Place(StateRef<T>),
 }
 
@@ -146,15 +149,15 @@ impl<T: Owner> StateBook<T> {
 
     /// Adds a state with a name. A state may have several names: it is saved with the first one, and loaded from each.
     ///
-    /// So old files can still be loaded after a state was renamed: `.with(&Chase).with_name("Hunt", &Chase)`.
+    /// With a second name, old files can still be loaded after a state was renamed: `.with(&Chase).with_name("Hunt", &Chase)`.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
         self.with_state(name.into(), state.into_state())
     }
 
-    /// Adds all owned states of type `S`, with the name of the type without its path. Their data is saved as text in
-    /// [RON](https://docs.rs/ron), in any file format. If owners of one batch share an owned state, they share it again after
-    /// loading.
+    /// Adds all owned states of type `S`, with the name of the type without its path. The data of each state is saved as text in
+    /// [RON](https://docs.rs/ron), whatever the format of the file is. If owners of one batch share an owned state, they share it
+    /// again after loading.
     ///
     /// # Examples
     ///
@@ -198,13 +201,13 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Adds states whose names come from elsewhere.
+    /// Adds states that have their names already.
     pub(crate) fn with_named_states(mut self, states: impl NamedStates<T> + 'static) -> Self {
         self.definitions.push(Box::new(states));
         self
     }
 
-    /// Enables saving the messages of timers, as text in RON. This is necessary if a state
+    /// Enables saving and loading the messages of timers, as text in RON. This is necessary if a state
     /// [sends a message later](crate::Fsm::send_after).
     #[must_use]
     pub fn with_messages(mut self) -> Self
@@ -218,12 +221,13 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Sets a function that says what to load instead of a state whose name the book does not know. Without this function,
-    /// loading returns an error.
+    /// Sets a function that says what to load instead of a state whose name the book does not know. The function gets this name.
+    /// Without such a function, loading returns an error.
     ///
-    /// The function is called for the current and the previous states, for suspended states, and for the targets of timers.
-    /// [`Missing::Enter`] runs `enter` only for a current state; in the other cases it is the same as [`Missing::Place`]. A
-    /// history forgets a missing state. The timers and the sleep of a missing state end.
+    /// The function is called for the current and the previous states, for suspended states, for states in a history, and for the
+    /// targets of timers. [`Missing::Enter`] runs `enter` only for a current state; in the other cases it is the same as
+    /// [`Missing::Place`]. A history drops a missing state and does not use the replacement. The timers and the sleep of a
+    /// missing state end.
     ///
     /// # Examples
     ///
@@ -263,8 +267,8 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Checks that no two states of the book have the same name. `save` and `load` check this, too. If the game calls `check`
-    /// when it starts, the mistake is found before a game is saved.
+    /// Checks that no two states of the book have the same name, and that no type of owned states was added twice. `save` and
+    /// `load` check this, too. If the game calls `check` when it starts, a mistake is found before the player saves.
     ///
     /// # Errors
     ///
@@ -329,7 +333,8 @@ impl<T: Owner> StateBook<T> {
 
 /// Lookups for saving and loading: the name of a state, and the state with a name.
 impl<T: Owner> StateBook<T> {
-    /// Returns the name under which a state is saved, unless it is an owned state.
+    /// Returns the name of the book or of a definition under which a state itself is saved. `None` for an owned state that the
+    /// book knows only by its type, and for an unknown state.
     pub(super) fn name_of(&self, state: &StateRef<T>) -> Option<String> {
         if let Some(name) = self.by_identity.get(&Identity::of(&**state)) {
             return Some(name.clone());
@@ -339,7 +344,7 @@ impl<T: Owner> StateBook<T> {
 
     /// Returns the type of an owned state, and the name under which its states are saved.
     pub(super) fn owned_type_of(&self, state: &StateRef<T>) -> Option<(&str, &OwnedType<T>)> {
-        // A shared state is not owned. A state of size zero counts as both.
+        // A shared state is not owned. A boxed state of size zero is not owned either (rule 17), but the book may have its type.
         let can_be_owned = state.is_owned() || size_of_val(&**state) == 0;
         let name = self.by_owned_type.get(&Identity::of(&**state).type_id).filter(|_| can_be_owned)?;
         match self.entries.get(name) {
@@ -348,7 +353,7 @@ impl<T: Owner> StateBook<T> {
         }
     }
 
-    /// Returns a name for a type of owned states: its own name, or the name of a state of this type.
+    /// Returns a name for a type of owned states: the name of the type, or else the name of an owned state of this type.
     #[cfg(feature = "std")]
     pub(crate) fn name_of_type(&self, id: TypeId) -> Option<&str> {
         let own = self.by_owned_type.get(&id).map(String::as_str);
@@ -362,7 +367,7 @@ impl<T: Owner> StateBook<T> {
         })
     }
 
-    /// Returns the type of owned states with this name, or with a state of this name.
+    /// Returns the type of owned states with this name, or the type of the owned state with this name.
     #[cfg(feature = "std")]
     pub(crate) fn type_of_name(&self, name: &str) -> Option<TypeId> {
         match self.entries.get(name)? {
@@ -371,7 +376,7 @@ impl<T: Owner> StateBook<T> {
         }
     }
 
-    /// Returns the state with a name.
+    /// Returns the state with a name. `None` if the name is unknown, or if it is the name of a type of owned states.
     pub(super) fn state_of(&self, name: &str) -> Option<StateRef<T>> {
         match self.entries.get(name) {
             Some(NamedState::State(state)) => return Some(state.clone()),
@@ -393,7 +398,7 @@ impl<T: Owner> StateBook<T> {
         self.on_missing.as_ref().map_or(Missing::Refuse, |stand_in| stand_in(name))
     }
 
-    /// Returns a digest of the definitions; 0 if there are none.
+    /// Returns a digest of the definitions in the book; 0 if there are none.
     #[cfg_attr(not(feature = "std"), expect(clippy::unused_self, reason = "there are no definitions"))]
     pub(crate) fn definitions_digest(&self) -> u64 {
         #[cfg(feature = "std")]
@@ -405,13 +410,13 @@ impl<T: Owner> StateBook<T> {
         0
     }
 
-    /// Returns whether a state comes from a definition.
+    /// Returns whether a state comes from a definition in the book.
     pub(super) fn is_defined(&self, state: &StateRef<T>) -> bool {
         self.definitions.iter().any(|definition| definition.name_of(state).is_some())
     }
 }
 
-/// Writes a value as text. Fails if it is of another type.
+/// Writes a value as text. `None` stands for a value of another type, which is an error.
 fn written(value: Option<&impl Serialize>) -> Result<String, String> {
     ron::to_string(value.ok_or("it is of another type")?).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! The saved data of a cast, and how members of each type are saved and loaded.
+//! The saved data of a cast, and `CastBook`, which says how members of each type are saved and loaded.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -23,17 +23,17 @@ use crate::message::{Dispatcher, Telegram};
 use crate::owner::Owner;
 use crate::time::GameTime;
 
-/// A saved [`Cast`](crate::Cast), without its world. `K` is the type of the keys, and `M` is the type of the messages, or of
-/// references to them when the cast is being saved.
+/// A saved [`Cast`](crate::Cast), without its world. `K` is the type of the keys. `M` is the type of the messages; in the value
+/// that `save` returns, it is the type of references to the messages.
 pub type SavedCast<K, M> = Saved<CastContent<K, M>>;
 
 /// The saved data of a cast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CastContent<K, M> {
-    /// The clock.
+    /// The cast's clock.
     pub time: GameTime,
-    /// Within how many seconds the queue merges, if it does.
+    /// Within how many seconds the queue merges telegrams. `None` if it does not merge them.
     #[serde(deserialize_with = "Option::deserialize")]
     pub merging_within: Option<Seconds>,
     /// The delayed telegrams, in the order in which they arrive.
@@ -48,7 +48,7 @@ pub struct CastContent<K, M> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedTelegram<K, M> {
-    /// When it arrives.
+    /// When the telegram arrives, in seconds by the cast's clock.
     pub due: Seconds,
     /// The telegram.
     pub telegram: Telegram<K, M>,
@@ -58,15 +58,15 @@ pub struct SavedTelegram<K, M> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedMember<K, M> {
-    /// Its key.
+    /// The member's key.
     pub key: K,
-    /// The name of its type, by the [`CastBook`].
+    /// The name of the member's type in the [`CastBook`].
     pub of: String,
     /// The owner, in RON.
     pub owner: String,
-    /// Its machine.
+    /// The member's machine.
     pub machine: MachineContent,
-    /// Telegrams that wait for its next turn. There are such telegrams only after a panic.
+    /// Telegrams that wait for the member's next turn. There are such telegrams only after a panic.
     pub put_off: Vec<Telegram<K, M>>,
 }
 
@@ -170,8 +170,8 @@ impl<C: CastContext> CastBook<C> {
         self
     }
 
-    /// Enables saving a queue that [merges telegrams](Dispatcher::merging_within). The queue merges after loading, too. Other
-    /// queues do not need this.
+    /// Enables saving and loading a queue that [merges telegrams](Dispatcher::merging_within). The loaded queue merges them, too.
+    /// Other queues do not need this.
     #[must_use]
     pub fn with_merging(mut self) -> Self
     where
@@ -181,11 +181,12 @@ impl<C: CastContext> CastBook<C> {
         self
     }
 
-    /// Checks that no two types have the same name, and no two states of one type. `save` and `load` check this, too.
+    /// Checks that no two types of members have the same name, that no type was added twice, and that the
+    /// [book](StateBook::check) of each type has no mistake. `save` and `load` check this, too.
     ///
     /// # Errors
     ///
-    /// When two types, or two states of one type, have the same name. When a type was added twice.
+    /// When two types of members have the same name. When a type was added twice. When the book of a type has a mistake.
     pub fn check(&self) -> Result<(), BookError> {
         self.mistake.clone().map_or(Ok(()), Err)
     }
@@ -204,7 +205,7 @@ impl<C: CastContext> CastBook<C> {
         Ok((of.name.clone(), owner, machine))
     }
 
-    /// Loads a member.
+    /// Loads a member and adds it to `members`.
     pub(crate) fn load(&self, members: &mut MembersOf<C>, saved: SavedMemberOf<C>) -> Result<(), LoadError> {
         let at = format!("member {:?}", saved.key);
         let of = self.names.get(&saved.of).and_then(|of| self.types.get(of));
@@ -216,7 +217,7 @@ impl<C: CastContext> CastBook<C> {
         self.merging.is_some()
     }
 
-    /// Creates an empty queue, which merges if `merging_within` is given.
+    /// Creates an empty queue, which merges telegrams if `merging_within` is given.
     pub(crate) fn dispatcher(
         &self,
         merging_within: Option<Seconds>,

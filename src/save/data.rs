@@ -1,6 +1,7 @@
 //! The saved data: plain data, with states by name.
 //!
-//! Serde reads a missing field of type `Option` as `None` without an error. `deserialize_with` makes such a field mandatory.
+//! By default, serde reads a missing field of type `Option` as `None`, without an error. `deserialize_with` makes such a field
+//! mandatory.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,8 +17,8 @@ pub type SavedMachine = Saved<MachineContent>;
 /// A saved [`Agent`](crate::Agent). `O` is the owner, or a reference to it when it is being saved.
 pub type SavedAgent<O> = Saved<AgentContent<O>>;
 
-/// The states that a saved value refers to. Everywhere else a state is a number: 0 is no state, `n` is entry `n - 1` of this
-/// list.
+/// The states that a saved value refers to. Everywhere else in the value, a number stands for a state: 0 stands for no state,
+/// and `n` for the entry at index `n - 1` of this list.
 pub type SavedStates = Vec<SavedState>;
 
 /// One of the [states](SavedStates) that a saved value refers to.
@@ -27,7 +28,7 @@ pub enum SavedState {
     Name(String),
     /// An owned state. Owners that share it refer to this entry.
     Owned {
-        /// The number of the entry with the name of its type.
+        /// The number of the [`SavedState::Name`] entry with the name of its type.
         name: u32,
         /// Its data, in RON.
         data: String,
@@ -38,7 +39,7 @@ pub enum SavedState {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MachineContent {
-    /// The clock's time when the machine was saved. All times are by this clock.
+    /// The clock's time when the machine was saved, in seconds. All times in the value are times of this clock.
     pub clock: Seconds,
     /// A digest of the definitions in the book; 0 if there are none.
     pub definitions: u64,
@@ -52,7 +53,7 @@ pub struct MachineContent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentContent<O> {
-    /// The owner; `None` only in a value of an unknown version.
+    /// The owner; `None` only in a value with an unknown version, whose content is not read.
     pub owner: Option<O>,
     /// Its machine.
     pub machine: MachineContent,
@@ -62,19 +63,19 @@ pub struct AgentContent<O> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedSeat {
-    /// The current state.
+    /// The number of the current state.
     pub current: u32,
-    /// The previous state.
+    /// The number of the previous state.
     pub previous: u32,
-    /// When the current state was entered; `None` if it has not been entered.
+    /// When the current state was entered, in seconds; `None` if it has not been entered.
     #[serde(deserialize_with = "Option::deserialize")]
     pub entered_at: Option<Seconds>,
-    /// The ancestors of the current state, outermost first, and when each was entered. They are saved for these times only:
-    /// the ancestors themselves follow from the current state.
+    /// The ancestors of the current state, outermost first, and when each was entered, in seconds. They are saved only for these
+    /// times, because the current state determines its ancestors. The number is 0 for an ancestor that the book does not know.
     pub ancestors: Vec<(u32, Option<Seconds>)>,
     /// Whether the machine is asleep.
     pub is_asleep: bool,
-    /// Whether the behavior of its state has been replaced since it fell asleep.
+    /// Whether the behavior of the current state has been replaced since the machine fell asleep.
     pub is_outdated: bool,
     /// The data that only some machines have.
     pub more: SavedMore,
@@ -86,23 +87,24 @@ pub struct SavedSeat {
 pub struct SavedMore {
     /// The suspended paths, the oldest first.
     pub stack: Vec<SavedPath>,
-    /// For each composite state that keeps its history, its descendant that was active last. The composite state that was left
-    /// first comes first.
+    /// The number of each composite state that keeps its history, and the number of its descendant that was current when the
+    /// composite state was last left. The composite state that was left first comes first.
     pub history: Vec<(u32, u32)>,
     /// The running timers, in the order in which they were set.
     pub timers: Vec<SavedTimer>,
-    /// When the machine wakes by itself, if it is asleep.
+    /// When the machine wakes by itself, in seconds. `None` if it is awake, or if it does not wake by itself.
     #[serde(deserialize_with = "Option::deserialize")]
     pub wakes_at: Option<Seconds>,
 }
 
-/// A suspended path: another state was pushed on top of it.
+/// A suspended path: its states were active when another state was pushed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedPath {
-    /// The states, outermost first, and how long each had been active, in seconds. The last one was the current state.
+    /// The numbers of the states, outermost first, and how many seconds each had been active at the push. The last state was the
+    /// current one.
     pub states: Vec<(u32, Seconds)>,
-    /// Their timers, with the seconds that remain.
+    /// The timers of these states.
     pub timers: Vec<SavedTimer>,
 }
 
@@ -110,38 +112,40 @@ pub struct SavedPath {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedTimer {
-    /// When it is due; in a suspended path, how many seconds remain.
+    /// When the timer is due, in seconds; in a suspended path, how many seconds remain.
     pub due: Seconds,
     /// The depth of the state whose exit ends the timer; the outermost state has depth 0. `None` if it lasts as long as the
     /// machine.
     #[serde(deserialize_with = "Option::deserialize")]
     pub depth: Option<u8>,
-    /// What it does.
+    /// What happens when the timer is due.
     pub then: SavedThen,
 }
 
-/// What a timer does.
+/// What happens when a timer is due.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SavedThen {
-    /// Asks for a change to a state.
+    /// The machine changes to the state with this number.
     Change(u32),
-    /// Requests a change to a state.
+    /// The machine offers its states a message. This is the message, in RON.
     Send(String),
-    /// Gives a defined state its turn. This is only read: the next turn of a state is now saved as a note.
+    /// A state of a definition has its turn. Values from earlier versions contain this. It is read but not written, because
+    /// [`SavedNote::Turn`] stores the next turn.
     Turn,
-    /// Enters the current state, unless it has been entered. It replaces a state that no longer exists.
+    /// The machine enters its current state, unless this state has been entered. The current state then replaces a state that
+    /// no longer exists.
     Enter,
-    /// Nothing. A note is a number that a state from a file stores until it is left.
+    /// Nothing happens. A note is a number that a state of a definition stores until the state is left.
     Note {
         /// The meaning of the number.
         of: SavedNote,
-        /// The number.
+        /// The number. Not every kind of number is a time in seconds.
         number: Seconds,
     },
 }
 
-/// The meaning of a number that a state from a file stores.
+/// The meaning of a number that a state of a definition stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SavedNote {
@@ -170,7 +174,7 @@ impl SavedNote {
         kind << 16 | u32::from(exit)
     }
 
-    /// Returns the meaning of the number with this key. It is the inverse of [`key`](Self::key).
+    /// Returns the meaning of the number with this key. This method is the inverse of [`key`](Self::key).
     pub(crate) fn of_key(key: u32) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "the exit is in the lower half")]
         let exit = key as u16;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::error::Error;
 use core::fmt;
 
-/// The version of saved values that this crate writes and reads.
+/// The version of saved machines, agents, batches and casts that this crate writes and reads.
 pub const VERSION: u32 = 1;
 
 /// A mistake in a book, such as two states with the same name.
@@ -17,14 +17,14 @@ pub enum BookError {
         /// The name.
         name: String,
     },
-    /// A type of owned states was added twice, with two names.
+    /// A type of owned states was added twice.
     SameType {
-        /// Both names.
+        /// The names with which the type was added.
         names: [String; 2],
     },
-    /// Two types of members of a cast have the same name, or one type has two names.
+    /// Two types of members of a cast have the same name, or a type of members was added twice.
     SameMember {
-        /// The name.
+        /// The name that was added last.
         name: String,
     },
 }
@@ -47,15 +47,15 @@ impl fmt::Display for BookError {
 
 impl Error for BookError {}
 
-/// Why a machine, a batch or a cast cannot be saved.
+/// Why a machine, an agent, a batch or a cast cannot be saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// The book contradicts itself.
+    /// The book has a mistake.
     Book(BookError),
     /// The book does not know all states.
     UnknownStates {
-        /// Their names, in alphabetical order.
+        /// The names of the unknown states, in alphabetical order.
         names: Vec<String>,
     },
     /// A timer sends a message, and the book does not know how to save messages.
@@ -89,7 +89,7 @@ pub enum SaveError {
         /// The member's key.
         member: String,
     },
-    /// The queue merges telegrams, and the book of the cast does not know how.
+    /// The cast's queue merges telegrams, and the book of the cast does not [know this](super::CastBook::with_merging).
     NoMerging,
 }
 
@@ -125,7 +125,7 @@ const NO_MERGING: &str = "the queue of telegrams merges some of them, and the bo
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The book contradicts itself.
+    /// The book has a mistake.
     Book(BookError),
     /// The saved value has a version that this program does not know.
     Version {
@@ -163,7 +163,7 @@ pub enum LoadError {
         /// The name of the type.
         name: String,
     },
-    /// The queue merges telegrams, and the book of the cast does not know how.
+    /// The saved queue merges telegrams, and the book of the cast does not [know how](super::CastBook::with_merging).
     NoMerging,
     /// The saved value is damaged: it has data that no machine, batch or cast can have.
     Damaged {
@@ -180,7 +180,7 @@ impl LoadError {
         Self::Damaged { at: at.to_string(), why: why.to_string() }
     }
 
-    /// Adds the place that contains the damaged part.
+    /// Adds the place that contains the damaged part to an error about damage. Other errors stay as they are.
     pub(crate) fn within(self, outer: impl fmt::Display) -> Self {
         match self {
             Self::Damaged { at, why } => Self::Damaged { at: alloc::format!("{outer}, {at}"), why },

@@ -1,4 +1,4 @@
-//! Saving and loading one machine or one agent.
+//! Saves and loads one machine or one agent.
 
 use super::book::StateBook;
 use super::data::{AgentContent, MachineContent, SavedAgent, SavedMachine};
@@ -15,17 +15,17 @@ use crate::state::StateRef;
 
 impl<T: Owner> StateMachine<T> {
     /// Saves the machine: the names of its states, its stack and history, its times, timers and sleep
-    /// ([rule 27](crate::docs::semantics#rule-27)). The global state is not saved. `now` is the time that its clock shows, in
-    /// seconds; use 0 if there is no clock.
+    /// ([rule 27](crate::docs::semantics#rule-27)). The global state is not saved. `now` is the time that the owner's clock
+    /// shows, in seconds; use 0 if there is no clock.
     ///
-    /// A parent of the current state may be missing in the book: see [`StateBook`].
+    /// An ancestor of the current state may be missing from the book: see [`StateBook`].
     ///
     /// # Errors
     ///
     /// - When the book does not contain one of the states. The error lists all missing states.
     /// - When the book does not say how to save the message of a timer.
     /// - When the data of a state or of a message cannot be written.
-    /// - When the book has two states with the same name.
+    /// - When the book has a mistake, such as two states with the same name. See [`StateBook::check`].
     ///
     /// # Examples
     ///
@@ -55,19 +55,21 @@ pub(super) fn content<T: Owner>(seat: &Seat<T>, book: &StateBook<T>, now: f64) -
 }
 
 impl<T: Owner> StateBook<T> {
-    /// Loads a saved machine, without any callback. It continues as if it had not been saved. Set its global state again,
-    /// with [`with_global`](StateMachine::with_global).
+    /// Loads a saved machine, without any callback. The machine continues as if it had not been saved and loaded. Set its global
+    /// state again, with [`with_global`](StateMachine::with_global).
     ///
-    /// `now` is the time that its clock shows now, in seconds; use 0 if there is no clock. The times and timers of the machine
-    /// are shifted by the difference between `now` and the time at which it was saved. If the two are equal, every time is
-    /// the same to the bit.
+    /// `now` is the time that the owner's clock shows at loading, in seconds; use 0 if there is no clock. The times and timers
+    /// of the machine are shifted by the difference between `now` and the `now` that was given to
+    /// [`save`](StateMachine::save). If the two are equal, every time is the same to the bit.
     ///
     /// # Errors
     ///
     /// - When the saved value has a version that this program does not know.
     /// - When the book does not know one of the names, and does not say [what to load instead](Self::on_missing). The error
     ///   lists all such names.
+    /// - When the data of an owned state or of a message cannot be read, or when the book does not say how to load messages.
     /// - When the saved value is damaged.
+    /// - When the book has a mistake, such as two states with the same name. See [`check`](Self::check).
     ///
     /// # Examples
     ///
@@ -150,7 +152,8 @@ impl<T: Owner> Agent<T> {
 }
 
 impl<O> SavedAgent<O> {
-    /// Replaces the owner. If `map` clones the reference that [`Agent::save`] returns, the agent can be loaded without a file.
+    /// Replaces the owner with the value that `map` returns for it. What [`Agent::save`] returns contains a reference to the
+    /// owner: if `map` clones the owner, the agent can be loaded without a file.
     pub fn map_owner<P>(self, map: impl FnOnce(O) -> P) -> SavedAgent<P> {
         let Self { version, content: AgentContent { owner, machine } } = self;
         Saved { version, content: AgentContent { owner: owner.map(map), machine } }

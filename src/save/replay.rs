@@ -1,4 +1,4 @@
-//! Recording the start and the input of a game, so that it can be played again.
+//! Records the start and the inputs of a game, so that the game can be played again.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -11,15 +11,16 @@ use serde::{Deserialize, Deserializer, Serialize};
 ///
 /// `S` contains everything that the ticks depend on: a batch, or a struct with several batches, the clock, the world and the
 /// random numbers. `I` is what comes from outside: the input of the players, calls of methods, messages. Everything else
-/// follows from these, if the ticks are deterministic. The ticks of a [`Batch`](crate::Batch) are deterministic, on any number
-/// of threads. If a callback reads the time or random numbers from the operating system, the game has to record what it read.
+/// follows from `S` and `I`, if the ticks are deterministic. The ticks of a [`Batch`](crate::Batch) are deterministic, on any
+/// number of threads. If a callback reads the time or random numbers from the operating system, the game has to record what the
+/// callback has read.
 ///
 /// Ticks are counted from the start: the state at tick 3 is the state after three ticks, and an input of tick 3 is an input of
 /// the fourth tick.
 ///
-/// A replay is serializable, and begins with its version. A batch needs its book for this, so a replay in a file starts with a
-/// [`SavedBatch`](crate::SavedBatch): get one with [`as_ref`](Self::as_ref) and [`try_map`](Self::try_map), and go back with
-/// `try_map`.
+/// A replay can be serialized, and then begins with its version. A batch itself cannot be serialized: it needs its book to
+/// become a [`SavedBatch`](crate::SavedBatch). So call [`as_ref`](Self::as_ref) and [`try_map`](Self::try_map) to get a replay
+/// that starts with a `SavedBatch`. After reading the file, `try_map` converts it back.
 ///
 /// # Examples
 ///
@@ -71,14 +72,14 @@ pub struct Replay<S, I> {
     version: u32,
     start: S,
     inputs: BTreeMap<u64, Vec<I>>,
-    /// The state is copied every so many ticks; 0 stands for never.
+    /// The number of ticks from one copy of the state to the next; 0 if no copies are made.
     every: u64,
-    /// The copies of the state. They follow from the rest.
+    /// The copies of the state, by tick. They are not saved, because the start and the inputs determine them.
     #[serde(skip)]
     kept: BTreeMap<u64, S>,
 }
 
-/// The version that this crate writes.
+/// The version of replays that this crate writes and reads.
 const VERSION: u32 = 1;
 
 impl<S, I> Replay<S, I> {
@@ -87,8 +88,9 @@ impl<S, I> Replay<S, I> {
         Self { version: VERSION, start, inputs: BTreeMap::new(), every: 0, kept: BTreeMap::new() }
     }
 
-    /// Makes the replay keep a copy of the state at each tick that is a multiple of `every` while it plays. So going back does
-    /// not begin at the start each time. The copies take memory, and are not saved. With 0, the default, it keeps none.
+    /// Makes the replay store a copy of the state at each tick that is a multiple of `every` while it plays. So going back does
+    /// not begin at the start each time. The copies take memory, and are not saved. With 0, the default, the replay stores no
+    /// copies.
     #[must_use]
     pub fn with_keyframes(mut self, every: u64) -> Self {
         self.every = every;
@@ -98,7 +100,7 @@ impl<S, I> Replay<S, I> {
 
     /// Adds an input of a tick, after the inputs that were already recorded for this tick.
     ///
-    /// The input may come late, for example over a network: copies of the states after this tick are then dropped.
+    /// The input may come late, for example over a network: the stored copies of later states are then dropped.
     pub fn record(&mut self, tick: u64, input: I) {
         self.inputs.entry(tick).or_default().push(input);
         self.kept.split_off(&tick.saturating_add(1));
@@ -139,7 +141,7 @@ impl<S, I> Replay<S, I> {
         self.inputs.iter().flat_map(|(&tick, inputs)| inputs.iter().map(move |input| (tick, input)))
     }
 
-    /// Borrows the replay, so that it can be written without a copy.
+    /// Returns a replay that borrows the start and the inputs, so that they can be written without being cloned.
     pub fn as_ref(&self) -> Replay<&S, &I> {
         let inputs = self.inputs.iter().map(|(&tick, inputs)| (tick, inputs.iter().collect())).collect();
         Replay { version: self.version, start: &self.start, inputs, every: self.every, kept: BTreeMap::new() }
@@ -149,7 +151,7 @@ impl<S, I> Replay<S, I> {
     ///
     /// # Errors
     ///
-    /// The methods of `form`.
+    /// The error that `form` returns.
     pub fn try_map<R, E>(self, form: impl FnOnce(S) -> Result<R, E>) -> Result<Replay<R, I>, E> {
         let Self { version, start, inputs, every, kept: _ } = self;
         Ok(Replay { version, start: form(start)?, inputs, every, kept: BTreeMap::new() })

@@ -5,9 +5,9 @@ use core::fmt;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A time or a number of seconds in a saved value.
+/// A time or a span of time in a saved value, in seconds.
 ///
-/// In human-readable formats, infinity is the text `inf`, because JSON has no number for it.
+/// In human-readable formats, a value that is not finite is a text: `inf`, `-inf` or `NaN`. JSON has no numbers for these values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Seconds(pub f64);
 

@@ -12,8 +12,9 @@ use super::error::{LoadError, VERSION};
 ///
 /// It is plain data. A game can change it before loading it, for example if a state has been renamed.
 ///
-/// If the version is unknown, the content is not read, so that the error gives the version as the reason in every format. This
-/// requires that the version comes first, as it is written. In a value such as `serde_json::Value`, the order does not matter.
+/// If the version is unknown, the content is not read. So in every format, the error that loading returns gives the version as
+/// the reason. In a text such as JSON, the version must come first for this, as it does when it is written. In a value such as
+/// `serde_json::Value`, the order does not matter.
 ///
 /// # Examples
 ///
@@ -27,7 +28,7 @@ use super::error::{LoadError, VERSION};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Saved<C> {
-    /// The version of the content: [`VERSION`].
+    /// The version of the content. It is [`VERSION`], unless another version of this crate wrote the value.
     pub version: u32,
     /// What was saved.
     pub content: C,
@@ -86,8 +87,9 @@ impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
                 FilePart::Version => version = Some(parts.next_value()?),
                 FilePart::Content if version.is_none_or(|version| version == VERSION) => {
                     content = Some(match parts.next_value() {
-                        // A version that comes later may be the reason: some values have their parts in the order of their
-                        // names. In a format that counts parts, the parts after an unreadable part can still be read.
+                        // A version that comes after the content may explain the error: the parts of a `serde_json::Value`,
+                        // for example, may be sorted by name. If the number of parts is known in advance, the parts after an
+                        // unreadable part can still be read.
                         Err(error) if version.is_some() || parts.size_hint().is_none() => return Err(error),
                         read => read,
                     });

@@ -15,7 +15,8 @@ use crate::machine::waiting::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
 use crate::state::{Identity, StateRef};
 
-/// Writes states by number. Errors are collected, and reported at the end.
+/// Writes seats, in which a number stands for each state. [`finish`](Self::finish) returns the states, or an error: it lists all
+/// states that the book does not know, or else is the first other error.
 pub(crate) struct Writer<'b, T: Owner> {
     pub(crate) book: &'b StateBook<T>,
     states: SavedStates,
@@ -38,7 +39,7 @@ impl<'b, T: Owner> Writer<'b, T> {
         })
     }
 
-    /// Returns the states that have been written. Fails if any could not be written.
+    /// Returns the states to which the numbers refer. Fails if a state or a message could not be written.
     pub(crate) fn finish(self) -> Result<SavedStates, SaveError> {
         if !self.unknown.is_empty() {
             return Err(SaveError::UnknownStates { names: self.unknown.into_iter().collect() });
@@ -86,7 +87,7 @@ impl<'b, T: Owner> Writer<'b, T> {
         self.book.name_of(state).is_some() || self.book.owned_type_of(state).is_some()
     }
 
-    /// Returns the number of a name.
+    /// Returns the number of a name. Adds the name if it is new.
     pub(crate) fn name(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.names.get(name) {
             return number;
@@ -119,8 +120,8 @@ impl<'b, T: Owner> Writer<'b, T> {
         }
     }
 
-    /// Returns the number of an ancestor; 0 if the book does not know it. When the value is loaded, the ancestor is found
-    /// through its descendant.
+    /// Returns the number of an ancestor; 0 if the book does not know the ancestor. When the value is loaded, the ancestor is
+    /// found through its descendant.
     pub(crate) fn ancestor(&mut self, state: &StateRef<T>) -> u32 {
         if self.book.name_of(state).is_some() || self.book.owned_type_of(state).is_some() {
             self.state(state)

@@ -1,7 +1,7 @@
-//! What a state is: the trait that a game implements, and the reference with which a machine holds a state.
+//! What a state is: the trait that a game implements, and the reference through which a machine holds a state.
 
-// Part of the core layer, like `machine`: states, the handle `Fsm` and the machine name each other in their signatures. They
-// do not know files, batches, casts or saved data.
+// This folder is part of the layer `machine`, because states, the handle `Fsm` and the machine name each other in their
+// signatures. They do not know files, batches, casts or saved data.
 
 mod mover;
 mod name;
@@ -27,9 +27,9 @@ use crate::slice::FsmSlice;
 
 /// One state of an owner's behavior: what it does on entering, in each tick, and on leaving.
 ///
-/// Every method has a default; write those that the state needs. The methods take `&self`, because all owners share the
-/// state. The data of one character lives in the owner. A unit struct is a singleton: `&Idle` is the same state
-/// wherever it is written.
+/// Every method has a default; write those that the state needs. The methods take `&self`, because many owners share the
+/// state. The data of one owner belongs in the owner. A unit struct is a singleton: `&Idle` is the same state wherever it is
+/// written.
 ///
 /// [The rules](crate::docs::semantics) define the order in which a machine calls these methods.
 ///
@@ -84,7 +84,7 @@ use crate::slice::FsmSlice;
 )]
 #[expect(unused_variables, reason = "the provided methods do nothing, and their arguments have names for the docs")]
 pub trait State<T: Owner>:
-    // All owners share a state, on all threads. Data that changes, such as a `Cell`, belongs in the owner.
+    // Many owners share a state, on all threads. Data that changes, such as a `Cell`, belongs in the owner.
     Send + Sync + 'static + DowncastSync + Bulk<T>
 {
     /// Called when the owner enters this state: after the old state's [`exit`](Self::exit), or by
@@ -102,14 +102,15 @@ pub trait State<T: Owner>:
     /// ([rule 12](crate::docs::semantics#rule-12)).
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {}
 
-    /// Called when a message is offered: on the current state first, then on its ancestors from the inside out, then on
-    /// the global state, until one of them returns `true` for "handled" ([rule 14](crate::docs::semantics#rule-14)).
+    /// Called when a message is offered: on the current state first, then on its ancestors, innermost first, then on the
+    /// global state, until one of them returns `true` for "handled" ([rule 14](crate::docs::semantics#rule-14)).
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         false
     }
 
     /// Called instead of [`exit`](Self::exit) when another state is pushed over this one. By default it calls `exit`,
-    /// which is right for a state that does not care about stacks ([rule 15](crate::docs::semantics#rule-15)).
+    /// which suits a state that does the same when it is suspended as when it is left
+    /// ([rule 15](crate::docs::semantics#rule-15)).
     fn suspend(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.exit(owner, fsm, cx);
     }
@@ -121,7 +122,7 @@ pub trait State<T: Owner>:
     }
 
     /// Returns whether the owner may enter this state. Called before any callback of a change runs
-    /// ([rule 8](crate::docs::semantics#rule-8)).
+    /// ([rule 8](crate::docs::semantics#rule-8)). A start and a [pop](Fsm::pop_state) do not call it.
     ///
     /// Every query of the handle works here: which states are active, for how long, and [where the change
     /// leads](Fsm::target).
@@ -157,7 +158,8 @@ pub trait State<T: Owner>:
     }
 
     /// Returns whether the owner may leave this state. Called before any callback of a change runs
-    /// ([rule 8](crate::docs::semantics#rule-8)). [`force_state`](Fsm::force_state) does not call it.
+    /// ([rule 8](crate::docs::semantics#rule-8)). [`force_state`](Fsm::force_state), [`push_state`](Fsm::push_state) and
+    /// [`stop`](crate::StateMachine::stop) do not call it.
     ///
     /// # Examples
     ///
@@ -198,28 +200,28 @@ pub trait State<T: Owner>:
         true
     }
 
-    /// Returns the state around this one, whose `update` and `on_message` run too. It must be constant for a state
-    /// ([rule 6](crate::docs::semantics#rule-6)).
+    /// Returns the state that contains this one. While this state is active, so is its parent, whose `update` and `on_message`
+    /// run, too. Always return the same parent ([rule 6](crate::docs::semantics#rule-6)).
     fn parent(&self) -> Option<StateRef<T>> {
         None
     }
 
     /// Returns the child that is entered when a change, or [`start`](crate::StateMachine::start), leads to this state.
-    /// The child's [`parent`](Self::parent) must be this state. It must be constant for a state
+    /// The child's [`parent`](Self::parent) must be this state. Always return the same child
     /// ([rule 6](crate::docs::semantics#rule-6)).
     fn initial(&self) -> Option<StateRef<T>> {
         None
     }
 
-    /// Returns whether a machine remembers which descendant was active last, for
-    /// [`resume_state`](crate::Fsm::resume_state). It must be constant for a state
+    /// Returns whether a machine remembers which descendant of this state was current when the state was last left, for
+    /// [`resume_state`](crate::Fsm::resume_state). Always return the same value
     /// ([rule 16](crate::docs::semantics#rule-16)).
     fn keeps_history(&self) -> bool {
         false
     }
 
     /// Returns whether [`update`](Self::update) has nothing to do. Then neither a machine nor a batch ever calls
-    /// `update`, and a batch skips this state's owners at no cost. It must be constant for a state
+    /// `update`, and a batch skips this state's owners at no cost. Always return the same value
     /// ([rule 4](crate::docs::semantics#rule-4)).
     fn is_passive(&self) -> bool {
         false
@@ -228,9 +230,9 @@ pub trait State<T: Owner>:
     /// Returns a number that changes whenever the behavior of this state has been replaced. An owner that
     /// [sleeps](Fsm::sleep) in the state then wakes in the next tick ([rule 26](crate::docs::semantics#rule-26)).
     ///
-    /// It is for states whose data can be replaced while machines run, as a
-    /// [definition](crate::docs::definitions) can be reloaded. It is called at the
-    /// beginning of a tick, on the innermost state only, and only if an owner sleeps in it. By default it always
+    /// Override it in a state whose data can be replaced while machines run, as a reload replaces a
+    /// [definition](crate::docs::definitions). A machine or a batch calls it on the current state, not on its ancestors: when
+    /// an owner falls asleep, and at the beginning of each tick while an owner is asleep in the state. By default it always
     /// returns 0.
     ///
     /// # Examples
@@ -278,12 +280,12 @@ pub trait State<T: Owner>:
         short_name(type_name::<Self>())
     }
 
-    /// Updates many owners of one state; a batch calls it for each chunk of its owners. By default it calls
-    /// [`update`](Self::update) on each, in order.
+    /// Updates many owners that are in this state. A batch calls it for each chunk of these owners. By default it calls
+    /// [`update`](Self::update) for each owner, in order.
     ///
     /// Override it for work that is faster in bulk; [`FsmSlice::at`] has an example. An override must update each owner
-    /// once, as `update` would, and take the handle of the `i`-th owner from [`FsmSlice::at`]. It must not swap owners,
-    /// because a key refers to a place in the slice.
+    /// once, as `update` would, and get the handle of the `i`-th owner from [`FsmSlice::at`]. It must not swap owners in the
+    /// slice, because the key of each owner refers to the owner's position.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for (i, owner) in owners.iter_mut().enumerate() {
             self.update(owner, fsm.at(i), cx);
@@ -293,8 +295,8 @@ pub trait State<T: Owner>:
 
 impl_downcast!(sync State<T> where T: Owner);
 
-/// The sealed part of [`State`], implemented once for all states. One virtual call answers several questions, or serves many
-/// owners, and the compiler inlines the state's own methods into it.
+/// The sealed part of [`State`], implemented once for all states. One virtual call of its methods replaces several calls of the
+/// state's own methods, which the compiler inlines.
 pub trait Bulk<T: Owner> {
     /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)).
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
@@ -302,8 +304,8 @@ pub trait Bulk<T: Owner> {
     /// Returns whether this state has neither a parent nor an initial child.
     fn is_flat(&self) -> bool;
 
-    /// Asks a guard for each mover, and calls `refuse` with the slots of the movers that are refused. If a guard panics, the
-    /// last handle of the slice is the handle of the guard's owner.
+    /// Asks a guard for each mover, and calls `refuse` with the slot of each mover that the guard refuses. If a guard panics,
+    /// `fsm.last()` is the index of the owner for which the guard was asked.
     fn guard_each(
         &self,
         guard: Guard,
@@ -356,8 +358,9 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
     }
 }
 
-/// Asks `guard` for each mover. A slot is never out of bounds. The loop checks the bounds anyway, because this check, unlike a
-/// panic, lets the compiler remove the whole loop if the guard is the provided one. The loop of [`call_each`] does the same.
+/// Asks `guard` for each mover. A slot is never out of bounds. The loop skips slots that are out of bounds anyway, because the
+/// compiler can then remove the whole loop if the guard is the provided one. If indexing could panic, it could not. The loop of
+/// [`call_each`] does the same.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that a guard or callback that does nothing takes no time")]
 fn ask_each<T: Owner>(

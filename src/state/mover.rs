@@ -1,15 +1,15 @@
-//! Movers: owners of a batch that request one change. Also look-ups in lists of movers.
+//! Movers, each of which stands for an owner of a batch that requests one change, and lookups in lists of movers.
 //!
-//! Nothing here depends on the owner's type, so this code is compiled once for all types.
+//! Nothing here depends on the owner's type, so this code is compiled once for all types of owners.
 
 #![cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch makes movers"))]
 
 use crate::change::Cause;
 
-/// An owner of a chunk that requests one change: its slot, the kind and the target of the change and, for some, the previous
-/// state.
+/// An owner of a chunk that requests one change, or that has already made it: the owner's slot, the kind and the target of the
+/// change and, if the owner has already made the change, the previous state.
 ///
-/// It is one word, so that copying it is cheap.
+/// A mover is a single `u64`, so that copying it is cheap.
 #[derive(Clone, Copy, Debug)]
 pub struct Mover(pub(crate) u64);
 
@@ -31,11 +31,12 @@ pub(crate) enum Kind {
     Change,
     Force,
     Revert,
-    /// An `ensure_state` for a state that is already active: nothing happens.
+    /// An `ensure_state` with a state that is already active: nothing happens.
     Nothing,
 }
 
-/// The bits between the kind and the target hold one more than the number of the previous state, or 0 for the bucket's state.
+/// The position of the lowest bit between the kind and the target. The bits there hold one more than the number of the previous
+/// state, or 0 if the previous state is the bucket's state.
 const PREVIOUS_SHIFT: u32 = SLOT_BITS + 2;
 
 const PREVIOUS_MASK: u32 = (1 << (32 - PREVIOUS_SHIFT)) - 1;
@@ -46,7 +47,8 @@ impl Mover {
         Self(u64::from(target) << 32 | (kind as u64) << SLOT_BITS | slot as u64)
     }
 
-    /// Returns the number of the state that the owner requests.
+    /// Returns the number of the target: the innermost state that the change enters. For [`Kind::Nothing`], it is the number of
+    /// the bucket's state.
     #[inline]
     pub(crate) fn target(self) -> u32 {
         (self.0 >> 32) as u32
@@ -71,14 +73,15 @@ impl Mover {
         }
     }
 
-    /// Creates a mover for a change that an owner has already made. `previous` is the number of its previous state after the
-    /// change. Returns `None` if this number is too large.
+    /// Creates a mover for a change that an owner has already made. `previous` is the number of the owner's previous state after
+    /// the change. Returns `None` if this number is too large.
     pub(crate) fn made(slot: usize, target: u32, previous: u32) -> Option<Self> {
         let mover = Self::new(slot, Kind::Change, target);
         (previous < PREVIOUS_MASK).then(|| Self(mover.0 | u64::from(previous + 1) << PREVIOUS_SHIFT))
     }
 
-    /// Returns the number of the owner's previous state after the change: `bucket`, unless the mover has another number.
+    /// Returns the number of the owner's previous state after the change. If the mover does not contain this number, it is
+    /// `bucket`, the number of the bucket's state.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "few bits are left")]
     pub(crate) fn previous_or(self, bucket: u32) -> u32 {
@@ -100,7 +103,7 @@ impl Mover {
         Self::position(movers, slot).map(|at| movers[at])
     }
 
-    /// Returns how many movers of a list have a lower slot.
+    /// Returns how many movers of a list have a lower slot than `slot`.
     pub(crate) fn count_before(movers: &[Self], slot: usize) -> usize {
         movers.partition_point(|mover| mover.slot() < slot)
     }

@@ -1,4 +1,4 @@
-//! The default name of a state, made from its type.
+//! The default name of a state, which is made from the name of its type.
 
 use alloc::borrow::Cow;
 use alloc::string::String;

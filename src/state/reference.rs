@@ -33,14 +33,14 @@ dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 
 /// A reference to a state: a singleton, a state that many owners share, or an owner's own state.
 ///
-/// | made from | the state is | to change to it again |
+/// | made from | the state is | to change to the same state again |
 /// |---|---|---|
-/// | `&Idle`, a `static`, `&'static dyn State<T>` | a singleton | write it again |
+/// | `&Idle`, a `static`, `&'static dyn State<T>` | a singleton | write `&Idle` again |
 /// | `Arc<S>` | one object shared by many owners, such as a state read from a file | clone the `StateRef` |
-/// | `Box<S>` where `S: Clone` | an owner's own, with data of its own | clone the `StateRef` |
+/// | `Box<S>` where `S: Clone` | an owner's own state, with its own data | clone the `StateRef` |
 ///
-/// Creating a reference to a singleton costs nothing, and neither does cloning it. Creating one from an `Arc` or a `Box`
-/// allocates; cloning it counts a reference. If changes are frequent, store the `StateRef` rather than the `Arc`.
+/// Creating or cloning a reference to a singleton costs nothing. Creating a reference from an `Arc` or a `Box` allocates memory;
+/// cloning such a reference increments a reference count. If changes are frequent, store the `StateRef` rather than the `Arc`.
 ///
 /// # Identity
 ///
@@ -73,7 +73,8 @@ dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 /// ```
 pub struct StateRef<T: Owner>(Repr<T>);
 
-/// Two words: the vtable pointer tells the variants apart. The size matters because a machine holds three of these.
+/// It takes only two words, because the vtable pointer also tells the variants apart. The size matters, because a machine holds
+/// three of these: for the current, the previous and the global state.
 enum Repr<T: Owner> {
     Singleton(&'static dyn State<T>),
     Held(Option<Arc<Held<T>>>),
@@ -84,7 +85,8 @@ enum Held<T: Owner> {
     Owned(Box<dyn OwnedState<T>>),
 }
 
-/// A reference that does not keep its state alive. Defined states lead to each other in cycles.
+/// A reference that does not keep its state alive. The graph of a definition refers to its states in this way, because the
+/// states keep the graph alive: ordinary references would form a cycle, and nothing would be dropped.
 pub(crate) struct WeakStateRef<T: Owner>(Weak<Held<T>>);
 
 impl<T: Owner> WeakStateRef<T> {
@@ -95,12 +97,12 @@ impl<T: Owner> WeakStateRef<T> {
     }
 }
 
-/// The state behind `StateRef::NONE`.
+/// The state to which [`StateRef::NONE`] dereferences. It does nothing.
 struct Nowhere;
 impl<T: Owner> State<T> for Nowhere {}
 
 impl<T: Owner> StateRef<T> {
-    /// No state. It never leaves the crate: public methods return `Option<&StateRef<T>>`.
+    /// No state. This value never leaves the crate: public methods return `Option<&StateRef<T>>`.
     pub(crate) const NONE: Self = Self(Repr::Held(None));
 
     /// A static reference to [`NONE`](Self::NONE).
@@ -115,7 +117,7 @@ impl<T: Owner> StateRef<T> {
         matches!(self.0, Repr::Held(None))
     }
 
-    /// Returns the singleton, if this refers to one. Copying such a reference is free.
+    /// Returns the singleton, if this refers to one. Copying the returned reference costs nothing.
     #[inline]
     pub(crate) fn as_singleton(&self) -> Option<&'static dyn State<T>> {
         match self.0 {
@@ -140,7 +142,8 @@ impl<T: Owner> StateRef<T> {
         matches!(self.0, Repr::Held(Some(_)))
     }
 
-    /// Returns whether this is the only reference to the state.
+    /// Returns whether this is the only reference that keeps the state alive. A singleton is always alive, so the answer is
+    /// `false`.
     pub(crate) fn is_unreachable(&self) -> bool {
         match &self.0 {
             Repr::Held(Some(held)) => {
@@ -154,7 +157,7 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// Returns whether the state is shared by many owners, and lives as long as there is a reference to it.
+    /// Returns whether the state can be shared by many owners, and lives only as long as there is a reference to it.
     #[cfg(feature = "std")]
     pub(crate) fn is_shared(&self) -> bool {
         self.is_held() && !self.is_owned()
@@ -171,7 +174,8 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// Returns the owned state of type `S`. It is cloned first if there is another reference to it.
+    /// Returns the state, if it is an owned state of type `S`. If there is another reference to the state, this method first
+    /// replaces the state with a clone of it.
     pub(crate) fn owned_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         if !self.is::<S>() {
             return None;
@@ -208,10 +212,11 @@ impl<T: Owner> StateRef<T> {
     }
 }
 
-/// Decides whether two states are the same ([rule 17](crate::docs::semantics#rule-17)).
+/// The identity of a state: two states are the same if their identities are equal
+/// ([rule 17](crate::docs::semantics#rule-17)).
 ///
-/// It consists of the type, and of the address unless the size is zero. The address of the vtable is not part of it, because a
-/// type can have several vtables in different modules.
+/// An identity consists of the state's type and, unless its size is zero, its address. The address of the vtable is not part of
+/// it, because one type can have several vtables.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Identity {
     pub(crate) type_id: TypeId,
@@ -226,8 +231,8 @@ impl Identity {
     }
 }
 
-/// Returns whether two references refer to the same state ([rule 17](crate::docs::semantics#rule-17)). If their addresses
-/// differ, the types need not be compared.
+/// Returns whether two states are the same ([rule 17](crate::docs::semantics#rule-17)). The function compares the addresses
+/// first: if the size is not zero and the addresses differ, the types need not be compared.
 pub(crate) fn same<T: Owner, A: State<T> + ?Sized, B: State<T> + ?Sized>(a: &A, b: &B) -> bool {
     let is_sized = size_of_val(a) != 0;
     let has_same_address = core::ptr::from_ref(a).addr() == core::ptr::from_ref(b).addr();
@@ -288,17 +293,17 @@ impl<T: Owner> fmt::Display for StateRef<T> {
     }
 }
 
-/// The values that name a state, as in `fsm.change_state(&Chase)`.
+/// A value that says which state is meant, such as `&Chase` in `fsm.change_state(&Chase)`.
 ///
 /// | written | the state is |
 /// |---|---|
 /// | `&Chase`, a `static` | a singleton |
-/// | an `Arc<S>` | shared by many owners |
-/// | a `Box<S>` where `S: Clone` | the owner's own |
-/// | a [`StateRef`] | the one it refers to: `previous.clone()` |
+/// | an `Arc<S>` | a state that many owners share |
+/// | a `Box<S>` where `S: Clone` | the owner's own state |
+/// | a [`StateRef`], such as `previous.clone()` | the state to which it refers |
 ///
-/// A machine stores the reference, so the reference must be `'static`. `&Chase` of a unit struct is `'static` in any place. A
-/// reference to a state with data is not, unless the state is a `static`: the compiler reports "does not live long enough".
+/// A machine stores the reference, so the reference must be `'static`. For a unit struct `Chase`, `&Chase` is `'static` wherever
+/// it is written. For a state with data that is not a `static`, the compiler reports "does not live long enough".
 ///
 /// # Examples
 ///
@@ -374,7 +379,7 @@ impl<T: Owner> IntoState<T> for Arc<dyn State<T>> {
     }
 }
 
-// Without this, the compiler says only that a `Box<dyn State<T>>` is not `Clone`.
+// Without this attribute, the compiler says only that a `Box<dyn State<T>>` is not `Clone`.
 #[diagnostic::do_not_recommend]
 impl<T: Owner, S: State<T> + Clone> IntoState<T> for Box<S> {
     fn into_state(self) -> StateRef<T> {

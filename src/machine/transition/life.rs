@@ -1,4 +1,4 @@
-//! How a machine starts and stops, and how it is offered messages.
+//! How a machine starts and stops, and how it offers messages to its states.
 
 use core::mem;
 
@@ -14,7 +14,8 @@ use crate::owner::{Owner, now};
 use crate::state::StateRef;
 
 impl<T: Owner> Single<'_, T> {
-    /// Enters the active path, outermost first, and goes on down to the innermost initial child (rule 1).
+    /// Enters the current state with its ancestors, outermost first, and then its `initial` children down to the innermost one
+    /// (rule 1).
     pub(crate) fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.seat.current.is_none() {
             return;
@@ -37,7 +38,7 @@ impl<T: Owner> Single<'_, T> {
         path.map_err(|misuse| self.refused(&"start", owner, misuse)).ok()
     }
 
-    /// Enters a path without a change that leads to it.
+    /// Enters a path although no change leads to it: no guard is asked, and the owner is not told.
     pub(super) fn enter_from_nowhere(&mut self, path: &[StateRef<T>], owner: &mut T, cx: &mut T::Context<'_>) {
         self.is_touched = true;
         self.seat.note_change(0);
@@ -46,14 +47,14 @@ impl<T: Owner> Single<'_, T> {
         self.enter_all(path, Cause::Change, &mut None, owner, cx);
     }
 
-    /// Enters the current state as a start does, unless it has been entered (rule 27).
+    /// Enters the current state as a start does, unless it has been entered (rule 27). Returns `false` if this is refused.
     #[cfg(feature = "serde")]
     pub(super) fn enter_in_place(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.seat.current.is_none() || self.seat.is_entered() {
             return true;
         }
         let Some(path) = self.path_to_start(owner) else { return false };
-        // The outcome of the tick counts it as a change.
+        // In the outcome of the tick, this entry counts as a change.
         self.count += 1;
         self.made += 1;
         self.kept = 0;
@@ -78,7 +79,7 @@ impl<T: Owner> Single<'_, T> {
             });
         }
         self.seat.note_change(0);
-        // Dropped last: a state's `Drop` may panic (rule 22).
+        // The states are dropped last, because the `Drop` of a state may panic (rule 22).
         let suspended = self.seat.rare.as_mut().map(|rare| mem::take(&mut rare.stack));
         let left = self.seat.replace(0, StateRef::NONE, NEVER);
         self.show(cx);
@@ -90,7 +91,7 @@ impl<T: Owner> Single<'_, T> {
         self.offer(message, owner, cx, Self::settle_callback)
     }
 
-    /// Offers a message to oneself (rule 24). It counts towards the limit on changes.
+    /// Offers a message that the owner sends to itself (rule 24). The message counts toward the limit on changes.
     pub(super) fn offer_to_oneself(&mut self, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.is_cycle(&"message to oneself", owner) {
             return false;
@@ -99,8 +100,8 @@ impl<T: Owner> Single<'_, T> {
         self.offer(message, owner, cx, Self::settle)
     }
 
-    /// Offers a message to the active states, innermost first, then to the global state. `settle` carries out the requests of
-    /// each.
+    /// Offers a message to the active states, innermost first, then to the global state, until one of them handles it. After
+    /// each callback, `settle` carries out its requests. States that they leave are not offered the message.
     pub(super) fn offer(
         &mut self,
         message: &T::Message,
@@ -134,10 +135,12 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// A message that is being offered. `Drop`, which also runs after a panic in a callback, tells the message around this one
-/// which states have been left meanwhile.
+/// A message that is being offered to the active states. A callback can send another message within the call, so these values
+/// can be nested. Meanwhile, `single.kept` is the number of states that have stayed active since the offer began. `Drop`,
+/// which also runs after a panic in a callback, passes this number on to the outer message.
 struct Offering<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
+    /// The value of `single.kept` before the offer began.
     kept_outside: usize,
 }
 

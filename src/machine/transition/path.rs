@@ -8,7 +8,7 @@ use crate::machine::single::Single;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// Why a request is not carried out, and the log level of the message.
+/// Why a request is not carried out, and at which level this is logged.
 pub(crate) struct Misuse {
     pub(super) level: Level,
     pub(super) why: &'static str,
@@ -29,7 +29,8 @@ impl From<&'static str> for Misuse {
 }
 
 impl<T: Owner> Single<'_, T> {
-    /// Returns the state that a request enters, if it enters only this one and leaves all active states, like most requests.
+    /// Returns the state that a request enters, if the request enters only this state and leaves all active states. Most
+    /// requests do. `None` says that [`find_path`](Self::find_path) must decide.
     #[inline]
     pub(super) fn flat_target(&self, request: &Request<T>) -> Option<StateRef<T>> {
         let stack = self.stack();
@@ -46,8 +47,8 @@ impl<T: Owner> Single<'_, T> {
         to.is_flat().then(|| to.clone())
     }
 
-    /// Returns the state that a request enters, if it has no initial child and the same parent as the current state.
-    /// [`find_path`](Self::find_path) finds the same, but takes several times as long.
+    /// Returns the state that a request enters, if this state has no initial child and has the same parent as the current
+    /// state. [`find_path`](Self::find_path) finds the same state, but takes several times as long.
     #[inline]
     pub(super) fn sibling_target<'r>(&self, request: &'r Request<T>) -> Option<&'r StateRef<T>> {
         let (Request::Change(to) | Request::Ensure(to) | Request::Force(to)) = request else { return None };
@@ -59,7 +60,7 @@ impl<T: Owner> Single<'_, T> {
         self.seat.rare.as_ref().map_or(&[], |rare| &rare.stack)
     }
 
-    /// Returns the path that a request leads to, and how many of its outermost states are active and stay so.
+    /// Returns the path that a request leads to, and how many of its outermost states are active and stay active.
     pub(super) fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Misuse> {
         let stack = self.stack();
         match request {
@@ -83,8 +84,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Returns the innermost descendant of `composite` that is active or was active last; `composite` itself if none is
-    /// recorded (rule 16).
+    /// Returns the current state if it lies inside `composite`, or else the descendant of `composite` that was current last
+    /// (rule 16). Returns `composite` itself if it does not keep its history, or if none is recorded.
     fn last_active_in<'r>(&'r self, composite: &'r StateRef<T>) -> &'r StateRef<T> {
         if !composite.keeps_history() {
             return composite;
@@ -95,8 +96,8 @@ impl<T: Owner> Single<'_, T> {
         self.seat.remembered(composite).unwrap_or(composite)
     }
 
-    /// Returns the path that a change to `to` leads to, and how many of its outermost states are active and stay so. The
-    /// change leaves all states below the deepest common ancestor, and also `left` if it is active (rules 6, 16).
+    /// Returns the path that a change to `to` leads to, and how many of its outermost states are active and stay active. Of
+    /// the active states, those stay that the path shares, but `left` and its descendants do not (rules 6, 16).
     fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
         let path = descent(to)?;
         let above = path.iter().position(|state| state == left).unwrap_or(path.len());
@@ -104,7 +105,7 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// Returns the path from the outermost ancestor of `to` down through the `initial()` children.
+/// Returns the path from the outermost ancestor of `to` through `to` and its `initial` children down to the innermost one.
 pub(super) fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
     let mut path = path_to(to).map_err(Misuse::endless)?;
     let mut innermost = to.clone();

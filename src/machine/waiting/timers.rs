@@ -1,5 +1,5 @@
-//! The running timers of one machine. Setting a timer, ending the timers of a state, and finding the due ones cost no time for
-//! the other timers, however many there are.
+//! The running timers of one machine. If there are many, an index finds the timers that are due or that end with a state, so
+//! that the other timers need not be visited.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
@@ -21,7 +21,7 @@ pub(crate) const MOST_FEW: usize = 16;
 
 /// The running timers of one machine, in the order in which they were set.
 pub(crate) struct TimerList<T: Owner> {
-    /// May have gaps if there is an index.
+    /// The timers. There may be gaps if there is an index.
     list: Vec<Timer<T>>,
     /// Present if there are more than [`MOST_FEW`] timers.
     index: Option<Box<Index>>,
@@ -52,7 +52,7 @@ impl<T: Owner> TimerList<T> {
         self.list.iter().filter(|timer| !timer.is_gap())
     }
 
-    /// Returns some of the timers that were set last, newest first.
+    /// Returns the timers among the last 64 entries of the list, newest first.
     pub(crate) fn newest(&self) -> impl Iterator<Item = &Timer<T>> {
         self.list.iter().rev().take(64).filter(|timer| !timer.is_gap())
     }
@@ -116,7 +116,7 @@ impl<T: Owner> TimerList<T> {
         nth.is_some()
     }
 
-    /// Takes out all timers, and keeps the memory.
+    /// Takes out all timers, and keeps the memory of the list.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Timer<T>> {
         self.index = None;
         self.list.drain(..).filter(|timer| !timer.is_gap())
@@ -141,11 +141,12 @@ impl<T: Owner> TimerList<T> {
         taken
     }
 
-    /// Takes out the timers at these positions, which the index has already forgotten.
+    /// Takes out the timers at these positions. They are no longer in the index.
     fn take(&mut self, places: Vec<usize>) -> Timers<T> {
         let taken = places.into_iter().map(|nth| self.list[nth].take()).collect();
         let running = self.len();
-        // The list is compacted so rarely that, on average, each timer pays for visiting one entry.
+        // The list is compacted only when more than half of it is gaps, or when few timers are left. So the cost for each timer
+        // that is taken out is constant on average.
         if running <= MOST_FEW || running < self.list.len() / 2 {
             self.list.retain(|timer| !timer.is_gap());
             self.list.shrink_to(2 * running);
@@ -194,19 +195,18 @@ impl<T: Owner> Clone for TimerList<T> {
     }
 }
 
-/// Returns the positions of due times, earliest first; equal times in ascending order of position. It sorts due times rather
-/// than timers, so that it is compiled once for all types of owners.
+/// Returns the positions of due times, earliest first, and equal times in ascending order of position. The function sorts due
+/// times rather than timers, so that it is compiled once for all types of owners.
 fn earliest_first(mut order: Vec<DueTime<usize>>) -> Vec<usize> {
     order.sort_unstable();
     order.into_iter().map(|due| due.nth).collect()
 }
 
-/// The positions of a list's timers, by due time, scope and note. It does not depend on the type of owner, so it is compiled
-/// once.
+/// The positions of a list's timers, by due time, scope and note. The index does not depend on the type of the owner, so it is
+/// compiled once.
 #[derive(Default)]
 struct Index {
-    /// The timers that will be due, by scope, each heap with the earliest on top. Scopes that end first come last. No heap is
-    /// empty.
+    /// The timers other than notes, by scope, in ascending order of rank: scopes that end first come last. No heap is empty.
     scopes: Vec<OfScope>,
     /// The positions of the notes, by the rank of their state's scope and their key.
     notes: BTreeMap<(u16, u32), usize>,
@@ -217,11 +217,12 @@ struct Index {
 /// The timers of one scope.
 struct OfScope {
     rank: u16,
+    /// The due times and positions of the timers, with the earliest on top.
     dues: BinaryHeap<Reverse<DueTime<usize>>>,
 }
 
 impl Index {
-    /// Adds a timer at position `nth`. `note` is the key if the timer is a note, which is never due.
+    /// Adds the timer at position `nth`. `note` is the key of the note if the timer is one: a note is never due.
     fn add(&mut self, nth: usize, due: f64, scope: Scope, note: Option<u32>) {
         let rank = scope.rank();
         self.running += 1;
@@ -237,7 +238,8 @@ impl Index {
         self.scopes[at].dues.push(Reverse(DueTime { at: due, nth }));
     }
 
-    /// Forgets the timers that end with a change. Returns their positions, in ascending order.
+    /// Removes the timers that end with a change that keeps only the outermost `kept` active states. Returns their positions, in
+    /// ascending order.
     fn end(&mut self, kept: usize) -> Vec<usize> {
         let mut ended = Vec::new();
         let rank = Scope::state(kept).rank();
@@ -253,7 +255,7 @@ impl Index {
         ended
     }
 
-    /// Forgets the timers that are due. Returns their positions, earliest first.
+    /// Removes the timers that are due. Returns their positions, earliest first.
     fn take_due(&mut self, now: f64) -> Vec<usize> {
         let mut order = Vec::new();
         for scope in &mut self.scopes {
@@ -282,7 +284,7 @@ impl Clone for Index {
         clone
     }
 
-    /// Reuses the memory of the heaps. Only the map of notes may allocate.
+    /// Reuses the memory of the heaps. The map of notes does not reuse its memory.
     fn clone_from(&mut self, source: &Self) {
         self.scopes.clone_from(&source.scopes);
         self.notes.clone_from(&source.notes);
@@ -342,7 +344,7 @@ mod tests {
         prop::collection::vec(step, 0..60)
     }
 
-    /// Returns the scope with a number. The last one is the machine's.
+    /// Returns the scope with a number. Number 5 is the machine's scope.
     fn scope(number: u8) -> Scope {
         if number == 5 { Scope::Machine } else { Scope::State(number) }
     }
