@@ -9,7 +9,7 @@ use crate::shown::shown;
 pub enum Caption {
     /// The state's name.
     Name(String),
-    /// One of its behaviors.
+    /// One of the state's behaviors.
     Behavior(String),
     /// How often it is tried, or a part of the condition for entering it.
     Condition(String),
@@ -44,12 +44,12 @@ pub(super) fn escaped(text: &str) -> String {
     shown(text, usize::MAX).into_owned()
 }
 
-/// Returns a label in lines. It is broken before `and` and `or`.
+/// Splits a label into lines. A line longer than 14 bytes ends before the next `and` or `or`.
 pub(super) fn wrapped(label: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in label.split(' ').filter(|word| !word.is_empty()) {
-        // A comparison is not broken.
+        // A line breaks only before `and` and `or`, so that each comparison stays on one line.
         if matches!(word, "and" | "or") && line.len() > 14 {
             lines.push(std::mem::take(&mut line));
         }

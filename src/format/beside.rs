@@ -39,13 +39,13 @@ impl FilesBeside {
 }
 
 impl Library {
-    /// Finds the files that a text links to.
+    /// Reads the files that a text links to, directly or through other files.
     pub(crate) fn of(text: &str, beside: Option<&FilesBeside>) -> Self {
         Self::with_open(text, beside, &|_| None)
     }
 
     /// Like [`of`](Self::of), for an editor. `open` returns the text of a file that the editor has open, by its path relative
-    /// to the folder.
+    /// to the definition's folder.
     pub(crate) fn with_open(text: &str, beside: Option<&FilesBeside>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
         let Some(beside) = beside else { return Self::default() };
         Self::with(text, &|path| open(path).map_or_else(|| beside.read(path), Ok))

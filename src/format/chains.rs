@@ -3,8 +3,8 @@
 
 /// The chains of some things. The things are numbered by their indices.
 pub(crate) struct Chains {
-    /// All things. Each comes after the thing that it leads to. In a circle, this is impossible for one of them: the last one
-    /// comes first.
+    /// All things. Each comes after the thing that it leads to, except the last thing of each circle, which comes before the
+    /// other things of its circle.
     pub(crate) order: Vec<usize>,
     /// The things of each circle, in the order of the chain. The last leads to the first.
     pub(crate) circles: Vec<Vec<usize>>,

@@ -52,7 +52,8 @@ pub enum CursorPart {
 }
 
 impl Cursor {
-    /// Returns what is at a byte of a text.
+    /// Finds the table, the key and the string at a byte offset of a text. An offset after the end of the text, or within a
+    /// character, is moved back to the nearest position between two characters.
     #[must_use]
     pub fn at(text: &str, byte: usize) -> Self {
         let byte = (0..=byte.min(text.len())).rev().find(|byte| text.is_char_boundary(*byte)).unwrap_or(0);
@@ -118,14 +119,16 @@ impl Cursor {
         self.span.clone()
     }
 
-    /// Returns the keys of the table up to the next header, with their values if these are strings. For a dotted key, it
-    /// returns the first part.
+    /// Returns the keys of the innermost table that contains the position, up to the next header, with their values if these are
+    /// strings. Keys after the position are included. Of a dotted key, it returns the first part. In a header, the result is
+    /// empty.
     #[must_use]
     pub fn beside(&self) -> &[(String, Option<String>)] {
         &self.beside
     }
 
-    /// Returns the same for the table around this one, if this table is written between `{` and `}`.
+    /// Returns the keys and values of the table that contains this one, if this table is written between `{` and `}`. Otherwise
+    /// the result is empty.
     #[must_use]
     pub fn around(&self) -> &[(String, Option<String>)] {
         &self.around

@@ -10,7 +10,7 @@ use super::draft::tree::{Table, TreeValue};
 /// The maximum number of files that one file may link to, directly or through other files.
 pub(crate) const MOST_FILES: usize = 1000;
 
-/// The files that a file links to, and the files that those link to, by their paths relative to its folder.
+/// The files that a definition links to, directly or through other files, by their paths relative to the definition's folder.
 #[derive(Default)]
 pub(crate) struct Library {
     /// The text of each file, or the reason why it could not be read.
@@ -34,7 +34,8 @@ pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
 }
 
 impl Library {
-    /// Finds the files that a text links to. `read` returns the text of a path relative to the folder.
+    /// Reads the files that a text links to, directly or through other files. `read` returns the text of the file at a path
+    /// relative to the definition's folder.
     pub(crate) fn with(text: &str, read: &dyn Fn(&Path) -> Result<String, String>) -> Self {
         let mut library = Self::default();
         let mut waiting: Vec<PathBuf> = paths(Path::new(""), text);
@@ -93,7 +94,7 @@ fn path_of(from: &Path, file: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Returns the files that a text links to.
+/// Returns the paths, relative to the definition's folder, of the files to which the text of the file `from` links directly.
 fn paths(from: &Path, text: &str) -> Vec<PathBuf> {
     // Most files link to no other file. For these, the text is not parsed a second time.
     if !text.contains("machine") {

@@ -1,4 +1,5 @@
-//! States that run other machines. The states of these machines are put inside them, so that later stages see only one machine.
+//! States that run other machines. The states of a linked machine are put inside the state that runs it, so that later stages
+//! see only one machine.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -34,7 +35,7 @@ pub(crate) struct Linker<'a, 'i> {
     linked: HashMap<(PathBuf, usize, Option<u64>), Result<Draft<'i>, String>>,
     /// The machines with all their linked machines, by file and index.
     wholes: HashMap<(PathBuf, usize), Draft<'i>>,
-    /// How many states may still be added.
+    /// How many states links may still add.
     left: usize,
 }
 
