@@ -6,7 +6,7 @@ use core::fmt;
 
 use crate::change::Cause;
 use crate::machine::seat::Seat;
-use crate::machine::waiting::{After, Awaited, Note, Scope, Then, Timer};
+use crate::machine::waiting::{AT_ONCE, After, Awaited, Note, Scope, Then, Timer};
 use crate::owner::{Owner, now};
 use crate::state::{IntoState, State, StateRef, same};
 
@@ -385,6 +385,62 @@ impl<'a, T: Owner> Fsm<'a, T> {
         let is_noted = to.as_singleton().is_some_and(|to| self.machines.wait(self.nth, seconds, Awaited::Change(to)));
         if !is_noted {
             self.ask(Request::after(seconds, Then::Change(to)));
+        }
+    }
+
+    /// Requests a change to `to` at the beginning of the owner's next tick, before the timers that are due and before the global
+    /// state is updated ([rule 36](crate::docs::semantics#rule-36)). The code after the request, and the rest of this tick, still
+    /// run in the current state, as after `action_num = 4` in a game with a `switch` over numbers.
+    ///
+    /// If several such changes are requested before that tick, the last one counts. Any change that is made before that tick drops
+    /// the request. While another state is pushed over the state, the request is kept. The request wakes a sleeper in the next tick.
+    /// The guards are asked in that tick; if one refuses the change, the request is used up. A request that is made in `exit` is
+    /// refused with a warning ([rule 12](crate::docs::semantics#rule-12)).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// #[derive(Default)]
+    /// struct Critter {
+    ///     log: Vec<&'static str>,
+    /// }
+    ///
+    /// impl Owner for Critter {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// struct Wait;
+    /// struct Jump;
+    /// impl State<Critter> for Wait {
+    ///     fn update(&self, critter: &mut Critter, fsm: &mut Fsm<'_, Critter>, _: &mut ()) {
+    ///         critter.log.push("wait");
+    ///         fsm.change_state_next(&Jump);
+    ///     }
+    /// }
+    /// impl State<Critter> for Jump {
+    ///     fn enter(&self, critter: &mut Critter, _: &mut Fsm<'_, Critter>, _: &mut ()) {
+    ///         critter.log.push("take off");
+    ///     }
+    ///
+    ///     fn update(&self, critter: &mut Critter, _: &mut Fsm<'_, Critter>, _: &mut ()) {
+    ///         critter.log.push("fly");
+    ///     }
+    /// }
+    ///
+    /// let (mut critter, mut machine) = (Critter::default(), StateMachine::new(&Wait));
+    /// machine.update(&mut critter, &mut ());
+    /// assert!(machine.is_in_state(&Wait));
+    /// machine.update(&mut critter, &mut ());
+    /// assert_eq!(critter.log, ["wait", "take off", "fly"]);
+    /// ```
+    pub fn change_state_next(&mut self, to: impl IntoState<T>) {
+        let to = to.into_state();
+        let is_noted = to.as_singleton().is_some_and(|to| self.machines.wait(self.nth, AT_ONCE, Awaited::Next(to)));
+        if !is_noted {
+            self.ask(Request::next(to));
         }
     }
 
@@ -1109,6 +1165,11 @@ impl<T: Owner> Request<T> {
         }
     }
 
+    /// Creates a request for a change in the next tick.
+    pub(crate) fn next(to: StateRef<T>) -> Self {
+        Self::After(Box::new(After { seconds: AT_ONCE, scope: Scope::Current, then: Then::Change(to) }))
+    }
+
     /// Creates a request for a timer.
     pub(crate) fn after(seconds: f64, then: Then<T>) -> Self {
         Self::After(Box::new(After { seconds, scope: Scope::Machine, then }))
@@ -1117,7 +1178,9 @@ impl<T: Owner> Request<T> {
     /// Returns the request as made by a callback with this scope. Only a request for a timer stores the scope.
     pub(crate) fn of(mut self, scope: Scope) -> Self {
         if let Self::After(after) = &mut self {
-            after.scope = scope;
+            if !after.is_next() {
+                after.scope = scope;
+            }
         }
         self
     }
@@ -1162,7 +1225,7 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Ensure(to) => write!(f, "ensure of {to}"),
             Self::Revert | Self::Pop => write!(f, "{cause}"),
             Self::Send(_) => f.write_str("message to oneself"),
-            Self::After(after) => write!(f, "{} after {} s", after.then, after.seconds),
+            Self::After(after) => after.fmt(f),
             Self::Due(timer) => write!(f, "{}", timer.then),
             Self::Sleep(_) => f.write_str("sleep"),
         }

@@ -236,7 +236,7 @@ impl<T: Owner> Batch<T> {
         if self.store.global.is_updating || is_awake && path.any(is_updating) {
             return Some(NextWake::EveryTick);
         }
-        Some(self.store.timers.next(key).filter(|next| next.is_finite()).map_or(NextWake::Never, NextWake::At))
+        Some(self.store.timers.next(key).map_or(NextWake::Never, NextWake::of))
     }
 
     /// Returns how long an owner's current state has been active, in seconds by [`Owner::now`]. Before any state was

@@ -130,6 +130,11 @@ impl<T: Owner> Agent<T> {
         self.run(|machine, owner| machine.change_state_after(owner, seconds, to, cx))
     }
 
+    /// Requests a change at the beginning of the next tick; returns `true`. See [`StateMachine::change_state_next`].
+    pub fn change_state_next(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.run(|machine, owner| machine.change_state_next(owner, to, cx))
+    }
+
     /// Sets a timer for a message; returns `true`. See [`StateMachine::send_after`].
     pub fn send_after(&mut self, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
     where

@@ -83,7 +83,7 @@ pub struct TimerReport {
     pub asks_for: String,
     /// The active state whose exit ends the timer. `None` if the timer lasts as long as the machine.
     pub ends_with: Option<String>,
-    /// In how many seconds the timer is due, to the millisecond.
+    /// In how many seconds the timer is due, to the millisecond; 0 for a change in the next tick.
     pub due_in: f64,
 }
 
@@ -148,9 +148,11 @@ fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> T
     };
     let ends_with = match timer.scope {
         Scope::State(depth) => path.get(usize::from(depth)).map(|state| state.name.clone()),
+        Scope::Current => path.last().map(|state| state.name.clone()),
         Scope::Machine | Scope::Left => None,
     };
-    TimerReport { asks_for, ends_with, due_in: in_milliseconds(timer.due - now) }
+    let due_in = if timer.scope == Scope::Current { 0.0 } else { in_milliseconds(timer.due - now) };
+    TimerReport { asks_for, ends_with, due_in }
 }
 
 /// Rounds to milliseconds. Otherwise the report would show the tolerance that is subtracted from a timer (rule 18).

@@ -252,8 +252,7 @@ impl<T: Owner> Seat<T> {
         if global.as_option().is_some_and(is_updating) || is_awake && is_path_updating() {
             return NextWake::EveryTick;
         }
-        let next = self.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next());
-        if next < f64::INFINITY { NextWake::At(next) } else { NextWake::Never }
+        self.rare.as_ref().map_or(NextWake::Never, |rare| NextWake::of(rare.waiting.next()))
     }
 
     /// Returns the data for queries while a change to `target` is under way. Without a change, `target` is `StateRef::NONE`.
@@ -368,7 +367,9 @@ impl<T: Owner> Seat<T> {
         let depth = self.ancestors().len();
         self.entered_at = *now - ancestors.get(depth).map_or(*time, |(_, time)| *time);
         let scope = Scope::state(depth);
-        if !timers.iter().any(|timer| timer.scope == scope) {
+        let is_whole = depth == ancestors.len();
+        let is_of = |timer: &Timer<T>| timer.scope == scope || timer.scope == Scope::Current && is_whole;
+        if !timers.iter().any(is_of) {
             return;
         }
         let list = &mut self.rare_mut().waiting.timers;
@@ -380,7 +381,7 @@ impl<T: Owner> Seat<T> {
             list.push(timer);
         }
         for timer in timers {
-            if timer.scope == scope {
+            if is_of(timer) {
                 list.push(Timer { due: *now + timer.due, ..timer.take() });
             } else if !timer.scope.ends_with(depth) {
                 if let Some(timer) = resumed.next() {
@@ -453,10 +454,16 @@ impl<T: Owner> Seat<T> {
         let (made, kept) = lent.map_or((1, 0), |lent| (lent.made, lent.kept));
         let outer = outer.map(|outer| SeatLoan { made: outer.made + made, kept: outer.kept.min(kept), ..outer });
         self.rare_mut().lent = outer;
+        self.tidy();
+        (made, kept)
+    }
+
+    /// Frees the box of the rare data if nothing is stored in it. After that, the machine is as fast as one that never had any.
+    #[inline]
+    pub(crate) fn tidy(&mut self) {
         if self.rare.as_ref().is_some_and(|rare| rare.is_plain()) {
             self.rare = None;
         }
-        (made, kept)
     }
 
     /// Returns whether all stored data belongs to active or suspended states. This is true whenever code of the game runs. Debug
@@ -511,6 +518,7 @@ fn are_of<'t, T: Owner>(mut timers: impl Iterator<Item = &'t Timer<T>>, depth: u
     timers.all(|timer| match timer.scope {
         Scope::State(_) => !timer.scope.ends_with(depth),
         Scope::Machine => with_machine,
+        Scope::Current => true,
         Scope::Left => false,
     })
 }

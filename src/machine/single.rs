@@ -7,7 +7,7 @@ use core::mem;
 use super::idle::Quiet;
 use super::observer::Observer;
 use super::seat::{Seat, SeatLoan};
-use super::waiting::{Scope, Timer, Timers};
+use super::waiting::{AT_ONCE, Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
 use crate::owner::{Owner, now};
 use crate::span::due_after;
@@ -119,6 +119,8 @@ impl<T: Owner> Single<'_, T> {
     pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.seat.is_waiting() {
             self.carry_out_due(owner, cx);
+        } else {
+            self.seat.tidy();
         }
         self.tick_active(owner, cx);
     }
@@ -292,16 +294,19 @@ impl<T: Owner> Requests<T> {
         while let Some(request) = self.pop() {
             let timer = match request {
                 Request::After(after) => {
-                    let due = due_after(after.seconds, 0.0);
+                    // Negative seconds and NaN count as 0.
+                    let due = if after.is_next() { AT_ONCE } else { due_after(after.seconds, 0.0).max(0.0) };
                     Timer { due, scope: after.scope, then: after.then }
                 }
                 Request::Due(timer) => Timer { due: 0.0, ..*timer },
                 _ => continue,
             };
-            // Negative seconds and NaN count as 0. A timer of infinite seconds is never due.
-            let due = timer.due.max(0.0);
-            if timer.scope != Scope::Left && (due < f64::INFINITY || timer.then.is_note()) {
-                timers.push(Timer { due, ..timer });
+            if timer.scope == Scope::Current {
+                timers.retain(|timer| timer.scope != Scope::Current);
+            }
+            // A timer of infinite seconds is never due.
+            if timer.scope != Scope::Left && (timer.due < f64::INFINITY || timer.then.is_note()) {
+                timers.push(timer);
             }
         }
     }

@@ -284,6 +284,12 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).change_state_after(owner, seconds, to, cx)
     }
 
+    /// Requests a change to `to` at the beginning of the next tick. If several are requested, the last one counts, and any change
+    /// that is made before that tick drops it. See [`Fsm::change_state_next`]. Always returns `true`.
+    pub fn change_state_next(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.recording(None).change_state_next(owner, to, cx)
+    }
+
     /// Sets a timer from outside: sends a message to the owner itself when [`Owner::now`] has advanced by `seconds`. See
     /// [`change_state_after`](Self::change_state_after).
     pub fn send_after(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
@@ -831,6 +837,11 @@ impl<T: Owner> MachineMut<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> bool {
         self.execute(&Request::after(seconds, Then::Change(to.into_state())), owner, cx)
+    }
+
+    /// Does what [`StateMachine::change_state_next`](crate::StateMachine::change_state_next) does. Returns `true`.
+    pub fn change_state_next(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(&Request::next(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::send_after`](crate::StateMachine::send_after) does. Returns `true`.

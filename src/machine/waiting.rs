@@ -18,7 +18,8 @@ use crate::state::{State, StateRef};
 /// [`StateMachine::next_wake`](crate::StateMachine::next_wake).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextWake {
-    /// In every tick, because an active state or the global state has to be updated.
+    /// In every tick, because an active state or the global state has to be updated, or in the next tick, because a change [has been
+    /// requested](crate::Fsm::change_state_next) for it.
     EveryTick,
     /// When [`Owner::now`] returns this number of seconds or more, or when a message, a change or `wake` comes before. The
     /// tolerance of [rule 18](crate::docs::semantics#rule-18) has been subtracted: a timer of 5 seconds that was set at
@@ -60,6 +61,15 @@ impl NextWake {
         REVISION.load(Ordering::Acquire)
     }
 
+    /// Returns when a machine next has something to do whose first timer, or the end of its sleep, is due at `next` seconds.
+    pub(crate) fn of(next: f64) -> Self {
+        match next {
+            AT_ONCE => Self::EveryTick,
+            f64::INFINITY => Self::Never,
+            at => Self::At(at),
+        }
+    }
+
     /// Counts a reload of a definition, which can change what its states do.
     pub(crate) fn note_exchange() {
         REVISION.fetch_add(1, Ordering::Release);
@@ -73,6 +83,8 @@ pub(crate) enum Scope {
     State(u8),
     /// As long as the machine exists.
     Machine,
+    /// Until the next change. This is the scope of a change that is requested for the next tick (rule 36).
+    Current,
     /// No longer, because the state that set the timer has already been left.
     Left,
 }
@@ -91,7 +103,7 @@ impl Scope {
         match self {
             Self::Machine => 0,
             Self::State(depth) => u16::from(depth) + 1,
-            Self::Left => u16::MAX,
+            Self::Current | Self::Left => u16::MAX,
         }
     }
 
@@ -101,7 +113,7 @@ impl Scope {
         match self {
             Self::State(depth) => usize::from(depth) >= kept,
             Self::Machine => false,
-            Self::Left => true,
+            Self::Current | Self::Left => true,
         }
     }
 }
@@ -194,6 +206,9 @@ pub(crate) enum Awaited<T: Owner> {
     /// A change to a singleton.
     #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without a batch, nobody reads it"))]
     Change(&'static dyn State<T>),
+    /// A change to a singleton in the next tick.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without a batch, nobody reads it"))]
+    Next(&'static dyn State<T>),
     /// A number to store. It is never due.
     Note(Note),
 }
@@ -204,6 +219,25 @@ pub(crate) struct After<T: Owner> {
     pub(crate) scope: Scope,
     pub(crate) then: Then<T>,
 }
+
+impl<T: Owner> After<T> {
+    /// Returns whether it is a change in the next tick, rather than after a number of seconds.
+    pub(crate) fn is_next(&self) -> bool {
+        self.scope == Scope::Current
+    }
+}
+
+impl<T: Owner> fmt::Display for After<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_next() {
+            return write!(f, "{} in the next tick", self.then);
+        }
+        write!(f, "{} after {} s", self.then, self.seconds)
+    }
+}
+
+/// When a change that is requested for the next tick is due, in seconds: before everything else (rule 36).
+pub(crate) const AT_ONCE: f64 = f64::NEG_INFINITY;
 
 /// A running timer.
 pub(crate) struct Timer<T: Owner> {
@@ -278,12 +312,16 @@ impl<T: Owner> Waiting<T> {
         self.timers.end(kept)
     }
 
-    /// Sets a timer. A note replaces the state's note with the same key.
+    /// Sets a timer. A note replaces the state's note with the same key, and a change in the next tick replaces the change that
+    /// was requested for it before.
     pub(crate) fn set(&mut self, timer: Timer<T>) {
         if timer.then.note().is_some_and(|note| self.timers.note(timer.scope, note)) {
             return;
         }
+        let replaced = if timer.scope == Scope::Current { self.timers.end(usize::MAX) } else { Timers::new() };
         self.timers.push(timer);
+        // Dropped last: a state's `Drop` may panic (rule 22).
+        drop(replaced);
     }
 
     /// Returns when the machine next has to be checked, in seconds; infinity if never.

@@ -14,7 +14,7 @@ use super::error::LoadError;
 use super::seconds::Seconds;
 use crate::fsm::{NEVER, time_or_zero};
 use crate::machine::seat::{DEEPEST, MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
-use crate::machine::waiting::{Note, Scope, Then, Timer, Timers};
+use crate::machine::waiting::{AT_ONCE, Note, Scope, Then, Timer, Timers};
 use crate::owner::{Owner, clock_time};
 use crate::state::StateRef;
 
@@ -312,6 +312,7 @@ impl<'b, T: Owner> Reader<'b, T> {
     ) -> Result<Option<Timer<T>>, LoadError> {
         let due = at(time(saved.due, "due")?);
         let scope = match saved.depth {
+            None if matches!(saved.then, SavedThen::Next(_)) => depths.is_current().then_some(Scope::Current),
             None if of_no_depth.is_none() => {
                 let why = "a timer of a suspended path belongs to one of its states";
                 return Err(LoadError::damaged("depth", why));
@@ -320,8 +321,14 @@ impl<'b, T: Owner> Reader<'b, T> {
             Some(depth) => depths.get(depth)?.map(Scope::state),
         };
         let then = match &saved.then {
-            SavedThen::Change(0) => return Err(LoadError::damaged("then", "it changes to no state")),
+            SavedThen::Change(0) | SavedThen::Next(0) => {
+                return Err(LoadError::damaged("then", "it changes to no state"));
+            }
             SavedThen::Change(to) => Then::Change(self.state(*to)?.state),
+            SavedThen::Next(to) => {
+                let then = Then::Change(self.state(*to)?.state);
+                return Ok(scope.map(|scope| Timer { due: AT_ONCE, scope, then }));
+            }
             SavedThen::Send(data) => {
                 let Some(messages) = &self.book.messages else {
                     self.failed.get_or_insert(LoadError::NoMessages);
@@ -368,6 +375,11 @@ impl Depths {
     #[cfg(feature = "std")]
     pub(crate) fn unchanged(len: usize) -> Self {
         Self { now: (0..len).map(Some).collect(), how: How::Named }
+    }
+
+    /// Returns whether the current state is still the same.
+    fn is_current(&self) -> bool {
+        self.how == How::Named
     }
 
     fn get(&self, depth: u8) -> Result<Option<usize>, LoadError> {

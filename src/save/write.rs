@@ -153,9 +153,10 @@ impl<'b, T: Owner> Writer<'b, T> {
     fn timer(&mut self, Timer { due, scope, then }: &Timer<T>) -> SavedTimer {
         let depth = match scope {
             Scope::State(depth) => Some(*depth),
-            Scope::Machine | Scope::Left => None,
+            Scope::Machine | Scope::Current | Scope::Left => None,
         };
         let then = match then {
+            Then::Change(to) if *scope == Scope::Current => SavedThen::Next(self.state(to)),
             Then::Change(to) => SavedThen::Change(self.state(to)),
             Then::Send(message) => SavedThen::Send(self.message(&**message)),
             Then::Enter => SavedThen::Enter,

@@ -142,7 +142,7 @@ fn an_owner_that_waits_fares_as_one_that_polls() {
     let compare = |script: Script| {
         // An owner that polls makes a change that is due by a request like any other, which would be withdrawn, too.
         let script = script.map_verbs(|verb| match verb {
-            Verb::Replace(to) => Verb::Change(to),
+            Verb::Replace(to) | Verb::ChangeNext(to) => Verb::Change(to),
             Verb::Clear => Verb::Revert,
             verb => verb,
         });

@@ -351,6 +351,7 @@ impl Puppet {
                 self.record_now(outcome, fsm, table);
             }
             Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), forms.reference(to)),
+            Verb::ChangeNext(to) => fsm.change_state_next(forms.reference(to)),
             Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), Origin::Own),
             Verb::Sleep(Wait::ForEver) => fsm.sleep(),
             Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),

@@ -17,6 +17,7 @@ mod machine_member;
 mod message_order;
 mod messages_to_oneself;
 mod mock;
+mod next;
 mod panics;
 mod paths;
 mod play;

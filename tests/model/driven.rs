@@ -113,6 +113,7 @@ impl Puppet {
                 self.record_now(outcome, fsm);
             }
             Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), reference(to)),
+            Verb::ChangeNext(to) => fsm.change_state_next(reference(to)),
             Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), ()),
             Verb::Sleep(Wait::ForEver) => fsm.sleep(),
             Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
@@ -384,6 +385,7 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
                 Verb::ChangeAfter(wait, to) => {
                     Some(machine.change_state_after(puppet, wait.seconds(), reference(to), table))
                 }
+                Verb::ChangeNext(to) => Some(machine.change_state_next(puppet, reference(to), table)),
                 Verb::SendAfter(wait) => Some(machine.send_after(puppet, wait.seconds(), (), table)),
                 Verb::Sleep(wait) => {
                     match wait {

@@ -216,18 +216,19 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     }
 
     fn wait(&mut self, nth: usize, seconds: f64, awaited: Awaited<T>) -> bool {
-        let may_end_tick = matches!(awaited, Awaited::Wake | Awaited::Change(_));
+        let may_end_tick = !matches!(awaited, Awaited::Note(_));
         let Some(slot) = self.slot(nth).filter(|&slot| self.may_wait(slot, may_end_tick)) else { return false };
+        let scope = if matches!(awaited, Awaited::Next(_)) { Scope::Current } else { self.scope };
         let until = match awaited {
             Awaited::Wake => Until::Awake,
-            Awaited::Change(to) => match self.number_of_singleton(to) {
+            Awaited::Change(to) | Awaited::Next(to) => match self.number_of_singleton(to) {
                 Some(number) => Until::Change(number),
                 None => return false,
             },
             Awaited::Note(note) => Until::Note(note),
         };
         let is_entry = matches!(self.phase, Phase::Enter(_));
-        self.ledger.asked.waits.add(Wait { slot, seconds, until, scope: self.scope, is_entry });
+        self.ledger.asked.waits.add(Wait { slot, seconds, until, scope, is_entry });
         // Further requests of the owner come after this one, so they cannot become movers.
         self.ledger.asked.close_up_to(slot);
         true

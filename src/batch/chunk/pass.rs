@@ -19,7 +19,7 @@ use crate::batch::rows::range::Rows;
 use crate::batch::wait::waiter::{Until, Waiter};
 use crate::machine::single::Single;
 use crate::machine::transition::tell_endless_sleep;
-use crate::machine::waiting::Scope;
+use crate::machine::waiting::{AT_ONCE, Scope};
 use crate::owner::{self, Owner};
 use crate::span::due_after;
 use crate::state::{Mover, StateRef};
@@ -148,14 +148,15 @@ impl<T: Owner> Pass<T> {
         let Some(now) = now.filter(|now| !now.is_nan()) else { return waits.clear() };
         for &Wait { slot, mut seconds, until, scope, .. } in waits.iter() {
             let owner = &owners[slot];
-            if seconds.is_nan() || seconds < 0.0 {
+            let is_next = scope == Scope::Current;
+            if !is_next && (seconds.is_nan() || seconds < 0.0) {
                 let then = until.then(rows.states());
                 let what = then.as_ref().map_or(&"sleep" as &dyn fmt::Display, |then| then);
                 let asked_in = rows.known().state().as_option();
                 seconds = panic.catch(|| Single::seconds(seconds, what, owner, asked_in)).unwrap_or(0.0);
             }
             let key = rows.key(slot);
-            let at = due_after(seconds, now);
+            let at = if is_next { AT_ONCE } else { due_after(seconds, now) };
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
                 let mover = Mover::find(movers, slot);
                 let current = mover.map_or(rows.bucket, Mover::target);

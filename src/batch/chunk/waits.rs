@@ -9,7 +9,7 @@ use crate::batch::known::slots::CHUNK;
 use crate::batch::known::states::States;
 use crate::batch::wait::waiter::Until;
 use crate::fsm::Request;
-use crate::machine::waiting::{MOST_FEW, Scope};
+use crate::machine::waiting::{MOST_FEW, Scope, Then};
 use crate::owner::Owner;
 
 /// A wait that the owner at a slot requests.
@@ -29,15 +29,17 @@ impl Wait {
     /// Returns the request in the form that a machine takes.
     fn request<T: Owner>(self, states: &States<T>) -> Request<T> {
         match self.until.then(states) {
+            Some(Then::Change(to)) if self.scope == Scope::Current => Request::next(to),
             Some(then) => Request::after(self.seconds, then),
             None => Request::Sleep(self.seconds),
         }
     }
 
-    /// Returns whether the state that requested the wait has been left by a change that leaves all but the outermost `kept`
-    /// states that were active before.
+    /// Returns whether the wait has ended with a change that leaves all but the outermost `kept` states that were active before.
+    /// `usize::MAX` stands for no change.
     fn is_over(&self, kept: usize) -> bool {
-        !self.is_entry && self.scope.ends_with(kept)
+        let is_changed = kept < usize::MAX;
+        is_changed && !self.is_entry && self.scope.ends_with(kept)
     }
 }
 

@@ -197,7 +197,7 @@ impl<T: Owner> Store<T> {
     fn wait(&mut self, waiter: Waiter) {
         let Waiter { key, at, until, scope } = waiter;
         if !self.timers.are_beside(key) && self.timers.has_room(key) {
-            return self.timers.wait(waiter);
+            return self.timers.wait(waiter, &mut self.discarded);
         }
         let then = until.then(&self.states);
         self.file_beside(key, |waiting| match then {

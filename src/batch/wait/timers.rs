@@ -48,6 +48,7 @@ pub(crate) const MOST_NUMBERS: u32 = NUMBER;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
 /// Scopes above the 65 possible depths.
+const CURRENT: u32 = 124;
 const MACHINE: u32 = 125;
 const WAKE: u32 = 126;
 const LOOK: u32 = 127;
@@ -56,6 +57,7 @@ impl WheelEntry {
     fn bits(self) -> u32 {
         let scope = |scope| match scope {
             Scope::State(depth) => u32::from(depth) << SCOPE_SHIFT,
+            Scope::Current => CURRENT << SCOPE_SHIFT,
             Scope::Machine | Scope::Left => MACHINE << SCOPE_SHIFT,
         };
         match self {
@@ -70,6 +72,7 @@ impl WheelEntry {
         let scope = match bits >> SCOPE_SHIFT {
             WAKE => return Self::Wake,
             LOOK => return Self::Look,
+            CURRENT => Scope::Current,
             MACHINE => Scope::Machine,
             depth => Scope::state(depth as usize),
         };
@@ -79,12 +82,17 @@ impl WheelEntry {
         }
     }
 
+    /// Returns the scope of the timer. `None` if the entry is no timer.
+    fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Change(scope, _) | Self::Kept(scope, _) => Some(scope),
+            Self::Wake | Self::Look => None,
+        }
+    }
+
     /// Returns whether a change that leaves all but the outermost `kept` active states ends this entry.
     fn ends_with(self, kept: usize) -> bool {
-        match self {
-            Self::Change(scope, _) | Self::Kept(scope, _) => scope.ends_with(kept),
-            Self::Wake | Self::Look => true,
-        }
+        self.scope().is_none_or(|scope| scope.ends_with(kept))
     }
 }
 
@@ -163,11 +171,16 @@ impl<T: Owner> Timers<T> {
         self.wheel.has(key.index())
     }
 
-    /// Adds a wait to an owner.
-    pub(crate) fn wait(&mut self, Waiter { key, at, until, scope }: Waiter) {
+    /// Adds a wait to an owner. A change in the next tick replaces the change that was requested for it before.
+    pub(crate) fn wait(&mut self, Waiter { key, at, until, scope }: Waiter, discarded: &mut Discarded<T>) {
         match until {
             Until::Awake => self.set(key, at, WheelEntry::Wake),
-            Until::Change(number) => self.set(key, at, WheelEntry::Change(scope, number)),
+            Until::Change(number) => {
+                if scope == Scope::Current {
+                    self.remove_if(key, |entry| entry.scope() == Some(Scope::Current), discarded);
+                }
+                self.set(key, at, WheelEntry::Change(scope, number));
+            }
             Until::Note(note) => {
                 if let Some(place) = self.place_of(key, scope, note.key) {
                     self.kept.list[place as usize] = Some(Then::Note(note));
@@ -221,7 +234,7 @@ impl<T: Owner> Timers<T> {
     /// `depth`.
     pub(crate) fn are_of(&self, key: Key, depth: usize) -> bool {
         let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| WheelEntry::of(bits));
-        nodes.all(|node| matches!(node, WheelEntry::Wake | WheelEntry::Look) || !node.ends_with(depth))
+        nodes.all(|node| matches!(node.scope(), None | Some(Scope::Current)) || !node.ends_with(depth))
     }
 
     /// Replaces the entries of an owner in the wheel by those of `waiting`. Takes the timers out of `waiting`, unless there are

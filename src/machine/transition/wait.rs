@@ -8,7 +8,7 @@ use log::{debug, warn};
 use crate::change::NameOf;
 use crate::fsm::{Order, Request};
 use crate::machine::single::Single;
-use crate::machine::waiting::{After, NextWake, Scope, Then, Timer};
+use crate::machine::waiting::{AT_ONCE, After, NextWake, Scope, Then, Timer};
 use crate::owner::{Label, Owner, now};
 use crate::span::due_after;
 use crate::state::StateRef;
@@ -54,11 +54,14 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn set_timer(&mut self, after: &After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
         let After { seconds, scope, ref then } = *after;
         if scope == Scope::Left {
-            debug!(target: "demeanor", "{}: {then} after {seconds} s is dropped at once: its state has been left", Label(owner));
+            debug!(target: "demeanor", "{}: {after} is dropped at once: its state has been left", Label(owner));
             return false;
         }
-        let seconds = Self::seconds(seconds, then, owner, self.seat.current.as_option());
-        let due = due_after(seconds, now::<T>(cx));
+        let due = if after.is_next() {
+            AT_ONCE
+        } else {
+            due_after(Self::seconds(seconds, then, owner, self.seat.current.as_option()), now::<T>(cx))
+        };
         if due < f64::INFINITY || then.is_note() {
             self.seat.rare_mut().waiting.set(Timer { due, scope, then: then.clone() });
             self.is_touched = true;

@@ -68,7 +68,7 @@ impl<T: Owner> TimerList<T> {
     }
 
     /// Takes out the timers that end with a change that keeps only the outermost `kept` active states, in the order in which
-    /// they were set.
+    /// they were set. With `usize::MAX`, only the change for the next tick ends.
     pub(crate) fn end(&mut self, kept: usize) -> Timers<T> {
         match &mut self.index {
             None => self.take_if(|timer| timer.scope.ends_with(kept)),
@@ -242,7 +242,7 @@ impl Index {
     /// ascending order.
     fn end(&mut self, kept: usize) -> Vec<usize> {
         let mut ended = Vec::new();
-        let rank = Scope::state(kept).rank();
+        let rank = if kept == usize::MAX { Scope::Current } else { Scope::state(kept) }.rank();
         while self.notes.last_key_value().is_some_and(|((by, _), _)| *by >= rank) {
             ended.extend(self.notes.pop_last().map(|(_, nth)| nth));
         }

@@ -53,6 +53,12 @@ corners! {
     Replaced,
     ReplacedBesideAMessage,
     Cleared,
+    /// Rule 36: a change requested for the next tick was made, replaced another one, was dropped by a change, or stood still under a
+    /// push.
+    Next,
+    NextAskedAgain,
+    NextDropped,
+    NextStoodStill,
     /// Rule 14: a state was not offered a message that it would have been.
     LeftBeforeItsTurn,
     /// Rule 15.

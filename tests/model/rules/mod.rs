@@ -31,6 +31,8 @@ pub(crate) struct Machine<W> {
     last_stay: Stay,
     /// Rule 25: the running timers, in the order in which they were set.
     pub(crate) timers: Vec<Timer<W>>,
+    /// Rule 36: the target of the change that is made at the beginning of the next tick.
+    pub(crate) next: Option<Id>,
     /// Rule 25: the state whose callback is running. `None` for the global state, or if no callback is running.
     pub(crate) asking: Option<(Id, Stay)>,
     /// Rule 26: until when the machine sleeps, if it does.
@@ -72,6 +74,8 @@ struct Suspended<W> {
     times: BTreeMap<Id, i64>,
     /// Each timer with the seconds that remain.
     timers: Vec<Timer<W>>,
+    /// Rule 36.
+    next: Option<Id>,
 }
 
 /// The number of one stay in a state, from an entry to the next exit, or from a resume to the next push.
@@ -110,6 +114,8 @@ pub(crate) struct Entry {
     state: Id,
     at: i64,
     stay: Option<Stay>,
+    /// Rule 36: the change in the next tick that the state gets back.
+    next: Option<Id>,
 }
 
 /// One change: its two states and its cause.
@@ -334,6 +340,13 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.is_due_to_sleep = true;
             return Ok(true);
         }
+        // Rule 36.
+        if let Request::Verb(Verb::ChangeNext(to)) = request {
+            if self.next.replace(to).is_some() {
+                self.corners.insert(Corner::NextAskedAgain);
+            }
+            return Ok(true);
+        }
         // Rule 13.
         if self.carried_out == 64 {
             let is_message = matches!(request, Request::Tell(_));
@@ -445,7 +458,8 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         let times = old.iter().map(|state| (*state, self.time_in(*state))).collect();
         let waiting = self.suspend_timers(exact(now));
         self.stays.clear();
-        let suspended = Suspended { current: self.current, times, timers: waiting };
+        let next = self.suspend_next();
+        let suspended = Suspended { current: self.current, times, timers: waiting, next };
         self.stack.push(suspended);
         self.entered_at.clear();
         self.leave_timers();
@@ -468,7 +482,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             return Ok(false);
         }
         self.leave_all(&old, Callback::Exit, change.to)?;
-        let Suspended { times, timers, .. } = self.stack.pop().expect("it was there");
+        let Suspended { times, timers, next, .. } = self.stack.pop().expect("it was there");
         if times.values().any(|time| *time > 0) {
             self.corners.insert(Corner::TimeWentOn);
         }
@@ -478,9 +492,12 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         // Rule 18: it counts as entered later. For a callback that has been running since before the push, it is another stay.
         let now = self.now();
         let mut entries = self.entries(&new);
-        for Entry { state, at, stay } in &mut entries {
+        for Entry { state, at, stay, .. } in &mut entries {
             self.last_stay += 1;
             (*at, *stay) = (now - times[state], Some(self.last_stay));
+        }
+        if let Some(innermost) = entries.last_mut() {
+            innermost.next = next;
         }
         // Rule 25: its timers continue, after the running ones, each with its state.
         let now = self.now_exact();
@@ -535,7 +552,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     /// Returns how states are entered now.
     fn entries(&self, states: &[Id]) -> Vec<Entry> {
         let at = self.now();
-        states.iter().map(|state| Entry { state: *state, at, stay: None }).collect()
+        states.iter().map(|state| Entry { state: *state, at, stay: None, next: None }).collect()
     }
 
     /// Rule 5: sets the current state, and tells the owner. Rule 22: if that panics, the outermost state counts as entered.
@@ -554,7 +571,10 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         Ok(true)
     }
 
-    fn be_in(&mut self, Entry { state, at, stay }: Entry) {
+    fn be_in(&mut self, Entry { state, at, stay, next }: Entry) {
+        if next.is_some() {
+            self.next = next;
+        }
         self.current = Some(state);
         self.entered_at.insert(state, at);
         self.stays.extend(stay.map(|stay| (state, stay)));
@@ -659,6 +679,12 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         }
         if due.len() > 1 {
             self.corners.insert(Corner::DueTogether);
+        }
+        // Rule 36.
+        if let Some(to) = self.next.take() {
+            self.corners.insert(Corner::Next);
+            self.wake(Corner::WokeByATimer);
+            self.requests.push_back(Request::Verb(Verb::Change(to)));
         }
         self.requests.extend(due.into_iter().map(Request::Due));
         self.settle()

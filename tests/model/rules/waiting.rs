@@ -1,7 +1,7 @@
 //! Waiting, rules 25 and 26: timers are a list, and each tick checks whether a sleeping machine's time has come.
 
 use super::corner::Corner;
-use super::program::Id;
+use super::program::{Id, Verb};
 use super::{Machine, Request, Stay, Timer, time};
 
 impl<W: Copy> Machine<W> {
@@ -21,8 +21,7 @@ impl<W: Copy> Machine<W> {
     }
 
     /// Wakes the machine after the active states have changed, and ends the timers of states that are no longer active (rules
-    /// 25, 26).
-    /// 26).
+    /// 25, 26). Drops the change for the next tick (rule 36).
     pub(super) fn leave_timers(&mut self) {
         self.wake(Corner::WokeByAChange);
         if self.wanted.take().is_some() {
@@ -33,9 +32,13 @@ impl<W: Copy> Machine<W> {
         let before = (self.timers.len(), self.requests.len());
         self.timers.retain(goes_on);
         self.requests.retain(|request| match request {
-            Request::Verb(_) | Request::Tell(_) => true,
+            Request::Verb(verb) => !matches!(verb, Verb::ChangeNext(_)),
+            Request::Tell(_) => true,
             Request::After(timer) | Request::Due(timer) => goes_on(timer),
         });
+        if self.next.take().is_some() {
+            self.corners.insert(Corner::NextDropped);
+        }
         if self.timers.len() < before.0 {
             self.corners.insert(Corner::EndedWithItsState);
         } else if self.timers.iter().any(|timer| timer.of.is_some()) {
@@ -44,6 +47,20 @@ impl<W: Copy> Machine<W> {
         if self.requests.len() < before.1 {
             self.corners.insert(Corner::EndedInTheQueue);
         }
+    }
+
+    /// Rule 36: takes out the change for the next tick that was requested last, also one whose turn in the queue has not come.
+    pub(super) fn suspend_next(&mut self) -> Option<Id> {
+        let in_line = self.requests.iter().rev().find_map(|request| match request {
+            Request::Verb(Verb::ChangeNext(to)) => Some(*to),
+            _ => None,
+        });
+        let next = in_line.or(self.next);
+        self.next = None;
+        if next.is_some() {
+            self.corners.insert(Corner::NextStoodStill);
+        }
+        next
     }
 
     /// Returns the current stay in an active state.
