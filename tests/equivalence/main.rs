@@ -184,6 +184,7 @@ fn the_scripts_reach_every_corner_of_a_batch() {
             intricate.new_tree(&mut runner).expect("nothing is filtered out").current(),
             plain.new_tree(&mut runner).expect("nothing is filtered out").current(),
         ] {
+            std::fs::write("/tmp/w/script.txt", format!("{script:#?}")).unwrap();
             let reached = run(&script, Way::Update).corners;
             missing.retain(|corner| !reached.contains(corner));
         }

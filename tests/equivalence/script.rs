@@ -22,6 +22,7 @@ impl Script {
         let lines = self.program.lines.iter_mut().flat_map(|line| &mut line.verbs);
         let deeds = self.deeds.iter_mut().flat_map(|deed| match deed {
             Deed::To(_, Act::With(verbs)) => &mut verbs[..],
+            Deed::To(_, Act::Verb(verb)) => std::slice::from_mut(verb),
             _ => &mut [],
         });
         lines.chain(deeds).for_each(|verb| *verb = change(*verb));

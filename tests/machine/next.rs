@@ -116,6 +116,13 @@ fn changes_in_the_next_tick() {
         update => A -> B (change), refused by B.can_enter; A.update
         update => A.update
 
+        # a_change_asked_for_the_next_tick_waits_for_its_turn_in_the_queue (rules 10 and 36)
+        in A; handling A
+        A.update: next B; requests; hear-ahead hit is done; requests; hear hit is done; requests
+        A.hit: requests
+        update => A.update; some wait; A.hit; some wait; none waits; A.hit; none waits; none waits
+        update => A.exit; A -> B (change); B.enter; B.update
+
         # a_change_in_the_next_tick_wakes_a_sleeper_even_if_it_is_refused (rules 26 and 36)
         in A; refusing B.can_enter
         A.update: sleep; next B

@@ -42,6 +42,18 @@ fn replacing() {
         A.hit: replace C
         update => A.update; A.hit; A.exit; A -> C (change); C.enter; rest of A.update
 
+        # what_is_ensured_waits_behind_what_is_ahead (rules 11 and 24)
+        in A; handling A
+        A.update: ensure A; requests; hear-ahead hit is done; ahead B is done
+        A.hit: requests
+        update => A.update; some wait; A.hit; some wait; A.exit; A -> B (change); B.enter
+
+        # a_state_that_is_ensured_and_then_left_ahead_is_entered_again (rules 11 and 24)
+        in Stove
+        Stove.update, 1x: ensure House; ahead A is done
+        update => House.update; Kitchen.update; Stove.update; Stove.exit; Kitchen.exit; House.exit; Stove -> A (change)
+            A.enter; A.exit; A -> House (change); House.enter
+
         # a_replacement_in_enter_replaces_what_was_asked_for_before (rules 12 and 37)
         in A
         A.update: change B; change C; send hit

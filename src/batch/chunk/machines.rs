@@ -73,8 +73,12 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
     /// Converts a request to a mover, if the request can be carried out in bulk. The owner must have made no other request.
     fn mover(&mut self, slot: usize, request: &Request<T>) -> Option<Mover> {
         let known = self.rows.known();
+        if let Request::Ensure(to) = request {
+            if let Some(depth) = known.path().position(|active| active == to) {
+                return u32::try_from(depth).ok().map(|depth| Mover::new(slot, Kind::Nothing, depth));
+            }
+        }
         let (kind, target) = match request {
-            Request::Ensure(to) if known.path().any(|active| active == to) => (Kind::Nothing, self.rows.bucket),
             _ if !known.is_bulk => return None,
             Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.innermost_of(to)?),
             Request::ChangeSingleton(to) => (Kind::Change, self.innermost_of(&StateRef::from(*to))?),
@@ -88,7 +92,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::Due(_)
             | Request::Sleep(_) => return None,
         };
-        (kind == Kind::Nothing || self.rows.states().get(target).is_bulk).then(|| Mover::new(slot, kind, target))
+        self.rows.states().get(target).is_bulk.then(|| Mover::new(slot, kind, target))
     }
 
     /// Returns the number of the state in which a change to `to` ends, if the change can be made in bulk.

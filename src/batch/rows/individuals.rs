@@ -61,7 +61,8 @@ impl<T: Owner> Individual<T> {
             Kind::Change => Request::change(target()),
             Kind::Force => Request::Force(target()),
             Kind::Revert => Request::Revert,
-            Kind::Nothing => return,
+            // The state is no longer active if an immediate change has been made ahead of the request.
+            Kind::Nothing => Request::Ensure(rows.known().at(mover.target() as usize).clone()),
         });
     }
 
