@@ -91,7 +91,7 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "ahead" => expect(fsm.change_state_ahead(actor, to(), time)),
         "hear-ahead" => expect(fsm.send_ahead(actor, &what, time)),
         "hear" => expect(fsm.send_now(actor, &what, time)),
-        "next" => fsm.change_state_next(to()),
+        "change-next" => fsm.change_state_next(to()),
         "sleep" if rest.is_empty() => fsm.sleep(),
         "sleep" => fsm.sleep_for(number(rest)),
         "after" => match split(split(rest).1) {
@@ -413,7 +413,7 @@ impl Player {
                 actor.note(if done { "handled" } else { "not handled" });
             }),
             "change" => each!(self, change_state(to()), note),
-            "next" => each!(self, change_state_next(to()), note),
+            "change-next" => each!(self, change_state_next(to()), note),
             "ensure" => each!(self, ensure_state(to()), note),
             "force" => each!(self, force_state(to()), note),
             "revert" => each!(self, revert_state(), note),
