@@ -73,6 +73,7 @@
 //! | `resume_state(&Patrol)` | a change to the state inside `Patrol` that was active last |
 //! | `send(message)` | a message to the owner itself |
 //! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | such a change or message after 2.5 seconds |
+//! | `change_state_next(&Patrol)` | such a change at the beginning of the next tick |
 //! | `sleep()`, `sleep_for(2.5)` | no updates until something wakes the machine, or for at most 2.5 seconds |
 //!
 //! A request is carried out when the callback has returned. Several requests are carried out in the order in which they

@@ -128,8 +128,6 @@ pub struct SavedTimer {
 pub enum SavedThen {
     /// The machine changes to the state with this number.
     Change(u32),
-    /// The machine changes to the state with this number in its next tick, unless it changes before. `due` and `depth` are not used.
-    Next(u32),
     /// The machine offers its states a message. This is the message, in RON.
     Send(String),
     /// A state of a definition has its turn. Values from earlier versions contain this. It is read but not written, because
@@ -145,6 +143,10 @@ pub enum SavedThen {
         /// The number. Not every kind of number is a time in seconds.
         number: Seconds,
     },
+    // A new variant comes last, because some formats write a variant as a number.
+    /// The machine changes to the state with this number in its next tick, unless it changes before. `due` and `depth` are not
+    /// used.
+    Next(u32),
 }
 
 /// The meaning of a number that a state of a definition stores.

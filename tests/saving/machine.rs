@@ -1,6 +1,6 @@
 //! One machine, and one agent.
 
-use demeanor::save::{SavedState, SavedThen};
+use demeanor::save::{Missing, SavedState, SavedThen};
 use demeanor::{NextWake, Owner, SaveError, SavedMachine, State, StateBook, StateMachine, StateRef};
 
 use crate::barracks::{Aim, Combat, Flee, Guard, Idle, Nap, Patrol, Shoot, Stunned, Told, book, patrol};
@@ -160,6 +160,40 @@ fn the_global_is_set_again_and_its_timers_go_on() {
     loaded.set_global(&Alert);
     loaded.update(&mut guard, &mut 1.0);
     assert!(loaded.is_in_state(&Flee));
+}
+
+#[test]
+fn a_change_in_the_next_tick_is_made_after_loading_in_any_format() {
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    machine.change_state_next(&mut guard, &Combat, &mut 1.0);
+    machine.push_state(&mut guard, &Stunned, &mut 1.0);
+    machine.change_state_next(&mut guard, &Flee, &mut 1.0);
+    let saved = machine.save(&book(), 1.0).unwrap();
+    let text: SavedMachine = serde_json::from_str(&serde_json::to_string(&saved).unwrap()).unwrap();
+    let bytes: SavedMachine = postcard::from_bytes(&postcard::to_allocvec(&saved).unwrap()).unwrap();
+    for saved in [saved, text, bytes] {
+        let mut loaded = book().load(saved.clone(), 50.0).unwrap();
+        assert_eq!(loaded.next_wake(), NextWake::EveryTick);
+        loaded.update(&mut guard, &mut 50.0);
+        assert!(loaded.is_in_state(&Flee));
+
+        let mut loaded = book().load(saved, 50.0).unwrap();
+        loaded.pop_state(&mut guard, &mut 50.0);
+        assert!(loaded.is_in_state(&Idle));
+        loaded.update(&mut guard, &mut 50.0);
+        assert!(loaded.is_in_state(&Combat));
+    }
+}
+
+#[test]
+fn a_change_in_the_next_tick_is_dropped_if_its_state_no_longer_exists() {
+    let mut machine = StateMachine::<Guard>::new(&Nap);
+    machine.change_state_next(&mut Guard::default(), &Flee, &mut 0.0);
+    let saved = machine.save(&book(), 0.0).unwrap();
+    let fewer = StateBook::new().with(&Flee).with(&Idle).on_missing(|_| Missing::Place((&Idle).into()));
+    let mut loaded = fewer.load(saved, 0.0).unwrap();
+    loaded.update(&mut Guard::default(), &mut 0.0);
+    assert!(loaded.is_in_state(&Idle));
 }
 
 #[test]
