@@ -440,7 +440,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         let to = to.into_state();
         let is_noted = to.as_singleton().is_some_and(|to| self.machines.wait(self.nth, AT_ONCE, Awaited::Next(to)));
         if !is_noted {
-            self.ask(Request::next(to));
+            self.ask(Request::Next(to));
         }
     }
 
@@ -1150,6 +1150,8 @@ pub(crate) enum Request<T: Owner> {
     Send(Box<T::Message>),
     /// A timer to set, or a number to store.
     After(Box<After<T>>),
+    /// A change in the next tick.
+    Next(StateRef<T>),
     /// The request of a timer that is due.
     Due(Box<Timer<T>>),
     /// Sleep for a number of seconds.
@@ -1165,11 +1167,6 @@ impl<T: Owner> Request<T> {
         }
     }
 
-    /// Creates a request for a change in the next tick.
-    pub(crate) fn next(to: StateRef<T>) -> Self {
-        Self::After(Box::new(After { seconds: AT_ONCE, scope: Scope::Current, then: Then::Change(to) }))
-    }
-
     /// Creates a request for a timer.
     pub(crate) fn after(seconds: f64, then: Then<T>) -> Self {
         Self::After(Box::new(After { seconds, scope: Scope::Machine, then }))
@@ -1178,16 +1175,14 @@ impl<T: Owner> Request<T> {
     /// Returns the request as made by a callback with this scope. Only a request for a timer stores the scope.
     pub(crate) fn of(mut self, scope: Scope) -> Self {
         if let Self::After(after) = &mut self {
-            if !after.is_next() {
-                after.scope = scope;
-            }
+            after.scope = scope;
         }
         self
     }
 
     /// Returns whether it is a request for a change that does not come from a timer.
     pub(crate) fn is_change(&self) -> bool {
-        !matches!(self, Self::Send(_) | Self::After(_) | Self::Due(_) | Self::Sleep(_))
+        !matches!(self, Self::Send(_) | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_))
     }
 
     /// Returns whether it stores a number for a state. Only states from files make such requests.
@@ -1195,11 +1190,13 @@ impl<T: Owner> Request<T> {
         matches!(self, Self::After(after) if after.then.is_note())
     }
 
-    /// Returns whether it belongs to a timer that ends with a change that keeps only the outermost `kept` active states.
+    /// Returns whether it is a timer, or a change in the next tick, that ends with a change that keeps only the outermost `kept`
+    /// active states.
     pub(crate) fn ends_with(&self, kept: usize) -> bool {
         match self {
             Self::After(after) => after.scope.ends_with(kept),
             Self::Due(timer) => timer.scope.ends_with(kept),
+            Self::Next(_) => true,
             _ => false,
         }
     }
@@ -1225,7 +1222,8 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Ensure(to) => write!(f, "ensure of {to}"),
             Self::Revert | Self::Pop => write!(f, "{cause}"),
             Self::Send(_) => f.write_str("message to oneself"),
-            Self::After(after) => after.fmt(f),
+            Self::After(after) => write!(f, "{} after {} s", after.then, after.seconds),
+            Self::Next(to) => write!(f, "{cause} to {to} in the next tick"),
             Self::Due(timer) => write!(f, "{}", timer.then),
             Self::Sleep(_) => f.write_str("sleep"),
         }

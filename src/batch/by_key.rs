@@ -369,7 +369,7 @@ impl<T: Owner> Batch<T> {
     /// Requests a change of an owner at the beginning of its next tick. Returns `false` for a stale key. See
     /// [`StateMachine::change_state_next`].
     pub fn change_state_next(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::next(to.into_state()), cx)
+        self.execute(key, &Request::Next(to.into_state()), cx)
     }
 
     /// Sets a timer that offers a message to an owner's machine after a number of seconds. Returns `false` for a stale key. See

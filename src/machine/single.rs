@@ -7,7 +7,7 @@ use core::mem;
 use super::idle::Quiet;
 use super::observer::Observer;
 use super::seat::{Seat, SeatLoan};
-use super::waiting::{AT_ONCE, Scope, Timer, Timers};
+use super::waiting::{Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
 use crate::owner::{Owner, now};
 use crate::span::due_after;
@@ -295,15 +295,16 @@ impl<T: Owner> Requests<T> {
             let timer = match request {
                 Request::After(after) => {
                     // Negative seconds and NaN count as 0.
-                    let due = if after.is_next() { AT_ONCE } else { due_after(after.seconds, 0.0).max(0.0) };
+                    let due = due_after(after.seconds, 0.0).max(0.0);
                     Timer { due, scope: after.scope, then: after.then }
+                }
+                Request::Next(to) => {
+                    timers.retain(|timer| timer.scope != Scope::Current);
+                    Timer::next(to)
                 }
                 Request::Due(timer) => Timer { due: 0.0, ..*timer },
                 _ => continue,
             };
-            if timer.scope == Scope::Current {
-                timers.retain(|timer| timer.scope != Scope::Current);
-            }
             // A timer of infinite seconds is never due.
             if timer.scope != Scope::Left && (timer.due < f64::INFINITY || timer.then.is_note()) {
                 timers.push(timer);
@@ -311,9 +312,9 @@ impl<T: Owner> Requests<T> {
         }
     }
 
-    /// Returns whether any request may lead to a change. Setting a timer and sleep do not.
+    /// Returns whether any request may lead to a change in this tick. Setting a timer and sleep do not.
     pub(crate) fn ask_for_change(&self) -> bool {
-        self.any(|request| !matches!(request, Request::After(_) | Request::Sleep(_)))
+        self.any(|request| !matches!(request, Request::After(_) | Request::Next(_) | Request::Sleep(_)))
     }
 
     fn any(&self, is_one: impl Fn(&Request<T>) -> bool) -> bool {

@@ -841,7 +841,7 @@ impl<T: Owner> MachineMut<'_, T> {
 
     /// Does what [`StateMachine::change_state_next`](crate::StateMachine::change_state_next) does. Returns `true`.
     pub fn change_state_next(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(&Request::next(to.into_state()), owner, cx)
+        self.execute(&Request::Next(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::send_after`](crate::StateMachine::send_after) does. Returns `true`.

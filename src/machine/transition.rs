@@ -148,6 +148,7 @@ impl<T: Owner> Single<'_, T> {
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
             Request::Send(message) => self.offer_to_oneself(message, owner, cx),
             Request::After(after) => self.set_timer(after, owner, cx),
+            Request::Next(to) => self.set_next(to),
             Request::Due(timer) => self.carry_out_timer(timer, owner, cx),
             Request::Sleep(_) => {
                 // The machine falls asleep when all requests of the callback are carried out.

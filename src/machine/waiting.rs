@@ -220,22 +220,6 @@ pub(crate) struct After<T: Owner> {
     pub(crate) then: Then<T>,
 }
 
-impl<T: Owner> After<T> {
-    /// Returns whether it is a change in the next tick, rather than after a number of seconds.
-    pub(crate) fn is_next(&self) -> bool {
-        self.scope == Scope::Current
-    }
-}
-
-impl<T: Owner> fmt::Display for After<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_next() {
-            return write!(f, "{} in the next tick", self.then);
-        }
-        write!(f, "{} after {} s", self.then, self.seconds)
-    }
-}
-
 /// When a change that is requested for the next tick is due, in seconds: before everything else (rule 36).
 pub(crate) const AT_ONCE: f64 = f64::NEG_INFINITY;
 
@@ -245,6 +229,13 @@ pub(crate) struct Timer<T: Owner> {
     pub(crate) due: f64,
     pub(crate) scope: Scope,
     pub(crate) then: Then<T>,
+}
+
+impl<T: Owner> Timer<T> {
+    /// Creates the timer of a change in the next tick (rule 36).
+    pub(crate) fn next(to: StateRef<T>) -> Self {
+        Self { due: AT_ONCE, scope: Scope::Current, then: Then::Change(to) }
+    }
 }
 
 impl<T: Owner> Clone for Timer<T> {

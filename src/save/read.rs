@@ -14,7 +14,7 @@ use super::error::LoadError;
 use super::seconds::Seconds;
 use crate::fsm::{NEVER, time_or_zero};
 use crate::machine::seat::{DEEPEST, MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
-use crate::machine::waiting::{AT_ONCE, Note, Scope, Then, Timer, Timers};
+use crate::machine::waiting::{Note, Scope, Then, Timer, Timers};
 use crate::owner::{Owner, clock_time};
 use crate::state::StateRef;
 
@@ -326,8 +326,8 @@ impl<'b, T: Owner> Reader<'b, T> {
             }
             SavedThen::Change(to) => Then::Change(self.state(*to)?.state),
             SavedThen::Next(to) => {
-                let then = Then::Change(self.state(*to)?.state);
-                return Ok(scope.map(|scope| Timer { due: AT_ONCE, scope, then }));
+                let timer = Timer::next(self.state(*to)?.state);
+                return Ok(scope.map(|_| timer));
             }
             SavedThen::Send(data) => {
                 let Some(messages) = &self.book.messages else {

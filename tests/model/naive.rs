@@ -159,7 +159,10 @@ impl Model {
     fn next_wake(&self) -> Wake {
         let is_updated = |state: &Id| !self.row(*state).is_passive;
         let is_awake = self.sleeps_until.is_none();
-        if self.global.iter().any(is_updated) || is_awake && self.path(self.current).iter().any(is_updated) {
+        if self.next.is_some()
+            || self.global.iter().any(is_updated)
+            || is_awake && self.path(self.current).iter().any(is_updated)
+        {
             return Wake::EveryTick;
         }
         let next = self.timers.iter().map(|timer| timer.due).chain(self.sleeps_until).fold(f64::INFINITY, f64::min);

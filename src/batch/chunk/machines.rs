@@ -89,6 +89,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::Resume(_)
             | Request::Send(_)
             | Request::After(_)
+            | Request::Next(_)
             | Request::Due(_)
             | Request::Sleep(_) => return None,
         };

@@ -29,7 +29,7 @@ impl Wait {
     /// Returns the request in the form that a machine takes.
     fn request<T: Owner>(self, states: &States<T>) -> Request<T> {
         match self.until.then(states) {
-            Some(Then::Change(to)) if self.scope == Scope::Current => Request::next(to),
+            Some(Then::Change(to)) if self.scope == Scope::Current => Request::Next(to),
             Some(then) => Request::after(self.seconds, then),
             None => Request::Sleep(self.seconds),
         }

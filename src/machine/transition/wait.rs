@@ -8,7 +8,7 @@ use log::{debug, warn};
 use crate::change::NameOf;
 use crate::fsm::{Order, Request};
 use crate::machine::single::Single;
-use crate::machine::waiting::{AT_ONCE, After, NextWake, Scope, Then, Timer};
+use crate::machine::waiting::{After, NextWake, Scope, Then, Timer};
 use crate::owner::{Label, Owner, now};
 use crate::span::due_after;
 use crate::state::StateRef;
@@ -32,7 +32,10 @@ impl<T: Owner> Single<'_, T> {
         waiting.wake();
         self.is_touched = true;
         for timer in due {
-            self.requests.push(Request::Due(Box::new(timer)));
+            self.requests.push(match timer {
+                Timer { scope: Scope::Current, then: Then::Change(to), .. } => Request::change(to),
+                timer => Request::Due(Box::new(timer)),
+            });
         }
         self.settle_callback(owner, cx);
     }
@@ -54,18 +57,22 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn set_timer(&mut self, after: &After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
         let After { seconds, scope, ref then } = *after;
         if scope == Scope::Left {
-            debug!(target: "demeanor", "{}: {after} is dropped at once: its state has been left", Label(owner));
+            debug!(target: "demeanor", "{}: {then} after {seconds} s is dropped at once: its state has been left", Label(owner));
             return false;
         }
-        let due = if after.is_next() {
-            AT_ONCE
-        } else {
-            due_after(Self::seconds(seconds, then, owner, self.seat.current.as_option()), now::<T>(cx))
-        };
+        let seconds = Self::seconds(seconds, then, owner, self.seat.current.as_option());
+        let due = due_after(seconds, now::<T>(cx));
         if due < f64::INFINITY || then.is_note() {
             self.seat.rare_mut().waiting.set(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
         }
+        true
+    }
+
+    /// Notes the change for the next tick (rule 36).
+    pub(super) fn set_next(&mut self, to: &StateRef<T>) -> bool {
+        self.seat.rare_mut().waiting.set(Timer::next(to.clone()));
+        self.is_touched = true;
         true
     }
 
