@@ -103,6 +103,9 @@ pub trait MachineCommands {
     /// carries it out (rule 25).
     fn change_state_after<T: EntityOwner>(&mut self, seconds: f64, to: impl IntoState<T>) -> &mut Self;
 
+    /// Requests a change to `to` at the beginning of the owner's next update (rule 36).
+    fn change_state_next<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self;
+
     /// Sets a timer of the machine: when the owner's clock has advanced by `seconds`, it sends a message.
     fn send_after<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self;
 
@@ -180,6 +183,13 @@ impl MachineCommands for EntityCommands<'_> {
         let to = to.into_state();
         queue(self, "change_state_after", move |machine, owner, cx| {
             machine.change_state_after(owner, seconds, to, cx);
+        })
+    }
+
+    fn change_state_next<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self {
+        let to = to.into_state();
+        queue(self, "change_state_next", move |machine, owner, cx| {
+            machine.change_state_next(owner, to, cx);
         })
     }
 

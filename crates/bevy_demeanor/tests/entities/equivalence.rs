@@ -44,6 +44,7 @@ fn order() -> impl Strategy<Value = Order> {
         name().prop_map(Order::Send),
         name().prop_map(Order::SendNow),
         (seconds(), name()).prop_map(|(seconds, to)| Order::ChangeAfter(seconds, to)),
+        name().prop_map(Order::ChangeNext),
         (seconds(), name()).prop_map(|(seconds, told)| Order::SendAfter(seconds, told)),
         Just(Order::Sleep),
         seconds().prop_map(Order::SleepFor),
@@ -64,6 +65,7 @@ enum Deed {
     Pop,
     Send(StateName),
     ChangeAfter(f64, StateName),
+    ChangeNext(StateName),
     SendAfter(f64, StateName),
     Sleep,
     SleepFor(f64),
@@ -82,6 +84,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => Just(Deed::Pop),
         1 => name().prop_map(Deed::Send),
         1 => (seconds(), name()).prop_map(|(seconds, to)| Deed::ChangeAfter(seconds, to)),
+        1 => name().prop_map(Deed::ChangeNext),
         1 => (seconds(), name()).prop_map(|(seconds, told)| Deed::SendAfter(seconds, told)),
         1 => Just(Deed::Sleep),
         1 => seconds().prop_map(Deed::SleepFor),
@@ -147,6 +150,7 @@ fn in_bevy(script: &Script, plugin: StateMachinePlugin<Soldier>) -> Ticks {
             Deed::Pop => commands.pop_state::<Soldier>(),
             Deed::Send(told) => commands.send::<Soldier>(told),
             Deed::ChangeAfter(seconds, to) => commands.change_state_after(seconds, to.state()),
+            Deed::ChangeNext(to) => commands.change_state_next(to.state()),
             Deed::SendAfter(seconds, told) => commands.send_after::<Soldier>(seconds, told),
             Deed::Sleep => commands.sleep::<Soldier>(),
             Deed::SleepFor(seconds) => commands.sleep_for::<Soldier>(seconds),
@@ -184,6 +188,7 @@ fn alone(script: &Script) -> Ticks {
                 Deed::ChangeAfter(seconds, to) => {
                     machine.change_state_after(&mut owner, seconds, to.state(), cx);
                 }
+                Deed::ChangeNext(to) => _ = machine.change_state_next(&mut owner, to.state(), cx),
                 Deed::SendAfter(seconds, told) => _ = machine.send_after(&mut owner, seconds, told, cx),
                 Deed::Sleep => machine.sleep(),
                 Deed::SleepFor(seconds) => machine.sleep_for(&owner, seconds, cx),

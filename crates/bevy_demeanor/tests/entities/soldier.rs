@@ -48,6 +48,7 @@ pub(crate) enum Order {
     Send(StateName),
     SendNow(StateName),
     ChangeAfter(f64, StateName),
+    ChangeNext(StateName),
     SendAfter(f64, StateName),
     Sleep,
     SleepFor(f64),
@@ -135,6 +136,7 @@ pub(crate) fn obey(soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut C
             soldier.trace.push(format!("handled: {is_handled}"));
         }
         Order::ChangeAfter(seconds, to) => fsm.change_state_after(seconds, to.state()),
+        Order::ChangeNext(to) => fsm.change_state_next(to.state()),
         Order::SendAfter(seconds, told) => fsm.send_after(seconds, told),
         Order::Sleep => fsm.sleep(),
         Order::SleepFor(seconds) => fsm.sleep_for(seconds),
