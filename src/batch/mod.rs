@@ -576,7 +576,7 @@ pub struct ForeignGlobal<T: Owner> {
 impl<T: Owner> fmt::Display for ForeignGlobal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let batch_global = NameOf(self.batch_global.as_option());
-        write!(f, "the machine's global is {}, the batch's is {batch_global}", NameOf(self.machine.global()))
+        write!(f, "the machine's global is {}, the batch's is {batch_global}", NameOf(self.machine.global().as_ref()))
     }
 }
 

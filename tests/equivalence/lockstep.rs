@@ -300,7 +300,7 @@ impl Stage<'_> {
 
     fn with_global(&self, mut machine: StateMachine<Puppet>) -> StateMachine<Puppet> {
         if let Some(global) = self.batch.global() {
-            machine.set_global(global.clone());
+            machine.set_global(global);
         }
         machine
     }
@@ -363,7 +363,7 @@ impl Stage<'_> {
 
     fn rebuild(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        let global = batch.global().cloned();
+        let global = batch.global();
         if let Some(global) = global {
             self.batch.set_global(global);
         }
