@@ -3,6 +3,7 @@
 // This layer stands above `known`, `wait`, `rows` and `chunk`, which have folders here. It knows machines and the journal, but
 // neither files nor casts. The folder `save` belongs to the layer of saving, above this one.
 
+mod buckets;
 mod by_key;
 mod chunk;
 mod container;
@@ -22,6 +23,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
+pub use self::buckets::Bucket;
 use self::chunk::pass::Pass;
 pub use self::container::{Drain, Iter, IterMut, Keys};
 pub use self::known::key::Key;
