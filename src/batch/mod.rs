@@ -107,7 +107,8 @@ use crate::state::{IntoState, StateRef};
 /// owner's key, its previous state and, once a clock is used, the time at which it entered the state. A tick in which
 /// no owner changes state reads and writes the owners, and nothing else. A state becomes known when its first owner
 /// arrives, so there is no list of states to register. A shared state (an `Arc`) is forgotten when no owner is in it or
-/// can go back to it.
+/// can go back to it. [`buckets_mut`](Self::buckets_mut) lends the buckets to the game, for work of its own that depends on
+/// the state.
 ///
 /// A tick calls [`State::update_all`] once for a chunk of 2048 owners: one virtual call, inside which the state's own
 /// `update` is inlined into a loop. The requests are collected. Then the batch runs `exit` and `enter` for the owners

@@ -57,7 +57,7 @@ fn book() -> StateBook<Guard> {
         .within("bat", |book| book.with(&bat::Kind).with(&bat::Walk).with(&bat::Rest))
         .within("crab", |book| book.with(&crab::Kind).with(&crab::Walk).with(&crab::Rest))
         .with_owned::<Patrol>()
-        .within("far", |book| book.with_owned::<far::Patrol>())
+        .within("far", StateBook::with_owned::<far::Patrol>)
 }
 
 fn kind(number: u32) -> StateRef<Guard> {

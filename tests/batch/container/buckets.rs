@@ -100,7 +100,9 @@ fn threads_share_the_buckets_of_a_batch() {
     let (big, small): (Vec<_>, Vec<_>) = batch.buckets_mut().partition(|bucket| bucket.owners().len() > 1);
     let counts: Vec<_> = std::thread::scope(|scope| {
         let big: Vec<_> = big.into_iter().map(|bucket| scope.spawn(move || mark(bucket))).collect();
-        small.into_iter().for_each(|bucket| assert_eq!(mark(bucket), 1, "an owned state"));
+        for bucket in small {
+            assert_eq!(mark(bucket), 1, "an owned state");
+        }
         big.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
     });
     assert_eq!(counts, [100; 3]);
