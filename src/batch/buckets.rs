@@ -58,9 +58,9 @@ impl<T: Owner> Batch<T> {
     pub fn buckets_mut(&mut self) -> impl Iterator<Item = Bucket<'_, T>> {
         let Store { buckets, states, .. } = &mut self.store;
         let states = &*states;
-        states.order().iter().zip(in_order(buckets, states.order())).flat_map(|(&number, columns)| {
+        in_order(buckets, states.order()).flat_map(|(number, Columns { owners, tags, seats, .. })| {
             let known = states.get(number);
-            let Columns { owners, tags, seats, .. } = columns;
+            // The owners in owned states share a bucket here, although each of them has a state to itself.
             let len = if known.is_owned { 1 } else { owners.len().max(1) };
             let seats = seats.iter().map(Some).chain(iter::repeat(None));
             tags.chunks(len).zip(owners.chunks_mut(len)).zip(seats).map(|((tags, owners), seat)| match seat {
