@@ -764,8 +764,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Returns the state that runs beside every other state.
     #[must_use]
-    pub fn global(&self) -> Option<&StateRef<T>> {
-        self.machines.global().as_option()
+    pub fn global(&self) -> Option<StateRef<T>> {
+        self.machines.global().as_option().cloned()
     }
 
     /// Returns the innermost state that the change under way leads to: in the guards of the change, and in its `exit`,

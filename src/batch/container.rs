@@ -242,8 +242,8 @@ impl<'a, T: Owner> IntoIterator for &'a mut Batch<T> {
     fn into_iter(self) -> IterMut<'a, T> {
         let store = &mut self.store;
         let len = store.len();
-        let buckets = in_order(&mut store.buckets, store.states.order()).into_iter();
-        let rows = buckets.map(|Columns { tags, owners, .. }| tags.iter().zip(owners)).collect::<Vec<_>>();
+        let buckets = in_order(&mut store.buckets, store.states.order());
+        let rows = buckets.map(|(_, Columns { tags, owners, .. })| tags.iter().zip(owners)).collect::<Vec<_>>();
         IterMut { len, rows: rows.into_iter().flatten() }
     }
 }

@@ -3,6 +3,7 @@
 // This layer stands above `known`, `wait`, `rows` and `chunk`, which have folders here. It knows machines and the journal, but
 // neither files nor casts. The folder `save` belongs to the layer of saving, above this one.
 
+mod buckets;
 mod by_key;
 mod chunk;
 mod container;
@@ -22,6 +23,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
+pub use self::buckets::Bucket;
 use self::chunk::pass::Pass;
 pub use self::container::{Drain, Iter, IterMut, Keys};
 pub use self::known::key::Key;
@@ -105,7 +107,8 @@ use crate::state::{IntoState, StateRef};
 /// owner's key, its previous state and, once a clock is used, the time at which it entered the state. A tick in which
 /// no owner changes state reads and writes the owners, and nothing else. A state becomes known when its first owner
 /// arrives, so there is no list of states to register. A shared state (an `Arc`) is forgotten when no owner is in it or
-/// can go back to it.
+/// can go back to it. [`buckets_mut`](Self::buckets_mut) lends the buckets to the game, for work of its own that depends on
+/// the state.
 ///
 /// A tick calls [`State::update_all`] once for a chunk of 2048 owners: one virtual call, inside which the state's own
 /// `update` is inlined into a loop. The requests are collected. Then the batch runs `exit` and `enter` for the owners
@@ -576,7 +579,7 @@ pub struct ForeignGlobal<T: Owner> {
 impl<T: Owner> fmt::Display for ForeignGlobal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let batch_global = NameOf(self.batch_global.as_option());
-        write!(f, "the machine's global is {}, the batch's is {batch_global}", NameOf(self.machine.global()))
+        write!(f, "the machine's global is {}, the batch's is {batch_global}", NameOf(self.machine.global().as_ref()))
     }
 }
 

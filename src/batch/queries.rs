@@ -103,8 +103,8 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.global().is_none());
     /// ```
     #[must_use]
-    pub fn global(&self) -> Option<&StateRef<T>> {
-        self.store.global.state.as_option()
+    pub fn global(&self) -> Option<StateRef<T>> {
+        self.store.global.state.as_option().cloned()
     }
 
     /// Returns an owner's current state. `None` for a stale key, or when the owner has no state.
@@ -435,11 +435,12 @@ impl<T: Owner> Batch<T> {
         let place = self.store.places.get(key)?.get();
         let columns = &self.store.buckets[place.bucket as usize];
         let owner = columns.owners.get(place.slot())?;
+        let global = self.store.global.state.as_option();
         if let Some(seat) = columns.seats.get(place.slot()) {
-            return Some(MachineReport::new(owner, seat, self.global(), now));
+            return Some(MachineReport::new(owner, seat, global, now));
         }
         let mut seat = Seat::empty();
         self.store.row(place).copy(0, &mut seat);
-        Some(MachineReport::new(owner, &seat, self.global(), now))
+        Some(MachineReport::new(owner, &seat, global, now))
     }
 }

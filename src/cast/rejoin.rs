@@ -88,7 +88,7 @@ impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
             return;
         };
         let (owner, machine) = agent.into_parts();
-        if machine.global() != self.global.as_option() {
+        if machine.global().as_ref() != self.global.as_option() {
             warn!(target: TELEGRAMS, "{:?} keeps its global state: one of its callbacks is running", slot.key);
         }
         *self.seat = machine.into_seat();

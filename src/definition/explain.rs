@@ -223,7 +223,7 @@ impl<T: Owner> Definition<T> {
         }
         let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new() };
         let mut is_taken = false;
-        for state in fsm.global().into_iter().chain(fsm.path()) {
+        for state in fsm.global().iter().chain(fsm.path()) {
             is_taken = explainer.update(state, is_taken);
         }
         explainer.messages(None);
@@ -354,7 +354,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     fn messages(&mut self, message: Option<&T::Message>) {
         let mut taken = HashSet::new();
         let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
-        for state in self.fsm.path().rev().chain(self.fsm.global()) {
+        for state in self.fsm.path().rev().chain(self.fsm.global().as_ref()) {
             let Some((decider, content)) = self.decider(state) else { continue };
             let decider = Decider { message, ..decider };
             for MessageExit { on, exit, .. } in content.message_exits.iter().filter(waits) {

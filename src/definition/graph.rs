@@ -231,7 +231,7 @@ impl<T: Owner> DefinedState<T> {
     /// Whether the owner has left the state. The global state is never left.
     #[inline]
     pub(crate) fn is_left(&self, fsm: &Fsm<'_, T>) -> bool {
-        !fsm.global().is_some_and(|global| self.is(global)) && !fsm.is_in_state(self)
+        !self.is(fsm.shared_machines().global()) && !fsm.is_in_state(self)
     }
 
     /// Whether `state` refers to this state.

@@ -59,16 +59,18 @@ impl<T: Owner> StateBook<T> {
     /// Adds all states of a definition, with their names in the file. When the definition is reloaded, its new states are also in
     /// the book.
     ///
-    /// If two definitions have states with the same name, use [`with_definition_name`](Self::with_definition_name).
+    /// If two definitions have states with the same name, use [`with_definition_name`](Self::with_definition_name) or
+    /// [`within`](Self::within).
     #[must_use]
     pub fn with_definition(self, definition: &Definition<T>) -> Self {
-        self.with_named_states(Defined { prefix: String::new(), definition: definition.clone() })
+        let prefix = self.qualifier.clone();
+        self.with_named_states(Defined { prefix, definition: definition.clone() })
     }
 
     /// Like [`with_definition`](Self::with_definition), but each name begins with the given name of the definition:
     /// `guard/wander`.
     #[must_use]
     pub fn with_definition_name(self, name: &str, definition: &Definition<T>) -> Self {
-        self.with_named_states(Defined { prefix: name.to_string() + "/", definition: definition.clone() })
+        self.within(name, |book| book.with_definition(definition))
     }
 }

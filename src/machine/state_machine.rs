@@ -386,7 +386,7 @@ impl<T: Owner> StateMachine<T> {
     /// ```
     #[must_use]
     pub fn report(&self, owner: &T, now: f64) -> MachineReport {
-        MachineReport::new(owner, &self.seat, self.global(), now)
+        MachineReport::new(owner, &self.seat, self.beside.global().as_option(), now)
     }
 
     /// Calls `act` like a callback, with the handle, and then carries out the requests that `act` has made. Returns what
@@ -539,8 +539,8 @@ impl<T: Owner> StateMachine<T> {
 
     /// Returns the global state, which runs beside every other state.
     #[must_use]
-    pub fn global(&self) -> Option<&StateRef<T>> {
-        self.beside.global().as_option()
+    pub fn global(&self) -> Option<StateRef<T>> {
+        self.beside.global().as_option().cloned()
     }
 
     /// Returns the active states, from the outermost ancestor down to the current state.
@@ -679,7 +679,7 @@ impl<T: Owner> fmt::Debug for StateMachine<T> {
         f.debug_struct("StateMachine")
             .field("current", &format_args!("{}", NameOf(self.current())))
             .field("previous", &format_args!("{}", NameOf(self.previous())))
-            .field("global", &format_args!("{}", NameOf(self.global())))
+            .field("global", &format_args!("{}", NameOf(self.beside.global().as_option())))
             .finish_non_exhaustive()
     }
 }

@@ -35,11 +35,13 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// | an `Arc` that owners share | `.with_name("north", north.clone())`, with the [`StateRef`] that is in use |
 /// | an owned state, in a `Box` | [`.with_owned::<Patrol>()`](Self::with_owned) |
 /// | a state of a definition | `.with_definition(&definition)` |
+/// | a state whose name another state has, too | [`.within("bat", \|book\| book.with(&bat::Walk))`](Self::within) |
 ///
 /// # Two states with one name
 ///
 /// If a book has two states with the same name, [`check`](Self::check) returns an error, and so does each `save` and `load`.
-/// Nothing panics, because the names of a definition come from a file.
+/// Nothing panics, because the names of a definition come from a file. [`within`](Self::within) qualifies the names of several
+/// states: `bat::Walk` is then saved as `bat/Walk`, and `crab::Walk` as `crab/Walk`.
 ///
 /// # Examples
 ///
@@ -76,6 +78,8 @@ pub struct StateBook<T: Owner> {
     definitions: Vec<Box<dyn NamedStates<T>>>,
     on_missing: Option<Box<StandIn<T>>>,
     pub(super) messages: Option<Messages>,
+    /// The text that `within` puts before the names that are added; empty outside of `within`.
+    pub(crate) qualifier: String,
     /// The first mistake that was found while states were added.
     mistake: Option<BookError>,
 }
@@ -135,6 +139,7 @@ impl<T: Owner> StateBook<T> {
             definitions: Vec::new(),
             on_missing: None,
             messages: None,
+            qualifier: String::new(),
             mistake: None,
         }
     }
@@ -143,8 +148,7 @@ impl<T: Owner> StateBook<T> {
     #[must_use]
     pub fn with(self, state: impl IntoState<T>) -> Self {
         let state = state.into_state();
-        let name = state.name().into_owned();
-        self.with_state(name, state)
+        self.with_state(&state.name(), state.clone())
     }
 
     /// Adds a state with a name. A state may have several names: it is saved with the first one, and loaded from each.
@@ -152,7 +156,7 @@ impl<T: Owner> StateBook<T> {
     /// With a second name, old files can still be loaded after a state was renamed: `.with(&Chase).with_name("Hunt", &Chase)`.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
-        self.with_state(name.into(), state.into_state())
+        self.with_state(&name.into(), state.into_state())
     }
 
     /// Adds all owned states of type `S`, with the name of the type without its path. The data of each state is saved as text in
@@ -188,7 +192,7 @@ impl<T: Owner> StateBook<T> {
         mut self,
         name: impl Into<String>,
     ) -> Self {
-        let name = name.into();
+        let name = self.qualifier.clone() + name.into().as_str();
         let owned = OwnedType {
             id: TypeId::of::<S>(),
             write: |state| written(state.downcast_ref::<S>()),
@@ -199,6 +203,47 @@ impl<T: Owner> StateBook<T> {
         }
         self.add(name, NamedState::Owned(owned));
         self
+    }
+
+    /// Adds the states that `add` adds, with qualified names: each name begins with the given one and a slash. Calls can be
+    /// nested, and `add` can use every method of the book: `within` affects only names.
+    ///
+    /// Files that were saved before the names were qualified have the short names. To load them, add each short name as a second
+    /// one behind the call: `.with_name("Walk", &bat::Walk)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Owner, State, StateBook, StateMachine};
+    ///
+    /// pub struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
+    /// mod bat {
+    ///     pub struct Walk;
+    ///     pub struct Sleep;
+    /// }
+    /// mod crab {
+    ///     pub struct Walk;
+    /// }
+    /// impl State<Enemy> for bat::Walk {}
+    /// impl State<Enemy> for bat::Sleep {}
+    /// impl State<Enemy> for crab::Walk {}
+    ///
+    /// let book = StateBook::<Enemy>::new()
+    ///     .within("bat", |book| book.with(&bat::Walk).with(&bat::Sleep))
+    ///     .within("crab", |book| book.with(&crab::Walk));
+    /// let saved = serde_json::to_string(&StateMachine::new(&crab::Walk).save(&book, 0.0)?)?;
+    /// assert!(saved.contains("crab/Walk"));
+    /// assert!(book.load(serde_json::from_str(&saved)?, 0.0)?.is_in_state(&crab::Walk));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn within(mut self, name: &str, add: impl FnOnce(Self) -> Self) -> Self {
+        let outer = self.qualifier.clone();
+        self.qualifier += name;
+        self.qualifier.push('/');
+        Self { qualifier: outer, ..add(self) }
     }
 
     /// Adds states that have their names already.
@@ -288,7 +333,8 @@ impl<T: Owner> StateBook<T> {
     /// let book = StateBook::<Enemy>::new().with(&Idle).with_name("Idle", &Chase);
     /// assert_eq!(
     ///     book.check().unwrap_err().to_string(),
-    ///     "the book has two states named `Idle`: give one of them another name, with `with_name`",
+    ///     "the book has two states named `Idle`: give one of them another name, with `with_name`, \
+    ///      or add it in `within(\"kind\", ..)`, which makes its name `kind/Idle`",
     /// );
     /// ```
     pub fn check(&self) -> Result<(), BookError> {
@@ -312,7 +358,8 @@ impl<T: Owner> StateBook<T> {
         Ok(())
     }
 
-    fn with_state(mut self, name: String, state: StateRef<T>) -> Self {
+    fn with_state(mut self, name: &str, state: StateRef<T>) -> Self {
+        let name = self.qualifier.clone() + name;
         self.by_identity.entry(Identity::of(&*state)).or_insert_with(|| name.clone());
         self.add(name, NamedState::State(state));
         self

@@ -33,7 +33,11 @@ impl fmt::Display for BookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SameName { name } => {
-                write!(f, "the book has two states named `{name}`: give one of them another name, with `with_name`")
+                write!(
+                    f,
+                    "the book has two states named `{name}`: give one of them another name, with `with_name`, \
+                     or add it in `within(\"kind\", ..)`, which makes its name `kind/{name}`"
+                )
             }
             Self::SameType { names: [one, other] } => {
                 write!(f, "the book has a type of owned states twice, as `{one}` and as `{other}`")

@@ -76,7 +76,7 @@ fn a_removed_owner_goes_on_alone_where_it_was() {
     actor.take_trace();
     assert!(batch.is_empty());
     assert!(machine.is_in_state(&B) && machine.previous() == Some(&StateRef::from(&BED)));
-    assert_eq!(machine.global(), Some(&StateRef::from(&ALWAYS)));
+    assert_eq!(machine.global(), Some(StateRef::from(&ALWAYS)));
     now.advance(std::time::Duration::from_secs(4));
     assert!((machine.time_in_state(&now) - 4.0).abs() < 1e-9);
     machine.update(&mut actor, &mut now);

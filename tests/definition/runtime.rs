@@ -185,4 +185,6 @@ fn an_outline_has_the_labels_of_exits_and_where_a_machine_begins() {
     let definition = parsed(file, &vocabulary().ticks_per_second(32.0));
     assert_eq!(definition.initial().name(), "b");
     assert_eq!(definition.global().unwrap().name(), "g");
+    assert_eq!(definition.machine().global(), definition.global());
+    assert_eq!(definition.batch().global(), definition.global());
 }

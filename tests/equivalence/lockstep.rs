@@ -1,7 +1,7 @@
 //! A script on a batch and, beside it, on one machine per owner: the twins. After each deed, both must agree.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -300,7 +300,7 @@ impl Stage<'_> {
 
     fn with_global(&self, mut machine: StateMachine<Puppet>) -> StateMachine<Puppet> {
         if let Some(global) = self.batch.global() {
-            machine.set_global(global.clone());
+            machine.set_global(global);
         }
         machine
     }
@@ -363,7 +363,7 @@ impl Stage<'_> {
 
     fn rebuild(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        let global = batch.global().cloned();
+        let global = batch.global();
         if let Some(global) = global {
             self.batch.set_global(global);
         }
@@ -556,6 +556,7 @@ impl Stage<'_> {
         }
         self.check_places();
         self.check_sleepers();
+        self.check_buckets();
         if self.places.len() < 24 {
             for (_, puppet, machine) in self.batch.clone().into_machines() {
                 let twin = &self.twins[puppet.number].machine;
@@ -576,6 +577,32 @@ impl Stage<'_> {
         self.run.journals.push(written.finish());
         self.batch.iter_mut().for_each(|(_, puppet)| puppet.forget_events());
         self.all_twins().for_each(|twin| twin.puppet.forget_events());
+    }
+
+    /// Each owner is in one bucket, in the order of `iter`, with its key and with the states that it is in.
+    fn check_buckets(&mut self) {
+        let (way, mut in_buckets, mut states) = (self.way, Vec::new(), HashSet::new());
+        let buckets: Vec<_> = self
+            .batch
+            .buckets_mut()
+            .map(|bucket| {
+                let owners: Vec<_> = bucket.keys().zip(bucket.owners().iter().map(|puppet| puppet.number)).collect();
+                assert!(!owners.is_empty() && owners.len() == bucket.owners().len(), "{way:?}: a key for each owner");
+                (bucket.state().cloned(), bucket.path().cloned().collect::<Vec<_>>(), owners)
+            })
+            .collect();
+        for (state, path, owners) in buckets {
+            assert_eq!(path.last(), state.as_ref(), "{way:?}: the innermost state");
+            for (key, _) in &owners {
+                assert_eq!(self.batch.state_of(*key), state.as_ref(), "{way:?}: the state of {key:?}");
+                assert!(self.batch.path(*key).expect("the key is not stale").eq(&path), "{way:?}: the path of {key:?}");
+            }
+            // Owners can share an owned state, and each of them has a bucket to itself.
+            let is_owned = state.as_ref().is_some_and(StateRef::is_owned);
+            assert!(is_owned && owners.len() == 1 || states.insert(state.clone()), "{way:?}: the buckets of a state");
+            in_buckets.extend(owners);
+        }
+        assert!(self.batch.iter().map(|(key, puppet)| (key, puppet.number)).eq(in_buckets), "{way:?}: the owners");
     }
 
     /// What the batch tells of an owner.

@@ -38,7 +38,7 @@ pub(crate) fn saved_and_loaded(
     let mut loaded = Batch::load(saved, book, now).expect("it has just been saved");
     assert!(self::bytes(&loaded, book, now) == bytes, "it is saved again the same");
     if let Some(global) = batch.global() {
-        loaded.set_global(global.clone());
+        loaded.set_global(global);
     }
     assert_eq!(digest(&loaded), digest(batch), "the digest");
     loaded
@@ -64,7 +64,7 @@ pub(crate) fn saved_and_loaded_machine(
     let mut loaded = book.load(loaded, now).expect("it has just been saved");
     assert_eq!(text(&loaded), saved, "it is saved again the same");
     if let Some(global) = machine.global() {
-        loaded.set_global(global.clone());
+        loaded.set_global(global);
     }
     loaded
 }

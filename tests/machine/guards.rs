@@ -102,7 +102,7 @@ fn every_query_answers_in_a_guard() {
     let mut stage = Stage::new(&KITCHEN).global(&ALWAYS).asking("Kitchen.can_exit", |actor, fsm, time| {
         let name = |state: Option<&StateRef<_>>| state.map_or("nothing".to_owned(), ToString::to_string);
         actor.note(format!("{} was {}", name(fsm.current()), name(fsm.previous())));
-        actor.note(format!("beside {}, to {}", name(fsm.global()), name(fsm.target())));
+        actor.note(format!("beside {}, to {}", name(fsm.global().as_ref()), name(fsm.target())));
         actor.note(format!("on {:?}", fsm.path().collect::<Vec<_>>()));
         actor.note(format!("in {} {}", fsm.is_in_state(&HOUSE), fsm.is_in_state(&HALL)));
         actor.note(format!("of a type {} {}", fsm.is_in::<Place>(), fsm.is_in::<Elsewhere>()));

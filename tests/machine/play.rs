@@ -236,7 +236,7 @@ impl RowPlayer for Player {
             _ if initial.contains(", ") => {
                 let mut batch = Batch::new();
                 if let Some(global) = machine.global() {
-                    batch.set_global(global.clone());
+                    batch.set_global(global);
                 }
                 know(&mut batch, known, is_open);
                 let trace = squad.insert(SharedTrace::default());
@@ -254,7 +254,7 @@ impl RowPlayer for Player {
             Home::Batch | Home::Crowd => {
                 let mut batch = Batch::new();
                 if let Some(global) = machine.global() {
-                    batch.set_global(global.clone());
+                    batch.set_global(global);
                 }
                 if home == Home::Crowd {
                     let known = "A B C D House Kitchen Stove Table Hall Stairs Step Dungeon Gate Cells Corridor Cell";

@@ -434,7 +434,7 @@ mod saving {
         let again = loaded.save(&book, now).expect("the book knows all states");
         assert_eq!(postcard::to_allocvec(&again).expect("it can be written"), bytes, "it is saved again the same");
         if let Some(global) = machine.global() {
-            loaded.set_global(global.clone());
+            loaded.set_global(global);
         }
         loaded
     }

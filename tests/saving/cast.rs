@@ -27,7 +27,7 @@ pub(crate) enum News {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Miner {
     #[serde(with = "fragile::owner")]
-    gold: u32,
+    pub(crate) gold: u32,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -218,13 +218,18 @@ fn definitions_with_states_of_one_name_are_told_apart_by_names_of_their_own() {
     let book = StateBook::new().with_definition(&one).with_definition(&other);
     assert_eq!(
         book.check().unwrap_err().to_string(),
-        "the book has two states named `off`: give one of them another name, with `with_name`"
+        "the book has two states named `off`: give one of them another name, with `with_name`, \
+         or add it in `within(\"kind\", ..)`, which makes its name `kind/off`"
     );
-    let book = StateBook::new().with_definition(&one).with_definition_name("other", &other);
-    let loaded = book.load(other.machine().save(&book, 0.0).unwrap(), 0.0).unwrap();
-    assert_eq!(loaded.current(), Some(&other.initial()));
-    let text = serde_json::to_string(&other.machine().save(&book, 0.0).unwrap()).unwrap();
-    assert!(text.contains("other/off"), "{text}");
+    for book in [
+        StateBook::new().with_definition(&one).with_definition_name("other", &other),
+        StateBook::new().with_definition(&one).within("other", |book| book.with_definition(&other)),
+    ] {
+        let loaded = book.load(other.machine().save(&book, 0.0).unwrap(), 0.0).unwrap();
+        assert_eq!(loaded.current(), Some(&other.initial()));
+        let text = serde_json::to_string(&other.machine().save(&book, 0.0).unwrap()).unwrap();
+        assert!(text.contains("other/off"), "{text}");
+    }
 }
 
 #[test]

@@ -100,7 +100,8 @@ fn a_state_around_the_current_one_is_found_by_it_and_need_not_be_in_the_book() {
 fn two_states_of_one_name_are_refused() {
     let machine = StateMachine::<Guard>::new(&Idle);
     let saved = machine.save(&book(), 0.0).unwrap();
-    let says = "the book has two states named `Idle`: give one of them another name, with `with_name`";
+    let says = "the book has two states named `Idle`: give one of them another name, with `with_name`, \
+                or add it in `within(\"kind\", ..)`, which makes its name `kind/Idle`";
     for twice in [
         StateBook::<Guard>::new().with(&Idle).with_name("Idle", &Flee),
         StateBook::new().with(&Idle).with_owned_name::<Patrol>("Idle"),

@@ -9,6 +9,7 @@
 //! - `golden`: files of version 1.
 //! - `garbage`: files that are anything but right.
 //! - `mixed`: files of another version or of another kind, and fields that are missing, renamed or there twice.
+//! - `qualified`: states that have the same name, in a book that qualifies their names.
 //! - `untouched`: what is there goes on as if nothing had been saved or loaded that could not be.
 //!
 //! Random programs are saved and loaded in `tests/equivalence`.
@@ -27,5 +28,6 @@ mod golden;
 mod kinds;
 mod machine;
 mod mixed;
+mod qualified;
 mod ticks;
 mod untouched;

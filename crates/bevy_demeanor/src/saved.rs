@@ -126,7 +126,7 @@ impl<T: Owner> Book<T> {
         let states = &*self.states();
         let saved = machine.save(states, self.last_time.get());
         let machine_error = |error| format!("a machine of {} cannot be saved: {error}", type_name::<T>());
-        let global = match machine.global().map(|global| StateMachine::new(global.clone()).save(states, 0.0)) {
+        let global = match machine.global().map(|global| StateMachine::new(global).save(states, 0.0)) {
             Some(Ok(global)) => Some(global),
             // The factory sets the global state.
             Some(Err(_)) if self.factory.is_some() => None,
@@ -170,7 +170,7 @@ impl<T: Owner> Book<T> {
         match moved {
             Ok(mut moved) => {
                 if let Some(global) = machine.global() {
-                    moved.set_global(global.clone());
+                    moved.set_global(global);
                 }
                 *machine = moved;
             }

@@ -401,10 +401,13 @@ impl<T: Owner + Clone> Clone for Columns<T> {
     }
 }
 
-/// Returns the buckets in the order of the states. `order` contains the numbers of the states.
-pub(crate) fn in_order<'a, T: Owner>(buckets: &'a mut [Columns<T>], order: &[u32]) -> Vec<&'a mut Columns<T>> {
+/// Iterates over the buckets with their numbers, in the order of the states. `order` contains the numbers of the states.
+pub(crate) fn in_order<'a, T: Owner>(
+    buckets: &'a mut [Columns<T>],
+    order: &'a [u32],
+) -> impl Iterator<Item = (u32, &'a mut Columns<T>)> {
     let mut buckets: Vec<_> = buckets.iter_mut().map(Some).collect();
-    order.iter().filter_map(|&bucket| buckets[bucket as usize].take()).collect()
+    order.iter().filter_map(move |&bucket| Some((bucket, buckets[bucket as usize].take()?)))
 }
 
 /// The largest number of leavers for which a bucket keeps memory from one tick to the next.

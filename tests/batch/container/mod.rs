@@ -2,6 +2,7 @@
 
 #![cfg(feature = "std")]
 
+mod buckets;
 mod clones;
 mod digest;
 
@@ -12,6 +13,7 @@ use std::{iter, mem};
 use crate::census;
 use crate::game::{A, B, Clock, Imp, Niche, assert_agrees, owned, panicking, take_dropped};
 use allocation_counter::measure;
+use demeanor::batch::Bucket;
 use demeanor::{Batch, Key, StateMachine, StateRef};
 use slotmap::SecondaryMap;
 
