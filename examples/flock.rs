@@ -12,7 +12,6 @@
 //! is inlined, handles one bird at a time. `Together` copies the coordinates of 64 birds into arrays and does each step for all
 //! of them, without branches. The compiler turns this into SIMD instructions, without any unsafe code. The sum of each bird is
 //! still added up in the same order. So both flocks end in exactly the same places, which the example asserts.
-//! example asserts.
 //!
 //! ```text
 //! cargo run --release --example flock
