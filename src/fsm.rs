@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use core::cell::Cell;
 use core::fmt;
 
 use crate::change::Cause;
@@ -61,8 +62,8 @@ use crate::state::{IntoState, State, StateRef, same};
 /// ```
 pub struct Fsm<'a, T: Owner> {
     pub(crate) machines: &'a mut (dyn Machines<T> + 'a),
-    /// The index of this handle's machine among `machines`.
-    pub(crate) nth: usize,
+    /// The index of this handle's machine among `machines`. A cell, so that [`mark_unused`](Self::mark_unused) costs no field.
+    pub(crate) nth: Cell<usize>,
     /// The times at which the machines entered their current states, in seconds, if these times are stored in a column.
     /// Otherwise empty, and also after a method that may change state within the call.
     pub(crate) entered_at: &'a [f64],
@@ -71,18 +72,31 @@ pub struct Fsm<'a, T: Owner> {
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a), nth: usize) -> Self {
-        Self { machines, nth, entered_at: &[] }
+        Self { machines, nth: Cell::new(nth), entered_at: &[] }
     }
 
     /// Returns the index of this handle's machine.
     #[cfg(feature = "std")]
     pub(crate) fn nth(&self) -> usize {
-        self.nth
+        self.nth.get()
     }
 
     /// Returns the machines, and the index of this handle's machine.
     pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
-        (self.machines, &mut self.nth)
+        (self.machines, self.nth.get_mut())
+    }
+
+    /// Marks the handle as the one that the provided `after_update` has got, so that a batch does not call it for each owner.
+    #[inline]
+    pub(crate) fn mark_unused(&self) {
+        self.nth.set(usize::MAX);
+    }
+
+    /// Returns whether the handle was marked as unused.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(crate) fn is_unused(&self) -> bool {
+        self.nth.get() == usize::MAX
     }
 
     /// Returns the machines, for reading.
@@ -150,7 +164,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     #[inline]
     pub fn replace_state(&mut self, to: impl IntoState<T>) {
-        self.machines.withdraw_changes(self.nth);
+        self.machines.withdraw_changes(self.nth.get());
         self.change_state(to);
     }
 
@@ -183,7 +197,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert!(machine.is_in_state(&Closed));
     /// ```
     pub fn clear_requests(&mut self) {
-        self.machines.withdraw_all(self.nth);
+        self.machines.withdraw_all(self.nth.get());
     }
 
     /// Requests a change to `to`. If `to` is already active when the request is carried out, nothing happens, and nothing
@@ -382,7 +396,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn change_state_after(&mut self, seconds: f64, to: impl IntoState<T>) {
         let to = to.into_state();
-        let is_noted = to.as_singleton().is_some_and(|to| self.machines.wait(self.nth, seconds, Awaited::Change(to)));
+        let is_noted =
+            to.as_singleton().is_some_and(|to| self.machines.wait(self.nth.get(), seconds, Awaited::Change(to)));
         if !is_noted {
             self.ask(Request::after(seconds, Then::Change(to)));
         }
@@ -438,7 +453,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn change_state_next(&mut self, to: impl IntoState<T>) {
         let to = to.into_state();
-        let is_noted = to.as_singleton().is_some_and(|to| self.machines.wait(self.nth, AT_ONCE, Awaited::Next(to)));
+        let is_noted =
+            to.as_singleton().is_some_and(|to| self.machines.wait(self.nth.get(), AT_ONCE, Awaited::Next(to)));
         if !is_noted {
             self.ask(Request::Next(to));
         }
@@ -578,7 +594,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(sentry.looks, 5);
     /// ```
     pub fn sleep_for(&mut self, seconds: f64) {
-        if !self.machines.wait(self.nth, seconds, Awaited::Wake) {
+        if !self.machines.wait(self.nth.get(), seconds, Awaited::Wake) {
             self.ask(Request::Sleep(seconds));
         }
     }
@@ -701,7 +717,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn send_now(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
         self.entered_at = &[];
-        self.machines.send_now(self.nth, Order::Behind, owner, message, cx)
+        self.machines.send_now(self.nth.get(), Order::Behind, owner, message, cx)
     }
 
     /// Sends a message to the owner itself within the call, as [`send_now`](Self::send_now) does, but ahead of the requests
@@ -747,7 +763,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn send_ahead(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
         self.entered_at = &[];
-        self.machines.send_now(self.nth, Order::Ahead, owner, message, cx)
+        self.machines.send_now(self.nth.get(), Order::Ahead, owner, message, cx)
     }
 
     /// Returns the innermost active state. `None` when the machine has no state.
@@ -825,7 +841,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// time counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
-        let entered_at = self.entered_at.get(self.nth).copied();
+        let entered_at = self.entered_at.get(self.nth.get()).copied();
         time_since(entered_at.unwrap_or_else(|| self.view().entered_at), now::<T>(cx))
     }
 
@@ -918,60 +934,60 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     #[must_use]
     pub fn has_requests(&self) -> bool {
-        self.machines.has_requests(self.nth)
+        self.machines.has_requests(self.nth.get())
     }
 
     /// Returns the machine's seat; `None` in a batch.
     pub(crate) fn seat(&self) -> Option<&Seat<T>> {
-        self.machines.seat(self.nth)
+        self.machines.seat(self.nth.get())
     }
 
     /// Carries out the requests made so far, and then lends the owner and the seat to `act`. Does nothing in a batch.
     pub(crate) fn lend(&mut self, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
-        self.machines.lend(self.nth, owner, cx, act);
+        self.machines.lend(self.nth.get(), owner, cx, act);
     }
 
     pub(crate) fn view(&self) -> View<'_, T> {
-        self.machines.view(self.nth)
+        self.machines.view(self.nth.get())
     }
 
     /// Returns the number that the state with the scope `by` stores under `key`.
     pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
-        self.machines.noted(self.nth, by, key)
+        self.machines.noted(self.nth.get(), by, key)
     }
 
     /// Stores a number under `key` until the state whose callback is running is left.
     pub(crate) fn note(&mut self, key: u32, number: f64) {
         let note = Note { key, number };
-        if !self.machines.wait(self.nth, f64::INFINITY, Awaited::Note(note)) {
+        if !self.machines.wait(self.nth.get(), f64::INFINITY, Awaited::Note(note)) {
             self.ask(Request::after(f64::INFINITY, Then::Note(note)));
         }
     }
 
     /// Returns whether any request has been made that may lead to a change.
     pub(crate) fn asks_for_change(&self) -> bool {
-        self.machines.asks_for_change(self.nth)
+        self.machines.asks_for_change(self.nth.get())
     }
 
     /// Declares that the state whose callback is running has nothing to do in a tick for `seconds` after its entry, as long as
     /// its revision does not change.
     pub(crate) fn be_quiet(&mut self, seconds: f64, revision: usize) {
-        self.machines.be_quiet(self.nth, seconds, revision);
+        self.machines.be_quiet(self.nth.get(), seconds, revision);
     }
 
     fn execute_now(&mut self, order: Order, to: StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.entered_at = &[];
-        self.machines.execute_now(self.nth, order, &Request::change(to), owner, cx)
+        self.machines.execute_now(self.nth.get(), order, &Request::change(to), owner, cx)
     }
 
     #[inline]
     fn ask_singleton(&mut self, state: &'static dyn State<T>) {
-        self.machines.ask_singleton(self.nth, state);
+        self.machines.ask_singleton(self.nth.get(), state);
     }
 
     #[inline(never)]
     fn ask(&mut self, request: Request<T>) {
-        self.machines.ask(self.nth, request);
+        self.machines.ask(self.nth.get(), request);
     }
 }
 

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use log::{debug, warn};
 
 use crate::change::Change;
+use crate::fsm::Fsm;
 use crate::state::short_name;
 
 /// What a state machine belongs to: a character, a door, a menu.
@@ -146,6 +147,54 @@ pub trait Owner: Sized + 'static {
     /// assert_eq!(door.log, ["Open -> Locked (change), locked: true"]);
     /// ```
     fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
+
+    /// Called at the end of each tick in which a state was updated: a state of the path, or the global state. It is called once,
+    /// after the last update and all requests of the tick. It is the place for code that runs whatever the state is: gravity,
+    /// movement, the choice of a sprite ([rule 35](crate::docs::semantics#rule-35)).
+    ///
+    /// The handle shows the machine as the tick has left it. It can be queried, but nothing can be requested. It is not called in
+    /// a tick in which the machine is asleep and no global state is updated, nor for calls from outside, such as `change_state` and
+    /// `send`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// #[derive(Default)]
+    /// struct Bat {
+    ///     y: f32,
+    ///     speed: f32,
+    ///     sprite: &'static str,
+    /// }
+    ///
+    /// impl Owner for Bat {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    ///
+    ///     fn after_update(&mut self, fsm: &Fsm<'_, Self>, _: &mut ()) {
+    ///         self.y += self.speed;
+    ///         self.sprite = if fsm.is_in_state(&Dive) { "wings back" } else { "wings out" };
+    ///     }
+    /// }
+    ///
+    /// struct Hover;
+    /// struct Dive;
+    /// impl State<Bat> for Dive {}
+    /// impl State<Bat> for Hover {
+    ///     fn update(&self, bat: &mut Bat, fsm: &mut Fsm<'_, Bat>, _: &mut ()) {
+    ///         bat.speed = -2.0;
+    ///         fsm.change_state(&Dive);
+    ///     }
+    /// }
+    ///
+    /// let mut bat = Bat::default();
+    /// StateMachine::new(&Hover).update(&mut bat, &mut ());
+    /// assert_eq!((bat.y, bat.sprite), (-2.0, "wings back"));
+    /// ```
+    fn after_update(&mut self, fsm: &Fsm<'_, Self>, cx: &mut Self::Context<'_>) {
+        fsm.mark_unused();
+    }
 }
 
 /// Returns the time by the owner's clock, in seconds. No other code reads the clock (rule 18).

@@ -1,5 +1,6 @@
 //! The handles of many owners that are in the same state.
 
+use core::cell::Cell;
 use core::mem;
 
 use crate::fsm::{Fsm, Machines};
@@ -15,7 +16,7 @@ pub struct FsmSlice<'a, T: Owner> {
 impl<'a, T: Owner> FsmSlice<'a, T> {
     #[cfg(feature = "std")]
     pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a), entered_at: &'a [f64]) -> Self {
-        Self { fsm: Fsm { machines, nth: 0, entered_at } }
+        Self { fsm: Fsm { machines, nth: Cell::new(0), entered_at } }
     }
 
     /// Lends the handle of the `i`-th owner to `act`. If `act` panics, `last` returns `i` afterward.
@@ -25,8 +26,8 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     #[expect(clippy::inline_always, reason = "as said")]
     pub(crate) fn with<R>(&mut self, i: usize, act: impl FnOnce(&mut Fsm<'_, T>) -> R) -> R {
         let Fsm { machines, nth: last, entered_at } = &mut self.fsm;
-        let mut fsm = Fsm { machines: &mut **machines, nth: i, entered_at };
-        let mark = MarkOnPanic { i, last };
+        let mut fsm = Fsm { machines: &mut **machines, nth: Cell::new(i), entered_at };
+        let mark = MarkOnPanic { i, last: last.get_mut() };
         let result = act(&mut fsm);
         mem::forget(mark);
         result
@@ -95,7 +96,7 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     /// ```
     #[inline]
     pub fn at(&mut self, i: usize) -> &mut Fsm<'a, T> {
-        self.fsm.nth = i;
+        self.fsm.nth.set(i);
         &mut self.fsm
     }
 }

@@ -368,11 +368,13 @@ impl<T: Owner> Seat<T> {
         self.entered_at = *now - ancestors.get(depth).map_or(*time, |(_, time)| *time);
         let scope = Scope::state(depth);
         let is_whole = depth == ancestors.len();
-        let is_of = |timer: &Timer<T>| timer.scope == scope || timer.scope == Scope::Current && is_whole;
+        let list = &mut self.rare_mut().waiting.timers;
+        // Of two changes in the next tick, the one that was requested last counts.
+        let takes_next = is_whole && !list.iter().any(|timer| timer.scope == Scope::Current);
+        let is_of = |timer: &Timer<T>| timer.scope == scope || timer.scope == Scope::Current && takes_next;
         if !timers.iter().any(is_of) {
             return;
         }
-        let list = &mut self.rare_mut().waiting.timers;
         // The timers of the ancestors are back already. This inserts the timers of the current state among them, in the order in
         // which all of them were set. Timers that were set since the pop come last.
         let mut around: Vec<_> = if list.len() > *running { list.drain().collect() } else { Vec::new() };

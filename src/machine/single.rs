@@ -128,27 +128,41 @@ impl<T: Owner> Single<'_, T> {
     /// Runs the part of a tick that follows the due timers: updates the global state, then the active states.
     #[inline]
     pub(crate) fn tick_active(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        let mut is_updated = false;
         if let Some(global) = self.global.as_option() {
             self.scope = Scope::Machine;
-            global.tick(owner, &mut self.fsm(), cx);
+            is_updated = global.tick(owner, &mut self.fsm(), cx);
             self.settle_callback(owner, cx);
         }
-        self.tick_path(0, owner, cx);
+        is_updated |= self.tick_path(0, owner, cx);
+        self.end_tick(is_updated, owner, cx);
     }
 
     /// Runs the tick of a machine that has only `state` to update, like most machines.
     #[inline]
     pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        state.tick(owner, &mut self.fsm(), cx);
+        let is_updated = state.tick(owner, &mut self.fsm(), cx);
         self.settle_callback(owner, cx);
+        self.end_tick(is_updated, owner, cx);
     }
 
-    /// Runs the rest of a tick: updates the active states from `depth` on.
+    /// Ends a tick: calls the owner's `after_update` if a state was updated in the tick (rule 35).
     #[inline]
-    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(crate) fn end_tick(&mut self, is_updated: bool, owner: &mut T, cx: &mut T::Context<'_>) {
+        if is_updated {
+            owner.after_update(&self.fsm(), cx);
+        }
+    }
+
+    /// Runs the rest of a tick: updates the active states from `depth` on. Returns whether a state was updated, or has declared
+    /// that there is nothing to do.
+    #[inline]
+    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let mut is_updated = false;
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();
             if self.quiet.has(depth, state, || now::<T>(cx)) {
+                is_updated = true;
                 if was_innermost {
                     break;
                 }
@@ -156,16 +170,17 @@ impl<T: Owner> Single<'_, T> {
                 continue;
             }
             self.scope = Scope::state(depth);
-            match state.as_singleton() {
+            is_updated |= match state.as_singleton() {
                 Some(state) => state.tick(owner, &mut self.fsm(), cx),
                 None => state.clone().tick(owner, &mut self.fsm(), cx),
-            }
+            };
             self.settle_callback(owner, cx);
             if was_innermost {
                 break;
             }
             depth += 1;
         }
+        is_updated
     }
 }
 

@@ -137,7 +137,8 @@ impl<T: Owner> StateMachine<T> {
 
     /// Runs one tick: the timers that are due, then the `update` of the global state, then that of the active states from the
     /// outermost to the innermost. After each `update`, its requests are carried out
-    /// ([rule 4](crate::docs::semantics#rule-4)). While the machine is asleep, only the global state is updated.
+    /// ([rule 4](crate::docs::semantics#rule-4)). While the machine is asleep, only the global state is updated. If any state was
+    /// updated, [`Owner::after_update`] ends the tick ([rule 35](crate::docs::semantics#rule-35)).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
@@ -928,6 +929,9 @@ fn tick_all<T: Owner>(
 ) -> (bool, bool) {
     let StateMachine { seat, beside } = machine;
     if beside.is_idle(&seat.current, || now::<T>(cx)) {
+        // States that have declared that they have nothing to do count as updated.
+        let is_updated = !seat.is_asleep();
+        Single::new(seat, beside.global()).end_tick(is_updated, owner, cx);
         return (false, false);
     }
     // After a panic, the next tick is also run in full.

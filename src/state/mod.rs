@@ -298,8 +298,9 @@ impl_downcast!(sync State<T> where T: Owner);
 /// The sealed part of [`State`], implemented once for all states. One virtual call of its methods replaces several calls of the
 /// state's own methods, which the compiler inlines.
 pub trait Bulk<T: Owner> {
-    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)).
-    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
+    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)). Returns whether the
+    /// state was updated.
+    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool;
 
     /// Returns whether this state has neither a parent nor an initial child.
     fn is_flat(&self) -> bool;
@@ -324,10 +325,12 @@ pub trait Bulk<T: Owner> {
 }
 
 impl<T: Owner, S: State<T>> Bulk<T> for S {
-    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        if !self.is_passive() {
+    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
+        let is_updated = !self.is_passive();
+        if is_updated {
             self.update(owner, fsm, cx);
         }
+        is_updated
     }
 
     fn is_flat(&self) -> bool {

@@ -101,6 +101,16 @@ fn changes_in_the_next_tick() {
         update => A.exit; A -> B (change); B.enter; B.update
         update => B.update
 
+        # a_change_asked_for_while_a_path_is_resumed_counts (rules 15 and 36)
+        in Stove; handling House
+        change-next A => done
+        push C => Stove.suspend; Kitchen.suspend; House.suspend; Stove -> C (push); C.enter; done
+        House.resume: hear hit is done
+        House.hit: change-next D
+        pop => C.exit; C -> Stove (pop); House.resume; House.hit; Kitchen.resume; Stove.resume; done
+        update => Stove.exit; Kitchen.exit; House.exit; Stove -> D (change); D.enter; D.update
+        update => D.update
+
         # a_pop_drops_what_the_state_above_has_asked_for (rules 15 and 36)
         in A
         push C => A.suspend; A -> C (push); C.enter; done

@@ -15,6 +15,7 @@ use crate::batch::known::slots::Slots;
 use crate::batch::known::states::{KnownState, States};
 use crate::batch::rows::range::Rows;
 use crate::change::{Cause, Change, Guard, Outcome, Refusal};
+use crate::fsm::Fsm;
 use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_misuse};
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, log_change, logs_changes, now, tell};
@@ -129,6 +130,8 @@ pub(crate) struct ManyChanges<'p, 'a, 'x, T: Owner> {
     /// The time of the changes, in seconds.
     pub(crate) moved_at: &'p mut f64,
     pub(crate) workspace: &'p mut Workspace,
+    /// If the changes end the tick of the movers: whether the owners have an `after_update` of their own, as far as is known.
+    pub(crate) has_after_update: Option<&'p mut bool>,
     pub(crate) cx: &'p mut T::Context<'x>,
 }
 
@@ -182,6 +185,33 @@ impl<T: Owner> Callees<'_, '_, T> {
         let slot = first + fsm.last();
         ledger.forget(slot, panic);
         Some(slot)
+    }
+}
+
+impl<T: Owner> Callees<'_, '_, T> {
+    /// Calls `after_update` of the owners at these slots, up to a panic (rule 35). `entering` is the last step of the change, if the
+    /// owners are movers. Returns `false` if the owners have only the provided method, which need not be called again.
+    pub(super) fn after_update(
+        &mut self,
+        entering: Option<&Entering<'_, T>>,
+        slots: impl Iterator<Item = usize>,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let Self { owners, rows, global, ledger, panic } = self;
+        let (slots_of_all, phase) = (0..owners.len(), Phase::AfterUpdate(entering));
+        let scope = Scope::Machine;
+        let mut machines = ChunkMachines { rows, global, ledger, slots: slots_of_all, phase: &phase, scope };
+        let all_called = panic.catch(|| {
+            for slot in slots {
+                let fsm = Fsm::new(&mut machines, slot);
+                owners[slot].after_update(&fsm, cx);
+                if fsm.is_unused() {
+                    return false;
+                }
+            }
+            true
+        });
+        all_called.unwrap_or(true)
     }
 }
 
@@ -344,6 +374,23 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
+    /// Calls `after_update` for the owners of a group whose tick has ended: not for those that finish it alone.
+    fn end_tick(&mut self, known: &KnownState<T>, kept: usize, group: Range<usize>) {
+        let Self { callees, moved_at, workspace, has_after_update, cx, .. } = self;
+        let Some(has_after_update) = has_after_update.as_mut().filter(|has| ***has && callees.panic.is_none()) else {
+            return;
+        };
+        let Workspace { grouping, some, times, .. } = &mut **workspace;
+        let mut movers = &grouping.movers[group];
+        let (depth, at) = (known.ancestors.len(), **moved_at);
+        // The last `enter` has written the times.
+        let entering = Entering { known, kept, depth, at, times: AncestorTimes::written(movers, times, depth) };
+        if callees.ledger.individuals.has_unfinished() {
+            movers = select(movers, some, |mover| callees.ledger.individuals.get(mover.slot()).is_none());
+        }
+        **has_after_update = callees.after_update(Some(&entering), movers.iter().map(|mover| mover.slot()), cx);
+    }
+
     /// Calls `enter` of the state at `depth` for the movers of a group that have reached this depth.
     fn enter_one(&mut self, known: &KnownState<T>, (kept, depth): (usize, usize), group: Range<usize>) {
         let Self { callees, moved_at, workspace, cx, .. } = self;
@@ -447,7 +494,8 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             for depth in kept..=known.ancestors.len() {
                 self.enter_one(known, (kept, depth), range.clone());
             }
-            self.tell_complete(range, known.state());
+            self.tell_complete(range.clone(), known.state());
+            self.end_tick(known, kept, range);
         }
         self.workspace.dropped.clear();
     }

@@ -347,6 +347,11 @@ impl<'a> AncestorTimes<'a> {
         Self { movers, list: room, width }
     }
 
+    /// Returns the times that [`new`](Self::new) has written to `list` for these movers.
+    pub(crate) fn written(movers: &'a [Mover], list: &'a [f64], width: usize) -> Self {
+        Self { movers, list, width }
+    }
+
     fn of(&self, slot: usize) -> &'a [f64] {
         if self.list.len() == self.width {
             return self.list;

@@ -31,6 +31,8 @@ pub(crate) enum Phase<'a, T: Owner> {
     Exit(&'a [Mover]),
     /// The calls of `enter` for one state.
     Enter(&'a Entering<'a, T>),
+    /// The calls of `after_update`. If they are for movers, their last step is given.
+    AfterUpdate(Option<&'a Entering<'a, T>>),
 }
 
 /// The machines of some consecutive owners of one bucket.
@@ -123,7 +125,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         let is_in_time = match self.phase {
             Phase::Update { is_last } => (*is_last || !may_end_tick) && self.rows.known().is_bulk,
             Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
-            Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
+            Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) | Phase::AfterUpdate(_) => false,
         };
         let may_be_waiter = || matches!(self.ledger.entry(slot), Entry::Blank | Entry::Waiter);
         is_in_time && may_be_waiter() && self.ledger.asked.waits.has_room(slot)
@@ -309,6 +311,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
                 Entry::Individual(individual) => individual.seat.view(entering.known.state()),
                 _ => entering.view(slot, from),
             },
+            Phase::AfterUpdate(Some(entering)) => View { target: nowhere, ..entering.view(slot, from) },
+            Phase::AfterUpdate(None) => self.rows.view(slot, nowhere),
         }
     }
 
@@ -319,7 +323,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     fn has_requests(&self, nth: usize) -> bool {
         self.slot(nth).is_some_and(|slot| match self.phase {
             // Requests made in `exit` are refused, and a mover has no other request than its change.
-            Phase::Exit(_) => false,
+            // After the update, nothing is pending.
+            Phase::Exit(_) | Phase::AfterUpdate(_) => false,
             _ => match self.ledger.entry(slot) {
                 Entry::Blank => false,
                 Entry::Mover | Entry::Waiter => true,

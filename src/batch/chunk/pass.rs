@@ -27,6 +27,8 @@ use crate::state::{Mover, StateRef};
 /// The part of an owner's tick that is still left.
 #[derive(Clone, Copy)]
 enum Rest {
+    /// Only the requests of a change that was due. No state has been updated yet.
+    Change,
     /// Only the requests of the owner.
     Requests,
     /// The updates of the active path from a depth on.
@@ -43,6 +45,8 @@ pub(crate) struct Pass<T: Owner> {
     movers: Vec<Mover>,
     /// The slots of the owners that have finished their tick.
     finished: Slots,
+    /// Whether the owners have an `after_update` of their own, as far as is known.
+    has_after_update: bool,
     pub(crate) outcome: ChunkOutcome<T>,
 }
 
@@ -53,6 +57,7 @@ impl<T: Owner> Pass<T> {
             workspace: Workspace::default(),
             movers: Vec::new(),
             finished: Slots::default(),
+            has_after_update: true,
             outcome: ChunkOutcome::new(),
         }
     }
@@ -116,11 +121,31 @@ impl<T: Owner> Pass<T> {
                 continue;
             }
             if is_innermost && known.is_bulk && self.asked.has_movers() {
-                self.change(chunk, cx);
+                self.change(chunk, true, cx);
             }
             self.finish(chunk, if is_innermost { Rest::Requests } else { Rest::Path(depth + 1) }, cx);
         }
         self.end(chunk, cx);
+        let is_updated = chunk.global.is_updating || !chunk.rows.are_asleep() && !known.updating.is_empty();
+        if is_updated && self.has_after_update && self.outcome.panic.is_none() {
+            self.end_ticks(chunk, cx);
+        }
+    }
+
+    /// Calls `after_update` for the owners of a chunk that have neither changed in bulk nor finished their tick alone: for these
+    /// owners it has been called.
+    fn end_ticks(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
+        let Self { asked, outcome, finished, has_after_update, .. } = self;
+        let ChunkOutcome { movers, individuals, unmet, notes, panic, .. } = outcome;
+        let Chunk { owners, rows, global, part, .. } = chunk;
+        let mut movers = movers.iter().map(|mover| mover.slot()).peekable();
+        let slots = (0..owners.len()).filter(|slot| {
+            let is_ended = movers.next_if_eq(slot).is_some() || finished.contains(*slot);
+            !is_ended && part.has(rows.key(*slot))
+        });
+        let ledger = Ledger { asked, individuals, unmet, notes };
+        let mut callees = Callees { owners, rows, global: &global.state, ledger, panic };
+        *has_after_update = callees.after_update(None, slots, cx);
     }
 
     /// Prepares the pass for a chunk before any of its owners is updated.
@@ -196,20 +221,21 @@ impl<T: Owner> Pass<T> {
     ) {
         self.begin(true);
         self.outcome.movers.extend(movers);
-        self.change(chunk, cx);
-        self.finish(chunk, Rest::Requests, cx);
+        self.change(chunk, false, cx);
+        self.finish(chunk, Rest::Change, cx);
         self.end(chunk, cx);
     }
 
-    /// Makes the changes of the movers, in bulk.
-    fn change(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        let Self { asked, workspace, outcome, .. } = self;
+    /// Makes the changes of the movers, in bulk. `is_update` says whether they end the tick of the movers.
+    fn change(&mut self, chunk: &mut Chunk<'_, T>, is_update: bool, cx: &mut T::Context<'_>) {
+        let Self { asked, workspace, has_after_update, outcome, .. } = self;
+        let has_after_update = is_update.then_some(has_after_update);
         let ChunkOutcome { movers, moved_at, individuals, unmet, notes, panic, .. } = outcome;
         asked.take_movers(movers, individuals);
         let ledger = Ledger { asked, individuals, unmet, notes };
         let Chunk { owners, rows, global, .. } = chunk;
         let callees = Callees { owners, rows, global: &global.state, ledger, panic };
-        ManyChanges { callees, movers, moved_at, workspace, cx }.carry_out();
+        ManyChanges { callees, movers, moved_at, workspace, has_after_update, cx }.carry_out();
     }
 
     /// Ticks each owner alone, on its seat. This is for owned states, which differ from owner to owner.
@@ -298,18 +324,23 @@ impl<T: Owner> Pass<T> {
             let slot = individual.slot;
             let owner = &mut chunk.owners[slot];
             // After a panic, earlier requests are carried out, but no owner is updated any more.
-            let rest = if panic.is_none() { rest } else { Rest::Requests };
-            finished.insert(slot);
-            // An owner that has made an immediate change may have nothing left to do.
-            if !matches!(rest, Rest::Requests) || individual.has_asked() {
+            let rest = if panic.is_none() { rest } else { Rest::Change };
+            let is_over = matches!(rest, Rest::Change | Rest::Requests) && !individual.has_asked();
+            // An owner that has withdrawn its requests goes on like the others.
+            if !is_over || individual.is_loaded {
+                finished.insert(slot);
                 individual.load(&chunk.rows);
                 let mut observer = notes.of(&chunk.rows, slot);
                 panic.catch(|| {
                     individual.run(&chunk.global.state, as_observer(&mut observer), |single| {
                         single.settle_callback(owner, cx);
                         match rest {
-                            Rest::Requests => {}
-                            Rest::Path(depth) => single.tick_path(depth, owner, cx),
+                            Rest::Change => {}
+                            Rest::Requests => single.end_tick(true, owner, cx),
+                            Rest::Path(depth) => {
+                                single.tick_path(depth, owner, cx);
+                                single.end_tick(true, owner, cx);
+                            }
                             Rest::Tick => single.tick(owner, cx),
                         }
                     });

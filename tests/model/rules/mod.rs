@@ -572,7 +572,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     }
 
     fn be_in(&mut self, Entry { state, at, stay, next }: Entry) {
-        if next.is_some() {
+        if self.next.is_none() {
             self.next = next;
         }
         self.current = Some(state);
