@@ -318,8 +318,7 @@ pub(crate) struct Reel {
     then: fn() -> StateRef<Critter>,
 }
 
-pub(crate) static HOPPER_REELS: Reel =
-    Reel { name: "HopperReels", kind: || (&Hopper).into(), then: || (&Wait).into() };
+pub(crate) static HOPPER_REELS: Reel = Reel { name: "HopperReels", kind: || (&Hopper).into(), then: || (&Wait).into() };
 pub(crate) static BAT_REELS: Reel = Reel { name: "BatReels", kind: || (&Bat).into(), then: || (&Flit).into() };
 pub(crate) static GUNNER_REELS: Reel =
     Reel { name: "GunnerReels", kind: || (&Gunner).into(), then: || (&Stand).into() };
