@@ -1,4 +1,5 @@
 //! The critters do in each tick what the `switch` does from which they could have been ported.
+#![expect(clippy::manual_clamp, reason = "the transcription reads as the original would")]
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
 #[path = "../critters.rs"]
@@ -291,6 +292,7 @@ impl Npc {
 }
 
 /// The critters of the example, on one of the ways to run them.
+#[expect(clippy::large_enum_variant, reason = "a test has one of them")]
 enum Host {
     Machines(Vec<(Critter, StateMachine<Critter>)>),
     Agents(Vec<Agent<Critter>>),
@@ -303,19 +305,25 @@ impl Host {
         match way {
             0 => {
                 let mut all: Vec<_> = all.collect();
-                all.iter_mut().for_each(|(critter, machine)| machine.start(critter, level));
+                for (critter, machine) in &mut all {
+                    machine.start(critter, level);
+                }
                 Self::Machines(all)
             }
             1 => {
                 let mut all: Vec<_> = all.map(|(critter, machine)| Agent::new(critter, machine)).collect();
-                all.iter_mut().for_each(|agent| agent.start(level));
+                for agent in &mut all {
+                    agent.start(level);
+                }
                 Self::Agents(all)
             }
             _ => {
                 let mut batch = Batch::new();
                 let keys: Vec<_> =
                     all.map(|(critter, machine)| batch.insert_machine(critter, machine).unwrap()).collect();
-                keys.iter().for_each(|key| _ = batch.start(*key, level));
+                for &key in &keys {
+                    batch.start(key, level);
+                }
                 Self::Batch(batch, keys)
             }
         }
@@ -341,8 +349,16 @@ impl Host {
 
     fn update(&mut self, level: &mut Level) {
         match self {
-            Self::Machines(all) => all.iter_mut().for_each(|(critter, machine)| machine.update(critter, level)),
-            Self::Agents(all) => all.iter_mut().for_each(|agent| agent.update(level)),
+            Self::Machines(all) => {
+                for (critter, machine) in all {
+                    machine.update(critter, level);
+                }
+            }
+            Self::Agents(all) => {
+                for agent in all {
+                    agent.update(level);
+                }
+            }
             Self::Batch(batch, _) => batch.update_in_key_order(level),
         }
     }
@@ -379,15 +395,17 @@ fn compare(way: usize, seed: u64, ticks: i32) -> u32 {
     for tick in 0..ticks {
         let player = (tick * 24) % WALL;
         (here.player, in_c.player) = (player, player);
-        for nth in 0..npcs.len() {
-            if npcs[nth].action < 90 && outside.rand_range(0..400) == 0 {
-                npcs[nth].hit();
-                host.hit(nth, npcs[nth].kind, &mut here);
+        for (nth, npc) in npcs.iter_mut().enumerate() {
+            if npc.action < 90 && outside.rand_range(0..400) == 0 {
+                npc.hit();
+                host.hit(nth, npc.kind, &mut here);
                 hits += 1;
             }
         }
         host.update(&mut here);
-        npcs.iter_mut().for_each(|npc| npc.act(&mut in_c));
+        for npc in &mut npcs {
+            npc.act(&mut in_c);
+        }
         for (nth, npc) in npcs.iter().enumerate() {
             let kind = npc.kind;
             assert_eq!(host.critter(nth), &npc.own, "way {way}, seed {seed}, tick {tick}: {kind:?} {nth}");
