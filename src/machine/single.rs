@@ -146,6 +146,29 @@ impl<T: Owner> Single<'_, T> {
         self.end_tick(is_updated, owner, cx);
     }
 
+    /// Like [`tick_lone`](Self::tick_lone), after the update of the global state, if there is one.
+    pub(crate) fn tick_lone_beside_global(
+        &mut self,
+        state: &'static dyn State<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) {
+        let mut is_updated = false;
+        if let Some(global) = self.global.as_option() {
+            self.scope = Scope::Machine;
+            is_updated = global.tick(owner, &mut self.fsm(), cx);
+            self.settle_callback(owner, cx);
+            if self.is_touched {
+                is_updated |= self.tick_path(0, owner, cx);
+                return self.end_tick(is_updated, owner, cx);
+            }
+            self.scope = Scope::State(0);
+        }
+        is_updated |= state.tick(owner, &mut self.fsm(), cx);
+        self.settle_callback(owner, cx);
+        self.end_tick(is_updated, owner, cx);
+    }
+
     /// Ends a tick: calls the owner's `after_update` if a state was updated in the tick (rule 35).
     #[inline]
     pub(crate) fn end_tick(&mut self, is_updated: bool, owner: &mut T, cx: &mut T::Context<'_>) {

@@ -928,6 +928,11 @@ fn tick_all<T: Owner>(
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
     let StateMachine { seat, beside } = machine;
+    if let Some(state) = lone_state(seat, beside, || now::<T>(cx)) {
+        let mut single = Single::observed(seat, beside.global(), observer.map(|observer| observer as _));
+        single.tick_lone_beside_global(state, owner, cx);
+        return finish(single);
+    }
     if beside.is_idle(&seat.current, || now::<T>(cx)) {
         // States that have declared that they have nothing to do count as updated.
         let is_updated = !seat.is_asleep();
@@ -950,6 +955,20 @@ fn tick_all<T: Owner>(
     let outcome = finish(single);
     beside.be_idle(idle);
     outcome
+}
+
+/// Returns the state to update, if it is the only active one, a singleton, and nothing is due: the machine has a global state or
+/// timers, and nothing else that a tick has to look at.
+#[inline]
+fn lone_state<T: Owner>(
+    seat: &mut Seat<T>,
+    beside: &Beside<T>,
+    now: impl FnOnce() -> f64,
+) -> Option<&'static dyn State<T>> {
+    if beside.0.as_ref().is_some_and(|kept| kept.global.is_none()) {
+        return None;
+    }
+    seat.lone().or_else(|| seat.lone_while_waiting(now))
 }
 
 /// Ends a call. Returns whether the machine has changed state, and whether a guard has refused a change.

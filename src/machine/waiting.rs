@@ -280,6 +280,16 @@ impl<T: Owner> Waiting<T> {
         self.wakes_at > AWAKE
     }
 
+    /// Returns whether the machine is awake and has timers, the clock has advanced to `now`, in seconds, and no timer is due.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, now: impl FnOnce() -> f64) -> bool {
+        if self.is_asleep() || self.timers.is_empty() {
+            return false;
+        }
+        let now = now();
+        now < self.timers.next() && self.clock.advances(now)
+    }
+
     /// Puts the machine to sleep until a time, in seconds. At infinity, it does not wake by itself.
     pub(crate) fn sleep_until(&mut self, wakes_at: f64) {
         self.wakes_at = wakes_at.max(f64::MIN);
@@ -364,6 +374,16 @@ const SUSPICIOUSLY_MANY: u8 = 100;
 impl Standstill {
     pub(crate) const fn new() -> Self {
         Self { now: f64::NAN, ticks: 0 }
+    }
+
+    /// Records the clock's time in a tick, if it is another one than in the last tick. Returns whether it is.
+    #[inline]
+    pub(crate) fn advances(&mut self, now: f64) -> bool {
+        let advances = self.now.to_bits() != now.to_bits();
+        if advances {
+            *self = Self { now, ticks: 1 };
+        }
+        advances
     }
 
     /// Records the clock's time in a tick. Returns `true` once, when the clock has stood still for suspiciously many ticks.
