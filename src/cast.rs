@@ -64,11 +64,11 @@ const TELEGRAMS: &str = "demeanor::cast";
 ///
 /// # Who is acting
 ///
-/// A member is *acting* while one of its callbacks runs: in its turn of [`update`](Self::update), while it handles a
-/// telegram, or in [`with`](Self::with). During this time it is lent to the callback: [`get`](Members::get) returns
-/// [`Acting`](Unavailable::Acting), although it is still a member. Its state can still be queried.
-/// [`rejoin`](Self::rejoin) makes it a member like the others for the length of a call, so that the others can send to
-/// it, read it and change it, as they do in C++ and C#.
+/// A member is *acting* while one of its callbacks runs: in its turn of [`update`](Self::update), `update_one`, `start` or
+/// `stop`, while it handles a telegram, or in [`with`](Self::with). During this time it is lent to the callback:
+/// [`get`](Members::get) returns [`Acting`](Unavailable::Acting), although it is still a member. Its state can still be queried.
+/// [`rejoin`](Self::rejoin) makes it a member like the others for the length of a call, so that the others can send to it, read
+/// it and change it, as they do in C++ and C#.
 ///
 /// # When a telegram arrives
 ///
@@ -87,14 +87,14 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// All telegrams of one outermost turn that one telegram leads to, directly or through others, are an *exchange*. An
 /// exchange may have 100 000 telegrams, and 32 more for each member. At most 1000 of them in a row may each be put off
 /// by the handling of the one before. Telegrams beyond that are [dropped](Delivery::Dropped), and an error in the log
-/// names the members that took part. All other telegrams are delivered.
+/// names up to eight pairs of members that sent to each other last. All other telegrams are delivered.
 ///
 /// # Where does the data live?
 ///
-/// Data that other members read or write lies in [`world`](Self::world): positions, scores, who has the ball. There it
-/// can be read whichever member is acting. Data that only a member's own states read lies in the owner. If members of
-/// several types have much in common, as goalkeepers and field players do, put that part into a struct of its own in
-/// the world, by key:
+/// Put data that other members read or write into [`world`](Self::world): positions, scores, who has the ball. A callback can
+/// read it there even while other members are acting. Put data that only a member's own states read into the owner. If members of
+/// several types have much in common, as goalkeepers and field players do, put that part into a struct of its own in the world,
+/// by key:
 ///
 /// ```
 /// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
@@ -272,7 +272,7 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Cast<K, M, W> {
-    /// What the members share: a map, a score, a page to write on.
+    /// The data that the members share, such as a map or a score.
     pub world: W,
     members: Members<K, M, Self>,
 }
