@@ -22,7 +22,7 @@ pub(super) struct Heads {
 pub(super) struct Head {
     /// The first node of an owner, or [`NONE`].
     pub(super) node: u32,
-    /// The version, which tells the owner from earlier owners with the same index.
+    /// The version, which distinguishes the owner from earlier owners with the same index.
     pub(super) version: u32,
 }
 
