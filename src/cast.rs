@@ -548,8 +548,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     }
 
     /// Makes the acting member a member again for the length of `act`: others can send to it, read it and change it, as
-    /// deeply nested as in the code that you port. `owner` and `fsm` are those of the callback. Returns what `act`
-    /// returns.
+    /// deeply nested as in the code that you port. `owner` and `fsm` must be the arguments of the callback.
+    /// Returns what `act` returns.
     ///
     /// The requests that the callback has made before are carried out first, as in
     /// [`change_state_now`](Fsm::change_state_now). Afterwards the callback goes on with its owner and its machine,
@@ -557,12 +557,12 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// machine cannot change state during the call: this is refused with a warning
     /// ([rule 12](crate::docs::semantics#rule-12)). Telegrams that were put off for the member before stay put off.
     ///
-    /// While `act` runs, `owner` holds the [`Default::default`] of its type, which no code sees.
+    /// While `act` runs, `owner` holds the [`Default::default`] of its type. Only the type's own `Drop` sees it.
     ///
     /// # Errors
     ///
-    /// When the member with that key is not acting, or when the owner and the handle are not those that its callback
-    /// got. Then nothing has happened, and `act` is not called.
+    /// When the member with that key is not acting, or when `owner` and `fsm` are not the arguments of its
+    /// callback. Then nothing has happened, and `act` is not called.
     ///
     /// # Examples
     ///
