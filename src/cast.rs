@@ -64,11 +64,11 @@ const TELEGRAMS: &str = "demeanor::cast";
 ///
 /// # Who is acting
 ///
-/// A member is *acting* while one of its callbacks runs: in its turn of [`update`](Self::update), while it handles a
-/// telegram, or in [`with`](Self::with). During this time it is lent to the callback: [`get`](Members::get) returns
-/// [`Acting`](Unavailable::Acting), although it is still a member. Its state can still be queried.
-/// [`rejoin`](Self::rejoin) makes it a member like the others for the length of a call, so that the others can send to
-/// it, read it and change it, as they do in C++ and C#.
+/// A member is *acting* while one of its callbacks runs: in its turn of [`update`](Self::update), `update_one`, `start` or
+/// `stop`, while it handles a telegram, or in [`with`](Self::with). During this time it is lent to the callback:
+/// [`get`](Members::get) returns [`Acting`](Unavailable::Acting), although it is still a member. Its state can still be queried.
+/// [`rejoin`](Self::rejoin) makes it a member like the others for the length of a call, so that the others can send to it, read
+/// it and change it, as they do in C++ and C#.
 ///
 /// # When a telegram arrives
 ///
@@ -87,14 +87,14 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// All telegrams of one outermost turn that one telegram leads to, directly or through others, are an *exchange*. An
 /// exchange may have 100 000 telegrams, and 32 more for each member. At most 1000 of them in a row may each be put off
 /// by the handling of the one before. Telegrams beyond that are [dropped](Delivery::Dropped), and an error in the log
-/// names the members that took part. All other telegrams are delivered.
+/// names up to eight pairs of members that sent to each other last. All other telegrams are delivered.
 ///
 /// # Where does the data live?
 ///
-/// Data that other members read or write lies in [`world`](Self::world): positions, scores, who has the ball. There it
-/// can be read whichever member is acting. Data that only a member's own states read lies in the owner. If members of
-/// several types have much in common, as goalkeepers and field players do, put that part into a struct of its own in
-/// the world, by key:
+/// Put data that other members read or write into [`world`](Self::world): positions, scores, who has the ball. A callback can
+/// read it there even while other members are acting. Put data that only a member's own states read into the owner. If members of
+/// several types have much in common, as goalkeepers and field players do, put that part into a struct of its own in the world,
+/// by key:
 ///
 /// ```
 /// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
@@ -272,7 +272,7 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Cast<K, M, W> {
-    /// What the members share: a map, a score, a page to write on.
+    /// The data that the members share, such as a map or a score.
     pub world: W,
     members: Members<K, M, Self>,
 }
@@ -548,8 +548,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     }
 
     /// Makes the acting member a member again for the length of `act`: others can send to it, read it and change it, as
-    /// deeply nested as in the code that you port. `owner` and `fsm` are those of the callback. Returns what `act`
-    /// returns.
+    /// deeply nested as in the code that you port. `owner` and `fsm` must be the arguments of the callback.
+    /// Returns what `act` returns.
     ///
     /// The requests that the callback has made before are carried out first, as in
     /// [`change_state_now`](Fsm::change_state_now). Afterwards the callback goes on with its owner and its machine,
@@ -557,12 +557,12 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// machine cannot change state during the call: this is refused with a warning
     /// ([rule 12](crate::docs::semantics#rule-12)). Telegrams that were put off for the member before stay put off.
     ///
-    /// While `act` runs, `owner` holds the [`Default::default`] of its type, which no code sees.
+    /// While `act` runs, `owner` holds the [`Default::default`] of its type. Only the type's own `Drop` sees it.
     ///
     /// # Errors
     ///
-    /// When the member with that key is not acting, or when the owner and the handle are not those that its callback
-    /// got. Then nothing has happened, and `act` is not called.
+    /// When the member with that key is not acting, or when `owner` and `fsm` are not the arguments of its
+    /// callback. Then nothing has happened, and `act` is not called.
     ///
     /// # Examples
     ///

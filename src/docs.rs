@@ -1,4 +1,4 @@
-//! The pages: what the [front page](crate) leaves out.
+//! The pages, which explain what the [front page](crate) leaves out.
 //!
 //! They are the pages of the folder `docs`, and their code runs as tests.
 //!
@@ -14,10 +14,10 @@
 //! | [`saving`] | saved games, rollback, and saves of older versions of a game |
 //! | [`why`] | how to find out why a character does not do what it should, from the log to the wrong line |
 //! | [`journal`] | recordings of all changes, as diagrams and traces |
-//! | [`world`] | more characters than one machine can hold |
+//! | [`world`] | a batch that is split over processes, for more characters than one computer can hold |
 //! | [`testing`] | tests of a single state, machines with mocks, a fake clock |
 
-/// A page, under a condition for its code to run as a test. `build.rs` prepares it.
+/// Declares the module of a page, from the text that `build.rs` has prepared. Its code runs as doc tests if `$runs` is true.
 macro_rules! page {
     ($name:ident, $file:literal, $runs:meta $(, { $($inner:tt)* })?) => {
         #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs/", $file))]

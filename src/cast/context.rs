@@ -209,8 +209,8 @@ pub trait CastContext: Sized + 'static {
     ///
     /// # Errors
     ///
-    /// When the member with that key is not acting, or when the owner and the handle are not those that its callback
-    /// got. Then nothing has happened, and `act` is not called.
+    /// When the member with that key is not acting, or when `owner` and `fsm` are not the arguments of its
+    /// callback. Then nothing has happened, and `act` is not called.
     fn rejoin<T, R>(
         &mut self,
         key: &Self::Key,

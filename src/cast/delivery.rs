@@ -25,7 +25,8 @@ pub enum Delivery {
     Handled,
     /// No state of the receiver handled it.
     Declined,
-    /// The receiver is acting: the telegram is delivered when the receiver's turn is over.
+    /// The receiver is acting: the telegram is delivered when the receiver's turn is over. Or the telegram is nested within
+    /// 64 others: it is delivered when the outermost turn is over.
     PutOff,
     /// The telegram is queued until it is due, or is [merged](crate::Dispatcher::merging_within) with one that is
     /// queued.

@@ -25,21 +25,22 @@ pub(super) struct PutOff<K, M> {
     pub(super) telegram: Telegram<K, M>,
 }
 
-/// The cause of a telegram: the handling of another telegram, or none.
+/// What the cast knows about the telegrams that led to a telegram.
 #[derive(Clone, Copy)]
 pub(super) struct TelegramCause {
-    /// How many telegrams in a row were put off before this one. 0 for a telegram that no other telegram caused.
+    /// How many telegrams in a row were put off. A telegram that is put off counts itself.
     pub(super) round: u32,
-    /// The number of its exchange: the telegrams that one telegram has led to. `NO_EXCHANGE` if no other telegram caused it.
+    /// The number of its exchange: the telegrams that one telegram has led to. `NO_EXCHANGE` while no telegram is being handled,
+    /// and for telegrams of a loaded cast.
     pub(super) exchange: usize,
 }
 
 impl TelegramCause {
-    /// The cause of a telegram that no other telegram caused.
+    /// The cause while no telegram is being handled.
     pub(super) const NONE: Self = Self { round: 0, exchange: NO_EXCHANGE };
 }
 
-/// The exchange number of telegrams that no other telegram caused.
+/// The exchange number while no telegram is being handled. A telegram that is sent then starts an exchange.
 const NO_EXCHANGE: usize = usize::MAX;
 
 /// How many telegrams each exchange of the outermost turn has had.

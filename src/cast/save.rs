@@ -19,7 +19,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
     ///
     /// # Errors
     ///
-    /// When a member is acting. When the book does not know the type of a member, or one of its states, as for
+    /// When a member is acting or has rejoined. When the book does not know the type of a member, or one of its states, as for
     /// [`StateMachine::save`](crate::StateMachine::save).
     pub fn save(&self, book: &CastBook<C>) -> Result<SavedCast<K, &M>, SaveError> {
         book.check()?;
@@ -45,7 +45,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
     ///
     /// # Errors
     ///
-    /// When the version is another one. When the book does not know a type or a state. When the saved data is
+    /// When the version of the saved data is unknown. When the book does not know a type or a state. When the saved data is
     /// invalid, as in a damaged file.
     pub fn load(saved: SavedCast<K, M>, book: &CastBook<C>) -> Result<Self, LoadError> {
         book.check()?;
@@ -76,7 +76,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     ///
     /// # Errors
     ///
-    /// When a member is acting. When the book does not know the type of a member, or one of its states, as for
+    /// When a member is acting or has rejoined. When the book does not know the type of a member, or one of its states, as for
     /// [`StateMachine::save`](crate::StateMachine::save).
     pub fn save(&self, book: &CastBook<Self>) -> Result<SavedCast<K, &M>, SaveError> {
         self.members.save(book)
@@ -86,7 +86,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     ///
     /// # Errors
     ///
-    /// When the version is another one. When the book does not know a type or a state. When the saved data is
+    /// When the version of the saved data is unknown. When the book does not know a type or a state. When the saved data is
     /// invalid, as in a damaged file.
     pub fn load(saved: SavedCast<K, M>, book: &CastBook<Self>, world: W) -> Result<Self, LoadError> {
         Ok(Self { world, members: Members::load(saved, book)? })

@@ -73,8 +73,8 @@ impl<C: CastContext> Drop for MemberTurn<'_, C> {
     }
 }
 
-/// Gives the member at an index a turn, and then delivers the telegrams that were put off until its end. `None` if it is
-/// acting.
+/// Gives the member at an index a turn, and then delivers the telegrams that were put off until its end. `None` if the
+/// member is acting or has left the cast.
 #[inline]
 pub(super) fn act<C: CastContext, R>(
     cx: &mut C,
@@ -185,8 +185,8 @@ pub(super) fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: Tel
     if is_handled { Delivery::Handled } else { Delivery::Declined }
 }
 
-/// Puts a telegram off until its receiver's turn ends. If the receiver is not acting, it waits for the end of the outermost
-/// turn.
+/// Puts a telegram off until its receiver's turn ends. If the receiver is not acting, the telegram waits for the end of the
+/// outermost turn.
 fn put_off<K: Clone + PartialEq + fmt::Debug, M, C>(
     members: &mut Members<K, M, C>,
     index: usize,

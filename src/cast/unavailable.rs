@@ -57,7 +57,7 @@ pub enum NotActing {
     Unknown,
     /// No callback of the member with that key is running.
     NoCallback,
-    /// A callback of the member with that key is running, but the owner and the handle are not those that it got.
+    /// A callback of the member with that key is running, but the owner and the handle are not its arguments.
     AnotherOwner,
 }
 

@@ -23,13 +23,13 @@ pub(crate) type Extras<T> = SecondaryMap<Key, Extra<T>>;
 pub(crate) struct Extra<T: Owner> {
     /// The previous state, when the row has no number for it.
     pub(crate) previous: StateRef<T>,
-    /// The stack, the history and many timers. The lock allows any thread to take this data out, instead of copying it, for an
-    /// owner that finishes its tick alone.
+    /// The stack, the history, and the timers if there are many. The lock allows any thread to take this data out, instead of
+    /// copying it, for an owner that finishes its tick alone.
     rare: Mutex<Option<Box<Rare<T>>>>,
 }
 
 impl<T: Owner> Extra<T> {
-    /// Creates the data beside a row. `previous` is the previous state if it is kept there, and else `StateRef::NONE`.
+    /// Creates the data beside a row. `previous` is the previous state if it is kept there, and otherwise `StateRef::NONE`.
     pub(crate) const fn of(previous: StateRef<T>) -> Self {
         Self { previous, rare: Mutex::new(None) }
     }
@@ -48,7 +48,7 @@ impl<T: Owner> Extra<T> {
         clone_rare_from(self.rare_mut(), source.lock().as_deref());
     }
 
-    /// Returns whether the value holds no data, but only memory.
+    /// Returns whether there is no data. The value may still own memory that can be reused.
     fn is_nothing(&self) -> bool {
         self.previous.is_none() && !self.lock().as_deref().is_some_and(Rare::is_memorable)
     }
@@ -95,7 +95,7 @@ impl<T: Owner> Clone for SharedByRows<'_, T> {
 
 impl<T: Owner> Copy for SharedByRows<'_, T> {}
 
-/// Some consecutive rows of a bucket. Slots count from the first of these rows.
+/// Some consecutive rows of a bucket. Slot 0 is the first of these rows.
 pub(crate) struct Rows<'a, T: Owner> {
     pub(crate) bucket: u32,
     pub(crate) shared: SharedByRows<'a, T>,
@@ -139,7 +139,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.states().get(self.bucket)
     }
 
-    /// Returns the number of an owner's previous state: `NOWHERE` if there is none, and `None` if the state is kept elsewhere.
+    /// Returns the number of an owner's previous state: `NOWHERE` if there is none, and `None` if the state is in `extras`.
     pub(crate) fn previous_number(&self, slot: usize) -> Option<u32> {
         self.noted.tags[slot].previous()
     }
@@ -193,7 +193,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         Some(Entries { times, width, at })
     }
 
-    /// Calls `look` with the stack, the history and the many timers of an owner, or with `None` if there are none.
+    /// Calls `look` with the stack, the history and the timers (if many) of an owner, or with `None` if there are none.
     pub(crate) fn with_rare<R>(&self, slot: usize, look: impl FnOnce(Option<&Rare<T>>) -> R) -> R {
         let rare = self.extra(slot).map(Extra::lock);
         look(rare.as_ref().and_then(|rare| rare.as_deref()).filter(|rare| rare.is_memorable()))
@@ -228,7 +228,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.load_row(slot, seat);
     }
 
-    /// Loads an owner's data into an empty seat, and reuses the seat's memory. Takes out the data beside the row.
+    /// Loads an owner's data into an empty seat, and reuses the seat's memory. Takes the stack, the history and the timers out of
+    /// the data beside the row.
     #[inline]
     pub(crate) fn load(&self, slot: usize, seat: &mut Seat<T>) {
         if let Some(extra) = self.extra(slot) {

@@ -199,7 +199,7 @@ impl<T: Owner> Store<T> {
         result
     }
 
-    /// Calls `act` for the owners of `keys`, one after the other, until it panics. No key may come twice.
+    /// Calls `act` for the owners of `keys`, one after the other, until it panics. `keys` must not contain a key twice.
     pub(crate) fn with_each(&mut self, keys: &[Key], mut act: impl FnMut(&mut T, &mut Single<'_, T>)) {
         let mut panic = FirstPanic::new();
         for &key in keys {
@@ -215,8 +215,8 @@ impl<T: Owner> Store<T> {
         panic.resume();
     }
 
-    /// Calls `act` with an owner and its machine, and moves the owner to the arrivals of the bucket where it then belongs.
-    /// Returns this bucket, and the result of `act` unless it panicked.
+    /// Calls `act` with an owner and its machine. If `act` has used the machine, the owner moves to the arrivals of its new
+    /// bucket. Returns this bucket, and the result of `act` unless it panicked.
     fn lend<R>(
         &mut self,
         key: Key,
@@ -258,7 +258,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Writes the noted changes of an owner that was reached by key to the journal.
+    /// Writes the noted changes of the owner for which `lend` called `act` to the journal.
     fn take_up_own_notes(&mut self, panic: &mut FirstPanic) {
         if !self.notes.is_empty() {
             let mut notes = mem::replace(&mut self.notes, Notes::new());

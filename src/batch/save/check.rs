@@ -6,7 +6,8 @@ use super::data::{SavedBucket, SavedRow};
 use crate::batch::known::states::NOWHERE;
 use crate::save::{LoadError, time};
 
-/// Checks that the columns of a bucket have the right lengths, and that all times in them are numbers.
+/// Checks that the columns of a bucket have the right lengths, that all times in them are numbers, and that the numbers of
+/// sleeping owners and of ancestors are possible.
 pub(super) fn check<O>(bucket: &SavedBucket<O>, has_clock: bool) -> Result<(), LoadError> {
     let rows = bucket.owners.len();
     let (of_states, of_owned) = if bucket.is_of_owned { (0, rows) } else { (rows, 0) };
@@ -46,7 +47,8 @@ pub(super) fn check_rows(rows: &[SavedRow], count: usize) -> Result<(), LoadErro
     }
 }
 
-/// Checks that each number is exactly once in `order`, or in `free` if it is free.
+/// Checks that each bucket's number is exactly once in one list: in `free` if the bucket has no state, and otherwise in `order`.
+/// The bucket for owners without a state belongs in `order`, too.
 pub(super) fn check_numbers<O>(buckets: &[SavedBucket<O>], order: &[u32], free: &[u32]) -> Result<(), LoadError> {
     let mut seen = vec![false; buckets.len()];
     for (of, numbers) in [("order", order), ("free", free)] {

@@ -54,9 +54,9 @@ pub struct SavedBucket<O> {
     pub is_of_owned: bool,
     /// The ancestors of the state, outermost first. They are needed only for their times: the state itself knows its ancestors.
     pub ancestors: Vec<u32>,
-    /// The number of sleeping owners. They come first.
+    /// The number of sleeping owners. They have the first rows.
     pub asleep: u32,
-    /// Whether the behavior of the state had been replaced since these owners fell asleep.
+    /// Whether the behavior of the state has been replaced since the sleeping owners fell asleep.
     pub is_outdated: bool,
     /// The owners.
     pub owners: Vec<O>,
@@ -72,7 +72,8 @@ pub struct SavedBucket<O> {
     pub entered_at: Vec<Seconds>,
     /// When the ancestors of the state were entered, row by row, if times are kept.
     pub ancestors_entered_at: Vec<Seconds>,
-    /// The seat of each owner, if the owners are in owned states. In this case, the columns from `previous` on are empty.
+    /// The seat of each owner, if the owners are in owned states. In this case, the columns from `previous` to
+    /// `ancestors_entered_at` are empty, and so is `rows`.
     pub seats: Vec<SavedSeat>,
     /// The data that only some rows have.
     pub rows: Vec<SavedRow>,

@@ -10,9 +10,9 @@ use crate::batch::known::key::Key;
 use crate::batch::known::key::{Place, SharedPlace};
 use crate::save::LoadError;
 
-/// Returns the keys that the next owners would get, up to the first key whose place has never been used.
+/// Returns the keys that the next owners would get. The list ends before the first key whose place has never been used.
 ///
-/// The map does not tell in which order it reuses free places, so this function inserts into a clone of the map.
+/// The map does not say in which order it reuses free places, so this function inserts into a clone of the map.
 pub(super) fn next_keys(places: &SlotMap<Key, SharedPlace>) -> Vec<SavedKey> {
     let mut places = places.clone();
     let mut next_keys = Vec::new();
@@ -44,7 +44,7 @@ impl Versions {
         Ok(Self { versions: vec![0; count + 1] })
     }
 
-    /// Takes the key of an owner or of a future owner. No two keys may have the same place.
+    /// Marks the key of an owner or of a future owner as taken, and returns it. No two keys may have the same place.
     pub(super) fn take(&mut self, index: u32, version: u32) -> Result<Key, LoadError> {
         let damaged = |why: &str| Err(LoadError::damaged(format_args!("key {index}, version {version}"), why));
         match self.versions.get_mut(index as usize) {
@@ -61,8 +61,8 @@ impl Versions {
 
     /// Creates a map in which all taken keys are in use, except `next_keys`.
     pub(super) fn into_places(mut self, next_keys: &[SavedKey]) -> Result<SlotMap<Key, SharedPlace>, LoadError> {
-        // Each of these places was in use before, with the version before. Removing that key makes the place free; the map
-        // reuses the place that was removed last first.
+        // Each of these places was in use before, by a key whose version is lower by 2. Removing that key makes the place free.
+        // The map reuses the most recently freed place first, so the keys are removed in reverse order.
         for key in next_keys {
             let version = &mut self.versions[key.index as usize];
             *version = version.wrapping_sub(2);

@@ -240,8 +240,8 @@ impl<T: Owner> Loading<'_, T> {
         times.iter().enumerate().map(|(nth, time)| at(nth / width, time.0)).collect()
     }
 
-    /// Converts the saved number of a row's previous state. If the state has no number now, or had none, it is kept beside the
-    /// row, and the result is `None`.
+    /// Converts the saved number of a row's previous state. If the state has no number now, this method stores the state beside
+    /// the row, and returns `None`. If the row has no saved number, the state is in `rows`, and the result is `None`, too.
     fn previous(&mut self, key: Key, number: Option<u32>) -> Result<Option<u32>, LoadError> {
         let Some(number) = number else { return Ok(None) };
         match &self.roles[number as usize] {

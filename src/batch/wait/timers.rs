@@ -47,7 +47,7 @@ const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
 pub(crate) const MOST_NUMBERS: u32 = NUMBER;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
-/// Scopes above the 65 possible depths.
+/// This value and the next three stand in the place of a depth. Depths are at most 64.
 const CURRENT: u32 = 124;
 const MACHINE: u32 = 125;
 const WAKE: u32 = 126;
@@ -164,7 +164,8 @@ impl<T: Owner> Timers<T> {
         Some(plain)
     }
 
-    /// Removes the due timers of an owner, and ends its sleep. Returns whether the owner still waits for anything.
+    /// Removes the due timers of an owner, and ends its sleep. Returns whether the owner has timers left. Only for an owner for
+    /// which `plain` has returned a value: this method does not remove the actions of kept timers.
     pub(crate) fn take_plain(&mut self, key: Key, now: f64) -> bool {
         self.wheel
             .remove_if(key.index(), |at, bits| is_due(at, now) || matches!(WheelEntry::of(bits), WheelEntry::Wake));

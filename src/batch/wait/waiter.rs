@@ -8,7 +8,7 @@ use crate::owner::Owner;
 /// How a wait ends.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Until {
-    /// The owner sleeps until then, and wakes.
+    /// The owner sleeps, and wakes when the wait ends.
     Awake,
     /// The owner changes to the singleton with this number.
     Change(u32),

@@ -21,8 +21,8 @@ use self::pages::NONE;
 
 /// The running timers of all owners.
 ///
-/// An owner is identified by a `u32` (the index of its key). A version tells it from earlier owners with the same index. The
-/// action of a timer is a `u32`, too, which only the caller understands.
+/// An owner is identified by a `u32` (the index of its key). A version distinguishes it from earlier owners with the same
+/// index. The action of a timer is a `u32`, too, which only the caller understands.
 ///
 /// Each timer is a node in two lists. One is the list of its owner's timers. The other is the list of its slot in the wheel, or
 /// the list `near`. Removing a timer takes it out of its owner's list. In the other list it stays as a dead node, until that
@@ -43,8 +43,8 @@ pub(crate) struct Wheel {
     tick: u64,
 }
 
-/// How far the number of dead nodes may exceed half the number of all nodes. For fewer dead nodes, going over all nodes does
-/// not pay.
+/// How far the number of dead nodes may exceed half the number of all nodes. For fewer dead nodes, a visit to
+/// all nodes costs more than it saves.
 const SPARE: u32 = 1024;
 
 impl Wheel {

@@ -13,7 +13,7 @@ pub(super) struct Heads {
     /// The entry of an owner is at the owner's index divided by [`PAGE`].
     directory: Vec<HeadEntry>,
     pages: Pages<[Head; PAGE], PAGES>,
-    /// The first free page, or [`NONE`]. The first node in a free page is the number of the next free page.
+    /// The first free page, or [`NONE`]. In a free page, `node` of the first head is the number of the next free page.
     free: u32,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Heads {
 pub(super) struct Head {
     /// The first node of an owner, or [`NONE`].
     pub(super) node: u32,
-    /// The version, which tells the owner from earlier owners with the same index.
+    /// The version, which distinguishes the owner from earlier owners with the same index.
     pub(super) version: u32,
 }
 

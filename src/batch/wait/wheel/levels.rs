@@ -35,7 +35,7 @@ pub(super) fn tick(seconds: f64) -> u64 {
     (seconds * TICKS_PER_SECOND) as i64 as u64 ^ 1 << (u64::BITS - 1)
 }
 
-/// Returns the number of the slot of a level in which a tick lies, counted from the beginning of time.
+/// Returns the number of the slot of a level in which a tick lies, counted from tick 0, not within a turn.
 fn nth(tick: u64, level: u32) -> u64 {
     tick >> (level * BITS)
 }
@@ -45,9 +45,9 @@ fn slot(nth: u64) -> usize {
     (nth % SLOTS as u64) as usize
 }
 
-/// Returns the level and the slot of a tick after the current one. The slot is between one slot and a full turn ahead. After a
-/// full turn it is the slot of the current tick. This slot is empty otherwise, because timers that are due in it are at lower
-/// levels.
+/// Returns the level and the slot of a tick after the current one. The slot is 1 to 64 slots after the slot of the
+/// current tick. At 64 slots, it is that slot again. Timers for the rest of the current slot are at lower levels, so they are
+/// not mixed with the timers of the next turn.
 fn place(tick: u64, current: u64) -> (u32, usize) {
     let level = (tick - current).ilog2() / BITS;
     (level, slot(nth(tick, level)))

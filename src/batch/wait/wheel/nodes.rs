@@ -78,7 +78,7 @@ impl Nodes {
     }
 
     /// Frees all dead nodes. None of them may be in a list any more. Afterwards the free nodes are in ascending order, and free
-    /// nodes at the end are no longer in use.
+    /// nodes at the end are removed.
     pub(super) fn free_dead(&mut self) {
         self.dead = 0;
         self.free = NONE;
