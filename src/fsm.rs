@@ -6,6 +6,7 @@ use core::fmt;
 
 use crate::change::Cause;
 use crate::machine::seat::Seat;
+use crate::machine::settings::Settings;
 use crate::machine::waiting::{After, Awaited, Note, Scope, Then, Timer};
 use crate::owner::{Owner, now};
 use crate::state::{IntoState, State, StateRef, same};
@@ -919,9 +920,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 }
 
-/// A closure that gets an owner, its seat and its global state within a callback.
+/// A closure that gets an owner, its seat and the settings of its machine within a callback.
 pub(crate) type ActOnSeat<'a, T> =
-    &'a mut dyn FnMut(&mut T, &mut Seat<T>, &StateRef<T>, &mut <T as Owner>::Context<'_>);
+    &'a mut dyn FnMut(&mut T, &mut Seat<T>, &Settings<T>, &mut <T as Owner>::Context<'_>);
 
 /// The machines behind a handle: one machine, or the machines of many owners in consecutive slots. `nth` is the index of one
 /// of them.

@@ -104,7 +104,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn global(&self) -> Option<&StateRef<T>> {
-        self.store.global.state.as_option()
+        self.store.global.settings.global.as_option()
     }
 
     /// Returns an owner's current state. `None` for a stale key, or when the owner has no state.

@@ -97,6 +97,10 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         self.count += 1;
+        if self.is_suspicious() {
+            let current = self.seat.current.clone();
+            self.leave_trail("message in state", current);
+        }
         self.offer(message, owner, cx, Self::settle)
     }
 
@@ -125,7 +129,7 @@ impl<T: Owner> Single<'_, T> {
             }
         }
         drop(offering);
-        if let (false, Some(global)) = (is_handled, self.global.as_option()) {
+        if let (false, Some(global)) = (is_handled, self.settings.global.as_option()) {
             self.scope = Scope::Machine;
             is_handled = global.on_message(owner, message, &mut self.fsm(), cx);
             self.wake_if(is_handled);

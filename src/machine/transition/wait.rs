@@ -95,7 +95,7 @@ impl<T: Owner> Single<'_, T> {
         let seconds = Self::seconds(seconds, &"sleep", owner, self.seat.current.as_option());
         self.seat.sleep_until(due_after(seconds, now::<T>(cx)));
         self.is_touched = true;
-        if self.seat.next_wake(self.global) == NextWake::Never {
+        if self.seat.next_wake(&self.settings.global) == NextWake::Never {
             tell_endless_sleep(owner, self.seat.current.as_option());
         }
     }
