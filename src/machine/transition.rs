@@ -238,7 +238,7 @@ impl<T: Owner> Single<'_, T> {
     fn is_alone(&self) -> bool {
         let is_recorded = self.observer.as_ref().is_some_and(|observer| observer.sees_steps());
         // `count` is large if a request to sleep has been carried out.
-        let is_suspicious = self.count + u32::from(MOST_NAMED) > self.settings.limit() || self.is_deep();
+        let is_suspicious = self.count + u32::from(MOST_NAMED) >= self.settings.limit() || self.is_deep();
         !is_suspicious && !is_recorded && self.requests.is_empty()
     }
 
@@ -317,12 +317,13 @@ impl<T: Owner> Single<'_, T> {
         }
         let trail = self.seat.rare.as_mut().map(|rare| mem::take(&mut rare.trail)).unwrap_or_default();
         let mut cycle: Vec<String> = Vec::new();
-        for Footprint { deed, state, .. } in &trail {
+        for Footprint { deed, state, .. } in trail.iter().rev() {
             let step = format!("{deed} {}", NameOf(state.as_option()));
             if !cycle.contains(&step) {
                 cycle.push(step);
             }
         }
+        cycle.reverse();
         let nested = if self.nested < MOST_NESTED_CALLS {
             String::new()
         } else {

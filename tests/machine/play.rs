@@ -453,6 +453,12 @@ impl Player {
                 #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => batch.set_global(to()),
             },
+            "limit" => match &mut self.hosts {
+                Hosts::Machine(_, machine) => machine.set_limit(rest.parse().expect("a number")),
+                Hosts::Agent(agent) => agent.machine_mut().set_limit(rest.parse().expect("a number")),
+                #[cfg(feature = "std")]
+                Hosts::Batch(batch, _) => batch.set_limit(rest.parse().expect("a number")),
+            },
             "handling" | "refusing" | "guards" | "panics" => self.with_stages(|stage| having(stage, step)),
             "back" => self.time = GameTime::new(),
             "current" => set!(self, set_current(to())),

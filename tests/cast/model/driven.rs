@@ -13,6 +13,7 @@ use demeanor::{
 use serde::{Deserialize, Serialize};
 
 use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
+use super::rules::program::LIMIT;
 
 /// The events so far, and the program.
 #[derive(Default)]
@@ -254,7 +255,7 @@ fn is_odd(key: Key) -> bool {
 }
 
 fn agent<C: Scene, const KIND: bool>(key: Key, id: Id) -> Agent<Actor<C, KIND>> {
-    Agent::new(Actor { key, context: PhantomData }, StateMachine::new(state(id)))
+    Agent::new(Actor { key, context: PhantomData }, StateMachine::new(state(id)).with_limit(LIMIT))
 }
 
 fn look<C: Scene>(scene: &mut C) {

@@ -383,7 +383,7 @@ fn proved(text: &str, outline: &Outline) -> Proved {
                 proved.flickering.push(witness.changes().iter().map(|change| change.from.clone()).collect());
             }
             "guard-never-holds" => drop(proved.shut.insert(problem.to_string().split('`').nth(1).unwrap().to_owned())),
-            "endless-circle" | "too-many-changes" => {
+            "endless-circle" => {
                 let witness = finding.witness().expect("it has been seen");
                 proved.endless.push(witness.changes().iter().map(|change| change.from.clone()).collect());
             }
