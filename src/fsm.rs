@@ -1128,6 +1128,18 @@ impl<T: Owner> Request<T> {
         !matches!(self, Self::Send(_) | Self::After(_) | Self::Due(_) | Self::Sleep(_))
     }
 
+    /// Returns the message to oneself that it asks for.
+    pub(crate) fn message(&self) -> Option<&T::Message> {
+        match self {
+            Self::Send(message) => Some(message),
+            Self::Due(timer) => match &timer.then {
+                Then::Send(message) => message.downcast_ref(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Returns whether it stores a number for a state. Only states from files make such requests.
     pub(crate) fn is_note(&self) -> bool {
         matches!(self, Self::After(after) if after.then.is_note())

@@ -22,7 +22,7 @@ use crate::state::StateRef;
 const MOST_TICKS: u32 = 10_000;
 
 /// The maximum number of changes in one callback: enough to go twice round the longest circle that the proof looks for.
-const MOST_AT_ONCE: u32 = 512;
+const MOST_AT_ONCE: u32 = 128;
 
 /// The machine of a file, without its behaviors and scripts.
 struct MachineReplay {

@@ -139,6 +139,9 @@ impl<T: Owner> Single<'_, T> {
             if let Some(state) = self.requests.pop_singleton() {
                 self.execute_singleton(state, owner, cx);
             } else if let Some(request) = self.requests.pop() {
+                if request.message().is_some() {
+                    return self.settle_messages(request, owner, cx);
+                }
                 self.execute(&request, owner, cx);
             } else {
                 return;
@@ -164,13 +167,12 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Carries out one request. Returns whether this was done.
+    /// Carries out one request, except a message. Returns whether this was done.
     pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
             Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
             Request::Change(to) => self.execute_held(to, owner, cx),
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
-            Request::Send(message) => self.offer_to_oneself(message, owner, cx),
             Request::After(after) => self.set_timer(after, owner, cx),
             Request::Due(timer) => self.carry_out_timer(timer, owner, cx),
             Request::Sleep(_) => {
@@ -324,11 +326,8 @@ impl<T: Owner> Single<'_, T> {
             }
         }
         cycle.reverse();
-        let nested = if self.nested < MOST_NESTED_CALLS {
-            String::new()
-        } else {
-            format!(", {MOST_NESTED_CALLS} calls deep")
-        };
+        let nested =
+            if self.nested < MOST_NESTED_CALLS { String::new() } else { format!(", {MOST_NESTED_CALLS} calls deep") };
         error!(
             target: "demeanor",
             "{}: {request} dropped in state {}: one callback has led to {led_to} changes and messages to itself{nested}, \

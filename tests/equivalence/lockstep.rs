@@ -364,7 +364,7 @@ impl Stage<'_> {
     }
 
     fn rebuild(&mut self) {
-        let batch = std::mem::take(&mut self.batch);
+        let batch = std::mem::replace(&mut self.batch, Batch::new().with_limit(LIMIT));
         let global = batch.global().cloned();
         if let Some(global) = global {
             self.batch.set_global(global);

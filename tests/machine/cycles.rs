@@ -1,6 +1,10 @@
 //! The chapter "Requests": how many changes one callback may lead to, rule 13.
 
 use crate::play::{EVERYWHERE, play};
+#[cfg(feature = "std")]
+use crate::trace::{Actor, Stage, places::A};
+#[cfg(feature = "std")]
+use demeanor::Batch;
 
 #[test]
 fn cycles_of_changes() {
@@ -104,6 +108,18 @@ fn cycles_of_changes() {
             done
         warnings =>
 
+        # messages_that_wait_in_line_take_nothing_of_the_stack (rules 13, 14 and 24)
+        // Before a message is offered to the parent, the whole queue is carried out.
+        in Kitchen; handling House
+        with 3000x send order => 3000x Kitchen.order; 3000x House.order
+        in Kitchen
+        House.order, 3000x: send order
+        with send order => 3001x Kitchen.order, House.order
+        in Kitchen; handling Kitchen
+        Kitchen.order, 3000x: send order
+        with send order => 3001x Kitchen.order
+        warnings =>
+
         # a_cycle_ends_after_four_thousand_changes_unless_the_limit_is_set (rule 13)
         in A
         A.enter: change B
@@ -154,4 +170,22 @@ fn cycles_of_changes() {
         change B => A.exit; A -> B (change); B.enter; done
         ",
     );
+}
+
+/// Rule 13.
+#[cfg(feature = "std")]
+#[test]
+fn a_machine_has_the_limit_of_the_batch_that_it_joins() {
+    let restless = || Stage::new(&A).when("A.enter", |_, fsm, _| fsm.change_state(&A));
+    let entered = |stage: &mut Actor| stage.take_trace().iter().filter(|line| *line == "A.enter").count();
+    let Stage { actor, machine, mut time } = restless();
+    let mut batch = Batch::new().with_limit(20);
+    let key = batch.insert_machine(actor, machine.with_limit(10)).expect("no global");
+    batch.change_state(key, &A, &mut time);
+    assert_eq!(entered(&mut batch[key]), 20);
+    batch.clone().change_state(key, &A, &mut time);
+    let (mut actor, mut machine) = batch.remove(key).expect("it is there");
+    actor.take_trace();
+    machine.change_state(&mut actor, &A, &mut time);
+    assert_eq!(entered(&mut actor), 20);
 }

@@ -6,7 +6,7 @@ use super::machine::{ExitId, Machine, Standing, StateTime};
 use crate::format::outline::StateId;
 
 /// The maximum number of changes in one step. A machine may make more (rule 13).
-pub(super) const MOST_IN_STEP: usize = 256;
+pub(super) const MOST_IN_STEP: usize = 64;
 
 /// How a step ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

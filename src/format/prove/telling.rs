@@ -34,7 +34,9 @@ impl Telling<'_> {
                     return;
                 }
                 let Some(situation) = self.machine.situation(&step.claim) else { return };
-                let seen = self.go_round(circle, &situation, 2 * circle.len(), self.tick, |seen| within_a_tick(seen, circle.len()));
+                let seen = self.go_round(circle, &situation, 2 * circle.len(), self.tick, |seen| {
+                    within_a_tick(seen, circle.len())
+                });
                 let Some(seen) = seen else { return };
                 let message = format!("{} without end within one tick{}", self.lead_around(circle), said(&situation));
                 let mistake = Mistake::error("endless-circle", self.machine.exit(circle[0].0).span.clone(), message)

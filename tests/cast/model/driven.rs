@@ -362,6 +362,17 @@ fn take<C: Scene>(step: &Step, scene: &mut C, book: &CastBook<C>) {
                 scene.record().note("unavailable".into());
             }
         }
-        Step::SaveAndLoad => scene.save_and_load(book),
+        Step::SaveAndLoad => {
+            scene.save_and_load(book);
+            set_limits::<C, false>(scene);
+            set_limits::<C, true>(scene);
+        }
+    }
+}
+
+/// Sets the limit of the members of one type. It is not saved.
+fn set_limits<C: Scene, const KIND: bool>(scene: &mut C) {
+    for (_, agent) in scene.members_mut().iter_mut::<Actor<C, KIND>>() {
+        agent.machine_mut().set_limit(LIMIT);
     }
 }

@@ -93,7 +93,7 @@ impl<'d> Simulator<'d> {
             waiting: Vec::new(),
         };
         for guard in simulator.guards.clone() {
-            let (mut machine, mut guard, mut clock) = (definition.machine(), guard, 0.0);
+            let (mut machine, mut guard, mut clock) = (definition.machine().with_limit(64), guard, 0.0);
             machine.start(&mut guard, &mut clock);
             simulator.note(&machine, clock, &guard);
         }
@@ -210,7 +210,7 @@ impl<'d> Simulator<'d> {
             }
             for guard in self.guards.clone() {
                 let (mut guard, mut clock) = (guard, 0.0);
-                let mut machine = StateMachine::new(state.clone());
+                let mut machine = StateMachine::new(state.clone()).with_limit(64);
                 if let Some(global) = self.definition.global() {
                     machine = machine.with_global(global);
                 }
