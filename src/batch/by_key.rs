@@ -59,7 +59,7 @@ impl<T: Owner> Batch<T> {
     /// batch.set_limit(100);
     /// let enemy = batch.insert(Enemy, &Turn);
     /// batch.change_state(enemy, &Turn, &mut turns);
-    /// assert_eq!(turns, 100);
+    /// assert_eq!((turns, batch.limit()), (100, 100));
     /// ```
     pub fn set_limit(&mut self, changes: u32) {
         self.store.global.settings.set_limit(changes);

@@ -107,6 +107,13 @@ impl<T: Owner> Batch<T> {
         self.store.global.settings.global.as_option()
     }
 
+    /// Returns the most changes and messages to oneself that one callback of an owner may lead to. See
+    /// [`set_limit`](Self::set_limit).
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.store.global.settings.limit()
+    }
+
     /// Returns an owner's current state. `None` for a stale key, or when the owner has no state.
     ///
     /// # Examples

@@ -105,7 +105,9 @@ pub(crate) fn machine_in<T: Owner>(
     let mut seat = Seat::empty();
     seat.entered_at = now::<T>(cx) - seconds;
     seat.place(state.clone());
-    let mut machine = StateMachine::from_seat(seat, Settings::DEFAULT);
-    global.into_iter().for_each(|global| machine.set_global(global));
-    machine
+    let machine = StateMachine::from_seat(seat, Settings::DEFAULT);
+    match global {
+        Some(global) => machine.with_global(global),
+        None => machine,
+    }
 }

@@ -22,6 +22,7 @@ impl<T: Owner> Settings<T> {
 
     pub(crate) const DEFAULTS: &'static Self = &Self::DEFAULT;
 
+    /// Returns whether a machine needs no settings of its own.
     pub(crate) fn are_default(&self) -> bool {
         self.global.is_none() && self.limit == MOST_CHANGES
     }

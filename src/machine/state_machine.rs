@@ -582,6 +582,12 @@ impl<T: Owner> StateMachine<T> {
         self.settings().global.as_option()
     }
 
+    /// Returns the most changes and messages to oneself that one callback may lead to. See [`set_limit`](Self::set_limit).
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.settings().limit()
+    }
+
     /// Returns the active states, from the outermost ancestor down to the current state.
     #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {

@@ -40,7 +40,7 @@ struct Closed;
 
 /// Answers what his innermost state leaves to him.
 impl State<Merchant> for Shop {
-    fn on_message(&self, merchant: &mut Merchant, told: &Told, _: &mut Fsm<'_, Merchant>, _: &mut ()) -> bool {
+    fn on_message(&self, merchant: &mut Merchant, told: &Told, _: &mut Fsm<'_, Merchant>, (): &mut ()) -> bool {
         match told {
             Told::Price { loaves, price } => price.set(loaves * merchant.bread).is_ok(),
             Told::Order { .. } => false,

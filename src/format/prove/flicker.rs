@@ -56,9 +56,8 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
         are_all &= !steps.has_more;
         let mut of = Vec::new();
         for step in steps.all {
-            match (step.end, number.get(&step.to)) {
-                (End::Rests, Some(to)) => of.push(Edge { step, from, to: *to }),
-                _ => {}
+            if let (End::Rests, Some(to)) = (step.end, number.get(&step.to)) {
+                of.push(Edge { step, from, to: *to });
             }
         }
         edges.push(of);

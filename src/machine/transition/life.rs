@@ -156,13 +156,14 @@ impl<T: Owner> Single<'_, T> {
             let Some((offer, request)) = under_way.last_mut() else { return };
             let Some(message) = request.message() else { return };
             if !offers.single.offer_on(offer, message, owner, cx) {
-                offers.end();
+                offers.end(offer);
                 under_way.pop();
             }
         }
     }
 
     /// Offers a message to the next state. Returns whether it is then to be offered to further states.
+    #[inline(always)]
     fn offer_on(
         &mut self,
         offer: &mut Offer<'_, T>,
@@ -196,43 +197,46 @@ struct Offer<'a, T: Owner> {
     /// The global state, if the message has not been offered to it yet.
     global: Option<&'a StateRef<T>>,
     is_handled: bool,
+    /// The value of `single.kept` before the offer began.
+    kept_outside: usize,
 }
 
-/// The messages that are being offered, nested in each other. Meanwhile, `single.kept` is the number of states that have stayed
+/// The machine while it offers messages, nested in each other. Meanwhile, `single.kept` is the number of states that have stayed
 /// active since the innermost offer began. `Drop`, which also runs after a panic in a callback, passes this number on to the
 /// message or the call around these offers.
 struct Offers<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
-    /// For each offer, the value of `single.kept` before it began.
-    kept_outside: SmallVec<[usize; 1]>,
+    /// The least of the values of `single.kept` before each offer.
+    kept_outside: usize,
 }
 
 impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
+    #[inline]
     fn new(single: &'s mut Single<'a, T>) -> Self {
-        Self { single, kept_outside: SmallVec::new() }
+        Self { single, kept_outside: usize::MAX }
     }
 
+    #[inline(always)]
     fn begin(&mut self) -> Offer<'a, T> {
+        let Self { single, kept_outside: least } = self;
         let mut path = Path::new();
-        while let Some(state) = self.single.seat.at(path.len()) {
+        while let Some(state) = single.seat.at(path.len()) {
             path.push(state.clone());
         }
-        self.kept_outside.push(mem::replace(&mut self.single.kept, path.len()));
-        Offer { left: path.len(), path, global: self.single.settings.global.as_option(), is_handled: false }
+        let kept_outside = mem::replace(&mut single.kept, path.len());
+        *least = kept_outside.min(*least);
+        Offer { left: path.len(), path, global: single.settings.global.as_option(), is_handled: false, kept_outside }
     }
 
     /// Ends the innermost offer.
-    fn end(&mut self) {
-        if let Some(kept_outside) = self.kept_outside.pop() {
-            self.single.kept = self.single.kept.min(kept_outside);
-        }
+    fn end(&mut self, offer: &Offer<'_, T>) {
+        self.single.kept = self.single.kept.min(offer.kept_outside);
     }
 }
 
 impl<T: Owner> Drop for Offers<'_, '_, T> {
+    #[inline]
     fn drop(&mut self) {
-        while !self.kept_outside.is_empty() {
-            self.end();
-        }
+        self.single.kept = self.single.kept.min(self.kept_outside);
     }
 }
