@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::change::Cause;
 use crate::machine::seat::Seat;
+use crate::machine::settings::Settings;
 use crate::machine::waiting::{AT_ONCE, After, Awaited, Note, Scope, Then, Timer};
 use crate::owner::{Owner, now};
 use crate::state::{IntoState, State, StateRef, same};
@@ -606,6 +607,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// This method does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by
     /// line; otherwise use [`change_state`](Self::change_state).
     ///
+    /// Such calls can be nested 320 deep ([rule 13](crate::docs::semantics#rule-13)).
+    ///
     /// # Examples
     ///
     /// ```
@@ -688,6 +691,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// `exit`, the message is refused with a warning.
     ///
     /// Buckland's C++ handles a telegram to oneself in this way. Otherwise use [`send`](Self::send).
+    ///
+    /// Such calls can be nested 320 deep ([rule 13](crate::docs::semantics#rule-13)).
     ///
     /// # Examples
     ///
@@ -991,9 +996,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 }
 
-/// A closure that gets an owner, its seat and its global state within a callback.
+/// A closure that gets an owner, its seat and the settings of its machine within a callback.
 pub(crate) type ActOnSeat<'a, T> =
-    &'a mut dyn FnMut(&mut T, &mut Seat<T>, &StateRef<T>, &mut <T as Owner>::Context<'_>);
+    &'a mut dyn FnMut(&mut T, &mut Seat<T>, &Settings<T>, &mut <T as Owner>::Context<'_>);
 
 /// The machines behind a handle: one machine, or the machines of many owners in consecutive slots. `nth` is the index of one
 /// of them.
@@ -1199,6 +1204,18 @@ impl<T: Owner> Request<T> {
     /// Returns whether it is a request for a change that does not come from a timer.
     pub(crate) fn is_change(&self) -> bool {
         !matches!(self, Self::Send(_) | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_))
+    }
+
+    /// Returns the message to oneself that it asks for.
+    pub(crate) fn message(&self) -> Option<&T::Message> {
+        match self {
+            Self::Send(message) => Some(message),
+            Self::Due(timer) => match &timer.then {
+                Then::Send(message) => message.downcast_ref(),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Returns whether it stores a number for a state. Only states from files make such requests.

@@ -53,7 +53,8 @@ pub trait Owner: Sized + 'static {
     /// A context may borrow from the world for the length of a call: `type Context<'a> = Town<'a>`.
     type Context<'a>;
 
-    /// What can be sent to the owner. Use `()` if nothing is sent to it.
+    /// What can be sent to the owner. Use `()` if nothing is sent to it. A message can have [a field for an
+    /// answer](crate::docs::cookbook#an-answer-to-a-message).
     type Message: 'static;
 
     /// Returns the time that the context's clock shows, in seconds. It is called at each change and by `start`, by queries such

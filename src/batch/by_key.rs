@@ -33,6 +33,38 @@ impl<T: Owner> Batch<T> {
         self.store.set_global(global.into_state());
     }
 
+    /// Sets the most changes and messages to oneself that one callback of an owner may lead to. If a callback leads to more, this
+    /// counts as a cycle ([rule 13](crate::docs::semantics#rule-13)). Without this call, the limit is 4000. 0 counts as 1.
+    ///
+    /// The limit is that of all owners, whatever the limit of a machine was that came by
+    /// [`insert_machine`](Self::insert_machine). A machine that [`remove`](Self::remove) returns has the batch's limit. A clone of the batch has it, a saved batch does not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = u32; type Message = (); }
+    ///
+    /// struct Turn;
+    /// impl State<Enemy> for Turn {
+    ///     fn enter(&self, _: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, turns: &mut u32) {
+    ///         *turns += 1;
+    ///         fsm.change_state(&Turn);
+    ///     }
+    /// }
+    ///
+    /// let (mut batch, mut turns) = (Batch::new(), 0);
+    /// batch.set_limit(100);
+    /// let enemy = batch.insert(Enemy, &Turn);
+    /// batch.change_state(enemy, &Turn, &mut turns);
+    /// assert_eq!((turns, batch.limit()), (100, 100));
+    /// ```
+    pub fn set_limit(&mut self, changes: u32) {
+        self.store.global.settings.set_limit(changes);
+    }
+
     /// Runs `enter` along an owner's active path, outermost first, and then that of the `initial` children of the current state.
     /// Returns `false` for a stale key. See [`StateMachine::start`].
     ///

@@ -227,6 +227,13 @@ impl<T: Owner> Batch<T> {
         self
     }
 
+    /// Sets the most changes and messages to oneself that one callback may lead to, as [`set_limit`](Self::set_limit) does.
+    #[must_use]
+    pub fn with_limit(mut self, changes: u32) -> Self {
+        self.set_limit(changes);
+        self
+    }
+
     /// Adds an owner in `state`, without calling any callback, as [`StateMachine::new`] does. Until the first change,
     /// [`time_in_state`](Self::time_in_state) counts from the clock's 0. With [`spawn`](Self::spawn), it counts from the time of
     /// the call.
@@ -300,7 +307,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn insert_machine(&mut self, owner: T, machine: StateMachine<T>) -> Result<Key, ForeignGlobal<T>> {
         if machine.global() != self.global() {
-            return Err(ForeignGlobal { owner, machine, batch_global: self.store.global.state.clone() });
+            return Err(ForeignGlobal { owner, machine, batch_global: self.store.global.settings.global.clone() });
         }
         Ok(self.store.insert(owner, machine.into_seat()))
     }
@@ -321,7 +328,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn remove(&mut self, key: Key) -> Option<(T, StateMachine<T>)> {
         let (owner, seat) = self.store.remove(key)?;
-        Some((owner, StateMachine::from_seat(seat, self.store.global.state.clone())))
+        Some((owner, StateMachine::from_seat(seat, self.store.global.settings.clone())))
     }
 
     /// Takes the batch apart into its owners and their machines, in the order of the keys.

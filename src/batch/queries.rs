@@ -104,7 +104,14 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn global(&self) -> Option<StateRef<T>> {
-        self.store.global.state.as_option().cloned()
+        self.store.global.settings.global.as_option().cloned()
+    }
+
+    /// Returns the most changes and messages to oneself that one callback of an owner may lead to. See
+    /// [`set_limit`](Self::set_limit).
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.store.global.settings.limit()
     }
 
     /// Returns an owner's current state. `None` for a stale key, or when the owner has no state.
@@ -435,7 +442,7 @@ impl<T: Owner> Batch<T> {
         let place = self.store.places.get(key)?.get();
         let columns = &self.store.buckets[place.bucket as usize];
         let owner = columns.owners.get(place.slot())?;
-        let global = self.store.global.state.as_option();
+        let global = self.store.global.settings.global.as_option();
         if let Some(seat) = columns.seats.get(place.slot()) {
             return Some(MachineReport::new(owner, seat, global, now));
         }

@@ -225,8 +225,8 @@ pub trait CastContext: Sized + 'static {
         let index = self.members_mut().acting(key, owner, fsm)?;
         let mut act = Some(act);
         let mut result = None;
-        fsm.lend(owner, self, &mut |owner, seat, global, cx| {
-            if let (Some(rejoined), Some(act)) = (Rejoined::begin(cx, index, owner, seat, global), act.take()) {
+        fsm.lend(owner, self, &mut |owner, seat, settings, cx| {
+            if let (Some(rejoined), Some(act)) = (Rejoined::begin(cx, index, owner, seat, settings), act.take()) {
                 result = Some(act(rejoined.cx));
             }
         });

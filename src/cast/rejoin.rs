@@ -16,10 +16,10 @@ use super::unavailable::NotActing;
 use crate::fsm::Fsm;
 use crate::machine::agent::Agent;
 use crate::machine::seat::Seat;
+use crate::machine::settings::Settings;
 use crate::machine::state_machine::StateMachine;
 use crate::message::Telegram;
 use crate::owner::Owner;
-use crate::state::StateRef;
 
 impl<K: Ord, M, C> Members<K, M, C> {
     /// Returns the index of the member whose callback got this owner and this handle.
@@ -41,7 +41,7 @@ pub(super) struct Rejoined<'r, C: CastContext, T: Owner> {
     index: usize,
     owner: &'r mut T,
     seat: &'r mut Seat<T>,
-    global: &'r StateRef<T>,
+    settings: &'r Settings<T>,
     /// The address of the agent from which the callback got its owner.
     address: usize,
     /// Telegrams that were put off until the end of the callback's turn.
@@ -59,17 +59,17 @@ where
         index: usize,
         owner: &'r mut T,
         seat: &'r mut Seat<T>,
-        global: &'r StateRef<T>,
+        settings: &'r Settings<T>,
     ) -> Option<Self> {
         let placeholder = T::default();
         let slot = cx.members_mut().slot_mut(index)?;
         let Presence::Acting(address) = slot.presence else { return None };
-        let machine = StateMachine::from_seat(mem::replace(seat, Seat::empty()), global.clone());
+        let machine = StateMachine::from_seat(mem::replace(seat, Seat::empty()), settings.clone());
         let agent = Agent::new(mem::replace(owner, placeholder), machine);
         slot.presence = Presence::Here(Box::new(agent));
         slot.forget_sight();
         let put_off = mem::take(&mut slot.put_off);
-        Some(Self { cx, index, owner, seat, global, address, put_off })
+        Some(Self { cx, index, owner, seat, settings, address, put_off })
     }
 }
 
@@ -88,7 +88,7 @@ impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
             return;
         };
         let (owner, machine) = agent.into_parts();
-        if machine.global().as_ref() != self.global.as_option() {
+        if machine.global().as_ref() != self.settings.global.as_option() {
             warn!(target: TELEGRAMS, "{:?} keeps its global state: one of its callbacks is running", slot.key);
         }
         *self.seat = machine.into_seat();

@@ -3,6 +3,7 @@
 
 use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::machine::seat::Seat;
+use crate::machine::settings::Settings;
 use crate::machine::state_machine::StateMachine;
 use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
@@ -104,5 +105,9 @@ pub(crate) fn machine_in<T: Owner>(
     let mut seat = Seat::empty();
     seat.entered_at = now::<T>(cx) - seconds;
     seat.place(state.clone());
-    StateMachine::from_seat(seat, global.unwrap_or(StateRef::NONE))
+    let machine = StateMachine::from_seat(seat, Settings::DEFAULT);
+    match global {
+        Some(global) => machine.with_global(global),
+        None => machine,
+    }
 }

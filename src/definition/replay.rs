@@ -21,6 +21,9 @@ use crate::state::StateRef;
 /// The maximum number of ticks that are played.
 const MOST_TICKS: u32 = 10_000;
 
+/// The maximum number of changes in one callback: enough to go twice round the longest circle that the proof looks for.
+const MOST_AT_ONCE: u32 = 128;
+
 /// The machine of a file, without its behaviors and scripts.
 struct MachineReplay {
     definition: Definition<Actor>,
@@ -135,7 +138,7 @@ impl Stage for MachineReplay {
             Some(name) => iter::successors(self.definition.state(name), |state| state.initial()).last()?,
             None => self.definition.initial(),
         };
-        let mut machine = self.definition.machine_in(state);
+        let mut machine = self.definition.machine_in(state).with_limit(MOST_AT_ONCE);
         let mut actor = Actor { values: vec![0.0; self.values.len()], changes: Vec::new() };
         let mut clock = 0.0;
         let mut next = rows.iter().peekable();

@@ -8,6 +8,7 @@ pub(crate) mod idle;
 pub(crate) mod observer;
 pub(crate) mod report;
 pub(crate) mod seat;
+pub(crate) mod settings;
 pub(crate) mod single;
 pub(crate) mod state_machine;
 pub(crate) mod step;

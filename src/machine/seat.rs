@@ -41,11 +41,21 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
-    /// The targets of the latest changes. They are recorded once a callback has led to suspiciously many changes.
-    pub(crate) trail: Vec<StateRef<T>>,
+    /// The latest changes and messages to oneself, recorded once a callback has led to suspiciously many.
+    pub(crate) trail: Vec<Footprint<T>>,
     pub(crate) waiting: Waiting<T>,
     /// What has happened to the seat since a callback lent it; `None` while the seat is not lent.
     pub(crate) lent: Option<SeatLoan>,
+}
+
+/// A change or a message to oneself, for the error about a cycle (rule 13).
+pub(crate) struct Footprint<T: Owner> {
+    /// How many changes and messages to oneself the callback had led to, this one included.
+    pub(crate) count: u32,
+    /// What was done; `state` is the rest of the sentence.
+    pub(crate) deed: &'static str,
+    /// `StateRef::NONE` for no state.
+    pub(crate) state: StateRef<T>,
 }
 
 /// The changes of a seat while a callback lends it.
@@ -557,7 +567,7 @@ impl<T: Owner> Rare<T> {
         let Self { ancestors, ancestors_entered_at, stack, history, trail, waiting, lent: _ } = self;
         ancestors_entered_at.clear();
         // Popped rather than drained: most lists are empty, and a drain takes longer to find that out.
-        while let Some(state) = ancestors.pop().or_else(|| trail.pop()) {
+        while let Some(state) = ancestors.pop().or_else(|| trail.pop().map(|footprint| footprint.state)) {
             take(state.into());
         }
         while let Some(Suspended { current, ancestors, timers, .. }) = stack.pop() {
@@ -649,6 +659,12 @@ impl<T: Owner> Default for Rare<T> {
             waiting: Waiting::new(),
             lent: None,
         }
+    }
+}
+
+impl<T: Owner> Clone for Footprint<T> {
+    fn clone(&self) -> Self {
+        Self { state: self.state.clone(), ..*self }
     }
 }
 

@@ -7,6 +7,7 @@ use core::mem;
 use super::idle::Quiet;
 use super::observer::Observer;
 use super::seat::{Seat, SeatLoan};
+use super::settings::Settings;
 use super::waiting::{Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
 use crate::owner::{Owner, now};
@@ -17,8 +18,7 @@ use crate::state::{State, StateRef};
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other, and are set in one store")]
 pub(crate) struct Single<'a, T: Owner> {
     pub(crate) seat: &'a mut Seat<T>,
-    /// `StateRef::NONE` when there is none.
-    pub(crate) global: &'a StateRef<T>,
+    pub(crate) settings: &'a Settings<T>,
     pub(crate) requests: Requests<T>,
     /// The target of the change under way; `StateRef::NONE` when there is no change.
     pub(crate) target: StateRef<T>,
@@ -26,6 +26,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) exiting: bool,
     /// Whether requests that were made before the `exit` or `suspend` are held back until it has returned.
     pub(crate) has_waiting: bool,
+    /// How many calls that carry out requests within a callback are running, nested in each other.
+    pub(crate) nested: u16,
     /// How many changes and messages to oneself the outermost callback has led to. The highest bit says whether a request of
     /// this callback to sleep was carried out. Both are in one number, so that one comparison finds out whether anything is
     /// left to do.
@@ -52,14 +54,15 @@ pub(crate) const ASKED_TO_SLEEP: u32 = 1 << 31;
 
 impl<'a, T: Owner> Single<'a, T> {
     #[inline]
-    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
+    pub(crate) fn new(seat: &'a mut Seat<T>, settings: &'a Settings<T>) -> Self {
         Self {
             seat,
-            global,
+            settings,
             requests: Requests::new(),
             target: StateRef::NONE,
             exiting: false,
             has_waiting: false,
+            nested: 0,
             count: 0,
             made: 0,
             kept: 0,
@@ -75,10 +78,10 @@ impl<'a, T: Owner> Single<'a, T> {
     #[inline]
     pub(crate) fn observed(
         seat: &'a mut Seat<T>,
-        global: &'a StateRef<T>,
+        settings: &'a Settings<T>,
         observer: Option<&'a mut dyn Observer<T>>,
     ) -> Self {
-        let mut single = Self::new(seat, global);
+        let mut single = Self::new(seat, settings);
         single.observer = observer;
         single
     }
@@ -129,7 +132,7 @@ impl<T: Owner> Single<'_, T> {
     #[inline]
     pub(crate) fn tick_active(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let mut is_updated = false;
-        if let Some(global) = self.global.as_option() {
+        if let Some(global) = self.settings.global.as_option() {
             self.scope = Scope::Machine;
             is_updated = global.tick(owner, &mut self.fsm(), cx);
             self.settle_callback(owner, cx);
@@ -154,7 +157,7 @@ impl<T: Owner> Single<'_, T> {
         cx: &mut T::Context<'_>,
     ) {
         let mut is_updated = false;
-        if let Some(global) = self.global.as_option() {
+        if let Some(global) = self.settings.global.as_option() {
             self.scope = Scope::Machine;
             is_updated = global.tick(owner, &mut self.fsm(), cx);
             self.settle_callback(owner, cx);
@@ -377,14 +380,15 @@ struct WithinCallback<'s, 'a, T: Owner> {
     kept: usize,
     scope: Scope,
     exiting: bool,
+    nested: u16,
 }
 
 impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     fn new(single: &'s mut Single<'a, T>) -> Self {
         let target = mem::replace(&mut single.target, StateRef::NONE);
         let kept = mem::replace(&mut single.kept, usize::MAX);
-        let (made, exiting, scope) = (single.made, single.exiting, single.scope);
-        Self { single, target, made, kept, scope, exiting }
+        let (made, exiting, scope, nested) = (single.made, single.exiting, single.scope, single.nested);
+        Self { single, target, made, kept, scope, exiting, nested }
     }
 
     fn end(mut self) {
@@ -395,7 +399,8 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     /// Returns to the callback. A change made within the call cuts the change around the callback short, and may have left the
     /// callback's state.
     fn go_back(&mut self) {
-        let Self { single, target, made, kept, scope, .. } = self;
+        let Self { single, target, made, kept, scope, nested, .. } = self;
+        single.nested = *nested;
         let target = mem::replace(target, StateRef::NONE);
         single.target = if single.made == *made { target } else { StateRef::NONE };
         single.scope = if scope.ends_with(single.kept) { Scope::Left } else { *scope };
@@ -496,7 +501,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             now.single.settle(owner, cx);
         }
         let loan = Loan::begin(now.single);
-        act(owner, loan.single.seat, loan.single.global, cx);
+        act(owner, loan.single.seat, loan.single.settings, cx);
         drop(loan);
         now.end();
     }
@@ -518,7 +523,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn global(&self) -> &StateRef<T> {
-        self.global
+        &self.settings.global
     }
 
     fn has_requests(&self, _: usize) -> bool {

@@ -9,6 +9,7 @@ use super::idle::Idle;
 use super::observer::Observer;
 use super::report::MachineReport;
 use super::seat::Seat;
+use super::settings::Settings;
 use super::single::Single;
 use super::step::Step;
 use super::taken::Running;
@@ -78,14 +79,14 @@ impl<T: Owner> StateMachine<T> {
     /// Creates a machine whose current state is `initial`. It calls nothing: [`start`](Self::start) enters the state
     /// ([rule 1](crate::docs::semantics#rule-1)). Until then, [`time_in_state`](Self::time_in_state) counts from the clock's 0.
     pub fn new(initial: impl IntoState<T>) -> Self {
-        Self::from_seat(Seat::new(initial.into_state()), StateRef::NONE)
+        Self::from_seat(Seat::new(initial.into_state()), Settings::DEFAULT)
     }
 
     /// Creates a machine without a current state. Its first change only enters the new state
     /// ([rule 2](crate::docs::semantics#rule-2)).
     #[must_use]
     pub fn idle() -> Self {
-        Self::from_seat(Seat::new(StateRef::NONE), StateRef::NONE)
+        Self::from_seat(Seat::new(StateRef::NONE), Settings::DEFAULT)
     }
 
     /// Gives the machine a global state: a state that runs beside every other state, and that is never entered or exited
@@ -93,6 +94,41 @@ impl<T: Owner> StateMachine<T> {
     #[must_use]
     pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
         self.set_global(global);
+        self
+    }
+
+    /// Sets the most changes and messages to oneself that one callback may lead to, as [`set_limit`](Self::set_limit) does.
+    ///
+    /// # Examples
+    ///
+    /// A guard works off a queue of orders, each of which ends at once.
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Guard { orders: u32 }
+    /// struct Order;
+    /// impl Owner for Guard { type Context<'a> = (); type Message = Order; }
+    ///
+    /// struct Obey;
+    /// impl State<Guard> for Obey {
+    ///     fn on_message(&self, guard: &mut Guard, _: &Order, fsm: &mut Fsm<'_, Guard>, _: &mut ()) -> bool {
+    ///         guard.orders -= 1;
+    ///         if guard.orders > 0 {
+    ///             fsm.send(Order);
+    ///         }
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let (mut busy, mut busiest) = (Guard { orders: 1_000 }, Guard { orders: 10_000 });
+    /// StateMachine::new(&Obey).send(&mut busy, &Order, &mut ());
+    /// StateMachine::new(&Obey).with_limit(10_000).send(&mut busiest, &Order, &mut ());
+    /// assert_eq!((busy.orders, busiest.orders), (0, 0));
+    /// ```
+    #[must_use]
+    pub fn with_limit(mut self, changes: u32) -> Self {
+        self.set_limit(changes);
         self
     }
 
@@ -362,7 +398,7 @@ impl<T: Owner> StateMachine<T> {
     /// awake and one of its active states is not passive. Times are those of [`Owner::now`], in seconds.
     #[must_use]
     pub fn next_wake(&self) -> NextWake {
-        self.seat.next_wake(self.beside.global())
+        self.seat.next_wake(&self.settings().global)
     }
 
     /// Returns what the machine is doing, in words: for tools and for the log. `now` is the time that [`Owner::now`]
@@ -387,7 +423,7 @@ impl<T: Owner> StateMachine<T> {
     /// ```
     #[must_use]
     pub fn report(&self, owner: &T, now: f64) -> MachineReport {
-        MachineReport::new(owner, &self.seat, self.beside.global().as_option(), now)
+        MachineReport::new(owner, &self.seat, self.settings().global.as_option(), now)
     }
 
     /// Calls `act` like a callback, with the handle, and then carries out the requests that `act` has made. Returns what
@@ -451,7 +487,16 @@ impl<T: Owner> StateMachine<T> {
 
     /// Sets the state that runs beside every other state, without any callback ([rule 3](crate::docs::semantics#rule-3)).
     pub fn set_global(&mut self, global: impl IntoState<T>) {
-        self.beside.set_global(global.into_state());
+        self.beside.settings_mut().global = global.into_state();
+    }
+
+    /// Sets the most changes and messages to oneself that one callback may lead to. If a callback leads to more, this counts as
+    /// a cycle: an error is logged, and the other requests are dropped ([rule 13](crate::docs::semantics#rule-13)). Without
+    /// this call, the limit is 4000. 0 counts as 1.
+    ///
+    /// The limit belongs to the program, like the states: a clone of the machine has it, a saved machine does not.
+    pub fn set_limit(&mut self, changes: u32) {
+        self.beside.settings_mut().set_limit(changes);
     }
 
     /// Treats the active states as entered at `at` seconds by [`Owner::now`], without any callback. This method is for a
@@ -541,7 +586,13 @@ impl<T: Owner> StateMachine<T> {
     /// Returns the global state, which runs beside every other state.
     #[must_use]
     pub fn global(&self) -> Option<StateRef<T>> {
-        self.beside.global().as_option().cloned()
+        self.settings().global.as_option().cloned()
+    }
+
+    /// Returns the most changes and messages to oneself that one callback may lead to. See [`set_limit`](Self::set_limit).
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.settings().limit()
     }
 
     /// Returns the active states, from the outermost ancestor down to the current state.
@@ -639,12 +690,17 @@ impl<T: Owner> StateMachine<T> {
     /// The offset in bytes of the seat from the machine's address.
     pub(crate) const SEAT_OFFSET: usize = mem::offset_of!(Self, seat);
 
+    #[inline]
+    pub(crate) fn settings(&self) -> &Settings<T> {
+        self.beside.settings()
+    }
+
     pub(crate) fn seat(&self) -> &Seat<T> {
         &self.seat
     }
 
-    pub(crate) fn from_seat(seat: Seat<T>, global: StateRef<T>) -> Self {
-        Self { seat, beside: Beside::new(global) }
+    pub(crate) fn from_seat(seat: Seat<T>, settings: Settings<T>) -> Self {
+        Self { seat, beside: Beside::new(settings) }
     }
 
     pub(crate) fn into_seat(self) -> Seat<T> {
@@ -659,7 +715,7 @@ impl<T: Owner> StateMachine<T> {
 /// machine, create it with `idle`.
 impl<T: Owner> Default for StateMachine<T> {
     fn default() -> Self {
-        Self::from_seat(Seat::left_behind(), StateRef::NONE)
+        Self::from_seat(Seat::left_behind(), Settings::DEFAULT)
     }
 }
 
@@ -680,7 +736,7 @@ impl<T: Owner> fmt::Debug for StateMachine<T> {
         f.debug_struct("StateMachine")
             .field("current", &format_args!("{}", NameOf(self.current())))
             .field("previous", &format_args!("{}", NameOf(self.previous())))
-            .field("global", &format_args!("{}", NameOf(self.beside.global().as_option())))
+            .field("global", &format_args!("{}", NameOf(self.settings().global.as_option())))
             .finish_non_exhaustive()
     }
 }
@@ -778,7 +834,7 @@ impl<T: Owner> MachineMut<'_, T> {
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let _running = Running::begin(&self.machine.seat, owner, "update");
         let outcome = match self.machine.seat.lone() {
-            Some(state) if self.machine.beside.global().is_none() => {
+            Some(state) if self.machine.settings().global.is_none() => {
                 let mut single = self.single();
                 single.tick_lone(state, owner, cx);
                 finish(single)
@@ -914,7 +970,7 @@ impl<T: Owner> MachineMut<'_, T> {
     #[inline]
     fn single(&mut self) -> Single<'_, T> {
         let StateMachine { seat, beside } = &mut *self.machine;
-        Single::observed(seat, beside.global(), self.observer.as_mut().map(|observer| &mut **observer as _))
+        Single::observed(seat, beside.settings(), self.observer.as_mut().map(|observer| &mut **observer as _))
     }
 }
 
@@ -929,21 +985,21 @@ fn tick_all<T: Owner>(
 ) -> (bool, bool) {
     let StateMachine { seat, beside } = machine;
     if let Some(state) = lone_state(seat, beside, || now::<T>(cx)) {
-        let mut single = Single::observed(seat, beside.global(), observer.map(|observer| observer as _));
+        let mut single = Single::observed(seat, beside.settings(), observer.map(|observer| observer as _));
         single.tick_lone_beside_global(state, owner, cx);
         return finish(single);
     }
     if beside.is_idle(&seat.current, || now::<T>(cx)) {
         // States that have declared that they have nothing to do count as updated.
         let is_updated = !seat.is_asleep();
-        Single::new(seat, beside.global()).end_tick(is_updated, owner, cx);
+        Single::new(seat, beside.settings()).end_tick(is_updated, owner, cx);
         return (false, false);
     }
     // After a panic, the next tick is also run in full.
     let before = beside.end_idle();
-    let global = beside.global();
-    let mut single = Single::observed(seat, global, observer.map(|observer| observer as _));
-    if global.is_none() && single.seat.is_lone() {
+    let settings = beside.settings();
+    let mut single = Single::observed(seat, settings, observer.map(|observer| observer as _));
+    if settings.global.is_none() && single.seat.is_lone() {
         // This state is the only active one, so a tick in which it has nothing to do has ended above.
         let state = single.seat.current.clone();
         single.tick_lone(&*state, owner, cx);
@@ -965,7 +1021,7 @@ fn lone_state<T: Owner>(
     beside: &Beside<T>,
     now: impl FnOnce() -> f64,
 ) -> Option<&'static dyn State<T>> {
-    if beside.0.as_ref().is_some_and(|kept| kept.global.is_none()) {
+    if beside.0.as_ref().is_some_and(|kept| kept.settings.global.is_none()) {
         return None;
     }
     seat.lone().or_else(|| seat.lone_while_waiting(now))
@@ -981,39 +1037,37 @@ fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
     outcome
 }
 
-/// The global state, and what is known about the next tick. For a machine with neither, like most machines, this is one word.
+/// The settings, and what is known about the next tick. For a machine with neither, like most machines, this is one word.
 struct Beside<T: Owner>(Option<Box<BesideSeat<T>>>);
 
 struct BesideSeat<T: Owner> {
-    /// `StateRef::NONE` when there is none.
-    global: StateRef<T>,
+    settings: Settings<T>,
     idle: Idle,
 }
 
 impl<T: Owner> Beside<T> {
     #[inline]
-    fn new(global: StateRef<T>) -> Self {
+    fn new(settings: Settings<T>) -> Self {
         let mut beside = Self(None);
-        if !global.is_none() {
-            beside.set_global(global);
+        if !settings.are_default() {
+            *beside.settings_mut() = settings;
         }
         beside
     }
 
-    /// Returns the global state; `StateRef::NONE` when there is none.
     #[inline]
-    fn global(&self) -> &StateRef<T> {
-        self.0.as_ref().map_or(StateRef::NOWHERE, |kept| &kept.global)
+    fn settings(&self) -> &Settings<T> {
+        self.0.as_ref().map_or(Settings::DEFAULTS, |kept| &kept.settings)
     }
 
-    fn set_global(&mut self, global: StateRef<T>) {
-        self.kept().global = global;
+    fn settings_mut(&mut self) -> &mut Settings<T> {
+        &mut self.kept().settings
     }
 
     /// Returns whether a tick has nothing to do in a machine whose current state is `current`.
     #[inline]
     fn is_idle(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
-        self.0.as_mut().is_some_and(|kept| kept.global.is_none() && kept.idle.lasts(current, now))
+        self.0.as_mut().is_some_and(|kept| kept.settings.global.is_none() && kept.idle.lasts(current, now))
     }
 
     /// Forgets what is known about the next tick, so that it is run in full. Returns what was known.
@@ -1034,21 +1088,21 @@ impl<T: Owner> Beside<T> {
     }
 
     fn kept(&mut self) -> &mut BesideSeat<T> {
-        self.0.get_or_insert_with(|| Box::new(BesideSeat { global: StateRef::NONE, idle: Idle::NOT }))
+        self.0.get_or_insert_with(|| Box::new(BesideSeat { settings: Settings::DEFAULT, idle: Idle::NOT }))
     }
 }
 
 /// A clone runs its first tick in full.
 impl<T: Owner> Clone for Beside<T> {
     fn clone(&self) -> Self {
-        Self::new(self.global().clone())
+        Self::new(self.settings().clone())
     }
 
     fn clone_from(&mut self, source: &Self) {
         match &mut self.0 {
             Some(kept) => {
                 kept.idle = Idle::NOT;
-                kept.global.clone_from(source.global());
+                kept.settings.clone_from(source.settings());
             }
             None => *self = source.clone(),
         }

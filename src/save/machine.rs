@@ -9,9 +9,9 @@ use super::version::Saved;
 use super::write::Writer;
 use crate::machine::agent::Agent;
 use crate::machine::seat::Seat;
+use crate::machine::settings::Settings;
 use crate::machine::state_machine::StateMachine;
 use crate::owner::{Owner, clock_time};
-use crate::state::StateRef;
 
 impl<T: Owner> StateMachine<T> {
     /// Saves the machine: the names of its states, its stack and history, its times, timers and sleep
@@ -102,7 +102,7 @@ pub(super) fn machine<T: Owner>(
     let mut reader = Reader::new(book, states, clock, definitions, now)?;
     let seat = reader.seat(&machine)?;
     reader.finish()?;
-    Ok(StateMachine::from_seat(seat, StateRef::NONE))
+    Ok(StateMachine::from_seat(seat, Settings::DEFAULT))
 }
 
 impl<T: Owner> Agent<T> {

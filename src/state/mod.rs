@@ -104,6 +104,8 @@ pub trait State<T: Owner>:
 
     /// Called when a message is offered: on the current state first, then on its ancestors, innermost first, then on the
     /// global state, until one of them returns `true` for "handled" ([rule 14](crate::docs::semantics#rule-14)).
+    ///
+    /// To answer with more than `true`, set [a field of the message](crate::docs::cookbook#an-answer-to-a-message).
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         false
     }

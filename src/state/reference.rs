@@ -105,9 +105,6 @@ impl<T: Owner> StateRef<T> {
     /// No state. This value never leaves the crate: public methods return `Option<&StateRef<T>>`.
     pub(crate) const NONE: Self = Self(Repr::Held(None));
 
-    /// A static reference to [`NONE`](Self::NONE).
-    pub(crate) const NOWHERE: &'static Self = &Self::NONE;
-
     pub(crate) fn as_option(&self) -> Option<&Self> {
         (!self.is_none()).then_some(self)
     }

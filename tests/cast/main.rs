@@ -5,6 +5,7 @@ mod captured_log;
 #[path = "../trace/mod.rs"]
 mod trace;
 
+mod answers;
 mod cost;
 mod dispatcher;
 mod exchanges;

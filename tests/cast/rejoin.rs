@@ -1,5 +1,7 @@
 //! An acting member rejoins its cast for the length of a call (rule 30).
 
+use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
+
 use crate::play::play;
 
 #[test]
@@ -281,4 +283,45 @@ fn what_a_callback_finds_when_its_member_has_rejoined() {
         look => Ann in Away, Ben in Idle
         "#,
     );
+}
+
+#[derive(Default)]
+struct Restless;
+
+/// The world is how often the state has been entered.
+type Yard = Cast<u8, (), u32>;
+
+impl Owner for Restless {
+    type Context<'a> = Yard;
+    type Message = Telegram<u8, ()>;
+}
+
+/// Is entered again and again.
+struct Pace;
+impl State<Restless> for Pace {
+    fn enter(&self, _: &mut Restless, fsm: &mut Fsm<'_, Restless>, yard: &mut Yard) {
+        yard.world += 1;
+        fsm.change_state(&Pace);
+    }
+
+    /// Rejoins, and is told to change by the cast.
+    fn update(&self, restless: &mut Restless, fsm: &mut Fsm<'_, Restless>, yard: &mut Yard) {
+        yard.rejoin(&1, restless, fsm, |yard| {
+            yard.with(&1, |agent: &mut Agent<Restless>, yard| agent.change_state(&Pace, yard))
+        })
+        .expect("a callback of this member")
+        .expect("it has rejoined");
+    }
+}
+
+/// Rule 13.
+#[test]
+fn a_member_keeps_its_limit_while_it_rejoins() {
+    let mut yard = Yard::new(0);
+    let agent = Agent::new(Restless, StateMachine::new(&Pace).with_limit(10));
+    assert!(yard.add(1, agent).is_ok());
+    yard.update();
+    assert_eq!(yard.world, 10);
+    yard.update();
+    assert_eq!(yard.world, 20);
 }

@@ -49,6 +49,9 @@ pub(crate) struct Troop {
     keys: Vec<Key>,
 }
 
+/// The limit of rule 13, so low that traces of cycles are short.
+const LIMIT: u32 = 64;
+
 impl Troop {
     /// Starts guards at 0 seconds.
     pub(crate) fn start(
@@ -57,10 +60,10 @@ impl Troop {
         initial: &StateRef<Guard>,
         global: Option<StateRef<Guard>>,
     ) -> Self {
-        let mut troop = Self { way, alone: Vec::new(), batch: Batch::new(), keys: Vec::new() };
+        let mut troop = Self { way, alone: Vec::new(), batch: Batch::new().with_limit(LIMIT), keys: Vec::new() };
         if way == Way::Alone {
             let start = |guard: &Guard| {
-                let mut machine = StateMachine::new(initial.clone());
+                let mut machine = StateMachine::new(initial.clone()).with_limit(LIMIT);
                 if let Some(global) = &global {
                     machine.set_global(global.clone());
                 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use demeanor::{Batch, Fsm, Journal, Key, StateMachine, StateRef};
 
-use crate::program::{Verb, Wait};
+use crate::program::{LIMIT, Verb, Wait};
 use crate::puppet::{Corner, Forms, Node, Origin, Panicked, Puppet, Seen, Table, caught, ids, mark, seen};
 use crate::script::{Act, Deed, Script};
 
@@ -92,7 +92,7 @@ pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
         forms,
         way,
         batch: Batch::new(),
-        former: (Batch::new(), Vec::new(), Vec::new()),
+        former: (Batch::new().with_limit(LIMIT), Vec::new(), Vec::new()),
         places: Vec::new(),
         twins: Vec::new(),
         now: 0.0,
@@ -102,6 +102,7 @@ pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
     if let Some(global) = script.program.global {
         stage.batch.set_global(forms.reference(global));
     }
+    stage.batch.set_limit(LIMIT);
     for (nth, deed) in (1..).zip(&script.deeds) {
         stage.do_deed(deed);
         let is_saved = nth % every == 0;
@@ -302,6 +303,7 @@ impl Stage<'_> {
         if let Some(global) = self.batch.global() {
             machine.set_global(global);
         }
+        machine.set_limit(LIMIT);
         machine
     }
 
@@ -362,7 +364,7 @@ impl Stage<'_> {
     }
 
     fn rebuild(&mut self) {
-        let batch = std::mem::take(&mut self.batch);
+        let batch = std::mem::replace(&mut self.batch, Batch::new().with_limit(LIMIT));
         let global = batch.global();
         if let Some(global) = global {
             self.batch.set_global(global);

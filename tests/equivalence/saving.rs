@@ -5,7 +5,7 @@ use std::cell::Cell;
 use demeanor::{Batch, SavedBatch, StateBook, StateMachine};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::program::Id;
+use crate::program::{Id, LIMIT};
 use crate::puppet::{Forms, Node, Puppet, ids};
 
 thread_local! {
@@ -40,6 +40,7 @@ pub(crate) fn saved_and_loaded(
     if let Some(global) = batch.global() {
         loaded.set_global(global);
     }
+    loaded.set_limit(LIMIT);
     assert_eq!(digest(&loaded), digest(batch), "the digest");
     loaded
 }
@@ -66,6 +67,7 @@ pub(crate) fn saved_and_loaded_machine(
     if let Some(global) = machine.global() {
         loaded.set_global(global);
     }
+    loaded.set_limit(LIMIT);
     loaded
 }
 

@@ -1,15 +1,20 @@
 //! The chapter "Requests": how many changes one callback may lead to, rule 13.
 
 use crate::play::{EVERYWHERE, play};
+#[cfg(feature = "std")]
+use crate::trace::{Actor, Stage, places::A};
+#[cfg(feature = "std")]
+use demeanor::Batch;
 
 #[test]
 fn cycles_of_changes() {
     play(
         EVERYWHERE,
         r"
-        # a_cycle_ends_after_exactly_sixty_four_changes (rules 13 and 23)
+        # a_cycle_ends_after_exactly_as_many_changes_as_the_limit (rules 13 and 23)
         // C -> A, then 63 more changes. The machine stays in the last target. C is not part of the cycle.
         in C
+        limit 64
         C.update: change A
         A.enter: change B
         B.enter: change A
@@ -17,41 +22,139 @@ fn cycles_of_changes() {
             31x A.exit, A -> B (change), B.enter, B.exit, B -> A (change), A.enter; A.exit; A -> B (change); B.enter
         view => B, was A
         warnings =>
-            ERROR demeanor: Elsa: change to A dropped in state B: one callback has led to 64 changes, most recently to [A, B]
+            ERROR demeanor: Elsa: change to A dropped in state B: one callback has led to 64 changes and messages to itself, most recently: change to A, change to B
 
-        # sixty_four_changes_for_one_callback_are_no_cycle (rule 13)
+        # as_many_changes_for_one_callback_as_the_limit_are_no_cycle (rule 13)
         in A
+        limit 64
         A.update: 64x change B
         update => A.update; A.exit; A -> B (change); B.enter; 63x B.exit, B -> B (change), B.enter
         warnings =>
 
-        # the_sixty_fifth_change_and_all_behind_it_are_dropped (rule 13)
+        # the_first_change_beyond_the_limit_and_all_behind_it_are_dropped (rule 13)
         in A
+        limit 64
         A.update: 64x change B; change C; change D
         update => A.update; A.exit; A -> B (change); B.enter; 63x B.exit, B -> B (change), B.enter
         view => B, was B
         warnings =>
-            ERROR demeanor: Elsa: change to C dropped in state B: one callback has led to 64 changes, most recently to [B]
+            ERROR demeanor: Elsa: change to C dropped in state B: one callback has led to 64 changes and messages to itself, most recently: change to B
         update => B.update
 
         # a_cycle_of_changes_now_ends_and_unwinds (rule 13)
         in A
+        limit 64
         A.update: now B is done
         A.enter: now B
         B.enter: now A
         update => A.update; 32x A.exit, A -> B (change), B.enter, B.exit, B -> A (change), A.enter
         view => A, was B
         warnings =>
-            ERROR demeanor: Elsa: change to B dropped in state A: one callback has led to 64 changes, most recently to [B, A]
+            ERROR demeanor: Elsa: change to B dropped in state A: one callback has led to 64 changes and messages to itself, most recently: change to B, change to A
+
+        # calls_within_callbacks_are_nested_at_most_three_hundred_and_twenty_deep (rule 13)
+        in A
+        A.update: now B is done
+        A.enter: now B
+        B.enter: now A
+        update => A.update; 160x A.exit, A -> B (change), B.enter, B.exit, B -> A (change), A.enter
+        view => A, was B
+        warnings =>
+            ERROR demeanor: Elsa: change to B dropped in state A: one callback has led to 320 changes and messages to itself, 320 calls deep, most recently: change to B, change to A
+        in A; handling A
+        A.hit: hear hit
+        with hear hit => 320x A.hit
+        warnings =>
+            ERROR demeanor: Elsa: message to oneself dropped in state A: one callback has led to 320 changes and messages to itself, 320 calls deep, most recently: message in state A
+
+        # after_the_error_of_a_cycle_the_callback_leads_to_nothing_more_and_no_second_error (rule 13)
+        // Each handler would ask twice, so that there would be more calls than stars in the sky.
+        in A; handling A
+        A.hit: hear hit; hear hit; change B; send hit
+        with hear hit; change C => 320x A.hit
+        warnings =>
+            ERROR demeanor: Elsa: message to oneself dropped in state A: one callback has led to 320 changes and messages to itself, 320 calls deep, most recently: message in state A
+        A.update: change B
+        update => A.update; A.exit; A -> B (change); B.enter
+
+        # a_hundred_orders_that_end_at_once_come_to_their_end_within_one_call (rules 13 and 24)
+        // As in 0 A.D.: an order is a message; its handler changes state; the state finds nothing to do, and sends the next order.
+        in A; handling A; handling House
+        A.hit: change Kitchen
+        Kitchen.enter, 99x: hear order
+        House.order: change Hall
+        Hall.enter, 99x: now Kitchen
+        send hit => A.hit; A.exit; A -> Kitchen (change); House.enter; Kitchen.enter
+            99x Kitchen.order, House.order, Kitchen.exit, Kitchen -> Hall (change), Hall.enter, Hall.exit, Hall -> Kitchen (change), Kitchen.enter
+            handled
+        warnings =>
+        in A; handling A; handling B; handling C
+        A.hit, 1x: now B
+        B.enter, 100x: hear hit is done
+        B.hit: now C is done
+        C.enter: now B is done
+        send hit => A.hit; A.exit; A -> B (change); B.enter
+            100x B.hit, B.exit, B -> C (change), C.enter, C.exit, C -> B (change), B.enter
+            handled
+        warnings =>
+
+        # a_thousand_orders_that_wait_in_line_come_to_their_end (rules 13 and 24)
+        in A; handling A
+        A.enter, 1000x: send hit
+        A.hit: change B
+        B.enter: change A
+        change B => A.exit; A -> B (change); B.enter; B.exit; B -> A (change); A.enter
+            1000x A.hit, A.exit, A -> B (change), B.enter, B.exit, B -> A (change), A.enter
+            done
+        warnings =>
+
+        # messages_that_wait_in_line_take_nothing_of_the_stack (rules 13, 14 and 24)
+        // Before a message is offered to the parent, the whole queue is carried out.
+        in Kitchen; handling House
+        with 3000x send order => 3000x Kitchen.order; 3000x House.order
+        in Kitchen
+        House.order, 3000x: send order
+        with send order => 3001x Kitchen.order, House.order
+        in Kitchen; handling Kitchen
+        Kitchen.order, 3000x: send order
+        with send order => 3001x Kitchen.order
+        warnings =>
+
+        # a_cycle_ends_after_four_thousand_changes_unless_the_limit_is_set (rule 13)
+        in A
+        A.enter: change B
+        B.enter: change A
+        change A => A.exit; A -> A (change); A.enter; 1999x A.exit, A -> B (change), B.enter, B.exit, B -> A (change), A.enter; A.exit; A -> B (change); B.enter; done
+        warnings =>
+            ERROR demeanor: Elsa: change to A dropped in state B: one callback has led to 4000 changes and messages to itself, most recently: change to A, change to B
+
+        # a_clone_has_the_limit (rule 13)
+        in A; handling A
+        limit 5
+        clone
+        A.hit: send hit
+        with send hit => 5x A.hit
+        warnings =>
+            ERROR demeanor: Elsa: message to oneself dropped in state A: one callback has led to 5 changes and messages to itself, most recently: message in state A
+
+        # a_limit_of_zero_counts_as_one (rule 13)
+        in A
+        limit 0
+        A.update: 2x change B
+        update => A.update; A.exit; A -> B (change); B.enter
+        warnings =>
+            ERROR demeanor: Elsa: change to B dropped in state B: one callback has led to 1 changes and messages to itself, most recently: change to B
 
         # refused_requests_are_not_counted (rule 13)
         in A; refusing B.can_enter
+        limit 64
         A.update: 100x change B; 100x pop; change C
         update
         view => C, was A
 
         # each_callback_of_a_tick_has_a_count_of_its_own (rule 13)
         in Kitchen
+        limit 64
         House.update: 64x change Hall
         Hall.update: 64x change Hall
         update => House.update; Kitchen.exit; Kitchen -> Hall (change); Hall.enter; 63x Hall.exit, Hall -> Hall (change), Hall.enter
@@ -59,6 +162,7 @@ fn cycles_of_changes() {
 
         # a_machine_goes_on_after_a_cycle (rule 13)
         in A
+        limit 64
         A.update: change A
         A.enter, 70x: change A
         update => A.update; 64x A.exit, A -> A (change), A.enter
@@ -66,4 +170,22 @@ fn cycles_of_changes() {
         change B => A.exit; A -> B (change); B.enter; done
         ",
     );
+}
+
+/// Rule 13.
+#[cfg(feature = "std")]
+#[test]
+fn a_machine_has_the_limit_of_the_batch_that_it_joins() {
+    let restless = || Stage::new(&A).when("A.enter", |_, fsm, _| fsm.change_state(&A));
+    let entered = |stage: &mut Actor| stage.take_trace().iter().filter(|line| *line == "A.enter").count();
+    let Stage { actor, machine, mut time } = restless();
+    let mut batch = Batch::new().with_limit(20);
+    let key = batch.insert_machine(actor, machine.with_limit(10)).expect("no global");
+    batch.change_state(key, &A, &mut time);
+    assert_eq!(entered(&mut batch[key]), 20);
+    batch.clone().change_state(key, &A, &mut time);
+    let (mut actor, mut machine) = batch.remove(key).expect("it is there");
+    actor.take_trace();
+    machine.change_state(&mut actor, &A, &mut time);
+    assert_eq!(entered(&mut actor), 20);
 }

@@ -216,6 +216,7 @@ fn panics_and_the_log() {
 
         # a_cycle_is_an_error_that_names_the_states_of_the_cycle (rule 23)
         in D
+        limit 64
         D.update: change A
         A.enter: change B
         B.enter: change C
@@ -223,20 +224,21 @@ fn panics_and_the_log() {
         update => D.update; D.exit; D -> A (change); A.enter
             21x A.exit, A -> B (change), B.enter, B.exit, B -> C (change), C.enter, C.exit, C -> A (change), A.enter
         warnings =>
-            ERROR demeanor: Elsa: change to B dropped in state A: one callback has led to 64 changes, most recently to [C, A, B]
+            ERROR demeanor: Elsa: change to B dropped in state A: one callback has led to 64 changes and messages to itself, most recently: change to B, change to C, change to A
 
         # the_error_of_a_second_cycle_does_not_name_the_states_of_the_first (rules 13 and 23)
         in A
+        limit 64
         A.enter: change B
         B.enter: change A
         C.enter: change D
         D.enter: change C
         change A
         warnings =>
-            ERROR demeanor: Elsa: change to A dropped in state B: one callback has led to 64 changes, most recently to [A, B]
+            ERROR demeanor: Elsa: change to A dropped in state B: one callback has led to 64 changes and messages to itself, most recently: change to A, change to B
         change C
         warnings =>
-            ERROR demeanor: Elsa: change to C dropped in state D: one callback has led to 64 changes, most recently to [C, D]
+            ERROR demeanor: Elsa: change to C dropped in state D: one callback has led to 64 changes and messages to itself, most recently: change to C, change to D
         ",
     );
 }

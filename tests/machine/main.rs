@@ -7,6 +7,7 @@ mod captured_log;
 mod trace;
 
 mod allocations;
+mod answers;
 mod change;
 mod cycles;
 mod faults;

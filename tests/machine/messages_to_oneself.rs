@@ -50,28 +50,31 @@ fn messages_to_oneself() {
         log => WARN demeanor: Elsa: message to oneself refused in state A: the state is being left
             DEBUG demeanor: Elsa: A -> B (change)
 
-        # messages_to_oneself_count_toward_the_sixty_four (rules 13 and 24)
+        # messages_to_oneself_count_toward_the_limit (rules 13 and 24)
         in A
+        limit 64
         A.hit: send hit
         with send hit => 64x A.hit
         log =>
-            ERROR demeanor: Elsa: message to oneself dropped in state A: one callback has led to 64 changes, most recently to []
+            ERROR demeanor: Elsa: message to oneself dropped in state A: one callback has led to 64 changes and messages to itself, most recently: message in state A
         send hit => 65x A.hit; not handled
 
         # a_cycle_of_messages_sent_now_ends_and_unwinds (rules 13 and 24)
         in A
+        limit 64
         A.hit: hear hit
         with hear hit => 64x A.hit
         log =>
-            ERROR demeanor: Elsa: message to oneself dropped in state A: one callback has led to 64 changes, most recently to []
+            ERROR demeanor: Elsa: message to oneself dropped in state A: one callback has led to 64 changes and messages to itself, most recently: message in state A
 
-        # a_cycle_of_changes_and_messages_ends_after_sixty_four_of_both (rules 13 and 24)
+        # a_cycle_of_changes_and_messages_ends_at_the_limit_of_both_together (rules 13 and 24)
         in A; handling A
+        limit 64
         A.enter: send hit
         A.hit: change A
         with change A => 32x A.exit, A -> A (change), A.enter, A.hit
         warnings =>
-            ERROR demeanor: Elsa: change to A dropped in state A: one callback has led to 64 changes, most recently to [A]
+            ERROR demeanor: Elsa: change to A dropped in state A: one callback has led to 64 changes and messages to itself, most recently: change to A, message in state A
 
         # a_message_within_a_message_leaves_the_outer_one_to_who_stayed (rules 14 and 24)
         // A state that is left during a nested message is not offered the outer message.

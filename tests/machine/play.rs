@@ -362,6 +362,15 @@ impl Player {
     }
 
     /// Runs a step that panics once, in the callback that the first line of the row names.
+    fn set_limit(&mut self, changes: u32) {
+        match &mut self.hosts {
+            Hosts::Machine(_, machine) => machine.set_limit(changes),
+            Hosts::Agent(agent) => agent.machine_mut().set_limit(changes),
+            #[cfg(feature = "std")]
+            Hosts::Batch(batch, _) => batch.set_limit(changes),
+        }
+    }
+
     fn panic_in(&mut self, step: &'static str) {
         #[cfg(feature = "std")]
         let all = if let Hosts::Batch(_, keys) = &self.hosts { keys.clone() } else { Vec::new() };
@@ -455,6 +464,7 @@ impl Player {
                 #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => batch.set_global(to()),
             },
+            "limit" => self.set_limit(rest.parse().expect("a number")),
             "handling" | "refusing" | "guards" | "panics" => self.with_stages(|stage| having(stage, step)),
             "back" => self.time = GameTime::new(),
             "current" => set!(self, set_current(to())),

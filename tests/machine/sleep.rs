@@ -133,12 +133,14 @@ fn sleep() {
 
         # a_cycle_drops_the_request_to_sleep (rules 13 and 26)
         in A
+        limit 64
         A.update: sleep; send again
         A.again: send again
         update; asleep => A.update; 64x A.again; no
 
-        # a_request_to_sleep_is_none_of_the_sixty_four (rules 13 and 26)
+        # a_request_to_sleep_does_not_count_toward_the_limit (rules 13 and 26)
         in A; handling A
+        limit 64
         A.update: sleep; 64x send knock
         update; asleep => A.update; 64x A.knock; yes
 

@@ -211,6 +211,7 @@ fn timers() {
 
         # a_clock_that_jumps_carries_out_all_timers_in_their_order_within_the_limit (rules 13 and 25)
         in A; handling A
+        limit 64
         30x after 60 send late; 30x after 1 send early; advance 86400
         update => 30x A.early; 30x A.late; A.update
         100x after 1 send beep; advance 86400

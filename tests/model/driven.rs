@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use demeanor::{Change, Fsm, NextWake, Outcome, Owner, Refusal, State, StateMachine, StateRef};
 
-use crate::program::{Callback, Event, Guard, Id, Made, Program, Read, STATES, Seen, Step, Verb, Wait, Wake};
+use crate::program::{Callback, Event, Guard, Id, LIMIT, Made, Program, Read, STATES, Seen, Step, Verb, Wait, Wake};
 
 /// The owner of the machine.
 #[derive(Default)]
@@ -330,6 +330,7 @@ fn run_with(program: &Program, mut trap: Option<(u32, u32)>) -> Vec<Event> {
     if let Some(global) = program.global {
         machine.set_global(reference(global));
     }
+    machine.set_limit(LIMIT);
     let mut puppet = Puppet::default();
     let mut table = Table { program, counter: 0, seconds: 0 };
     for step in &program.steps {
@@ -347,7 +348,7 @@ fn run_with(program: &Program, mut trap: Option<(u32, u32)>) -> Vec<Event> {
         {
             let loaded = saving::saved_and_loaded(&machine, Puppet::now(&table));
             if *step == Step::Load {
-                machine = loaded;
+                machine = loaded.with_limit(LIMIT);
             }
         }
         let is_in = |state: &dyn State<Puppet>| machine.is_in_state(state);

@@ -5,6 +5,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
+/// The limit of rule 13, so low that programs reach it.
+pub(crate) const LIMIT: u32 = 64;
+
 /// The number of a state in the program's table.
 pub(crate) type Id = u8;
 

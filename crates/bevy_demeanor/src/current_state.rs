@@ -290,7 +290,7 @@ fn in_words<T: Owner>(machine: &Machine<T>) -> String {
 
 fn replace_by_idle<T: Owner>(machine: &mut Machine<T>) {
     let global = machine.global();
-    machine.machine = StateMachine::idle();
+    machine.machine = StateMachine::idle().with_limit(machine.machine.limit());
     if let Some(global) = global {
         machine.machine.set_global(global);
     }

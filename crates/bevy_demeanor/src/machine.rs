@@ -153,6 +153,13 @@ impl<T: Owner> Machine<T> {
         self
     }
 
+    /// Sets the most changes and messages to oneself that one callback may lead to. See [`StateMachine::set_limit`].
+    #[must_use]
+    pub fn with_limit(mut self, changes: u32) -> Self {
+        self.machine.set_limit(changes);
+        self
+    }
+
     /// Wakes the machine. Returns whether it was asleep.
     ///
     /// Through a `Query<&mut Machine<T>>`, this marks `Machine<T>` as changed, as any write does, so that the pass notices it.

@@ -20,7 +20,7 @@ use crate::machine::Machine;
 use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 
-/// The longest chain of changes in which each is requested because of the previous one (rule 13).
+/// The longest chain of changes in which each is requested because of the previous one. As in rule 13, a longer one is a cycle.
 const LONGEST_CHAIN: u32 = 64;
 
 /// The consequences of a pass or a command.

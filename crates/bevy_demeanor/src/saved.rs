@@ -169,6 +169,7 @@ impl<T: Owner> Book<T> {
         let moved = saved.and_then(|saved| states.load(saved, to).map_err(|error| error.to_string()));
         match moved {
             Ok(mut moved) => {
+                moved.set_limit(machine.limit());
                 if let Some(global) = machine.global() {
                     moved.set_global(global);
                 }

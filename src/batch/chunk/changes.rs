@@ -16,6 +16,7 @@ use crate::batch::known::states::{KnownState, States};
 use crate::batch::rows::range::Rows;
 use crate::change::{Cause, Change, Guard, Outcome, Refusal};
 use crate::fsm::Fsm;
+use crate::machine::settings::Settings;
 use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_misuse};
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, log_change, logs_changes, now, tell};
@@ -139,7 +140,7 @@ pub(crate) struct ManyChanges<'p, 'a, 'x, T: Owner> {
 pub(crate) struct Callees<'p, 'a, T: Owner> {
     pub(crate) owners: &'p mut [T],
     pub(crate) rows: &'p Rows<'a, T>,
-    pub(crate) global: &'p StateRef<T>,
+    pub(crate) settings: &'p Settings<T>,
     pub(crate) ledger: Ledger<'p, T>,
     pub(crate) panic: &'p mut FirstPanic,
 }
@@ -175,9 +176,9 @@ impl<T: Owner> Callees<'_, '_, T> {
         times: &[f64],
         act: impl FnOnce(&mut [T], &mut FsmSlice<'_, T>),
     ) -> Option<usize> {
-        let Self { owners, rows, global, ledger, panic } = self;
+        let Self { owners, rows, settings, ledger, panic } = self;
         let (first, owners) = (slots.start, &mut owners[slots.clone()]);
-        let mut machines = ChunkMachines { rows, global, ledger, slots, phase, scope };
+        let mut machines = ChunkMachines { rows, settings, ledger, slots, phase, scope };
         let mut fsm = FsmSlice::new(&mut machines, times);
         if panic.catch(|| act(owners, &mut fsm)).is_some() {
             return None;
@@ -197,10 +198,10 @@ impl<T: Owner> Callees<'_, '_, T> {
         slots: impl Iterator<Item = usize>,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        let Self { owners, rows, global, ledger, panic } = self;
+        let Self { owners, rows, settings, ledger, panic } = self;
         let (slots_of_all, phase) = (0..owners.len(), Phase::AfterUpdate(entering));
         let scope = Scope::Machine;
-        let mut machines = ChunkMachines { rows, global, ledger, slots: slots_of_all, phase: &phase, scope };
+        let mut machines = ChunkMachines { rows, settings, ledger, slots: slots_of_all, phase: &phase, scope };
         let all_called = panic.catch(|| {
             for slot in slots {
                 let fsm = Fsm::new(&mut machines, slot);

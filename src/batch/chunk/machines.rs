@@ -13,6 +13,7 @@ use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
 use crate::fsm::{Entries, Machines, Order, Request, View};
+use crate::machine::settings::Settings;
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
 use crate::machine::waiting::{Awaited, Scope};
@@ -39,7 +40,7 @@ pub(crate) enum Phase<'a, T: Owner> {
 pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
     pub(crate) rows: &'a Rows<'a, T>,
     /// `StateRef::NONE` when there is none.
-    pub(crate) global: &'a StateRef<T>,
+    pub(crate) settings: &'a Settings<T>,
     pub(crate) ledger: &'a mut Ledger<'l, T>,
     /// The slots of the owners to which the handles belong.
     pub(crate) slots: Range<usize>,
@@ -180,12 +181,12 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// Runs `act` on the machine of the owner at a slot, while a callback of this owner is running.
     fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
-        let (rows, global) = (self.rows, self.global);
+        let (rows, settings) = (self.rows, self.settings);
         self.individual(slot);
         let Ledger { individuals, notes, .. } = &mut *self.ledger;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
-        individual.run(global, as_observer(&mut notes.of(rows, slot)), act)
+        individual.run(settings, as_observer(&mut notes.of(rows, slot)), act)
     }
 
     /// Returns whether the change in progress has left the state of a scope.
@@ -317,7 +318,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     }
 
     fn global(&self) -> &StateRef<T> {
-        self.global
+        &self.settings.global
     }
 
     fn has_requests(&self, nth: usize) -> bool {

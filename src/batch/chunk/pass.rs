@@ -75,7 +75,7 @@ impl<T: Owner> Pass<T> {
             let mut observer = notes.of(rows, slot);
             if let Some(seat) = seats.get_mut(slot) {
                 let (is_handled, is_touched) =
-                    run_on_seat(seat, &global.state, as_observer(&mut observer), panic, |single| {
+                    run_on_seat(seat, &global.settings, as_observer(&mut observer), panic, |single| {
                         single.send(owner, message, cx)
                     });
                 *handled += usize::from(is_handled == Some(true));
@@ -84,7 +84,7 @@ impl<T: Owner> Pass<T> {
                 let individual = individuals.add(slot);
                 individual.load(rows);
                 let act = |single: &mut Single<'_, T>| single.send(owner, message, cx);
-                let is_handled = panic.catch(|| individual.run(&global.state, as_observer(&mut observer), act));
+                let is_handled = panic.catch(|| individual.run(&global.settings, as_observer(&mut observer), act));
                 *handled += usize::from(is_handled == Some(true));
                 if !individual.is_left_over(rows) {
                     // There may be as many individuals as owners, which is too much memory to keep.
@@ -108,7 +108,7 @@ impl<T: Owner> Pass<T> {
         }
         self.tick_due(chunk, cx);
         if chunk.global.is_updating {
-            self.update(chunk, (&chunk.global.state, Scope::Machine), false, cx);
+            self.update(chunk, (&chunk.global.settings.global, Scope::Machine), false, cx);
             self.finish(chunk, Rest::Path(0), cx);
         }
         for &depth in &known.updating {
@@ -144,7 +144,7 @@ impl<T: Owner> Pass<T> {
             !is_ended && part.has(rows.key(*slot))
         });
         let ledger = Ledger { asked, individuals, unmet, notes };
-        let mut callees = Callees { owners, rows, global: &global.state, ledger, panic };
+        let mut callees = Callees { owners, rows, settings: &global.settings, ledger, panic };
         *has_after_update = callees.after_update(None, slots, cx);
     }
 
@@ -234,7 +234,7 @@ impl<T: Owner> Pass<T> {
         asked.take_movers(movers, individuals);
         let ledger = Ledger { asked, individuals, unmet, notes };
         let Chunk { owners, rows, global, .. } = chunk;
-        let callees = Callees { owners, rows, global: &global.state, ledger, panic };
+        let callees = Callees { owners, rows, settings: &global.settings, ledger, panic };
         ManyChanges { callees, movers, moved_at, workspace, has_after_update, cx }.carry_out();
     }
 
@@ -248,12 +248,12 @@ impl<T: Owner> Pass<T> {
             if is_left_out || !chunk.part.has(chunk.rows.key(slot)) {
                 continue;
             }
-            let global = &chunk.global.state;
+            let settings = &chunk.global.settings;
             let mut observer = notes.of(&chunk.rows, slot);
             // An owner for which nothing is noted as due is ticked without its timers. If it has come to this bucket at the
             // beginning of the tick, its due timers have been carried out, and timers that it has set since then wait for the
             // next tick.
-            let (ticked, is_touched) = run_on_seat(seat, global, as_observer(&mut observer), panic, |single| {
+            let (ticked, is_touched) = run_on_seat(seat, settings, as_observer(&mut observer), panic, |single| {
                 if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
             });
             changed.extend(is_touched.then_some(slot));
@@ -306,7 +306,7 @@ impl<T: Owner> Pass<T> {
         asked.open(chunk.rows.known().is_bulk);
         let ledger = Ledger { asked, individuals, unmet, notes };
         let Chunk { owners, rows, global, .. } = chunk;
-        let mut callees = Callees { owners, rows, global: &global.state, ledger, panic };
+        let mut callees = Callees { owners, rows, settings: &global.settings, ledger, panic };
         let times = rows.times(&run);
         callees.call((&Phase::Update { is_last }, scope), run, times, |owners, fsm| state.update_all(owners, fsm, cx));
     }
@@ -332,7 +332,7 @@ impl<T: Owner> Pass<T> {
                 individual.load(&chunk.rows);
                 let mut observer = notes.of(&chunk.rows, slot);
                 panic.catch(|| {
-                    individual.run(&chunk.global.state, as_observer(&mut observer), |single| {
+                    individual.run(&chunk.global.settings, as_observer(&mut observer), |single| {
                         single.settle_callback(owner, cx);
                         match rest {
                             Rest::Change => {}

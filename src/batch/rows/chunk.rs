@@ -7,8 +7,9 @@ use crate::batch::known::key::Key;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::wait::waiter::Waiter;
 use crate::machine::seat::Seat;
+use crate::machine::settings::Settings;
 use crate::owner::Owner;
-use crate::state::{Mover, State, StateRef};
+use crate::state::{Mover, State};
 
 /// Some consecutive rows of a bucket with their owners, for one pass.
 pub(crate) struct Chunk<'a, T: Owner> {
@@ -20,11 +21,10 @@ pub(crate) struct Chunk<'a, T: Owner> {
     pub(crate) part: PassPart,
 }
 
-/// The global state of a batch.
+/// The settings of a batch.
 #[derive(Clone)]
 pub(crate) struct Global<T: Owner> {
-    /// `StateRef::NONE` when there is none.
-    pub(crate) state: StateRef<T>,
+    pub(crate) settings: Settings<T>,
     /// Whether there is a global state that is not passive, so that it is updated.
     pub(crate) is_updating: bool,
 }

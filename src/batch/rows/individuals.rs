@@ -10,10 +10,11 @@ use crate::batch::known::slots::CHUNK;
 use crate::fsm::Request;
 use crate::machine::observer::Observer;
 use crate::machine::seat::Seat;
+use crate::machine::settings::Settings;
 use crate::machine::single::{ASKED_TO_SLEEP, Requests, Single};
 use crate::machine::waiting::Scope;
 use crate::owner::Owner;
-use crate::state::{Kind, Mover, StateRef};
+use crate::state::{Kind, Mover};
 
 pub(crate) struct Individual<T: Owner> {
     pub(crate) slot: usize,
@@ -86,13 +87,13 @@ impl<T: Owner> Individual<T> {
     /// Runs `act` on the individual's machine.
     pub(crate) fn run<'r, R>(
         &'r mut self,
-        global: &'r StateRef<T>,
+        settings: &'r Settings<T>,
         observer: Option<&'r mut dyn Observer<T>>,
         act: impl FnOnce(&mut Single<'_, T>) -> R,
     ) -> R {
         // The individual counts as touched until `act` returns, because `act` may panic.
         let was_touched = mem::replace(&mut self.is_touched, true);
-        let mut single = Single::new(&mut self.seat, global);
+        let mut single = Single::new(&mut self.seat, settings);
         // Copying an empty queue costs more than checking that it is empty.
         if !self.requests.is_empty() {
             single.requests = mem::take(&mut self.requests);
@@ -257,12 +258,12 @@ impl<T: Owner> Individuals<T> {
 #[inline]
 pub(crate) fn run_on_seat<'s, T: Owner, R>(
     seat: &'s mut Seat<T>,
-    global: &'s StateRef<T>,
+    settings: &'s Settings<T>,
     observer: Option<&'s mut dyn Observer<T>>,
     panic: &mut FirstPanic,
     act: impl FnOnce(&mut Single<'_, T>) -> R,
 ) -> (Option<R>, bool) {
-    let mut single = Single::new(seat, global);
+    let mut single = Single::new(seat, settings);
     single.observer = observer;
     let result = panic.catch(|| act(&mut single));
     let is_touched = single.is_touched;

@@ -16,6 +16,7 @@ use crate::batch::wait::timers::Timers;
 use crate::batch::wait::waiter::Waiter;
 use crate::fsm::View;
 use crate::machine::seat::Seat;
+use crate::machine::settings::Settings;
 use crate::machine::single::Single;
 use crate::owner::Owner;
 use crate::state::{Identity, Mover, State, StateRef};
@@ -85,7 +86,7 @@ impl<T: Owner> Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
-            global: Global { state: StateRef::NONE, is_updating: false },
+            global: Global { settings: Settings::DEFAULT, is_updating: false },
             has_clock: false,
             discarded: Discarded::new(),
             spare: Seat::empty(),
@@ -152,9 +153,8 @@ impl<T: Owner> Store<T> {
     }
 
     pub(crate) fn set_global(&mut self, state: StateRef<T>) {
-        let is_updating = !state.is_passive();
-        let replaced = mem::replace(&mut self.global, Global { state, is_updating });
-        drop(replaced);
+        self.global.is_updating = !state.is_passive();
+        self.global.settings.global = state;
     }
 
     /// Borrows up to `len` rows of a bucket, from `start` on, for a pass.
@@ -237,7 +237,7 @@ impl<T: Owner> Store<T> {
         let mut observer = journaling.as_ref().map(|_| notes.of_key(key));
         let owner = &mut owners[slot];
         let (result, is_touched) =
-            run_on_seat(seat, &global.state, as_observer(&mut observer), panic, |single| act(owner, single));
+            run_on_seat(seat, &global.settings, as_observer(&mut observer), panic, |single| act(owner, single));
         if !is_touched {
             if is_in_row {
                 rows.put_back(0, spare);

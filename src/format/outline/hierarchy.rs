@@ -132,8 +132,8 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
     }
 }
 
-/// The maximum number of changes in one callback (rule 13).
-const MOST_CHANGES: usize = 64;
+/// The maximum number of changes in one callback, unless a game sets another one (rule 13).
+const MOST_CHANGES: usize = 4000;
 
 /// Finds states that are left as soon as they are entered, if their exits form a circle, or a chain with more changes than one
 /// tick carries out.

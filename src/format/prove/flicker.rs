@@ -1,6 +1,5 @@
 //! Finds states that lead to each other in one situation, so that a character changes its state in every tick. With exits that
-//! are tried at entry, the changes happen again and again within one tick, up to the limit of rule 13. Chains of states that
-//! exceed this limit are found, too.
+//! are tried at entry, the changes happen again and again within one tick, up to the limit of rule 13.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
@@ -38,7 +37,7 @@ struct Edge {
 /// Searches for circles. Returns whether all of them were checked.
 pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
     let tick = shortest(machine);
-    let mut telling = Telling { machine, tick, told: BTreeSet::new(), passed: BTreeSet::new() };
+    let mut telling = Telling { machine, tick, told: BTreeSet::new() };
     let mut are_all = true;
     // Circles within one tick are searched first, so that they are reported as such, and not as circles of several ticks.
     let mut left = MOST_TRIED_OF_ALL;
@@ -57,10 +56,8 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
         are_all &= !steps.has_more;
         let mut of = Vec::new();
         for step in steps.all {
-            match (step.end, number.get(&step.to)) {
-                (End::Rests, Some(to)) => of.push(Edge { step, from, to: *to }),
-                (End::TooMany, _) => telling.at_once(*at, &step),
-                _ => {}
+            if let (End::Rests, Some(to)) = (step.end, number.get(&step.to)) {
+                of.push(Edge { step, from, to: *to });
             }
         }
         edges.push(of);

@@ -32,7 +32,6 @@ const MOST_NAMED: usize = 12;
 /// - an exit that is never taken (`never-taken`), and a state that is never reached (`unreachable`);
 /// - states whose exits form a circle: the owner changes its state in every tick while the values stay the same (`flicker`), or
 ///   endlessly within one tick (`endless-circle`, an error);
-/// - states in a chain that is too long for one tick (`too-many-changes`, an error);
 /// - a state that a character can reach but then can never leave (`no-way-out`).
 ///
 /// Anything that cannot be decided counts as possible either way, and the [`notes`](Self::notes) list it. The proof assumes

@@ -273,7 +273,7 @@ impl Reaching<'_> {
         if self.resting.contains(&at) {
             return true;
         }
-        // If exits with `always` may form a circle, the machine stays in one of its states after 64 changes.
+        // If exits with `always` may form a circle, the machine stays in one of its states at the limit of rule 13.
         let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.is_in_circle(at);
         let is_free = self.free.contains(&at);
         let (ways, are_all) = if is_free && !is_left { (Vec::new(), false) } else { self.ways(at) };

@@ -5,11 +5,8 @@ use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing, StateTime};
 use crate::format::outline::StateId;
 
-/// The maximum number of changes in one callback (rule 13).
-pub(super) const MOST_CHANGES: usize = 64;
-
-/// The maximum number of changes in one step, over all callbacks.
-const MOST_IN_ALL: usize = 4 * MOST_CHANGES;
+/// The maximum number of changes in one step. A machine may make more (rule 13).
+pub(super) const MOST_IN_STEP: usize = 64;
 
 /// How a step ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +15,6 @@ pub(super) enum End {
     Rests,
     /// Exits that are tried at entry have led to a path for the second time. The circle begins with the exit at this index.
     Circle(usize),
-    /// The exits have made more changes than one callback may lead to.
-    TooMany,
 }
 
 /// A simulated tick, or a simulated entry into a state.
@@ -102,7 +97,6 @@ struct Callback {
     /// The entries in this callback: for each, the path, and the depth of the outermost new state with exits that are tried at
     /// entry.
     entered: Vec<(Vec<StateId>, usize)>,
-    changes: usize,
     /// Whether it is an entry outside of a tick.
     is_entry: bool,
     /// The level whose turn comes next: 0 is the global state, other levels are depths plus 1. `None` if the tick is over.
@@ -148,15 +142,7 @@ impl Stepping<'_> {
 
     /// Carries out a change.
     fn take(&mut self, callback: &mut Callback, id: ExitId, mut run: PartialStep) {
-        if callback.changes == MOST_CHANGES {
-            self.end(run.clone(), End::TooMany);
-            // The remaining requests are dropped, and the tick continues.
-            if !callback.is_entry {
-                self.go_on(callback.next, run);
-            }
-            return;
-        }
-        if run.exits.len() == MOST_IN_ALL {
+        if run.exits.len() == MOST_IN_STEP {
             self.steps.has_more = true;
             return;
         }
@@ -166,9 +152,7 @@ impl Stepping<'_> {
         run.path.truncate(change.kept);
         run.path.extend(change.entered);
         run.fresh = run.fresh.min(change.kept);
-        callback.changes += 1;
         self.enter(callback, change.kept, run);
-        callback.changes -= 1;
     }
 
     /// Tries the exits that are tried at entry, for the new states from depth `kept` on.
@@ -178,7 +162,7 @@ impl Stepping<'_> {
         let Some(first) = first else { return self.go_on(callback.next, run) };
         let entered = (run.path.clone(), first);
         let before = callback.entered.iter().position(|before| *before == entered);
-        // In a tick, the simulation follows the circle up to the limit of changes, and then continues the tick.
+        // In a tick, the simulation follows the circle until the step has too many changes.
         if let Some(since) = before.filter(|_| callback.is_entry) {
             let around = callback.entered.len() - since;
             let from = run.exits.len() - around;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::machine::{ExitId, Machine};
 use super::solver::Situation;
-use super::step::{End, MOST_CHANGES, TickStep};
+use super::step::{End, TickStep};
 use super::witness::{Witness, WitnessRow};
 use crate::format::outline::StateId;
 use crate::format::problems::mistake::Mistake;
@@ -20,14 +20,10 @@ pub(super) struct Telling<'s> {
     pub(super) tick: f64,
     /// The exits of the reported circles, as places in the file.
     pub(super) told: BTreeSet<BTreeSet<usize>>,
-    /// The exits of the circles within one tick that were found, and of the chains within one tick that were reported. No
-    /// chain with one of these exits is reported.
-    pub(super) passed: BTreeSet<ExitId>,
 }
 
 impl Telling<'_> {
-    /// Reports an endless circle within one tick, or a chain that is too long for one tick. The tick begins in `start`, or
-    /// `start` has just been entered.
+    /// Reports an endless circle within one tick that begins when `start` has just been entered.
     pub(super) fn at_once(&mut self, start: StateId, step: &TickStep) {
         match step.end {
             End::Rests => {}
@@ -38,34 +34,15 @@ impl Telling<'_> {
                     return;
                 }
                 let Some(situation) = self.machine.situation(&step.claim) else { return };
-                let seen = self.go_round(circle, &situation, 2 * circle.len(), self.tick, within_a_tick);
-                self.passed.extend(circle.iter().map(|(id, _)| *id));
+                let seen = self.go_round(circle, &situation, 2 * circle.len(), self.tick, |seen| {
+                    within_a_tick(seen, circle.len())
+                });
                 let Some(seen) = seen else { return };
                 let message = format!("{} without end within one tick{}", self.lead_around(circle), said(&situation));
                 let mistake = Mistake::error("endless-circle", self.machine.exit(circle[0].0).span.clone(), message)
                     .label("as soon as the state is entered")
-                    .help("after 64 changes the character stays where it is, with an error in the log: make the conditions exclude each other");
+                    .help("the character changes until the machine takes this for a cycle, with an error in the log: make the conditions exclude each other");
                 self.tell(circle, mistake, seen);
-            }
-            End::TooMany => {
-                if step.exits.iter().any(|(id, _)| self.passed.contains(id)) {
-                    return;
-                }
-                let Some(situation) = self.machine.situation(&step.claim) else { return };
-                let row = WitnessRow::of(0.0, &situation, None);
-                let seen = self.machine.play(Some(start), vec![row], self.tick, 2).filter(within_a_tick);
-                let Some(seen) = seen else { return };
-                self.passed.extend(step.exits.iter().map(|(id, _)| *id));
-                let message = format!(
-                    "more than {MOST_CHANGES} states follow one another within one tick, from `{}` on{}",
-                    self.machine.state(start).name(),
-                    said(&situation)
-                );
-                let first = self.machine.exit(step.exits[0].0).span.clone();
-                let mistake = Mistake::error("too-many-changes", first, message)
-                    .label("the first of the exits")
-                    .help("after 64 changes the character stays where it is, with an error in the log: let one of the states last until the next tick");
-                self.machine.report(mistake, Some(seen));
             }
         }
     }
@@ -150,11 +127,10 @@ fn said(situation: &Situation) -> String {
     }
 }
 
-/// Whether the machine made changes up to the limit within one tick.
-fn within_a_tick(seen: &Witness) -> bool {
-    let changes = seen.changes();
+/// Whether the machine went round a circle of `changes` changes twice within one tick.
+fn within_a_tick(seen: &Witness, changes: usize) -> bool {
     #[expect(clippy::float_cmp, reason = "it is the same tick")]
-    changes.windows(64).any(|changes| changes[0].time == changes[63].time)
+    seen.changes().windows(2 * changes).any(|around| around[0].time == around[2 * changes - 1].time)
 }
 
 /// Whether a change was made in every tick, and the machine came back to the first state. The first tick does not count,

@@ -2,10 +2,12 @@
 
 use core::mem;
 
+use smallvec::SmallVec;
+
 use super::path::descent;
 use super::{BEING_LEFT, OneChange, Plan, Steps as _};
 use crate::change::{Cause, Change};
-use crate::fsm::{NEVER, time_since};
+use crate::fsm::{NEVER, Request, time_since};
 use crate::machine::seat::Path;
 use crate::machine::single::Single;
 use crate::machine::step::Step;
@@ -93,58 +95,147 @@ impl<T: Owner> Single<'_, T> {
 
     /// Offers a message that the owner sends to itself (rule 24). The message counts toward the limit on changes.
     pub(super) fn offer_to_oneself(&mut self, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.count_message(owner) && self.offer(message, owner, cx, Self::settle)
+    }
+
+    /// Counts a message to oneself. Returns `false` if the limit has been reached.
+    fn count_message(&mut self, owner: &T) -> bool {
         if self.is_cycle(&"message to oneself", owner) {
             return false;
         }
         self.count += 1;
-        self.offer(message, owner, cx, Self::settle)
+        if self.is_suspicious() {
+            let current = self.seat.current.clone();
+            self.leave_trail("message in state", current);
+        }
+        true
     }
 
     /// Offers a message to the active states, innermost first, then to the global state, until one of them handles it. After
     /// each callback, `settle` carries out its requests. States that they leave are not offered the message.
-    pub(super) fn offer(
+    fn offer(
         &mut self,
         message: &T::Message,
         owner: &mut T,
         cx: &mut T::Context<'_>,
         settle: fn(&mut Self, &mut T, &mut T::Context<'_>),
     ) -> bool {
-        let mut path = Path::new();
-        while let Some(state) = self.seat.at(path.len()) {
-            path.push(state.clone());
-        }
-        let mut is_handled = false;
-        let offering = Offering { kept_outside: mem::replace(&mut self.kept, path.len()), single: self };
-        for (depth, state) in path.iter().enumerate().rev() {
-            let single = &mut *offering.single;
-            if depth < single.kept && !is_handled {
-                single.scope = Scope::state(depth);
-                is_handled = state.on_message(owner, message, &mut single.fsm(), cx);
-                single.wake_if(is_handled);
-                settle(single, owner, cx);
+        let mut offers = Offers::new(self);
+        let mut offer = offers.begin();
+        loop {
+            let goes_on = offers.single.offer_on(&mut offer, message, owner, cx);
+            settle(offers.single, owner, cx);
+            if !goes_on {
+                return offer.is_handled;
             }
         }
-        drop(offering);
-        if let (false, Some(global)) = (is_handled, self.global.as_option()) {
-            self.scope = Scope::Machine;
-            is_handled = global.on_message(owner, message, &mut self.fsm(), cx);
-            self.wake_if(is_handled);
-            settle(self, owner, cx);
+    }
+
+    /// Carries out the requests in the queue, of which `first` is the first one. It is a message to oneself.
+    ///
+    /// After each state to which a message is offered, the whole queue is carried out, with the messages in it. So before a
+    /// message is offered to the next state, any number of other messages may have to be. These offers are in a list rather
+    /// than on the stack.
+    #[inline(never)]
+    pub(super) fn settle_messages(&mut self, first: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        let mut offers = Offers::new(self);
+        let mut under_way: SmallVec<[(Offer<'_, T>, Request<T>); 1]> = SmallVec::new();
+        let mut next = Some(first);
+        loop {
+            if let Some(request) = next.take().or_else(|| offers.single.requests.pop()) {
+                if request.message().is_none() {
+                    offers.single.execute(&request, owner, cx);
+                    continue;
+                }
+                if !offers.single.count_message(owner) {
+                    continue;
+                }
+                under_way.push((offers.begin(), request));
+            }
+            // This is the message that was just taken out of the queue or, if the queue is empty, the last one that goes on.
+            let Some((offer, request)) = under_way.last_mut() else { return };
+            let Some(message) = request.message() else { return };
+            if !offers.single.offer_on(offer, message, owner, cx) {
+                offers.end(offer);
+                under_way.pop();
+            }
         }
-        is_handled
+    }
+
+    /// Offers a message to the next state. Returns whether it is then to be offered to further states.
+    #[inline(always)]
+    fn offer_on(
+        &mut self,
+        offer: &mut Offer<'_, T>,
+        message: &T::Message,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        // States that have been left meanwhile are skipped.
+        offer.left = offer.left.min(self.kept);
+        let state = if let Some(depth) = offer.left.checked_sub(1) {
+            offer.left = depth;
+            self.scope = Scope::state(depth);
+            &offer.path[depth]
+        } else if let Some(global) = offer.global.take() {
+            self.scope = Scope::Machine;
+            global
+        } else {
+            return false;
+        };
+        offer.is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
+        self.wake_if(offer.is_handled);
+        !offer.is_handled && (offer.left > 0 || offer.global.is_some())
     }
 }
 
-/// A message that is being offered to the active states. A callback can send another message within the call, so these values
-/// can be nested. Meanwhile, `single.kept` is the number of states that have stayed active since the offer began. `Drop`,
-/// which also runs after a panic in a callback, passes this number on to the outer message.
-struct Offering<'s, 'a, T: Owner> {
-    single: &'s mut Single<'a, T>,
+/// A message that is being offered to the states that were active when it was sent.
+struct Offer<'a, T: Owner> {
+    path: Path<T>,
+    /// How many states of the path, from the outermost, it has not been offered to yet.
+    left: usize,
+    /// The global state, if the message has not been offered to it yet.
+    global: Option<&'a StateRef<T>>,
+    is_handled: bool,
     /// The value of `single.kept` before the offer began.
     kept_outside: usize,
 }
 
-impl<T: Owner> Drop for Offering<'_, '_, T> {
+/// The machine while it offers messages, nested in each other. Meanwhile, `single.kept` is the number of states that have stayed
+/// active since the innermost offer began. `Drop`, which also runs after a panic in a callback, passes this number on to the
+/// message or the call around these offers.
+struct Offers<'s, 'a, T: Owner> {
+    single: &'s mut Single<'a, T>,
+    /// The least of the values of `single.kept` before each offer.
+    kept_outside: usize,
+}
+
+impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
+    #[inline]
+    fn new(single: &'s mut Single<'a, T>) -> Self {
+        Self { single, kept_outside: usize::MAX }
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) -> Offer<'a, T> {
+        let Self { single, kept_outside: least } = self;
+        let mut path = Path::new();
+        while let Some(state) = single.seat.at(path.len()) {
+            path.push(state.clone());
+        }
+        let kept_outside = mem::replace(&mut single.kept, path.len());
+        *least = kept_outside.min(*least);
+        Offer { left: path.len(), path, global: single.settings.global.as_option(), is_handled: false, kept_outside }
+    }
+
+    /// Ends the innermost offer.
+    fn end(&mut self, offer: &Offer<'_, T>) {
+        self.single.kept = self.single.kept.min(offer.kept_outside);
+    }
+}
+
+impl<T: Owner> Drop for Offers<'_, '_, T> {
+    #[inline]
     fn drop(&mut self) {
         self.single.kept = self.single.kept.min(self.kept_outside);
     }

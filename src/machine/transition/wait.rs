@@ -6,7 +6,7 @@ use core::fmt;
 use log::{debug, warn};
 
 use crate::change::NameOf;
-use crate::fsm::{Order, Request};
+use crate::fsm::Request;
 use crate::machine::single::Single;
 use crate::machine::waiting::{After, NextWake, Scope, Then, Timer};
 use crate::owner::{Label, Owner, now};
@@ -44,12 +44,9 @@ impl<T: Owner> Single<'_, T> {
         match &timer.then {
             #[cfg(feature = "serde")]
             Then::Enter => self.enter_in_place(owner, cx),
-            // A note is never due.
-            Then::Note(_) => false,
+            // A message is offered by `settle_messages`, and a note is never due.
+            Then::Send(_) | Then::Note(_) => false,
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
-            Then::Send(message) => {
-                message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))
-            }
         }
     }
 
@@ -87,7 +84,8 @@ impl<T: Owner> Single<'_, T> {
 
     /// Carries out a request from outside. Returns whether this was done.
     pub(crate) fn execute_alone(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let is_done = self.execute_now(Order::Behind, request, owner, cx);
+        let is_done = self.execute(request, owner, cx);
+        self.settle(owner, cx);
         self.end_callback(owner, cx);
         is_done
     }
@@ -105,7 +103,7 @@ impl<T: Owner> Single<'_, T> {
         let seconds = Self::seconds(seconds, &"sleep", owner, self.seat.current.as_option());
         self.seat.sleep_until(due_after(seconds, now::<T>(cx)));
         self.is_touched = true;
-        if self.seat.next_wake(self.global) == NextWake::Never {
+        if self.seat.next_wake(&self.settings.global) == NextWake::Never {
             tell_endless_sleep(owner, self.seat.current.as_option());
         }
     }

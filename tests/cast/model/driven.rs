@@ -13,6 +13,7 @@ use demeanor::{
 use serde::{Deserialize, Serialize};
 
 use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
+use super::rules::program::LIMIT;
 
 /// The events so far, and the program.
 #[derive(Default)]
@@ -254,7 +255,7 @@ fn is_odd(key: Key) -> bool {
 }
 
 fn agent<C: Scene, const KIND: bool>(key: Key, id: Id) -> Agent<Actor<C, KIND>> {
-    Agent::new(Actor { key, context: PhantomData }, StateMachine::new(state(id)))
+    Agent::new(Actor { key, context: PhantomData }, StateMachine::new(state(id)).with_limit(LIMIT))
 }
 
 fn look<C: Scene>(scene: &mut C) {
@@ -361,6 +362,17 @@ fn take<C: Scene>(step: &Step, scene: &mut C, book: &CastBook<C>) {
                 scene.record().note("unavailable".into());
             }
         }
-        Step::SaveAndLoad => scene.save_and_load(book),
+        Step::SaveAndLoad => {
+            scene.save_and_load(book);
+            set_limits::<C, false>(scene);
+            set_limits::<C, true>(scene);
+        }
+    }
+}
+
+/// Sets the limit of the members of one type. It is not saved.
+fn set_limits<C: Scene, const KIND: bool>(scene: &mut C) {
+    for (_, agent) in scene.members_mut().iter_mut::<Actor<C, KIND>>() {
+        agent.machine_mut().set_limit(LIMIT);
     }
 }

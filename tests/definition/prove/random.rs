@@ -93,7 +93,7 @@ impl<'d> Simulator<'d> {
             waiting: Vec::new(),
         };
         for guard in simulator.guards.clone() {
-            let (mut machine, mut guard, mut clock) = (definition.machine(), guard, 0.0);
+            let (mut machine, mut guard, mut clock) = (definition.machine().with_limit(64), guard, 0.0);
             machine.start(&mut guard, &mut clock);
             simulator.note(&machine, clock, &guard);
         }
@@ -210,7 +210,7 @@ impl<'d> Simulator<'d> {
             }
             for guard in self.guards.clone() {
                 let (mut guard, mut clock) = (guard, 0.0);
-                let mut machine = StateMachine::new(state.clone());
+                let mut machine = StateMachine::new(state.clone()).with_limit(64);
                 if let Some(global) = self.definition.global() {
                     machine = machine.with_global(global);
                 }
@@ -383,7 +383,7 @@ fn proved(text: &str, outline: &Outline) -> Proved {
                 proved.flickering.push(witness.changes().iter().map(|change| change.from.clone()).collect());
             }
             "guard-never-holds" => drop(proved.shut.insert(problem.to_string().split('`').nth(1).unwrap().to_owned())),
-            "endless-circle" | "too-many-changes" => {
+            "endless-circle" => {
                 let witness = finding.witness().expect("it has been seen");
                 proved.endless.push(witness.changes().iter().map(|change| change.from.clone()).collect());
             }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::DerefMut;
 
 use self::corner::Corner;
-use self::program::{Callback, Guard, Id, StateRow, Verb};
+use self::program::{Callback, Guard, Id, LIMIT, StateRow, Verb};
 
 /// A callback has panicked.
 pub(crate) struct Panicked;
@@ -348,7 +348,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             return Ok(true);
         }
         // Rule 13.
-        if self.carried_out == 64 {
+        if self.carried_out == LIMIT {
             let is_message = matches!(request, Request::Tell(_));
             self.corners.insert(if is_message { Corner::CycleOfMessages } else { Corner::Cycle });
             if self.requests.iter().any(|request| matches!(request, Request::Due(_))) {
@@ -729,7 +729,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if !is_ahead {
             self.carry_out_all()?;
         }
-        if self.carried_out == 64 {
+        if self.carried_out == LIMIT {
             self.corners.insert(Corner::CycleOfNow);
         } else if is_message {
             self.corners.insert(Corner::SentNow);
