@@ -36,6 +36,14 @@ pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
     now + shortened(seconds)
 }
 
+/// Returns when a repeating timer that was due at `due` is due again after `now`: at the first multiple of `seconds` after `due`
+/// that is still ahead (rule 39). If the clock cannot show so short a period, or if it is 0, the timer is due again at `now`,
+/// which is the next tick. All times are in seconds.
+pub(crate) fn due_again(due: f64, seconds: f64, now: f64) -> f64 {
+    let next = if due + seconds > now { due + seconds } else { now + (seconds - (now - due) % seconds) };
+    if next > now { next } else { now.min(f64::MAX) }
+}
+
 /// Returns from when, in seconds, an exit must be tried that opens `seconds` after its state was entered. The exit cannot open
 /// before this time.
 #[inline]

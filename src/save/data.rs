@@ -143,6 +143,13 @@ pub enum SavedThen {
         /// The number. Not every kind of number is a time in seconds.
         number: Seconds,
     },
+    /// The machine offers its states a message, and the timer runs on.
+    Repeat {
+        /// The time from one message to the next, in seconds.
+        seconds: Seconds,
+        /// The message, in RON.
+        message: String,
+    },
 }
 
 /// The meaning of a number that a state of a definition stores.

@@ -322,12 +322,16 @@ impl<'b, T: Owner> Reader<'b, T> {
         let then = match &saved.then {
             SavedThen::Change(0) => return Err(LoadError::damaged("then", "it changes to no state")),
             SavedThen::Change(to) => Then::Change(self.state(*to)?.state),
-            SavedThen::Send(data) => {
+            SavedThen::Send(data) | SavedThen::Repeat { message: data, .. } => {
                 let Some(messages) = &self.book.messages else {
                     self.failed.get_or_insert(LoadError::NoMessages);
                     return Ok(None);
                 };
-                Then::Send((messages.read)(data).map_err(|why| LoadError::Message { why })?)
+                let message = (messages.read)(data).map_err(|why| LoadError::Message { why })?;
+                match saved.then {
+                    SavedThen::Repeat { seconds, .. } => Then::repeat(time(seconds, "seconds")?, message),
+                    _ => Then::Send(message),
+                }
             }
             SavedThen::Turn => {
                 let Some(Scope::State(depth)) = scope else { return Ok(None) };

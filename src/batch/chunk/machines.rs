@@ -15,7 +15,7 @@ use crate::batch::wait::waiter::Until;
 use crate::fsm::{Entries, Machines, Order, Request, View};
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
-use crate::machine::waiting::{Awaited, Scope};
+use crate::machine::waiting::{Awaited, Pending, Scope};
 use crate::owner::Owner;
 use crate::state::{Kind, Mover, State, StateRef};
 
@@ -86,7 +86,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::Send(_)
             | Request::After(_)
             | Request::Due(_)
-            | Request::Sleep(_) => return None,
+            | Request::Sleep(_)
+            | Request::Cancel => return None,
         };
         (kind == Kind::Nothing || self.rows.states().get(target).is_bulk).then(|| Mover::new(slot, kind, target))
     }
@@ -244,6 +245,19 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         if let (Some(slot), false) = (self.slot(nth), matches!(self.phase, Phase::Exit(_))) {
             self.ledger.withdraw_all(slot);
         }
+    }
+
+    fn cancel(&mut self, nth: usize, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize {
+        let Some(slot) = self.slot(nth) else { return 0 };
+        if matches!(self.phase, Phase::Exit(_)) {
+            self.write(slot, Request::Cancel);
+            return 0;
+        }
+        let has_timers = match self.ledger.entry(slot) {
+            Entry::Blank | Entry::Mover => self.rows.has_timers(slot),
+            Entry::Waiter | Entry::Individual(_) => true,
+        };
+        if has_timers { self.run(slot, |single| single.cancel(0, is_canceled)) } else { 0 }
     }
 
     fn execute_now(

@@ -41,8 +41,8 @@ impl<T: Owner> Single<'_, T> {
         match &timer.then {
             #[cfg(feature = "serde")]
             Then::Enter => self.enter_in_place(owner, cx),
-            // A note is never due.
-            Then::Note(_) => false,
+            // A note is never due, and a repeating timer comes due as a message.
+            Then::Note(_) | Then::Repeat(_) => false,
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
             Then::Send(message) => {
                 message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))
