@@ -41,7 +41,8 @@ pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
 /// which is the next tick. All times are in seconds.
 pub(crate) fn due_again(due: f64, seconds: f64, now: f64) -> f64 {
     let next = if due + seconds > now { due + seconds } else { now + (seconds - (now - due) % seconds) };
-    if next > now { next } else { now.min(f64::MAX) }
+    // With a period of 0, `next` is NaN, which `max` ignores.
+    next.max(now)
 }
 
 /// Returns from when, in seconds, an exit must be tried that opens `seconds` after its state was entered. The exit cannot open

@@ -432,7 +432,8 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             self.requests.push(Request::Cancel);
             return 0;
         }
-        let places: Vec<_> = self.seat.pending().filter(|(_, pending)| is_canceled(pending)).map(|(nth, _)| nth).collect();
+        let places: Vec<_> =
+            self.seat.pending().filter(|(_, pending)| is_canceled(pending)).map(|(nth, _)| nth).collect();
         let waiting = self.requests.cancel(self.seat, is_canceled);
         let mut canceled = Timers::new();
         if let (Some(rare), false) = (&mut self.seat.rare, places.is_empty()) {

@@ -158,10 +158,9 @@ impl<'b, T: Owner> Writer<'b, T> {
         let then = match then {
             Then::Change(to) => SavedThen::Change(self.state(to)),
             Then::Send(message) => SavedThen::Send(self.message(&**message)),
-            Then::Repeat(repeat) => SavedThen::Repeat {
-                seconds: Seconds(repeat.seconds),
-                message: self.message(&*repeat.message),
-            },
+            Then::Repeat(repeat) => {
+                SavedThen::Repeat { seconds: Seconds(repeat.seconds), message: self.message(&*repeat.message) }
+            }
             Then::Enter => SavedThen::Enter,
             Then::Note(Note { key, number }) => {
                 SavedThen::Note { of: SavedNote::of_key(*key), number: Seconds(*number) }

@@ -22,6 +22,7 @@ impl Script {
         let lines = self.program.lines.iter_mut().flat_map(|line| &mut line.verbs);
         let deeds = self.deeds.iter_mut().flat_map(|deed| match deed {
             Deed::To(_, Act::With(verbs)) => &mut verbs[..],
+            Deed::To(_, Act::Verb(verb)) => std::slice::from_mut(verb),
             _ => &mut [],
         });
         lines.chain(deeds).for_each(|verb| *verb = change(*verb));
@@ -173,6 +174,7 @@ fn many_timers() -> impl Strategy<Value = Vec<Verb>> {
     let timer = prop_oneof![
         (0..10_u8, id()).prop_map(|(seconds, to)| Verb::ChangeAfter(Wait::Seconds(seconds), to)),
         (0..10_u8).prop_map(|seconds| Verb::SendAfter(Wait::Seconds(seconds))),
+        (1..10_u8).prop_map(|seconds| Verb::SendEvery(Wait::Seconds(seconds))),
     ];
     vec(timer, 17..45)
 }

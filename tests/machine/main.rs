@@ -20,6 +20,7 @@ mod mock;
 mod panics;
 mod paths;
 mod play;
+mod repeating;
 mod replacing;
 mod report;
 mod requests;

@@ -114,6 +114,10 @@ pub(crate) enum Verb {
     TrySendNow,
     ChangeAfter(Wait, Id),
     SendAfter(Wait),
+    SendEvery(Wait),
+    /// Cancels the timers that change to this state.
+    CancelTo(Id),
+    CancelMessages,
     Sleep(Wait),
     Panic,
 }
@@ -121,7 +125,11 @@ pub(crate) enum Verb {
 impl Verb {
     /// Returns whether only a handle has this method.
     pub(crate) fn is_of_a_handle(self) -> bool {
-        matches!(self, Self::Send | Self::Replace(_) | Self::Clear | Self::Panic) || self.is_now()
+        self.is_now()
+            || matches!(
+                self,
+                Self::Send | Self::Replace(_) | Self::Clear | Self::CancelTo(_) | Self::CancelMessages | Self::Panic
+            )
     }
 
     /// Whether it acts within the call.
@@ -299,6 +307,9 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         2 => Just(Verb::TrySendNow),
         8 => (wait(), id()).prop_map(|(wait, to)| Verb::ChangeAfter(wait, to)),
         5 => wait().prop_map(Verb::SendAfter),
+        4 => wait().prop_map(Verb::SendEvery),
+        3 => id().prop_map(Verb::CancelTo),
+        2 => Just(Verb::CancelMessages),
         6 => prop_oneof![Just(Wait::ForEver), wait()].prop_map(Verb::Sleep),
         1 => Just(Verb::Panic),
     ]

@@ -143,11 +143,7 @@ impl<T: Owner> TimerList<T> {
     }
 
     /// Calls `take` for each timer of a list without an index for which `is_taken` returns `true`. Removes those that leave a gap.
-    fn take_if(
-        &mut self,
-        is_taken: impl Fn(&Timer<T>) -> bool,
-        take: impl Fn(&mut Timer<T>) -> Timer<T>,
-    ) -> Timers<T> {
+    fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool, take: impl Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
         let mut taken = Timers::new();
         self.list.retain_mut(|timer| {
             if !is_taken(timer) {

@@ -94,6 +94,13 @@ corners! {
     OutlivedItsChild,
     OfTheMachine,
     ClockWentBack,
+    /// Rule 39: a repeating timer came due, also late so that periods were left out.
+    Repeated,
+    RepeatsLeftOut,
+    /// Rule 39: timers were canceled, also in the queue; or they were to be in `exit`.
+    Canceled,
+    CanceledInTheQueue,
+    CanceledInExit,
     /// Rule 26.
     Slept,
     SleepVoid,
