@@ -129,7 +129,7 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
 }
 
 /// Returns the timers of a machine, each with its message, when it is due to the millisecond, and its state.
-fn pending(timers: Vec<Pending<Actor>>) -> String {
+fn pending(timers: &[Pending<Actor>]) -> String {
     let shown = |timer: &Pending<Actor>| {
         let word = timer.message().map_or(String::new(), |word| format!(" {word}"));
         let due = timer.due().map_or(f64::NAN, |due| (due * 1000.0).round() / 1000.0);
@@ -539,7 +539,7 @@ impl Player {
             "time" => machine.time_in_state(&self.time).to_string(),
             "times" => times(places, self.is_open, |place| machine.time_in(place, &self.time)),
             "asleep" => asleep(machine.next_wake()),
-            "pending" => pending(machine.pending()),
+            "pending" => pending(&machine.pending()),
             _ => wake(machine.next_wake()),
         };
         match &self.hosts {
@@ -552,7 +552,7 @@ impl Player {
                     "time" => batch.time_in_state(key, &self.time).expect("it is there").to_string(),
                     "times" => times(places, self.is_open, |place| batch.time_in(key, place, &self.time)),
                     "asleep" => asleep(batch.next_wake(key).expect("it is there")),
-                    "pending" => pending(batch.pending(key).expect("it is there")),
+                    "pending" => pending(&batch.pending(key).expect("it is there")),
                     _ => wake(batch.next_wake(key).expect("it is there")),
                 };
                 keys.iter().map(of_owner).collect()
