@@ -138,13 +138,25 @@ impl<N: Ord> Eq for DueTime<N> {}
 
 #[cfg(all(test, feature = "definition"))]
 mod tests {
-    use super::Span;
+    use super::{Span, due_again};
 
     /// Returns whether `seconds` are less than, at most, at least, and more than a span.
     fn compared(seconds: f64, span: f64) -> [bool; 4] {
         let span = Span::of(span, 100.0);
         let at = 100.0 - seconds;
         [span.is_less(at), span.is_at_most(at), span.has_passed(at), span.is_more(at)]
+    }
+
+    #[test]
+    fn a_repeating_timer_is_due_again_ahead_of_the_clock_unless_its_period_is_too_short() {
+        assert_eq!(due_again(2.0, 2.0, 2.0), 4.0);
+        assert_eq!(due_again(2.0, 2.0, 3.9), 4.0);
+        assert_eq!(due_again(2.0, 2.0, 4.0), 6.0);
+        assert_eq!(due_again(-7.0, 2.0, 1e6), 1e6 + 1.0);
+        assert_eq!(due_again(2.0, f64::INFINITY, 3.0), f64::INFINITY);
+        // A period of 0, and one that is shorter than the clock can show.
+        assert_eq!(due_again(2.0, 0.0, 3.0), 3.0);
+        assert_eq!(due_again(1e17, 1.0, 1e17), 1e17);
     }
 
     #[test]

@@ -346,7 +346,9 @@ mod tests {
     use super::{MOST_FEW, TimerList};
     use crate::machine::waiting::{Scope, Then, Timer};
     use crate::owner::Owner;
+    use crate::span::due_again;
     use crate::state::State;
+    use alloc::sync::Arc;
 
     struct Nobody;
 
@@ -362,8 +364,12 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Push(Vec<(u8, u8)>),
+        /// A timer that repeats after so many seconds.
+        Repeat(u8, u8),
         End(usize),
         TakeDue(u8),
+        /// Cancels the timers whose due times can be divided by this number.
+        Cancel(u8),
         Note(u8, u32, u8),
         Clone,
     }
@@ -372,7 +378,9 @@ mod tests {
         let scopes = || 0..6_u8;
         let step = prop_oneof![
             6 => prop::collection::vec((scopes(), 0..60_u8), 0..12).prop_map(Step::Push),
+            3 => (scopes(), 0..60_u8).prop_map(|(scope, seconds)| Step::Repeat(scope, seconds)),
             2 => (0..6_usize).prop_map(Step::End),
+            1 => (2..9_u8).prop_map(Step::Cancel),
             3 => (0..60_u8).prop_map(Step::TakeDue),
             3 => (scopes(), 0..4_u32, 0..9_u8).prop_map(|(scope, key, number)| Step::Note(scope, key, number)),
             1 => Just(Step::Clone),
@@ -411,13 +419,37 @@ mod tests {
                         list.push(timer.clone());
                         plain.push(timer);
                     },
+                    Step::Repeat(of, seconds) => {
+                        let then = Then::repeat(seconds.into(), Arc::new(()));
+                        let timer = Timer { due: seconds.into(), scope: scope(of), then };
+                        list.push(timer.clone());
+                        plain.push(timer);
+                    }
+                    Step::Cancel(divisor) => {
+                        let is_one = |timer: &Timer<Nobody>| timer.due % f64::from(divisor) == 0.0;
+                        let places: Vec<_> =
+                            list.enumerate().filter(|(_, timer)| is_one(timer)).map(|(nth, _)| nth).collect();
+                        let canceled: Vec<_> = list.cancel(&places).iter().map(shown).collect();
+                        prop_assert_eq!(canceled, take(&mut plain, is_one));
+                    }
                     Step::End(kept) => {
                         let ended: Vec<_> = list.end(kept).iter().map(shown).collect();
                         prop_assert_eq!(ended, take(&mut plain, |timer| timer.scope.ends_with(kept)));
                     }
                     Step::TakeDue(now) => {
                         let due: Vec<_> = list.take_due(now.into()).iter().map(shown).collect();
-                        let mut expected = take(&mut plain, |timer| timer.due <= now.into());
+                        let now = f64::from(now);
+                        let is_due = |timer: &Timer<Nobody>| timer.due <= now;
+                        let mut expected: Vec<_> = plain.iter().filter(|timer| is_due(timer)).map(|timer| {
+                            let (due, scope, then) = shown(timer);
+                            (due, scope, then.split(" every").next().unwrap_or_default().to_owned())
+                        }).collect();
+                        plain.retain(|timer| !is_due(timer) || matches!(timer.then, Then::Repeat(_)));
+                        for timer in plain.iter_mut().filter(|timer| is_due(timer)) {
+                            if let Then::Repeat(repeat) = &timer.then {
+                                timer.due = due_again(timer.due, repeat.seconds, now);
+                            }
+                        }
                         expected.sort_by(|one, other| one.0.total_cmp(&other.0));
                         prop_assert_eq!(due, expected);
                     }
