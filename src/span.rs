@@ -149,14 +149,18 @@ mod tests {
 
     #[test]
     fn a_repeating_timer_is_due_again_ahead_of_the_clock_unless_its_period_is_too_short() {
-        assert_eq!(due_again(2.0, 2.0, 2.0), 4.0);
-        assert_eq!(due_again(2.0, 2.0, 3.9), 4.0);
-        assert_eq!(due_again(2.0, 2.0, 4.0), 6.0);
-        assert_eq!(due_again(-7.0, 2.0, 1e6), 1e6 + 1.0);
-        assert_eq!(due_again(2.0, f64::INFINITY, 3.0), f64::INFINITY);
-        // A period of 0, and one that is shorter than the clock can show.
-        assert_eq!(due_again(2.0, 0.0, 3.0), 3.0);
-        assert_eq!(due_again(1e17, 1.0, 1e17), 1e17);
+        let again = [
+            due_again(2.0, 2.0, 2.0),
+            due_again(2.0, 2.0, 3.9),
+            due_again(2.0, 2.0, 4.0),
+            due_again(-7.0, 2.0, 1e6),
+            due_again(2.0, f64::INFINITY, 3.0),
+            // A period of 0, and one that is shorter than the clock can show.
+            due_again(2.0, 0.0, 3.0),
+            due_again(1e17, 1.0, 1e17),
+        ];
+        let expected = [4.0, 4.0, 6.0, 1e6 + 1.0, f64::INFINITY, 3.0, 1e17];
+        assert_eq!(again.map(f64::to_bits), expected.map(f64::to_bits), "{again:?}");
     }
 
     #[test]
