@@ -115,6 +115,10 @@ impl DigestHasher {
             match then {
                 Then::Change(to) => self.write_name(to),
                 Then::Send(_) => self.write_text("message"),
+                Then::Repeat(repeat) => {
+                    self.write_text("repeat");
+                    self.write_time(repeat.seconds);
+                }
                 #[cfg(feature = "serde")]
                 Then::Enter => self.write_text("enter"),
                 Then::Note(Note { key, number }) => {

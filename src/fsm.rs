@@ -8,7 +8,7 @@ use core::fmt;
 use crate::change::Cause;
 use crate::machine::seat::Seat;
 use crate::machine::settings::Settings;
-use crate::machine::waiting::{AT_ONCE, After, Awaited, Note, Scope, Then, Timer};
+use crate::machine::waiting::{AT_ONCE, After, Awaited, Note, Pending, Scope, Then, Timer};
 use crate::owner::{Owner, now};
 use crate::state::{IntoState, State, StateRef, same};
 
@@ -510,6 +510,99 @@ impl<'a, T: Owner> Fsm<'a, T> {
         T::Message: Send + Sync, // the machine stores the message and can move to other threads, so a message cannot hold an `Rc`
     {
         self.ask(Request::after(seconds, Then::Send(Arc::new(message))));
+    }
+
+    /// Sets a repeating timer for a message: sends a message to the owner itself when [`Owner::now`] has advanced by `seconds`, and
+    /// again every `seconds` after that ([rule 39](crate::docs::semantics#rule-39)).
+    ///
+    /// The times of the messages count from the call, not from the ticks, so they do not drift. At most one message comes in a
+    /// tick: if a tick takes longer than `seconds`, the messages in between are left out. With 0 seconds, a message comes in every
+    /// tick; a number that is negative or NaN counts as 0, with a warning. With infinite seconds, no message comes.
+    ///
+    /// The timer ends as one set by [`change_state_after`](Self::change_state_after) does, or when [`cancel`](Self::cancel) ends
+    /// it. Each message wakes a machine that sleeps.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Fire { burns: u32 }
+    /// struct Burn;
+    /// impl Owner for Fire { type Context<'a> = f64; type Message = Burn; fn now(seconds: &f64) -> f64 { *seconds } }
+    ///
+    /// struct Alight;
+    /// impl State<Fire> for Alight {
+    ///     fn enter(&self, _: &mut Fire, fsm: &mut Fsm<'_, Fire>, _: &mut f64) {
+    ///         fsm.send_every(0.5, Burn);
+    ///     }
+    ///
+    ///     fn on_message(&self, fire: &mut Fire, _: &Burn, _: &mut Fsm<'_, Fire>, _: &mut f64) -> bool {
+    ///         fire.burns += 1;
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut fire = Fire { burns: 0 };
+    /// let mut machine = StateMachine::new(&Alight);
+    /// machine.start(&mut fire, &mut 0.0);
+    /// for tick in 1..=50 {
+    ///     machine.update(&mut fire, &mut (f64::from(tick) * 0.04)); // two seconds
+    /// }
+    /// assert_eq!(fire.burns, 4);
+    /// ```
+    pub fn send_every(&mut self, seconds: f64, message: T::Message)
+    where
+        T::Message: Send + Sync,
+    {
+        self.ask(Request::after(seconds, Then::repeat(seconds, Arc::new(message))));
+    }
+
+    /// Ends timers within the call, and returns how many. `is_canceled` is called once with each timer of the active states and
+    /// of the machine, in the order in which they were set, then with each timer that waits in the queue: one that a callback has
+    /// just requested, and one that is due and has not had its turn. A timer ends if `is_canceled` returns `true`.
+    ///
+    /// Timers of states over which another state is pushed are not shown. In `exit` and `suspend`, nothing is canceled, and a
+    /// warning says so ([rule 39](crate::docs::semantics#rule-39)). From outside, call it in
+    /// [`with`](crate::StateMachine::with).
+    ///
+    /// # Examples
+    ///
+    /// A guard who was about to give up, and hears another noise:
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Guard;
+    /// struct Noise;
+    /// impl Owner for Guard { type Context<'a> = f64; type Message = Noise; fn now(seconds: &f64) -> f64 { *seconds } }
+    ///
+    /// struct Patrol;
+    /// struct Search;
+    /// impl State<Guard> for Patrol {}
+    /// impl State<Guard> for Search {
+    ///     fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+    ///         fsm.change_state_after(10.0, &Patrol);
+    ///     }
+    ///
+    ///     fn on_message(&self, _: &mut Guard, _: &Noise, fsm: &mut Fsm<'_, Guard>, _: &mut f64) -> bool {
+    ///         let canceled = fsm.cancel(|pending| pending.is_to(&Patrol));
+    ///         assert_eq!(canceled, 1);
+    ///         fsm.change_state_after(10.0, &Patrol); // ten seconds from now
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Search);
+    /// machine.start(&mut Guard, &mut 0.0);
+    /// machine.send(&mut Guard, &Noise, &mut 6.0);
+    /// machine.update(&mut Guard, &mut 10.0);
+    /// assert!(machine.is_in_state(&Search));
+    /// machine.update(&mut Guard, &mut 16.0);
+    /// assert!(machine.is_in_state(&Patrol));
+    /// ```
+    pub fn cancel(&mut self, mut is_canceled: impl FnMut(&Pending<T>) -> bool) -> usize {
+        self.machines.cancel(self.nth.get(), &mut is_canceled)
     }
 
     /// Puts the machine to sleep: its states are not updated until it wakes ([rule 26](crate::docs::semantics#rule-26)).
@@ -1016,6 +1109,8 @@ pub(crate) trait Machines<T: Owner> {
     fn withdraw_changes(&mut self, nth: usize);
     /// Withdraws all requests that wait (rule 37).
     fn withdraw_all(&mut self, nth: usize);
+    /// Ends the timers for which `is_canceled` returns `true`, and returns how many (rule 39).
+    fn cancel(&mut self, nth: usize, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize;
     /// Carries out a request within the call (rule 11). Returns whether this was done.
     fn execute_now(
         &mut self,
@@ -1177,6 +1272,8 @@ pub(crate) enum Request<T: Owner> {
     Due(Box<Timer<T>>),
     /// Sleep for a number of seconds.
     Sleep(f64),
+    /// Cancel timers. This is only a request where it is refused (rule 12); elsewhere it is done within the call.
+    Cancel,
 }
 
 impl<T: Owner> Request<T> {
@@ -1203,7 +1300,7 @@ impl<T: Owner> Request<T> {
 
     /// Returns whether it is a request for a change that does not come from a timer.
     pub(crate) fn is_change(&self) -> bool {
-        !matches!(self, Self::Send(_) | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_))
+        !matches!(self, Self::Send(_) | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_) | Self::Cancel)
     }
 
     /// Returns the message to oneself that it asks for.
@@ -1259,6 +1356,7 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Next(to) => write!(f, "{cause} to {to} in the next tick"),
             Self::Due(timer) => write!(f, "{}", timer.then),
             Self::Sleep(_) => f.write_str("sleep"),
+            Self::Cancel => f.write_str("cancel"),
         }
     }
 }

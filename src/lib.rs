@@ -359,7 +359,7 @@ pub use crate::machine::agent::Agent;
 pub use crate::machine::report::{MachineReport, StateReport, TimerReport};
 pub use crate::machine::state_machine::{MachineMut, StateMachine};
 pub use crate::machine::step::Step;
-pub use crate::machine::waiting::NextWake;
+pub use crate::machine::waiting::{NextWake, Pending};
 pub use crate::message::{Dispatcher, Telegram};
 pub use crate::owner::Owner;
 #[cfg(all(feature = "serde", feature = "std"))]

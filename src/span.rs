@@ -36,6 +36,15 @@ pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
     now + shortened(seconds)
 }
 
+/// Returns when a repeating timer that was due at `due` is due again after `now`: at the first multiple of `seconds` after `due`
+/// that is still ahead (rule 39). If the clock cannot show so short a period, or if it is 0, the timer is due again at `now`,
+/// which is the next tick. All times are in seconds.
+pub(crate) fn due_again(due: f64, seconds: f64, now: f64) -> f64 {
+    let next = if due + seconds > now { due + seconds } else { now + (seconds - (now - due) % seconds) };
+    // With a period of 0, `next` is NaN, which `max` ignores.
+    next.max(now)
+}
+
 /// Returns from when, in seconds, an exit must be tried that opens `seconds` after its state was entered. The exit cannot open
 /// before this time.
 #[inline]
@@ -129,13 +138,29 @@ impl<N: Ord> Eq for DueTime<N> {}
 
 #[cfg(all(test, feature = "definition"))]
 mod tests {
-    use super::Span;
+    use super::{Span, due_again};
 
     /// Returns whether `seconds` are less than, at most, at least, and more than a span.
     fn compared(seconds: f64, span: f64) -> [bool; 4] {
         let span = Span::of(span, 100.0);
         let at = 100.0 - seconds;
         [span.is_less(at), span.is_at_most(at), span.has_passed(at), span.is_more(at)]
+    }
+
+    #[test]
+    fn a_repeating_timer_is_due_again_ahead_of_the_clock_unless_its_period_is_too_short() {
+        let again = [
+            due_again(2.0, 2.0, 2.0),
+            due_again(2.0, 2.0, 3.9),
+            due_again(2.0, 2.0, 4.0),
+            due_again(-7.0, 2.0, 1e6),
+            due_again(2.0, f64::INFINITY, 3.0),
+            // A period of 0, and one that is shorter than the clock can show.
+            due_again(2.0, 0.0, 3.0),
+            due_again(1e17, 1.0, 1e17),
+        ];
+        let expected = [4.0, 4.0, 6.0, 1e6 + 1.0, f64::INFINITY, 3.0, 1e17];
+        assert_eq!(again.map(f64::to_bits), expected.map(f64::to_bits), "{again:?}");
     }
 
     #[test]

@@ -413,6 +413,15 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::after(seconds, Then::Send(Arc::new(message))), cx)
     }
 
+    /// Sets a timer that offers a message to an owner's machine every so many seconds. Returns `false` for a stale key. See
+    /// [`StateMachine::send_every`].
+    pub fn send_every(&mut self, key: Key, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.execute(key, &Request::after(seconds, Then::repeat(seconds, Arc::new(message))), cx)
+    }
+
     /// Puts an owner to sleep. Returns `false` for a stale key. See [`Fsm::sleep`].
     ///
     /// Sleeping owners are stored apart from awake owners. A tick does not touch them, except to update a global state or to

@@ -6,7 +6,7 @@ use super::{Batch, Key};
 use crate::fsm::{View, time_since};
 use crate::machine::report::MachineReport;
 use crate::machine::seat::Seat;
-use crate::machine::waiting::NextWake;
+use crate::machine::waiting::{NextWake, Pending};
 use crate::owner::{Owner, now};
 use crate::state::{State, StateRef};
 
@@ -439,15 +439,27 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn report(&self, key: Key, now: f64) -> Option<MachineReport> {
+        let global = self.store.global.settings.global.as_option();
+        self.with_seat(key, |owner, seat| MachineReport::new(owner, seat, global, now))
+    }
+
+    /// Returns the running timers of an owner's machine. `None` for a stale key. See
+    /// [`StateMachine::pending`](crate::StateMachine::pending).
+    #[must_use]
+    pub fn pending(&self, key: Key) -> Option<Vec<Pending<T>>> {
+        self.with_seat(key, |_, seat| seat.pending().map(|(_, pending)| pending).collect())
+    }
+
+    /// Calls `act` with an owner and its seat, or a copy of its seat. `None` for a stale key.
+    fn with_seat<R>(&self, key: Key, act: impl FnOnce(&T, &Seat<T>) -> R) -> Option<R> {
         let place = self.store.places.get(key)?.get();
         let columns = &self.store.buckets[place.bucket as usize];
         let owner = columns.owners.get(place.slot())?;
-        let global = self.store.global.settings.global.as_option();
         if let Some(seat) = columns.seats.get(place.slot()) {
-            return Some(MachineReport::new(owner, seat, global, now));
+            return Some(act(owner, seat));
         }
         let mut seat = Seat::empty();
         self.store.row(place).copy(0, &mut seat);
-        Some(MachineReport::new(owner, &seat, global, now))
+        Some(act(owner, &seat))
     }
 }

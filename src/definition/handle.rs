@@ -5,6 +5,7 @@ use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::machine::seat::Seat;
 use crate::machine::settings::Settings;
 use crate::machine::state_machine::StateMachine;
+use crate::machine::waiting::Pending;
 use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
@@ -73,6 +74,10 @@ impl<T: Owner> Machines<T> for Toward<'_, T> {
     fn withdraw_changes(&mut self, _: usize) {}
 
     fn withdraw_all(&mut self, _: usize) {}
+
+    fn cancel(&mut self, _: usize, _: &mut dyn FnMut(&Pending<T>) -> bool) -> usize {
+        0
+    }
 
     fn execute_now(&mut self, _: usize, _: Order, _: &Request<T>, _: &mut T, _: &mut T::Context<'_>) -> bool {
         false

@@ -143,6 +143,14 @@ impl<T: Owner> Agent<T> {
         self.run(|machine, owner| machine.send_after(owner, seconds, message, cx))
     }
 
+    /// Sets a repeating timer for a message; returns `true`. See [`StateMachine::send_every`].
+    pub fn send_every(&mut self, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.run(|machine, owner| machine.send_every(owner, seconds, message, cx))
+    }
+
     /// Puts the machine to sleep. See [`StateMachine::sleep`].
     pub fn sleep(&mut self) {
         self.machine.sleep();

@@ -2,13 +2,14 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::mem;
 
 use super::idle::Quiet;
 use super::observer::Observer;
 use super::seat::{Seat, SeatLoan};
 use super::settings::Settings;
-use super::waiting::{Scope, Timer, Timers};
+use super::waiting::{Pending, Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
 use crate::owner::{Owner, now};
 use crate::span::due_after;
@@ -276,10 +277,12 @@ impl<T: Owner> Requests<T> {
 
     /// Takes out the requests for which `is_one` returns `true`, and returns them.
     fn withdraw(&mut self, is_one: impl Fn(&Request<T>) -> bool) -> Self {
+        if self.any(&is_one) { self.withdraw_each(is_one) } else { Self::new() }
+    }
+
+    /// Does what [`withdraw`](Self::withdraw) does, and calls `is_one` exactly once for each request.
+    fn withdraw_each(&mut self, mut is_one: impl FnMut(&Request<T>) -> bool) -> Self {
         let mut withdrawn = Self::new();
-        if !self.any(&is_one) {
-            return withdrawn;
-        }
         let mut left = Self::new();
         while let Some(request) = self.pop() {
             if is_one(&request) { &mut withdrawn } else { &mut left }.push(request);
@@ -301,6 +304,16 @@ impl<T: Owner> Requests<T> {
             rare.waiting.wanted = None;
         }
         self.withdraw(|request| !request.is_note());
+    }
+
+    /// Takes out the timers for which `is_canceled` returns `true`, and returns them.
+    fn cancel(&mut self, seat: &Seat<T>, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> Self {
+        self.withdraw_each(|request| seat.pending_request(request).is_some_and(|pending| is_canceled(&pending)))
+    }
+
+    fn len(&self) -> usize {
+        let more = self.more.as_ref().map_or(0, |more| more.len());
+        usize::from(self.first.is_some()) + usize::from(self.second.is_some()) + more
     }
 
     #[inline]
@@ -461,6 +474,22 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         if !self.exiting {
             self.requests.withdraw_all(&mut self.count, self.seat);
         }
+    }
+
+    fn cancel(&mut self, _: usize, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize {
+        if self.exiting {
+            self.requests.push(Request::Cancel);
+            return 0;
+        }
+        let places: Vec<_> =
+            self.seat.pending().filter(|(_, pending)| is_canceled(pending)).map(|(nth, _)| nth).collect();
+        let waiting = self.requests.cancel(self.seat, is_canceled);
+        let mut canceled = Timers::new();
+        if let (Some(rare), false) = (&mut self.seat.rare, places.is_empty()) {
+            canceled = rare.waiting.timers.cancel(&places);
+            self.is_touched = true;
+        }
+        canceled.len() + waiting.len()
     }
 
     fn execute_now(

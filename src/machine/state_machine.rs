@@ -13,7 +13,7 @@ use super::settings::Settings;
 use super::single::Single;
 use super::step::Step;
 use super::taken::Running;
-use super::waiting::{NextWake, Scope, Then};
+use super::waiting::{NextWake, Pending, Scope, Then};
 use crate::change::NameOf;
 use crate::fsm::{Fsm, Request, time_since};
 use crate::owner::{Owner, clock_time, now};
@@ -336,6 +336,15 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).send_after(owner, seconds, message, cx)
     }
 
+    /// Sets a repeating timer from outside: sends a message to the owner itself every `seconds`, until the timer is
+    /// [canceled](Fsm::cancel). Returns `true`. See [`Fsm::send_every`].
+    pub fn send_every(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.recording(None).send_every(owner, seconds, message, cx)
+    }
+
     /// Puts the machine to sleep: its states are not updated until it wakes. See [`Fsm::sleep`].
     ///
     /// # Examples
@@ -399,6 +408,13 @@ impl<T: Owner> StateMachine<T> {
     #[must_use]
     pub fn next_wake(&self) -> NextWake {
         self.seat.next_wake(&self.settings().global)
+    }
+
+    /// Returns the running timers of the active states and of the machine, in the order in which they were set. The timers of
+    /// states over which another state is pushed are left out, because they stand still.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Pending<T>> {
+        self.seat.pending().map(|(_, pending)| pending).collect()
     }
 
     /// Returns what the machine is doing, in words: for tools and for the log. `now` is the time that [`Owner::now`]
@@ -907,6 +923,14 @@ impl<T: Owner> MachineMut<'_, T> {
         T::Message: Send + Sync,
     {
         self.execute(&Request::after(seconds, Then::Send(Arc::new(message))), owner, cx)
+    }
+
+    /// Does what [`StateMachine::send_every`](crate::StateMachine::send_every) does. Returns `true`.
+    pub fn send_every(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.execute(&Request::after(seconds, Then::repeat(seconds, Arc::new(message))), owner, cx)
     }
 
     /// Does what [`StateMachine::sleep`](crate::StateMachine::sleep) does.

@@ -1,5 +1,6 @@
 //! What a machine waits for: its timers (rule 25), and its sleep (rule 26).
 
+mod pending;
 mod timers;
 
 use alloc::sync::Arc;
@@ -7,6 +8,7 @@ use core::any::Any;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::{fmt, mem};
 
+pub use self::pending::Pending;
 #[cfg(feature = "std")]
 pub(crate) use self::timers::MOST_FEW;
 use self::timers::TimerList;
@@ -124,12 +126,21 @@ pub(crate) enum Then<T: Owner> {
     /// The machine offers a message to its states. The type of the message is erased, so that a machine can be cloned and sent
     /// to other threads: only the methods that set such a timer require the bounds `Send` and `Sync` of `T::Message`.
     Send(Arc<dyn Any + Send + Sync>),
+    /// The machine offers a message, as with `Send`, and the timer runs on (rule 39).
+    Repeat(Arc<Repeat>),
     /// The machine enters its current state, unless this state has been entered. The current state then replaces a state that
     /// a saved game names but the program no longer has.
     #[cfg(feature = "serde")]
     Enter,
     /// Nothing happens, because a note is never due. It stores a number while its state is active.
     Note(Note),
+}
+
+/// A message that a timer sends again and again.
+pub(crate) struct Repeat {
+    /// The time from one message to the next, in seconds; never negative and never NaN.
+    pub(crate) seconds: f64,
+    pub(crate) message: Arc<dyn Any + Send + Sync>,
 }
 
 /// A number that a state stores about an owner until the state is left. A push suspends the state and does not end the note.
@@ -141,6 +152,11 @@ pub(crate) struct Note {
 }
 
 impl<T: Owner> Then<T> {
+    /// Creates the action of a timer that sends a message every so many seconds. Negative seconds and NaN count as 0.
+    pub(crate) fn repeat(seconds: f64, message: Arc<dyn Any + Send + Sync>) -> Self {
+        Self::Repeat(Arc::new(Repeat { seconds: seconds.max(0.0), message }))
+    }
+
     /// Returns the note, if this is one.
     pub(crate) fn note(&self) -> Option<Note> {
         match self {
@@ -161,7 +177,7 @@ impl<T: Owner> Then<T> {
     pub(crate) fn is_held(&self) -> bool {
         match self {
             Self::Change(to) => to.is_held(),
-            Self::Send(_) => true,
+            Self::Send(_) | Self::Repeat(_) => true,
             Self::Note(_) => false,
             #[cfg(feature = "serde")]
             Self::Enter => false,
@@ -180,6 +196,7 @@ impl<T: Owner> fmt::Display for Then<T> {
         match self {
             Self::Change(to) => write!(f, "change to {to}"),
             Self::Send(_) => f.write_str("message to oneself"),
+            Self::Repeat(repeat) => write!(f, "message to oneself every {} s", repeat.seconds),
             #[cfg(feature = "serde")]
             Self::Enter => f.write_str("enter"),
             Self::Note(_) => f.write_str("note"),
@@ -192,6 +209,7 @@ impl<T: Owner> Clone for Then<T> {
         match self {
             Self::Change(to) => Self::Change(to.clone()),
             Self::Send(message) => Self::Send(message.clone()),
+            Self::Repeat(repeat) => Self::Repeat(repeat.clone()),
             #[cfg(feature = "serde")]
             Self::Enter => Self::Enter,
             Self::Note(note) => Self::Note(*note),

@@ -147,6 +147,13 @@ pub enum SavedThen {
     /// The machine changes to the state with this number in its next tick, unless it changes before. `due` and `depth` are not
     /// used.
     Next(u32),
+    /// The machine offers its states a message, and the timer runs on.
+    Repeat {
+        /// The time from one message to the next, in seconds.
+        seconds: Seconds,
+        /// The message, in RON.
+        message: String,
+    },
 }
 
 /// The meaning of a number that a state of a definition stores.

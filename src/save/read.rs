@@ -329,12 +329,16 @@ impl<'b, T: Owner> Reader<'b, T> {
                 let timer = Timer::next(self.state(*to)?.state);
                 return Ok(scope.map(|_| timer));
             }
-            SavedThen::Send(data) => {
+            SavedThen::Send(data) | SavedThen::Repeat { message: data, .. } => {
                 let Some(messages) = &self.book.messages else {
                     self.failed.get_or_insert(LoadError::NoMessages);
                     return Ok(None);
                 };
-                Then::Send((messages.read)(data).map_err(|why| LoadError::Message { why })?)
+                let message = (messages.read)(data).map_err(|why| LoadError::Message { why })?;
+                match saved.then {
+                    SavedThen::Repeat { seconds, .. } => Then::repeat(time(seconds, "seconds")?, message),
+                    _ => Then::Send(message),
+                }
             }
             SavedThen::Turn => {
                 let Some(Scope::State(depth)) = scope else { return Ok(None) };

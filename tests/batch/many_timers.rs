@@ -9,6 +9,9 @@ use demeanor::{Batch, Fsm, Key, NextWake, Owner, State, StateMachine, StateRef};
 struct Unit {
     told: Vec<Told>,
     heard: u32,
+    /// How many timers it has been asked about when it canceled some, and how many these were.
+    asked: u32,
+    canceled: usize,
 }
 
 #[derive(Clone)]
@@ -16,6 +19,9 @@ enum Told {
     Send(f64, u32),
     ChangeAfter(f64),
     SendNow(u32),
+    SendEvery(f64, u32),
+    /// Cancels the timers whose message can be divided by this number.
+    Cancel(u32),
 }
 
 impl Owner for Unit {
@@ -40,6 +46,13 @@ impl<const N: usize> State<Unit> for Place<N> {
             match told {
                 Told::Send(seconds, message) => fsm.send_after(seconds, message),
                 Told::ChangeAfter(seconds) => fsm.change_state_after(seconds, &Place::<0>),
+                Told::SendEvery(seconds, message) => fsm.send_every(seconds, message),
+                Told::Cancel(divisor) => {
+                    unit.canceled = fsm.cancel(|pending| {
+                        unit.asked += 1;
+                        pending.message().is_some_and(|message| message % divisor == 0)
+                    });
+                }
                 Told::SendNow(message) => _ = fsm.send_now(unit, &message, now),
             }
         }
@@ -308,4 +321,45 @@ fn each_of_many_timers_takes_less_than_60_bytes() {
         }
     });
     assert!(memory.bytes_current < 60 * 1_024_000, "{memory:?}");
+}
+
+/// Rule 39.
+#[test]
+fn to_cancel_many_timers_asks_about_each_of_them_once() {
+    const COUNT: u32 = 100_000;
+    for host in HOSTS {
+        let mut host = host();
+        set(&mut host, COUNT);
+        set_from_outside(&mut host, COUNT);
+        host.tell(vec![Told::Cancel(8)], 1.0);
+        let unit = host.unit();
+        assert_eq!((unit.asked, unit.canceled), (2 * COUNT, COUNT as usize));
+        // The other half, together with as many that wait in the queue.
+        let mut told: Vec<_> = (0..COUNT).map(|nth| Told::SendEvery(1.0, nth)).collect();
+        told.push(Told::Cancel(1));
+        host.tell(told, 1.0);
+        assert_eq!(host.unit().canceled, 2 * COUNT as usize);
+        host.update(later(COUNT));
+        assert_eq!(host.unit().heard, 0);
+    }
+}
+
+/// Rules 31 and 39.
+#[test]
+fn many_repeating_timers_of_one_owner_take_no_more_and_more_room() {
+    for host in HOSTS {
+        let mut host = host();
+        // 1000 timers of 20 seconds, of which 50 are due in each second.
+        for now in 0..20 {
+            host.tell((0..50).map(|nth| Told::SendEvery(20.0, nth)).collect(), now.into());
+        }
+        let mut tick = |now: u32| {
+            let before = host.unit().heard;
+            host.update(now.into());
+            assert_eq!(host.unit().heard - before, 50);
+        };
+        (20..100).for_each(&mut tick);
+        let grown = measure(|| (100..200).for_each(&mut tick)).bytes_current;
+        assert!(grown.abs() < 16 * 1024, "{grown}");
+    }
 }

@@ -297,3 +297,74 @@ fn in_a_parallel_tick_what_is_due_has_the_first_context() {
     assert!(batch.iter().all(|(_, bear)| *bear == Bear { looks: 2, heard: 0, moved_at: [10.0; 2] }));
     assert!(batch.keys().all(|key| batch.time_in_state(key, &10.0) == Some(0.0)));
 }
+
+/// An owner that counts what its repeating timer sends, and sleeps in between.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Bell {
+    number: u32,
+    /// The time of each stroke.
+    strokes: Vec<f64>,
+}
+
+impl Owner for Bell {
+    type Context<'a> = f64;
+    type Message = u32;
+
+    fn now(now: &f64) -> f64 {
+        *now
+    }
+}
+
+struct Tower;
+impl State<Bell> for Tower {
+    fn enter(&self, bell: &mut Bell, fsm: &mut Fsm<'_, Bell>, _: &mut f64) {
+        fsm.send_every(f64::from(1 + bell.number % 3), bell.number);
+        fsm.sleep();
+    }
+
+    fn update(&self, _: &mut Bell, fsm: &mut Fsm<'_, Bell>, _: &mut f64) {
+        fsm.sleep();
+    }
+
+    fn on_message(&self, bell: &mut Bell, number: &u32, _: &mut Fsm<'_, Bell>, now: &mut f64) -> bool {
+        assert_eq!(*number, bell.number);
+        bell.strokes.push(*now);
+        true
+    }
+}
+
+/// Rule 39.
+#[test]
+fn the_repeating_timers_of_many_owners_come_on_time_and_take_no_more_and_more_room() {
+    let mut batch = Batch::new();
+    let keys: Vec<_> =
+        (0..5000).map(|number| batch.spawn(Bell { number, ..Bell::default() }, &Tower, &mut 0.0)).collect();
+    batch.iter_mut().for_each(|(_, bell)| bell.strokes.reserve(64));
+    let mut twin = batch.clone();
+    twin.iter_mut().for_each(|(_, bell)| bell.strokes.reserve(64));
+    let mut tick = |now: u32| {
+        batch.update(&mut f64::from(now));
+        assert_eq!(batch.awake(), 0);
+    };
+    (1..=12).for_each(&mut tick);
+    let grown = measure(|| (13..=48).for_each(&mut tick)).bytes_current;
+    assert!(grown < 1024 * 1024, "{grown}");
+    for &key in &keys {
+        let bell = &batch[key];
+        let strokes: Vec<_> = (1..=48).filter(|now| now % (1 + bell.number % 3) == 0).map(f64::from).collect();
+        assert_eq!(bell.strokes, strokes);
+    }
+
+    // A clone goes on by itself, in parts and on all cores as well.
+    for now in 1..=48 {
+        match now % 3 {
+            #[cfg(feature = "parallel")]
+            0 => drop(twin.par_update(|_| f64::from(now))),
+            1 => (0..4).for_each(|part| twin.update_part(part, 4, &mut f64::from(now))),
+            _ => twin.update_in_key_order(&mut f64::from(now)),
+        }
+    }
+    assert!(batch.iter().eq(twin.iter()));
+    let digest = |batch: &Batch<Bell>| batch.digest(|bell, hasher| std::hash::Hash::hash(&bell.number, hasher));
+    assert_eq!(digest(&batch), digest(&twin));
+}

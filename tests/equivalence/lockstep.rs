@@ -787,6 +787,7 @@ fn use_verb(verb: Verb, host: Host<'_>, forms: &'static Forms, table: &mut Table
         Verb::ChangeAfter(wait, to) => call!(host.change_state_after(wait.seconds(), forms.reference(to); table)),
         Verb::ChangeNext(to) => call!(host.change_state_next(forms.reference(to); table)),
         Verb::SendAfter(wait) => call!(host.send_after(wait.seconds(), Origin::Own; table)),
+        Verb::SendEvery(wait) => call!(host.send_every(wait.seconds(), Origin::Own; table)),
         Verb::Sleep(wait) => {
             match (host, wait) {
                 (Host::Machine(_, machine), Wait::ForEver) => machine.sleep(),

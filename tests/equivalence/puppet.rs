@@ -353,6 +353,15 @@ impl Puppet {
             Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), forms.reference(to)),
             Verb::ChangeNext(to) => fsm.change_state_next(forms.reference(to)),
             Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), Origin::Own),
+            Verb::SendEvery(wait) => fsm.send_every(wait.seconds(), Origin::Own),
+            Verb::CancelTo(to) => {
+                let canceled = fsm.cancel(|pending| pending.target() == Some(&forms.reference(to)));
+                self.record(Event::Now(canceled > 0, fsm.target().map(mark)), table);
+            }
+            Verb::CancelMessages => {
+                let canceled = fsm.cancel(|pending| pending.message().is_some());
+                self.record(Event::Now(canceled > 0, fsm.target().map(mark)), table);
+            }
             Verb::Sleep(Wait::ForEver) => fsm.sleep(),
             Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
             // Panics come from fuses here: one owner's, at one event.

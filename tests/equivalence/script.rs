@@ -174,6 +174,7 @@ fn many_timers() -> impl Strategy<Value = Vec<Verb>> {
     let timer = prop_oneof![
         (0..10_u8, id()).prop_map(|(seconds, to)| Verb::ChangeAfter(Wait::Seconds(seconds), to)),
         (0..10_u8).prop_map(|seconds| Verb::SendAfter(Wait::Seconds(seconds))),
+        (1..10_u8).prop_map(|seconds| Verb::SendEvery(Wait::Seconds(seconds))),
     ];
     vec(timer, 17..45)
 }

@@ -22,6 +22,7 @@ mod next;
 mod panics;
 mod paths;
 mod play;
+mod repeating;
 mod replacing;
 mod report;
 mod requests;

@@ -119,6 +119,15 @@ fn changes_in_the_next_tick() {
         pop => C.exit; C -> A (pop); A.resume; done
         update => A.update
 
+        # a_change_in_the_next_tick_can_be_canceled (rules 36 and 39)
+        in A
+        A.update: change-next B; cancel to B
+        update => A.update; 1 canceled
+        update => A.update; 1 canceled
+        change-next C => done
+        with cancel to D; cancel to C => 0 canceled; 1 canceled
+        update => A.update; 1 canceled
+
         # a_refused_change_in_the_next_tick_is_used_up (rules 8 and 36)
         in A; refusing B.can_enter
         A.update, 1x: change-next B

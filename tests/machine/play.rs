@@ -21,7 +21,7 @@ use crate::captured_log::log_lines;
 use crate::trace::places::named;
 use crate::trace::table::{RowPlayer, callback_and_times, number, play_rows, split};
 use crate::trace::{Actor, Stage, view};
-use demeanor::{Agent, Fsm, GameTime, NextWake, StateMachine};
+use demeanor::{Agent, Fsm, GameTime, NextWake, Pending, StateMachine};
 #[cfg(feature = "std")]
 use demeanor::{Batch, Key};
 
@@ -92,6 +92,15 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "hear-ahead" => expect(fsm.send_ahead(actor, &what, time)),
         "hear" => expect(fsm.send_now(actor, &what, time)),
         "change-next" => fsm.change_state_next(to()),
+        "every" => fsm.send_every(number(split(rest).0), split(rest).1),
+        "cancel" => {
+            let canceled = match split(rest) {
+                ("all", _) => fsm.cancel(|_| true),
+                ("to", place) => fsm.cancel(|pending| pending.is_to(named(place, is_open))),
+                (word, _) => fsm.cancel(|pending| pending.message() == Some(&word)),
+            };
+            actor.note(format!("{canceled} canceled"));
+        }
         "sleep" if rest.is_empty() => fsm.sleep(),
         "sleep" => fsm.sleep_for(number(rest)),
         "after" => match split(split(rest).1) {
@@ -118,6 +127,17 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "times" => actor.note(times(rest, is_open, |place| fsm.time_in(place, time))),
         _ => panic!("nobody can ask for `{act}`"),
     }
+}
+
+/// Returns the timers of a machine, each with its message, when it is due to the millisecond, and its state.
+fn pending(timers: &[Pending<Actor>]) -> String {
+    let shown = |timer: &Pending<Actor>| {
+        let word = timer.message().map_or(String::new(), |word| format!(" {word}"));
+        let due = timer.due().map_or(f64::NAN, |due| (due * 1000.0).round() / 1000.0);
+        let of = timer.state().map_or(String::new(), |state| format!(" of {state}"));
+        format!("{timer}{word} at {due}{of}")
+    };
+    if timers.is_empty() { "none".to_owned() } else { timers.iter().map(shown).collect::<Vec<_>>().join(", ") }
 }
 
 /// Returns the times in several places, or `-`: `5 - 3`.
@@ -435,6 +455,7 @@ impl Player {
                 ("change", to) => each!(self, change_state_after(number(split(rest).0), named(to, is_open)), note),
                 (_, word) => each!(self, send_after(number(split(rest).0), word), note),
             },
+            "every" => each!(self, send_every(number(split(rest).0), split(rest).1), note),
             "sleep" if rest.is_empty() => set!(self, sleep()),
             "sleep" => match &mut self.hosts {
                 Hosts::Machine(actor, machine) => machine.sleep_for(actor, number(rest), &self.time),
@@ -478,7 +499,7 @@ impl Player {
                 #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => *batch = batch.clone(),
             },
-            "view" | "time" | "times" | "next" | "asleep" => {
+            "view" | "time" | "times" | "next" | "asleep" | "pending" => {
                 let shown = self.shown(verb, rest);
                 self.actors().into_iter().zip(shown).for_each(|(actor, shown)| actor.note(shown));
             }
@@ -530,6 +551,7 @@ impl Player {
             "time" => machine.time_in_state(&self.time).to_string(),
             "times" => times(places, self.is_open, |place| machine.time_in(place, &self.time)),
             "asleep" => asleep(machine.next_wake()),
+            "pending" => pending(&machine.pending()),
             _ => wake(machine.next_wake()),
         };
         match &self.hosts {
@@ -542,6 +564,7 @@ impl Player {
                     "time" => batch.time_in_state(key, &self.time).expect("it is there").to_string(),
                     "times" => times(places, self.is_open, |place| batch.time_in(key, place, &self.time)),
                     "asleep" => asleep(batch.next_wake(key).expect("it is there")),
+                    "pending" => pending(&batch.pending(key).expect("it is there")),
                     _ => wake(batch.next_wake(key).expect("it is there")),
                 };
                 keys.iter().map(of_owner).collect()

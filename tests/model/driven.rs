@@ -115,6 +115,15 @@ impl Puppet {
             Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), reference(to)),
             Verb::ChangeNext(to) => fsm.change_state_next(reference(to)),
             Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), ()),
+            Verb::SendEvery(wait) => fsm.send_every(wait.seconds(), ()),
+            Verb::CancelTo(to) => {
+                let canceled = fsm.cancel(|pending| pending.target() == Some(&reference(to)));
+                self.record_now(Ok(canceled > 0), fsm);
+            }
+            Verb::CancelMessages => {
+                let canceled = fsm.cancel(|pending| pending.message().is_some());
+                self.record_now(Ok(canceled > 0), fsm);
+            }
             Verb::Sleep(Wait::ForEver) => fsm.sleep(),
             Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
             Verb::Panic => panic_as_told(),
@@ -388,6 +397,7 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
                 }
                 Verb::ChangeNext(to) => Some(machine.change_state_next(puppet, reference(to), table)),
                 Verb::SendAfter(wait) => Some(machine.send_after(puppet, wait.seconds(), (), table)),
+                Verb::SendEvery(wait) => Some(machine.send_every(puppet, wait.seconds(), (), table)),
                 Verb::Sleep(wait) => {
                     match wait {
                         Wait::ForEver => machine.sleep(),

@@ -209,6 +209,10 @@ impl Model {
             }
             Verb::Replace(to) => self.replace(to),
             Verb::Clear => self.clear(),
+            Verb::CancelTo(state) => {
+                return Ok(Some(Ok(self.cancel(|then| matches!(then, Then::Change(to) if *to == state)))));
+            }
+            Verb::CancelMessages => return Ok(Some(Ok(self.cancel(|then| matches!(then, Then::Tell(())))))),
             Verb::TryChangeNow(to) => return Ok(Some(self.try_now(Verb::ChangeNow(to)))),
             Verb::TrySendNow => return Ok(Some(self.try_now(Verb::SendNow))),
             verb => self.ask(self.request(verb)),
@@ -241,6 +245,7 @@ impl Model {
             Verb::Send | Verb::SendNow | Verb::SendAhead => Request::Tell(()),
             Verb::ChangeAfter(wait, to) => self.after(wait.seconds(), Then::Change(to)),
             Verb::SendAfter(wait) => self.after(wait.seconds(), Then::Tell(())),
+            Verb::SendEvery(wait) => self.every(wait.seconds(), ()),
             verb => Request::Verb(verb),
         }
     }

@@ -118,6 +118,10 @@ pub(crate) enum Verb {
     ChangeAfter(Wait, Id),
     ChangeNext(Id),
     SendAfter(Wait),
+    SendEvery(Wait),
+    /// Cancels the timers that change to this state.
+    CancelTo(Id),
+    CancelMessages,
     Sleep(Wait),
     Panic,
 }
@@ -125,7 +129,11 @@ pub(crate) enum Verb {
 impl Verb {
     /// Returns whether only a handle has this method.
     pub(crate) fn is_of_a_handle(self) -> bool {
-        matches!(self, Self::Send | Self::Replace(_) | Self::Clear | Self::Panic) || self.is_now()
+        self.is_now()
+            || matches!(
+                self,
+                Self::Send | Self::Replace(_) | Self::Clear | Self::CancelTo(_) | Self::CancelMessages | Self::Panic
+            )
     }
 
     /// Whether it acts within the call.
@@ -304,6 +312,9 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         8 => (wait(), id()).prop_map(|(wait, to)| Verb::ChangeAfter(wait, to)),
         6 => id().prop_map(Verb::ChangeNext),
         5 => wait().prop_map(Verb::SendAfter),
+        4 => wait().prop_map(Verb::SendEvery),
+        3 => id().prop_map(Verb::CancelTo),
+        2 => Just(Verb::CancelMessages),
         6 => prop_oneof![Just(Wait::ForEver), wait()].prop_map(Verb::Sleep),
         1 => Just(Verb::Panic),
     ]

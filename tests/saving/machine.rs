@@ -1,6 +1,6 @@
 //! One machine, and one agent.
 
-use demeanor::save::{Missing, SavedState, SavedThen};
+use demeanor::save::{Missing, SavedState, SavedThen, Seconds};
 use demeanor::{NextWake, Owner, SaveError, SavedMachine, State, StateBook, StateMachine, StateRef};
 
 use crate::barracks::{Aim, Combat, Flee, Guard, Idle, Nap, Patrol, Shoot, Stunned, Told, book, patrol};
@@ -134,6 +134,39 @@ fn a_message_of_a_timer_is_saved_by_a_book_that_knows_messages() {
     let mut loaded = book().load(saved, 0.0).unwrap();
     loaded.update(&mut guard, &mut 1.0);
     assert_eq!(guard.log[0].split(" [").next(), Some("Weary { how: NaN } Idle"));
+}
+
+#[test]
+fn a_repeating_timer_goes_on_with_its_next_message_after_loading() {
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    machine.send_every(&mut guard, 2.0, Told::Bell, &mut 0.0);
+    machine.update(&mut guard, &mut 2.0);
+    let saved = machine.save(&book(), 3.0).unwrap();
+    let SavedThen::Repeat { seconds, message } = &saved.content.machine.more.timers[0].then else {
+        panic!("it repeats")
+    };
+    assert_eq!((seconds.0, &**message), (2.0, "Bell"));
+
+    guard.log.clear();
+    let saved: SavedMachine = serde_json::from_str(&serde_json::to_string(&saved).unwrap()).unwrap();
+    let mut loaded = book().load(saved.clone(), 103.0).unwrap();
+    for now in [103.9, 104.0, 105.9, 106.0] {
+        loaded.update(&mut guard, &mut { now });
+    }
+    let heard = guard.log.iter().filter(|line| line.starts_with("Bell")).count();
+    assert_eq!(heard, 2, "{:?}", guard.log);
+    assert_eq!(loaded.pending()[0].every(), Some(2.0));
+
+    // A period that is no time is read as one of 0 seconds, or is an error.
+    let mut strange = saved;
+    let with = |strange: &mut SavedMachine, seconds: f64| {
+        let message = "Bell".to_owned();
+        strange.content.machine.more.timers[0].then = SavedThen::Repeat { seconds: Seconds(seconds), message };
+    };
+    with(&mut strange, -1.0);
+    assert_eq!(book().load(strange.clone(), 3.0).unwrap().pending()[0].every(), Some(0.0));
+    with(&mut strange, f64::NAN);
+    assert!(book().load(strange, 3.0).unwrap_err().to_string().contains("the time is not a number"));
 }
 
 #[test]

@@ -109,6 +109,9 @@ pub trait MachineCommands {
     /// Sets a timer of the machine: when the owner's clock has advanced by `seconds`, it sends a message.
     fn send_after<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self;
 
+    /// Sets a repeating timer of the machine: it sends a message every so many seconds by the owner's clock (rule 39).
+    fn send_every<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self;
+
     /// Puts the machine to sleep: its states are not updated until it wakes (rule 26).
     fn sleep<T: EntityOwner>(&mut self) -> &mut Self;
 
@@ -196,6 +199,12 @@ impl MachineCommands for EntityCommands<'_> {
     fn send_after<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self {
         queue::<T>(self, "send_after", move |machine, owner, cx| {
             machine.send_after(owner, seconds, message, cx);
+        })
+    }
+
+    fn send_every<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self {
+        queue::<T>(self, "send_every", move |machine, owner, cx| {
+            machine.send_every(owner, seconds, message, cx);
         })
     }
 

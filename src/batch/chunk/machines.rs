@@ -16,7 +16,7 @@ use crate::fsm::{Entries, Machines, Order, Request, View};
 use crate::machine::settings::Settings;
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
-use crate::machine::waiting::{Awaited, Scope};
+use crate::machine::waiting::{Awaited, Pending, Scope};
 use crate::owner::Owner;
 use crate::state::{Kind, Mover, State, StateRef};
 
@@ -94,7 +94,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::After(_)
             | Request::Next(_)
             | Request::Due(_)
-            | Request::Sleep(_) => return None,
+            | Request::Sleep(_)
+            | Request::Cancel => return None,
         };
         self.rows.states().get(target).is_bulk.then(|| Mover::new(slot, kind, target))
     }
@@ -253,6 +254,19 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         if let (Some(slot), false) = (self.slot(nth), matches!(self.phase, Phase::Exit(_))) {
             self.ledger.withdraw_all(slot);
         }
+    }
+
+    fn cancel(&mut self, nth: usize, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize {
+        let Some(slot) = self.slot(nth) else { return 0 };
+        if matches!(self.phase, Phase::Exit(_)) {
+            self.write(slot, Request::Cancel);
+            return 0;
+        }
+        let has_timers = match self.ledger.entry(slot) {
+            Entry::Blank | Entry::Mover => self.rows.has_timers(slot),
+            Entry::Waiter | Entry::Individual(_) => true,
+        };
+        if has_timers { self.run(slot, |single| single.cancel(0, is_canceled)) } else { 0 }
     }
 
     fn execute_now(

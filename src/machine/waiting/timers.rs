@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
-use crate::span::DueTime;
+use crate::span::{DueTime, due_again};
 use crate::state::StateRef;
 
 /// Timers that have been taken out of a list.
@@ -52,6 +52,11 @@ impl<T: Owner> TimerList<T> {
         self.list.iter().filter(|timer| !timer.is_gap())
     }
 
+    /// Returns the timers with their positions, in the order in which they were set.
+    pub(crate) fn enumerate(&self) -> impl Iterator<Item = (usize, &Timer<T>)> {
+        self.list.iter().enumerate().filter(|(_, timer)| !timer.is_gap())
+    }
+
     /// Returns the timers among the last 64 entries of the list, newest first.
     pub(crate) fn newest(&self) -> impl Iterator<Item = &Timer<T>> {
         self.list.iter().rev().take(64).filter(|timer| !timer.is_gap())
@@ -71,21 +76,29 @@ impl<T: Owner> TimerList<T> {
     /// they were set. With `usize::MAX`, only the change for the next tick ends.
     pub(crate) fn end(&mut self, kept: usize) -> Timers<T> {
         match &mut self.index {
-            None => self.take_if(|timer| timer.scope.ends_with(kept)),
+            None => self.take_if(|timer| timer.scope.ends_with(kept), Timer::take),
             Some(index) => {
                 let ended = index.end(kept);
-                self.take(ended)
+                self.take(ended, Timer::take)
             }
         }
     }
 
-    /// Takes out the due timers, earliest first. Timers that are due at the same time keep the order in which they were set.
+    /// Takes out the timers at these positions, in this order. It visits the other timers as well.
+    pub(crate) fn cancel(&mut self, places: &[usize]) -> Timers<T> {
+        let canceled = places.iter().map(|&nth| self.list[nth].take()).collect();
+        self.compact();
+        canceled
+    }
+
+    /// Takes out the due timers, earliest first. Timers that are due at the same time keep the order in which they were set. A
+    /// repeating timer stays in its place, is due again later, and returns the message that it sends now.
     pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
         if let Some(index) = &mut self.index {
             let due = index.take_due(now);
-            return self.take(due);
+            return self.take(due, |timer| timer.come_due(now));
         }
-        let mut due = self.take_if(|timer| timer.due <= now);
+        let mut due = self.take_if(|timer| timer.due <= now, |timer| timer.come_due(now));
         if due.len() < 2 {
             return due;
         }
@@ -129,33 +142,47 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool) -> Timers<T> {
+    /// Calls `take` for each timer of a list without an index for which `is_taken` returns `true`. Removes those that leave a gap.
+    fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool, take: impl Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
         let mut taken = Timers::new();
         self.list.retain_mut(|timer| {
-            let is_taken = is_taken(timer);
-            if is_taken {
-                taken.push(timer.take());
+            if !is_taken(timer) {
+                return true;
             }
-            !is_taken
+            taken.push(take(timer));
+            !timer.is_gap()
         });
         taken
     }
 
-    /// Takes out the timers at these positions. They are no longer in the index.
-    fn take(&mut self, places: Vec<usize>) -> Timers<T> {
-        let taken = places.into_iter().map(|nth| self.list[nth].take()).collect();
+    /// Calls `take` for the timers at these positions, which are no longer in the index. Removes those that leave a gap, and adds
+    /// the others to the index again.
+    fn take(&mut self, places: Vec<usize>, take: impl Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
+        let mut taken = Timers::with_capacity(places.len());
+        for nth in places {
+            let timer = &mut self.list[nth];
+            taken.push(take(timer));
+            if let Some(index) = self.index.as_mut().filter(|_| !timer.is_gap()) {
+                index.add(nth, timer.due, timer.scope, None);
+            }
+        }
         let running = self.len();
         // The list is compacted only when more than half of it is gaps, or when few timers are left. So the cost for each timer
         // that is taken out is constant on average.
         if running <= MOST_FEW || running < self.list.len() / 2 {
-            self.list.retain(|timer| !timer.is_gap());
-            self.list.shrink_to(2 * running);
-            self.index = None;
-            if running > MOST_FEW {
-                self.index();
-            }
+            self.compact();
         }
         taken
+    }
+
+    /// Removes the gaps from the list.
+    fn compact(&mut self) {
+        self.list.retain(|timer| !timer.is_gap());
+        self.list.shrink_to(2 * self.list.len());
+        self.index = None;
+        if self.list.len() > MOST_FEW {
+            self.index();
+        }
     }
 
     /// Builds the index of a list without gaps.
@@ -172,6 +199,15 @@ impl<T: Owner> Timer<T> {
     /// Takes the timer out of a list, and leaves a gap.
     pub(crate) fn take(&mut self) -> Self {
         Self { then: core::mem::replace(&mut self.then, Then::Change(StateRef::NONE)), ..*self }
+    }
+
+    /// Returns what a timer that is due at the time `now` does. A repeating timer stays, and is due again later (rule 39). Any
+    /// other timer leaves a gap.
+    fn come_due(&mut self, now: f64) -> Self {
+        let Then::Repeat(repeat) = &self.then else { return self.take() };
+        let sent = Self { then: Then::Send(repeat.message.clone()), ..*self };
+        self.due = due_again(self.due, repeat.seconds, now);
+        sent
     }
 
     fn is_gap(&self) -> bool {
@@ -310,7 +346,9 @@ mod tests {
     use super::{MOST_FEW, TimerList};
     use crate::machine::waiting::{Scope, Then, Timer};
     use crate::owner::Owner;
+    use crate::span::due_again;
     use crate::state::State;
+    use alloc::sync::Arc;
 
     struct Nobody;
 
@@ -326,8 +364,12 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Push(Vec<(u8, u8)>),
+        /// A timer that repeats after so many seconds.
+        Repeat(u8, u8),
         End(usize),
         TakeDue(u8),
+        /// Cancels the timers whose due times can be divided by this number.
+        Cancel(u8),
         Note(u8, u32, u8),
         Clone,
     }
@@ -336,7 +378,9 @@ mod tests {
         let scopes = || 0..6_u8;
         let step = prop_oneof![
             6 => prop::collection::vec((scopes(), 0..60_u8), 0..12).prop_map(Step::Push),
+            3 => (scopes(), 0..60_u8).prop_map(|(scope, seconds)| Step::Repeat(scope, seconds)),
             2 => (0..6_usize).prop_map(Step::End),
+            1 => (2..9_u8).prop_map(Step::Cancel),
             3 => (0..60_u8).prop_map(Step::TakeDue),
             3 => (scopes(), 0..4_u32, 0..9_u8).prop_map(|(scope, key, number)| Step::Note(scope, key, number)),
             1 => Just(Step::Clone),
@@ -375,13 +419,37 @@ mod tests {
                         list.push(timer.clone());
                         plain.push(timer);
                     },
+                    Step::Repeat(of, seconds) => {
+                        let then = Then::repeat(seconds.into(), Arc::new(()));
+                        let timer = Timer { due: seconds.into(), scope: scope(of), then };
+                        list.push(timer.clone());
+                        plain.push(timer);
+                    }
+                    Step::Cancel(divisor) => {
+                        let is_one = |timer: &Timer<Nobody>| timer.due % f64::from(divisor) == 0.0;
+                        let places: Vec<_> =
+                            list.enumerate().filter(|(_, timer)| is_one(timer)).map(|(nth, _)| nth).collect();
+                        let canceled: Vec<_> = list.cancel(&places).iter().map(shown).collect();
+                        prop_assert_eq!(canceled, take(&mut plain, is_one));
+                    }
                     Step::End(kept) => {
                         let ended: Vec<_> = list.end(kept).iter().map(shown).collect();
                         prop_assert_eq!(ended, take(&mut plain, |timer| timer.scope.ends_with(kept)));
                     }
                     Step::TakeDue(now) => {
                         let due: Vec<_> = list.take_due(now.into()).iter().map(shown).collect();
-                        let mut expected = take(&mut plain, |timer| timer.due <= now.into());
+                        let now = f64::from(now);
+                        let is_due = |timer: &Timer<Nobody>| timer.due <= now;
+                        let mut expected: Vec<_> = plain.iter().filter(|timer| is_due(timer)).map(|timer| {
+                            let (due, scope, then) = shown(timer);
+                            (due, scope, then.split(" every").next().unwrap_or_default().to_owned())
+                        }).collect();
+                        plain.retain(|timer| !is_due(timer) || matches!(timer.then, Then::Repeat(_)));
+                        for timer in plain.iter_mut().filter(|timer| is_due(timer)) {
+                            if let Then::Repeat(repeat) = &timer.then {
+                                timer.due = due_again(timer.due, repeat.seconds, now);
+                            }
+                        }
                         expected.sort_by(|one, other| one.0.total_cmp(&other.0));
                         prop_assert_eq!(due, expected);
                     }

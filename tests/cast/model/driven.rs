@@ -192,6 +192,11 @@ impl<C: Scene, const KIND: bool> Actor<C, KIND> {
             Act::Pop => fsm.pop_state(),
             Act::Tell(word) => fsm.send(Telegram::new(key, key, word)),
             Act::ChangeAfter(after, to) => fsm.change_state_after(seconds(after), state(to)),
+            Act::TellEvery(every, word) => fsm.send_every(seconds(every), Telegram::new(key, key, word)),
+            Act::CancelTold(word) => {
+                let canceled = fsm.cancel(|pending| pending.message().is_some_and(|told| told.message == word));
+                scene.record().note(format!("canceled: {}", canceled > 0));
+            }
             Act::TellAfter(after, word) => fsm.send_after(seconds(after), Telegram::new(key, key, word)),
             Act::SleepFor(time) => fsm.sleep_for(seconds(time)),
         }

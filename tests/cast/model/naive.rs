@@ -527,6 +527,12 @@ impl Naive {
             Act::Pop => Request::Verb(Verb::Pop),
             Act::Tell(word) => Request::Tell(word),
             Act::ChangeAfter(after, to) => self.after(after.into(), Then::Change(to)),
+            Act::TellEvery(every, word) => self.every(every.into(), word),
+            Act::CancelTold(word) => {
+                let is_any = self.cancel(|then| matches!(then, Then::Tell(told) if *told == word));
+                self.lines.push(format!("canceled: {is_any}"));
+                return Ok(());
+            }
             Act::TellAfter(after, word) => self.after(after.into(), Then::Tell(word)),
             Act::SleepFor(time) => Request::Verb(Verb::Sleep(Wait::Seconds(time))),
         };

@@ -62,6 +62,9 @@ pub(crate) enum Act {
     TellNow(u8),
     ChangeAfter(u8, Id),
     TellAfter(u8, u8),
+    TellEvery(u8, u8),
+    /// Cancels the timers for a word.
+    CancelTold(u8),
     SleepFor(u8),
     Rejoin(Vec<Deed>),
 }
@@ -161,6 +164,8 @@ fn act(rejoins: bool) -> impl Strategy<Value = Act> {
         2 => word().prop_map(Act::TellNow),
         3 => (0..8_u8, id()).prop_map(|(after, to)| Act::ChangeAfter(after, to)),
         2 => (0..8_u8, word()).prop_map(|(after, word)| Act::TellAfter(after, word)),
+        1 => (0..8_u8, word()).prop_map(|(every, word)| Act::TellEvery(every, word)),
+        1 => word().prop_map(Act::CancelTold),
         6 => pause,
     ]
 }

@@ -53,11 +53,12 @@ corners! {
     Replaced,
     ReplacedBesideAMessage,
     Cleared,
-    /// Rule 36: a change requested for the next tick was made, replaced another one, was dropped by a change, or stood still under a
-    /// push.
+    /// Rule 36: a change requested for the next tick was made, replaced another one, was dropped by a change, was canceled, or stood still
+    /// under a push.
     Next,
     NextAskedAgain,
     NextDropped,
+    NextCanceled,
     NextStoodStill,
     /// Rule 14: a state was not offered a message that it would have been.
     LeftBeforeItsTurn,
@@ -100,6 +101,13 @@ corners! {
     OutlivedItsChild,
     OfTheMachine,
     ClockWentBack,
+    /// Rule 39: a repeating timer came due, also late so that periods were left out.
+    Repeated,
+    RepeatsLeftOut,
+    /// Rule 39: timers were canceled, also in the queue; or they were to be in `exit`.
+    Canceled,
+    CanceledInTheQueue,
+    CanceledInExit,
     /// Rule 26.
     Slept,
     SleepVoid,

@@ -88,6 +88,8 @@ pub(crate) struct Timer<W> {
     /// The stay in a state that the timer belongs to. `None` if it belongs to the machine.
     of: Option<(Id, Stay)>,
     then: Then<W>,
+    /// Rule 39: the seconds from one message to the next.
+    every: Option<f64>,
 }
 
 #[derive(Clone, Copy)]
@@ -501,10 +503,10 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         }
         // Rule 25: its timers continue, after the running ones, each with its state.
         let now = self.now_exact();
-        for Timer { due, of, then } in timers {
-            let entry = entries.iter().find(|entry| of.is_some_and(|(state, _)| state == entry.state));
+        for timer in timers {
+            let entry = entries.iter().find(|entry| timer.of.is_some_and(|(state, _)| state == entry.state));
             let of = entry.and_then(|entry| Some((entry.state, entry.stay?)));
-            self.timers.push(Timer { due: now + due, of, then });
+            self.timers.push(Timer { due: now + timer.due, of, ..timer });
         }
         let outcome = self.arrive(&change, &entries, Callback::Resume);
         // Rules 15, 22: states that have not been resumed by now never will be.
@@ -668,8 +670,8 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     /// Rule 25: what is due is asked for, the earliest first. Any of it wakes the machine (rule 26).
     fn carry_out_due(&mut self) -> Outcome<()> {
         let now = self.now_exact();
-        let (mut due, left): (Vec<_>, Vec<_>) = self.timers.iter().partition(|timer| timer.due <= now);
-        self.timers = left;
+        let mut due: Vec<_> = self.timers.iter().copied().filter(|timer| timer.due <= now).collect();
+        self.repeat_timers(now);
         due.sort_by(|a, b| a.due.total_cmp(&b.due));
         if !due.is_empty() {
             self.wake(Corner::WokeByATimer);
@@ -686,7 +688,8 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.wake(Corner::WokeByATimer);
             self.requests.push_back(Request::Verb(Verb::Change(to)));
         }
-        self.requests.extend(due.into_iter().map(Request::Due));
+        // Rule 39: what comes due is one message, and the timer that repeats is beside it.
+        self.requests.extend(due.into_iter().map(|timer| Request::Due(Timer { every: None, ..timer })));
         self.settle()
     }
 
@@ -713,7 +716,13 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
 
     /// Creates the request for a timer of the callback that is running.
     fn after(&self, seconds: f64, then: Then<Self::Word>) -> Request<Self::Word> {
-        Request::After(Timer { due: time(seconds), of: self.asking, then })
+        Request::After(Timer { due: time(seconds), of: self.asking, then, every: None })
+    }
+
+    /// Creates the request for a repeating timer of the callback that is running.
+    fn every(&self, seconds: f64, word: Self::Word) -> Request<Self::Word> {
+        let every = Some(time(seconds));
+        Request::After(Timer { due: time(seconds), of: self.asking, then: Then::Tell(word), every })
     }
 
     /// Rules 11, 12 and 24.

@@ -2,7 +2,7 @@
 
 use super::corner::Corner;
 use super::program::{Id, Verb};
-use super::{Machine, Request, Stay, Timer, time};
+use super::{Machine, Request, Stay, Then, Timer, time};
 
 impl<W: Copy> Machine<W> {
     /// Puts the machine to sleep (rule 26).
@@ -78,6 +78,56 @@ impl<W: Copy> Machine<W> {
         } else if timer.due < f64::INFINITY {
             self.timers.push(Timer { due: due_after(timer.due, now), ..timer });
         }
+    }
+
+    /// Rule 39: removes the timers that are due at the time `now`, except those that repeat, which are due again.
+    pub(super) fn repeat_timers(&mut self, now: f64) {
+        self.timers.retain(|timer| timer.due > now || timer.every.is_some());
+        for timer in self.timers.iter_mut().filter(|timer| timer.due <= now) {
+            let every = timer.every.expect("the others have been removed");
+            let next = timer.due + every;
+            self.corners.insert(Corner::Repeated);
+            // As many periods later as it takes to be ahead of the clock; in the next tick if there are no such periods.
+            timer.due = if next > now {
+                next
+            } else if every > 0.0 {
+                self.corners.insert(Corner::RepeatsLeftOut);
+                let next = now + (every - (now - timer.due) % every);
+                if next > now { next } else { now }
+            } else {
+                now
+            };
+        }
+    }
+
+    /// Rule 39: ends the timers that do one thing. Returns whether there were any.
+    pub(crate) fn cancel(&mut self, is_one: impl Fn(&Then<W>) -> bool) -> bool {
+        if self.leaving {
+            self.corners.insert(Corner::CanceledInExit);
+            return false;
+        }
+        let before = (self.timers.len(), self.requests.len());
+        let stays = self.stays.clone();
+        let is_active = |timer: &Timer<W>| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay));
+        // During a pop, the timers of states that are still to be resumed are not active.
+        self.timers.retain(|timer| !(is_one(&timer.then) && is_active(timer)));
+        self.requests.retain(|request| match request {
+            Request::Verb(Verb::ChangeNext(to)) => !is_one(&Then::Change(*to)),
+            Request::Verb(_) | Request::Tell(_) => true,
+            Request::After(timer) | Request::Due(timer) => !(is_one(&timer.then) && is_active(timer)),
+        });
+        // Rule 36.
+        let next = self.next.take_if(|to| is_one(&Then::Change(*to)));
+        if next.is_some() {
+            self.corners.insert(Corner::NextCanceled);
+        }
+        if self.timers.len() < before.0 {
+            self.corners.insert(Corner::Canceled);
+        }
+        if self.requests.len() < before.1 {
+            self.corners.insert(Corner::CanceledInTheQueue);
+        }
+        next.is_some() || (self.timers.len(), self.requests.len()) != before
     }
 
     /// Rule 25: takes out the timers of the active states, with the seconds that remain: first the running ones, then the
