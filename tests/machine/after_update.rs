@@ -68,7 +68,7 @@ fn the_end_of_a_tick() {
         # after_update_is_not_called_where_nothing_is_updated (rules 4 and 35)
         in Statue; end
         update =>
-        change A => Statue -> A (change); A.enter; done
+        change A => Statue.exit; Statue -> A (change); A.enter; done
 
         # after_update_is_not_called_in_a_tick_that_only_leads_into_a_passive_state (rules 25 and 35)
         in A; end
@@ -112,4 +112,55 @@ fn the_end_of_a_tick() {
         update => B.update; end in B, was A
         ",
     );
+}
+
+/// A state from a file that can only leave after some time has nothing to do until then, and a machine skips its ticks. Its owner
+/// is told of the end of each tick nevertheless.
+#[cfg(feature = "definition")]
+#[test]
+fn after_update_is_called_for_a_state_from_a_file_that_has_nothing_to_do() -> Result<(), demeanor::definition::Problems>
+{
+    use demeanor::definition::{Definition, Vocabulary};
+    use demeanor::{Batch, Fsm, Owner};
+
+    #[derive(Clone, Default)]
+    struct Door(Vec<String>);
+
+    impl Owner for Door {
+        type Context<'a> = f64;
+        type Message = ();
+
+        fn now(seconds: &f64) -> f64 {
+            *seconds
+        }
+
+        fn after_update(&mut self, fsm: &Fsm<'_, Self>, seconds: &mut f64) {
+            let state = fsm.current().map(ToString::to_string).unwrap_or_default();
+            self.0.push(format!("{state} at {seconds} for {}", fsm.time_in_state(seconds)));
+        }
+    }
+
+    let file = r#"
+        initial = "open"
+        [states.open]
+        exits = [{ to = "closed", when = "time_in_state >= 3" }]
+        [states.closed]
+        exits = [{ to = "open", when = "time_in_state >= 100" }]
+    "#;
+    let definition = Definition::parse(file, &Vocabulary::<Door>::new())?;
+    let (mut door, mut machine) = (Door::default(), definition.machine());
+    let mut batch = Batch::new();
+    let keys: Vec<_> =
+        (0..3).map(|_| batch.insert_machine(door.clone(), machine.clone()).expect("the same global")).collect();
+    machine.start(&mut door, &mut 0.0);
+    keys.iter().for_each(|key| _ = batch.start(*key, &mut 0.0));
+    for mut seconds in [1.0, 2.0, 3.0, 4.0, 5.0] {
+        machine.update(&mut door, &mut seconds);
+        batch.update(&mut seconds);
+    }
+    let expected =
+        ["open at 1 for 1", "open at 2 for 2", "closed at 3 for 0", "closed at 4 for 1", "closed at 5 for 2"];
+    assert_eq!(door.0, expected);
+    keys.iter().for_each(|key| assert_eq!(batch[*key].0, expected));
+    Ok(())
 }
