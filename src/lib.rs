@@ -281,6 +281,7 @@
 //!
 //! The owner itself can be told, too: [`Owner::on_change`] is called for each change before the new state's `enter`,
 //! and for each change that a guard refuses. [`Owner::after_change`] is called when a change is complete.
+//! [`Owner::after_update`] is called at the end of each tick in which a state was updated, and sees the machine as it is then.
 //!
 //! For many owners, a [`Journal`] lists the changes and a [`Flow`] counts them. A flow can be drawn as a [diagram]. It
 //! also shows which exits in a definition file no test has taken. A journal can be written as a [trace](journal::Trace)

@@ -37,6 +37,33 @@ fn ticks() {
         rows Kitchen => 0 2
         rows House => 
 
+        # after_update_comes_after_the_changes_of_the_chunk_and_before_the_rows_move (rule 35)
+        // First come the owners that change, by target.
+        in A, A, A; end; knows A B C
+        0 A.update: change C
+        1 A.update: change B
+        update => A.update 0; A.update 1; A.update 2; A.exit 0; A.exit 1; A -> B (change) 1; A -> C (change) 0; B.enter 1
+            end in B, was A 1; C.enter 0; end in C, was A 0; end in A 2
+
+        # in_key_order_after_update_ends_the_tick_of_each_owner (rules 19 and 35)
+        in A, B, A; end
+        update in key order => A.update 0; end in A 0; B.update 1; end in B 1; A.update 2; end in A 2
+
+        # after_update_is_called_for_those_who_are_awake (rules 26 and 35)
+        in A, A, A; end
+        1 A.update: sleep
+        update => A.update 0; A.update 1; A.update 2; end in A 0; end in A 1; end in A 2
+        update => A.update 0; A.update 2; end in A 0; end in A 2
+
+        # a_panic_in_after_update_leaves_the_changes_of_all (rules 22 and 35)
+        in A, A, A, A; end; knows A B
+        1 A.update: change B
+        2 A.update: change B
+        1 panics after_update
+        panicking update => A.update 0; A.update 1; A.update 2; A.update 3; A.exit 1; A.exit 2; A -> B (change) 1
+            A -> B (change) 2; B.enter 1; B.enter 2; end in B, was A 1
+        where => A B B A
+
         # in_key_order_each_owner_has_its_whole_tick_before_the_next (rule 19)
         in A, B, A; global Always
         0 A.update: change B

@@ -193,6 +193,10 @@ impl Owner for Imp {
     fn after_change(&mut self, _: &Change<'_, Self>, _: &mut Clock) {
         trip("after_change");
     }
+
+    fn after_update(&mut self, _: &Fsm<'_, Self>, _: &mut Clock) {
+        trip("after_update");
+    }
 }
 
 /// A state each of whose methods can panic.

@@ -376,8 +376,8 @@ impl Stage<'_> {
         }
     }
 
-    /// One tick for all. After a panic some owners of the batch have not had all of it: a twin then has as many `update`s as
-    /// its owner had, so that both can go on together.
+    /// One tick for all. After a panic some owners of the batch have not had all of it: a twin then has as many `update`s and
+    /// `after_update`s as its owner had, so that both can go on together.
     fn tick(&mut self, parts: Option<usize>) {
         let mut outcome = Ok(());
         match parts {
@@ -400,7 +400,8 @@ impl Stage<'_> {
             let owner_panicked = match &mut self.places[number] {
                 Place::In(key) => {
                     if outcome.is_err() {
-                        twin.puppet.updates_left = self.batch.get(*key).expect("no owner is lost").updates();
+                        let owner = self.batch.get(*key).expect("no owner is lost");
+                        (twin.puppet.updates_left, twin.puppet.ends_left) = (owner.updates(), owner.ends());
                     }
                     false
                 }
@@ -410,7 +411,7 @@ impl Stage<'_> {
                 }
             };
             let twin_panicked = self.twin_verb(|_, table| twin.machine.update(&mut twin.puppet, table)).is_err();
-            twin.puppet.updates_left = u32::MAX;
+            twin.puppet.end_limits();
             if let Place::Alone(_) = self.places[number] {
                 assert_eq!(owner_panicked, twin_panicked, "owner {number}, alone");
             } else {
@@ -419,8 +420,8 @@ impl Stage<'_> {
         }
         self.twins = twins;
         // The count of what else `update` may do is the twin's alone.
-        self.batch.iter_mut().for_each(|(_, puppet)| puppet.updates_left = u32::MAX);
-        self.places.iter_mut().filter_map(Place::alone).for_each(|twin| twin.puppet.updates_left = u32::MAX);
+        self.batch.iter_mut().for_each(|(_, puppet)| puppet.end_limits());
+        self.places.iter_mut().filter_map(Place::alone).for_each(|twin| twin.puppet.end_limits());
         assert_eq!(outcome.is_err(), panicked > 0, "the panic reaches the caller");
     }
 
@@ -432,7 +433,7 @@ impl Stage<'_> {
             return true;
         }
         let mut trial = twin.clone();
-        trial.puppet.updates_left = 0;
+        (trial.puppet.updates_left, trial.puppet.ends_left) = (0, 0);
         let outcome = self.twin_verb(|_, table| trial.machine.update(&mut trial.puppet, table));
         if outcome.is_err() || trial.puppet.has_events() {
             return false;

@@ -162,11 +162,11 @@ fn an_owner_that_waits_fares_as_one_that_polls() {
 #[test]
 fn the_scripts_reach_every_corner_of_a_batch() {
     let missing = {
-        use Kind::{Completed, Enter, Exit, Guard, Message, Now, Resume, Suspend, Told, Update};
-        let panicked =
-            [Enter, Update, Exit, Message, Suspend, Resume, Guard, Told, Completed, Now].map(Corner::Panicked);
-        let among_many = [Enter, Exit, Guard, Told, Completed].map(Corner::AmongMany);
-        let panicked_among_many = [Enter, Exit, Guard, Told, Completed].map(Corner::PanickedAmongMany);
+        use Kind::{AfterUpdate, Completed, Enter, Exit, Guard, Message, Now, Resume, Suspend, Told, Update};
+        let panicked = [Enter, Update, Exit, Message, Suspend, Resume, Guard, Told, Completed, AfterUpdate, Now]
+            .map(Corner::Panicked);
+        let among_many = [Enter, Exit, Guard, Told, Completed, AfterUpdate].map(Corner::AmongMany);
+        let panicked_among_many = [Enter, Exit, Guard, Told, Completed, AfterUpdate].map(Corner::PanickedAmongMany);
         let refused_by =
             [Read::Counter, Read::Time, Read::Target, Read::Previous, Read::Requests].map(Corner::RefusedBy);
         let others = [
@@ -187,7 +187,6 @@ fn the_scripts_reach_every_corner_of_a_batch() {
             intricate.new_tree(&mut runner).expect("nothing is filtered out").current(),
             plain.new_tree(&mut runner).expect("nothing is filtered out").current(),
         ] {
-            std::fs::write("/tmp/w/script.txt", format!("{script:#?}")).unwrap();
             let reached = run(&script, Way::Update).corners;
             missing.retain(|corner| !reached.contains(corner));
         }

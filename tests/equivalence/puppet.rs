@@ -25,6 +25,8 @@ pub(crate) struct Puppet {
     pub(crate) fuel: u32,
     /// How many more `update`s do anything.
     pub(crate) updates_left: u32,
+    /// How many more calls of `after_update` are recorded.
+    pub(crate) ends_left: u32,
     /// After how many more events it panics. 0: it does not.
     pub(crate) fuse: Cell<u32>,
     /// What it waits for, if it polls.
@@ -71,6 +73,8 @@ pub(crate) enum Event {
     Told(Option<Mark>, Option<Mark>, &'static str, Option<(Guard, Id)>),
     /// What `after_change` was told: from, to, cause.
     Completed(Option<Mark>, Option<Mark>, &'static str),
+    /// What `after_update` sees.
+    Updated(Seen),
     /// What `change_state_now` or `send_now` returned, and the target that the rest of the callback sees.
     Now(bool, Option<Mark>),
     /// It has panicked, and the callback goes on.
@@ -91,6 +95,7 @@ impl Event {
             Self::Asked(..) => Kind::Guard,
             Self::Told(..) => Kind::Told,
             Self::Completed(..) => Kind::Completed,
+            Self::Updated(_) => Kind::AfterUpdate,
             Self::Now(..) | Self::Caught(_) => Kind::Now,
         }
     }
@@ -107,6 +112,7 @@ pub(crate) enum Kind {
     Guard,
     Told,
     Completed,
+    AfterUpdate,
     Now,
 }
 
@@ -168,7 +174,7 @@ impl<'p> Table<'p> {
         match event {
             Event::Now(..) | Event::Caught(_) => return false,
             Event::Done(..) => {}
-            Event::Called(..) | Event::Asked(..) | Event::Told(..) | Event::Completed(..) => {
+            Event::Called(..) | Event::Asked(..) | Event::Told(..) | Event::Completed(..) | Event::Updated(_) => {
                 let last = self.last.get();
                 self.is_among_many.set(last.is_some_and(|(other, of)| of == kind && other != owner));
             }
@@ -206,6 +212,15 @@ impl Owner for Puppet {
         assert!(change.is_taken(), "nobody is told that a refused change is complete");
         self.record(Event::Completed(change.from.map(mark), change.to.map(mark), cause(change)), table);
     }
+
+    fn after_update(&mut self, fsm: &Fsm<'_, Self>, table: &mut Table<'_>) {
+        // A machine whose owner polls is updated even while the owner sleeps.
+        if self.ends_left == 0 || table.hides_requests {
+            return;
+        }
+        self.ends_left -= 1;
+        self.record(Event::Updated(seen_by(fsm, table)), table);
+    }
 }
 
 /// As an entry of a journal is displayed, without its owner.
@@ -232,6 +247,7 @@ impl Puppet {
             number,
             fuel: 0,
             updates_left: u32::MAX,
+            ends_left: u32::MAX,
             fuse: Cell::new(0),
             poll: None,
             counter,
@@ -267,6 +283,17 @@ impl Puppet {
     pub(crate) fn updates(&self) -> u32 {
         let is_update = |event: &&Event| matches!(event, Event::Called(_, Callback::Update, _));
         u32::try_from(self.events.borrow().iter().filter(is_update).count()).expect("few")
+    }
+
+    /// How many calls of `after_update` it has had.
+    pub(crate) fn ends(&self) -> u32 {
+        let is_end = |event: &&Event| matches!(event, Event::Updated(_));
+        u32::try_from(self.events.borrow().iter().filter(is_end).count()).expect("few")
+    }
+
+    /// Puts an end to the limits of `update` and `after_update`.
+    pub(crate) fn end_limits(&mut self) {
+        (self.updates_left, self.ends_left) = (u32::MAX, u32::MAX);
     }
 
     fn record(&self, event: Event, table: &Table<'_>) {

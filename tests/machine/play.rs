@@ -210,6 +210,7 @@ fn having(stage: Stage, word: &'static str) -> Stage {
         ("view", _) => stage.recording_view(),
         ("target", _) => stage.recording_target(),
         ("completion", _) => stage.recording_completion(),
+        ("end", _) => stage.recording_end(),
         ("handling", name) => stage.handling(name),
         ("refusing", guard) => stage.refusing(guard),
         ("panicking" | "panics", callback) => stage.panicking_in(callback),

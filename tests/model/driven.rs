@@ -50,6 +50,10 @@ impl Owner for Puppet {
         assert!(change.is_taken(), "nobody is told that a refused change is complete");
         self.record(Event::Completed(change.from.map(id_of), change.to.map(id_of), change.cause.to_string()));
     }
+
+    fn after_update(&mut self, fsm: &Fsm<'_, Self>, table: &mut Table<'_>) {
+        self.record(Event::Updated(seen_by(fsm, table)));
+    }
 }
 
 impl Puppet {

@@ -108,6 +108,11 @@ impl Rules for Model {
     fn completed(&mut self, change: &Change) -> Outcome<()> {
         self.record(Event::Completed(change.from, change.to, change.cause.to_owned()))
     }
+
+    fn updated(&mut self) -> Outcome<()> {
+        let seen = self.seen(None);
+        self.record(Event::Updated(seen)).inspect_err(|_| _ = self.corners.insert(Corner::EndPanicked))
+    }
 }
 
 impl Model {

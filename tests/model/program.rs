@@ -229,6 +229,8 @@ pub(crate) enum Event {
     Told(Option<Id>, Option<Id>, String, Option<(Guard, Id)>),
     /// The change that `after_change` received: from, to, cause.
     Completed(Option<Id>, Option<Id>, String),
+    /// What `after_update` sees of the machine.
+    Updated(Seen),
     /// The result of `change_state_now` or `send_now`, and the target for the rest of the callback.
     Now(bool, Option<Id>),
     /// A request has panicked, and the callback continues.

@@ -54,6 +54,7 @@ pub(crate) struct Actor {
     records_view: bool,
     records_target: bool,
     records_completion: bool,
+    records_end: bool,
     /// A counter for tests, which can also identify actors.
     pub(crate) count: u32,
 }
@@ -146,6 +147,14 @@ impl Owner for Actor {
             self.note(format!("complete: {change}"));
         }
         self.panic_if_told("after_change");
+    }
+
+    fn after_update(&mut self, fsm: &Fsm<'_, Self>, _: &mut GameTime) {
+        if self.records_end {
+            assert!(!fsm.has_requests() && fsm.target().is_none(), "all requests of the tick are carried out");
+            self.note(format!("end in {}", view(fsm.current(), fsm.previous(), fsm.path())));
+        }
+        self.panic_if_told("after_update");
     }
 }
 
@@ -353,7 +362,13 @@ impl Stage {
         self
     }
 
-    /// Makes a callback, a guard, `on_change` or `after_change` panic at each call.
+    /// Records the calls of `Owner::after_update`, with what it sees of the machine: `end in P/B, was A`.
+    pub(crate) fn recording_end(mut self) -> Self {
+        self.actor.records_end = true;
+        self
+    }
+
+    /// Makes a callback, a guard, `on_change`, `after_change` or `after_update` panic at each call.
     pub(crate) fn panicking_in(mut self, callback: &'static str) -> Self {
         self.actor.panics = Some(callback);
         self

@@ -16,7 +16,7 @@ use crate::game::{
 };
 
 /// What can panic. With an asterisk, that of any state.
-const PIECES: [&str; 28] = [
+const PIECES: [&str; 29] = [
     "owner.drop",
     "owner.clone",
     "owner.debug",
@@ -27,6 +27,7 @@ const PIECES: [&str; 28] = [
     "now",
     "on_change",
     "after_change",
+    "after_update",
     "*.drop",
     "*.clone",
     "*.name",

@@ -133,6 +133,11 @@ impl<C: Scene, const KIND: bool> Owner for Actor<C, KIND> {
         let to = change.to.expect("nobody stops").name();
         scene.record().note(format!("{} is in {to}", self.key));
     }
+
+    fn after_update(&mut self, fsm: &Fsm<'_, Self>, scene: &mut C) {
+        let state = fsm.current().expect("nobody stops").name();
+        scene.record().note(format!("{} was updated in {state}", self.key));
+    }
 }
 
 /// A state: one of three shared states, or a member's own state.

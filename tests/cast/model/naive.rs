@@ -506,6 +506,12 @@ impl Rules for Naive {
         self.lines.push(format!("{key} is in {}", change.to.expect("nobody stops")));
         Ok(())
     }
+
+    fn updated(&mut self) -> Outcome<()> {
+        let (key, state) = (self.member(self.in_hand).key, state_of(self));
+        self.lines.push(format!("{key} was updated in {state}"));
+        Ok(())
+    }
 }
 
 impl Naive {

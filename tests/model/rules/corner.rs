@@ -53,8 +53,12 @@ corners! {
     Replaced,
     ReplacedBesideAMessage,
     Cleared,
-    /// Rule 36: a change requested for the next tick was made, replaced another one, was dropped by a change, was canceled, or stood still
-    /// under a push.
+    /// Rule 35: a tick updated nothing, or only the global state of a sleeping machine; a panic in `after_update`.
+    NothingUpdated,
+    EndedAsleep,
+    EndPanicked,
+    /// Rule 36: a change requested for the next tick was made, replaced another one, was dropped by a change, was canceled, or
+    /// stood still under a push.
     Next,
     NextAskedAgain,
     NextDropped,

@@ -147,6 +147,9 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
 
     fn completed(&mut self, change: &Change) -> Outcome<()>;
 
+    /// Rule 35: reports the end of a tick to the owner.
+    fn updated(&mut self) -> Outcome<()>;
+
     /// Begins an outermost callback: no requests have been made, and none have been carried out.
     fn begin(&mut self) {
         self.requests.clear();
@@ -224,43 +227,55 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         Ok(())
     }
 
-    /// Rule 4.
+    /// Rules 4 and 35.
     fn update(&mut self) -> Outcome<()> {
         self.begin();
         self.carry_out_due()?;
+        let mut is_updated = false;
         if let Some(global) = self.global {
             self.begin();
-            self.update_state(global, true)?;
+            is_updated = self.update_state(global, true)?;
         }
+        let is_global_updated = is_updated;
         let mut depth = 0;
         loop {
             let path = self.path(self.current);
             if depth >= path.len() {
-                return Ok(());
+                break;
             }
             // Rule 26.
             if self.sleeps_until.is_some() {
                 self.corners.insert(Corner::NotUpdatedAsleep);
-                return Ok(());
+                if is_global_updated {
+                    self.corners.insert(Corner::EndedAsleep);
+                }
+                break;
             }
             let was_innermost = depth == path.len() - 1;
             self.begin();
-            self.update_state(path[depth], false)?;
+            is_updated |= self.update_state(path[depth], false)?;
             if was_innermost {
-                return Ok(());
+                break;
             }
             depth += 1;
         }
-    }
-
-    /// Rule 4: a passive state is not updated.
-    fn update_state(&mut self, state: Id, is_global: bool) -> Outcome<()> {
-        if self.row(state).is_passive {
-            self.corners.insert(Corner::NotUpdated);
+        if !is_updated {
+            self.corners.insert(Corner::NothingUpdated);
             return Ok(());
         }
+        self.begin();
+        self.updated()
+    }
+
+    /// Rule 4: a passive state is not updated. Returns whether the state was updated.
+    fn update_state(&mut self, state: Id, is_global: bool) -> Outcome<bool> {
+        if self.row(state).is_passive {
+            self.corners.insert(Corner::NotUpdated);
+            return Ok(false);
+        }
         self.call(state, is_global, Callback::Update, None, None)?;
-        self.settle()
+        self.settle()?;
+        Ok(true)
     }
 
     /// Rule 14. For a message from outside, each handler is an outermost callback.
