@@ -294,6 +294,47 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Resume(composite.into_state()));
     }
 
+    /// Ends the change under way in the state whose `enter` is running. The states below are not entered, the change is
+    /// complete with this `enter`, and from now on [`target`](Self::target) is this state
+    /// ([rule 38](crate::docs::semantics#rule-38)). Other requests of the callback are carried out afterwards, as ever.
+    ///
+    /// This also works in the `enter` that [`start`](crate::StateMachine::start) runs, and in the
+    /// [`resume`](State::resume) of a pop. In the `enter` of the target itself, nothing is left to end. In all other
+    /// callbacks, the request is refused with a warning.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{parent, Fsm, Owner, State, StateMachine, StateRef};
+    ///
+    /// struct Guard { is_unarmed: bool }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Idle;
+    /// struct Combat;
+    /// struct Slash;
+    /// impl State<Guard> for Idle {}
+    /// impl State<Guard> for Combat {
+    ///     fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut ()) {
+    ///         if guard.is_unarmed {
+    ///             fsm.stay();
+    ///         }
+    ///     }
+    /// }
+    /// impl State<Guard> for Slash {
+    ///     parent!(Combat);
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Idle);
+    /// machine.change_state(&mut Guard { is_unarmed: true }, &Slash, &mut ());
+    /// assert_eq!(machine.current().unwrap().name(), "Combat");
+    /// ```
+    pub fn stay(&mut self) {
+        if !self.machines.stay(self.nth) {
+            self.ask(Request::Stay);
+        }
+    }
+
     /// Requests that a message is sent to the owner itself. When the callback has returned and the requests that were made
     /// before this one are carried out, the message is offered to the active states and then to the global state, until
     /// one of them handles it ([rule 24](crate::docs::semantics#rule-24)).
@@ -939,6 +980,10 @@ pub(crate) trait Machines<T: Owner> {
     fn withdraw_changes(&mut self, nth: usize);
     /// Withdraws all requests that wait (rule 37).
     fn withdraw_all(&mut self, nth: usize);
+    /// Ends the change under way in the state that is being entered (rule 38). Returns `false` if no state is being entered.
+    fn stay(&mut self, _nth: usize) -> bool {
+        false
+    }
     /// Carries out a request within the call (rule 11). Returns whether this was done.
     fn execute_now(
         &mut self,
@@ -1098,6 +1143,8 @@ pub(crate) enum Request<T: Owner> {
     Due(Box<Timer<T>>),
     /// Sleep for a number of seconds.
     Sleep(f64),
+    /// A call of `stay` outside of an `enter`. It is refused.
+    Stay,
 }
 
 impl<T: Owner> Request<T> {
@@ -1124,7 +1171,7 @@ impl<T: Owner> Request<T> {
 
     /// Returns whether it is a request for a change that does not come from a timer.
     pub(crate) fn is_change(&self) -> bool {
-        !matches!(self, Self::Send(_) | Self::After(_) | Self::Due(_) | Self::Sleep(_))
+        !matches!(self, Self::Send(_) | Self::After(_) | Self::Due(_) | Self::Sleep(_) | Self::Stay)
     }
 
     /// Returns whether it stores a number for a state. Only states from files make such requests.
@@ -1165,6 +1212,7 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::After(after) => write!(f, "{} after {} s", after.then, after.seconds),
             Self::Due(timer) => write!(f, "{}", timer.then),
             Self::Sleep(_) => f.write_str("sleep"),
+            Self::Stay => f.write_str("stay"),
         }
     }
 }

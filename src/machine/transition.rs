@@ -21,11 +21,12 @@ use log::{error, log};
 use self::path::Misuse;
 pub(crate) use self::wait::tell_endless_sleep;
 use super::idle::Quiet;
+use super::observer::Observer;
 use super::seat::Resumption;
-use super::single::{ASKED_TO_SLEEP, Requests, Single};
+use super::single::{ASKED_TO_SLEEP, Descent, Requests, Single};
 use super::step::Step;
 use super::waiting::Scope;
-use crate::change::{Cause, Change, NameOf, Outcome, Refusal};
+use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
 use crate::fsm::{Order, Request, time_since};
 use crate::owner::{Label, Owner, now, tell};
 use crate::state::{State, StateRef};
@@ -36,6 +37,9 @@ const MOST_CHANGES: u32 = 64;
 /// Why requests made in `exit` are refused (rule 12).
 pub(crate) const BEING_LEFT: &str = "the state is being left";
 
+/// Why `stay` is refused (rule 38).
+const NOT_ENTERED: &str = "the state is not being entered";
+
 /// The steps of a change. In this file, one owner changes; in a batch, many owners change at once.
 pub(crate) trait Steps {
     /// Asks the guards. Returns whether the change goes on.
@@ -43,11 +47,12 @@ pub(crate) trait Steps {
     fn exit(&mut self);
     /// Makes the new state the current one, and reports the change.
     fn swap(&mut self);
-    /// Runs `enter`, and reports that the change is complete.
-    fn enter(&mut self);
+    /// Runs `enter`, and reports that the change is complete. Returns `false` if the change was abandoned instead.
+    fn enter(&mut self) -> bool;
 }
 
-/// Carries out a change of one owner or many, in the order of rules 5 and 8. Returns whether the change was made.
+/// Carries out a change of one owner or many, in the order of rules 5 and 8. Returns whether the change was made and not
+/// abandoned.
 #[inline(always)]
 pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     if !change.admit() {
@@ -55,8 +60,7 @@ pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     }
     change.exit();
     change.swap();
-    change.enter();
-    true
+    change.enter()
 }
 
 /// Carrying out the requests of a machine, one after the other.
@@ -153,6 +157,10 @@ impl<T: Owner> Single<'_, T> {
                 // The machine falls asleep when all requests of the callback are carried out.
                 self.count |= ASKED_TO_SLEEP;
                 true
+            }
+            Request::Stay => {
+                self.refused(request, owner, NOT_ENTERED);
+                false
             }
             request => self.execute_other(request, owner, cx),
         }
@@ -281,6 +289,30 @@ pub(crate) fn log_misuse<T: Owner>(
 ) {
     let (owner, current, Misuse { level, why }) = (Label(owner), NameOf(current), why.into());
     log!(target: "demeanor", level, "{owner}: {request} refused in state {current}: {why}");
+}
+
+/// Reports to the observer, the log and the owner that a change has ended early in a state, and that it is complete there if
+/// `stay` has ended it. Returns whether it is complete (rule 38).
+#[cold]
+pub(crate) fn tell_end<T: Owner>(
+    observer: Option<&mut dyn Observer<T>>,
+    change: &Change<'_, T>,
+    (end, state): (End, &StateRef<T>),
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> bool {
+    let &Change { from, to, cause, time_in_state, .. } = change;
+    let ended = Change { from, to, cause, outcome: Outcome::ended(end, state), time_in_state };
+    if let Some(observer) = observer {
+        let now = now::<T>(cx);
+        observer.changed(&ended, now, cx);
+    }
+    tell(owner, &ended, cx);
+    let is_complete = end == End::Stayed;
+    if is_complete {
+        owner.after_change(&Change::taken(from, Some(state), cause, time_in_state), cx);
+    }
+    is_complete
 }
 
 /// The states that one change leaves and enters.
@@ -416,14 +448,17 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.tell(&Change::taken(from.as_option(), to, plan.cause, self.time_in_state), now, owner, cx);
     }
 
-    /// Enters the states and tells the owner, unless a change made in an `enter` has moved the machine elsewhere.
+    /// Enters the states and tells the owner that the change is complete, or in which state it has ended instead.
     #[inline(always)]
-    fn enter(&mut self) {
+    fn enter(&mut self) -> bool {
         let Self { single, plan, owner, cx, from, time_in_state, resumption, .. } = self;
-        if single.enter_all(plan.entered, plan.cause, resumption, owner, cx) {
-            let to = plan.entered.last();
-            owner.after_change(&Change::taken(from.as_option(), to, plan.cause, *time_in_state), cx);
+        let entered = single.enter_all(plan.entered, plan.cause, resumption, owner, cx);
+        let change = Change::taken(from.as_option(), plan.entered.last(), plan.cause, *time_in_state);
+        match entered {
+            Ok(()) => owner.after_change(&change, cx),
+            Err(ended) => return tell_end(single.observer(), &change, ended, owner, cx),
         }
+        true
     }
 }
 
@@ -489,32 +524,37 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     }
 
     #[inline(always)]
-    fn enter(&mut self) {
+    fn enter(&mut self) -> bool {
         let Self { single, from, to, entered, owner, cx, made, time_in_state, .. } = self;
         single.scope = Scope::State(0);
         single.quiet = Quiet::NONE;
         entered.enter(owner, &mut single.fsm(), cx);
-        if single.made == *made + 1 {
-            owner.after_change(&Change::taken(Some(from), Some(to), Cause::Change, *time_in_state), cx);
+        let change = Change::taken(Some(from), Some(to), Cause::Change, *time_in_state);
+        if single.made != *made + 1 {
+            return tell_end(single.observer(), &change, (End::Abandoned, *to), owner, cx);
         }
+        owner.after_change(&change, cx);
+        true
     }
 }
 
 /// Parts of a change: those that both implementations of [`Steps`], a start or a stop use, and those that rarely run.
 impl<T: Owner> Single<'_, T> {
     /// Enters the states of a path, outermost first. Each is the current state while its `enter` runs. Stops if a change made
-    /// in an `enter` has moved the machine elsewhere (rule 5). Returns whether all states have been entered.
+    /// in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` stays (rule 38). Then returns the state in whose
+    /// `enter` this was.
     #[inline(always)]
-    fn enter_all(
+    fn enter_all<'p>(
         &mut self,
-        path: &[StateRef<T>],
+        path: &'p [StateRef<T>],
         cause: Cause,
         resumption: &mut Option<Resumption<T>>,
         owner: &mut T,
         cx: &mut T::Context<'_>,
-    ) -> bool {
+    ) -> Result<(), (End, &'p StateRef<T>)> {
         let made = self.made;
         self.quiet = Quiet::NONE;
+        self.descent = Descent::Open;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
                 self.seat.descend(state.clone(), self.seat.entered_at);
@@ -531,10 +571,15 @@ impl<T: Owner> Single<'_, T> {
                 state.enter(owner, &mut self.fsm(), cx);
             }
             if self.made != made {
-                return false;
+                return Err((End::Abandoned, state));
+            }
+            if self.descent == Descent::Stayed && i + 1 < path.len() {
+                self.descent = Descent::None;
+                return Err((End::Stayed, state));
             }
         }
-        true
+        self.descent = Descent::None;
+        Ok(())
     }
 
     /// Refuses the requests of an `exit` (rule 12).
@@ -569,6 +614,13 @@ impl<T: Owner> Single<'_, T> {
         let time_in_state = time_since(self.seat.entered_at, now);
         let outcome = Outcome::Refused(refusal);
         self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
+    }
+
+    fn observer(&mut self) -> Option<&mut dyn Observer<T>> {
+        match &mut self.observer {
+            Some(observer) => Some(&mut **observer),
+            None => None,
+        }
     }
 
     /// Reports a step to the observer, if it records steps.

@@ -12,6 +12,7 @@ use crate::batch::rows::notes::as_observer;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
+use crate::change::End;
 use crate::fsm::{Entries, Machines, Order, Request, View};
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
@@ -86,7 +87,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::Send(_)
             | Request::After(_)
             | Request::Due(_)
-            | Request::Sleep(_) => return None,
+            | Request::Sleep(_)
+            | Request::Stay => return None,
         };
         (kind == Kind::Nothing || self.rows.states().get(target).is_bulk).then(|| Mover::new(slot, kind, target))
     }
@@ -173,8 +175,11 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// Runs `act` on the machine of the owner at a slot, while a callback of this owner is running.
     fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
-        let (rows, global) = (self.rows, self.global);
-        self.individual(slot);
+        let (rows, global, phase) = (self.rows, self.global, self.phase);
+        let individual = self.individual(slot);
+        if let (Phase::Enter(entering), 0) = (phase, individual.made) {
+            individual.entering = entering.depth;
+        }
         let Ledger { individuals, notes, .. } = &mut *self.ledger;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
@@ -246,6 +251,20 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         }
     }
 
+    fn stay(&mut self, nth: usize) -> bool {
+        let (Some(slot), Phase::Enter(entering)) = (self.slot(nth), self.phase) else { return false };
+        if matches!(self.ledger.ended_early(slot), Some((End::Abandoned, _))) {
+            return false;
+        }
+        if !entering.is_innermost() {
+            let individual = self.individual(slot);
+            individual.entering = entering.depth;
+            individual.has_stayed = true;
+            individual.is_touched = true;
+        }
+        true
+    }
+
     fn execute_now(
         &mut self,
         nth: usize,
@@ -300,6 +319,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             Phase::Enter(entering) => match self.ledger.entry(slot) {
                 // An immediate change has ended the bulk change early.
                 Entry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
+                Entry::Individual(individual) if individual.has_stayed => {
+                    individual.seat.view(&individual.seat.current)
+                }
                 Entry::Individual(individual) => individual.seat.view(entering.known.state()),
                 _ => entering.view(slot, from),
             },
