@@ -305,7 +305,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// # Examples
     ///
     /// ```
-    /// use demeanor::{parent, Fsm, Owner, State, StateMachine, StateRef};
+    /// use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
     ///
     /// struct Guard { is_unarmed: bool }
     /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
@@ -322,7 +322,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     ///     }
     /// }
     /// impl State<Guard> for Slash {
-    ///     parent!(Combat);
+    ///     fn parent(&self) -> Option<StateRef<Guard>> {
+    ///         Some((&Combat).into())
+    ///     }
     /// }
     ///
     /// let mut machine = StateMachine::new(&Idle);

@@ -86,10 +86,12 @@ fn changes() {
         in A; open; completion
         Kitchen.enter: now B
         change Kitchen => A.exit; A -> Stove (change); House.enter; Kitchen.enter
-            Kitchen.exit; House.exit; Kitchen -> B (change); B.enter; complete: Kitchen -> B (change); done
+            Kitchen.exit; House.exit; Kitchen -> B (change); B.enter; complete: Kitchen -> B (change)
+            A -> Stove (change), abandoned in Kitchen; not done
         in A; open; completion
         B.enter: now C
-        change B => A.exit; A -> B (change); B.enter; B.exit; B -> C (change); C.enter; complete: B -> C (change); done
+        change B => A.exit; A -> B (change); B.enter; B.exit; B -> C (change); C.enter; complete: B -> C (change)
+            A -> B (change), abandoned in B; not done
 
         # a_refused_change_is_never_complete (rules 5 and 8)
         in A; completion; refusing B.can_enter

@@ -87,6 +87,7 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "send" => fsm.send(rest),
         "replace" => fsm.replace_state(to()),
         "clear" => fsm.clear_requests(),
+        "stay" => fsm.stay(),
         "now" => expect(fsm.change_state_now(actor, to(), time)),
         "ahead" => expect(fsm.change_state_ahead(actor, to(), time)),
         "hear-ahead" => expect(fsm.send_ahead(actor, &what, time)),

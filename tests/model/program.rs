@@ -109,6 +109,8 @@ pub(crate) enum Verb {
     SendAhead,
     /// Takes out all that waits.
     Clear,
+    /// Ends the change under way here.
+    Stay,
     /// Within the call, and the callback goes on if that panics.
     TryChangeNow(Id),
     TrySendNow,
@@ -121,7 +123,7 @@ pub(crate) enum Verb {
 impl Verb {
     /// Returns whether only a handle has this method.
     pub(crate) fn is_of_a_handle(self) -> bool {
-        matches!(self, Self::Send | Self::Replace(_) | Self::Clear | Self::Panic) || self.is_now()
+        matches!(self, Self::Send | Self::Replace(_) | Self::Clear | Self::Stay | Self::Panic) || self.is_now()
     }
 
     /// Whether it acts within the call.
@@ -217,6 +219,8 @@ pub(crate) enum Event {
     Told(Option<Id>, Option<Id>, String, Option<(Guard, Id)>),
     /// The change that `after_change` received: from, to, cause.
     Completed(Option<Id>, Option<Id>, String),
+    /// The change that ended early, as `on_change` received it: from, to, cause, how and in which state.
+    Ended(Option<Id>, Option<Id>, String, End, Id),
     /// The result of `change_state_now` or `send_now`, and the target for the rest of the callback.
     Now(bool, Option<Id>),
     /// A request has panicked, and the callback continues.
@@ -226,6 +230,13 @@ pub(crate) enum Event {
     Panicked,
     /// The machine between two steps, and when it next has something to do.
     At(Seen, Wake),
+}
+
+/// How a change ended early (rule 38).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Abandoned,
+    Stayed,
 }
 
 /// When a machine next has something to do (rule 26).
@@ -295,6 +306,7 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         3 => Just(Verb::SendNow),
         2 => Just(Verb::SendAhead),
         1 => Just(Verb::Clear),
+        6 => Just(Verb::Stay),
         3 => id().prop_map(Verb::TryChangeNow),
         2 => Just(Verb::TrySendNow),
         8 => (wait(), id()).prop_map(|(wait, to)| Verb::ChangeAfter(wait, to)),
