@@ -572,7 +572,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Changes state within the call. First the requests made earlier are carried out, then this change, each with the
     /// requests of its callbacks. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)).
-    /// Returns whether the change was made. In `exit`, the change is refused with a warning.
+    /// Returns whether the change was made and not abandoned by another one within its `enter` callbacks. In `exit`, the change is refused with a warning.
     ///
     /// This method does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by
     /// line; otherwise use [`change_state`](Self::change_state).

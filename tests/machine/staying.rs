@@ -51,11 +51,11 @@ fn staying() {
         A.hit: stay
         A.exit: stay
         update => A.update
-        warnings => WARN Elsa: stay refused in state A: the state is not being entered
+        warnings => WARN demeanor: Elsa: stay refused in state A: the state is not being entered
         send hit => A.hit; handled
-        warnings => WARN Elsa: stay refused in state A: the state is not being entered
+        warnings => WARN demeanor: Elsa: stay refused in state A: the state is not being entered
         change Stove => A.exit; A -> Stove (change); House.enter; Kitchen.enter; Stove.enter; done
-        warnings => WARN Elsa: stay refused in state A: the state is being left
+        warnings => WARN demeanor: Elsa: stay refused in state A: the state is being left
 
         # a_handler_of_a_message_sent_in_an_enter_does_not_stay (rule 38)
         in A; handling House
@@ -74,7 +74,7 @@ fn staying() {
         House.enter: stay; now B is done; stay
         change Stove => A.exit; A -> Stove (change); House.enter; House.exit; House -> B (change); B.enter
             complete: House -> B (change); A -> Stove (change), abandoned in House; not done
-        warnings => WARN Elsa: stay refused in state B: the state is not being entered
+        warnings => WARN demeanor: Elsa: stay refused in state B: the state is not being entered
 
         # a_start_ends_where_an_enter_stays (rules 1 and 38)
         in Stove; completion

@@ -214,7 +214,7 @@ impl Model {
             }
             Verb::Replace(to) => self.replace(to),
             Verb::Clear => self.clear(),
-            Verb::Stay => self.stay(),
+            Verb::Stay => self.stay_here(),
             Verb::TryChangeNow(to) => return Ok(Some(self.try_now(Verb::ChangeNow(to)))),
             Verb::TrySendNow => return Ok(Some(self.try_now(Verb::SendNow))),
             verb => self.ask(self.request(verb)),

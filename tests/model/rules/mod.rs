@@ -669,7 +669,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     }
 
     /// Rule 38.
-    fn stay(&mut self) {
+    fn stay_here(&mut self) {
         if self.descent.is_some() && !self.leaving {
             self.descent = Some(Descent::Stayed);
         } else {
