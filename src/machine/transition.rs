@@ -171,14 +171,22 @@ impl<T: Owner> Single<'_, T> {
         let Some(from) = self.seat.lone().filter(|_| self.is_alone() && to.is_flat()) else {
             return self.execute_other(&Request::Change(to.into()), owner, cx);
         };
-        let made = self.made;
         // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
         mem::forget(mem::replace(&mut self.target, to.into()));
         let (left, entered) = (from, to);
         // Dropping a reference to a singleton does nothing. `ManuallyDrop` saves the check for this.
         let (from, to) = (&ManuallyDrop::new(from.into()), &ManuallyDrop::new(to.into()));
-        let is_made =
-            carry_out(&mut LoneChange { single: self, from, to, left, entered, owner, cx, made, time_in_state: 0.0 });
+        let is_made = carry_out(&mut LoneChange {
+            single: self,
+            from,
+            to,
+            left,
+            entered,
+            owner,
+            cx,
+            made: 0,
+            time_in_state: 0.0,
+        });
         mem::forget(mem::replace(&mut self.target, StateRef::NONE));
         is_made
     }
@@ -188,11 +196,20 @@ impl<T: Owner> Single<'_, T> {
         if !self.is_alone() || !self.seat.is_lone() || !to.is_flat() {
             return self.execute_other(&Request::Change(to.clone()), owner, cx);
         }
-        let (from, made) = (&self.seat.current.clone(), self.made);
+        let from = &self.seat.current.clone();
         let (left, entered) = (&**from, &**to);
         self.target = to.clone();
-        let is_made =
-            carry_out(&mut LoneChange { single: self, from, to, left, entered, owner, cx, made, time_in_state: 0.0 });
+        let is_made = carry_out(&mut LoneChange {
+            single: self,
+            from,
+            to,
+            left,
+            entered,
+            owner,
+            cx,
+            made: 0,
+            time_in_state: 0.0,
+        });
         self.target = StateRef::NONE;
         is_made
     }
@@ -475,7 +492,7 @@ struct LoneChange<'c, 'f, 'x, T: Owner> {
     entered: &'c dyn State<T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
-    /// How many changes had been made before this one.
+    /// How many changes had been made when this one was made, itself included. It is set by the swap.
     made: u32,
     /// How many seconds the old state had been active. It is set when that state has been left.
     time_in_state: f64,
@@ -517,6 +534,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         single.count += 1;
         single.made += 1;
         single.kept = 0;
+        self.made = single.made;
         self.time_in_state = time_since(single.seat.entered_at, now);
         single.seat.replace(0, to.clone(), now);
         single.show(cx);
@@ -530,7 +548,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         single.quiet = Quiet::NONE;
         entered.enter(owner, &mut single.fsm(), cx);
         let change = Change::taken(Some(from), Some(to), Cause::Change, *time_in_state);
-        if single.made != *made + 1 {
+        if single.made != *made {
             return tell_end(single.observer(), &change, (End::Abandoned, *to), owner, cx);
         }
         owner.after_change(&change, cx);
