@@ -142,8 +142,8 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 writer.enter(begin.track, begin.at, &mut open[begin.track], &self.path(begin.state), None)?;
             }
             let track = numbers[&entry.owner];
-            if let Some(to) = entered(&entry) {
-                let path = to.map(|to| self.path(to)).unwrap_or_default();
+            if moves(&entry) {
+                let path = reached(&entry).map(|to| self.path(to)).unwrap_or_default();
                 writer.enter(track, at, &mut open[track], &path, Some(entry.cause))?;
             }
             let mark = match (entry.refused, entry.ended) {
@@ -203,8 +203,8 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 begins.push(Begin { at: begin, after: known.after, track, state: from });
                 *known = TracedOwner { state: Some(from), since: begin, after: known.after };
             }
-            if let Some(to) = entered(&entry) {
-                *known = TracedOwner { state: to, since: at, after: nth + 1 };
+            if moves(&entry) {
+                *known = TracedOwner { state: reached(&entry), since: at, after: nth + 1 };
             }
         }
         // The sort is stable: states that begin at the same time keep the order of the journal.
@@ -213,12 +213,14 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
     }
 }
 
-/// Returns the state in which the owner is after an entry; `None` if the entry does not change it.
-fn entered<'j, K>(entry: &Entry<'j, K>) -> Option<Option<&'j str>> {
-    match entry.ended {
-        Some(Ended { end: End::Stayed, state }) => Some(Some(state)),
-        _ => entry.is_taken().then_some(entry.to),
-    }
+/// Returns whether the owner is in another state after an entry.
+fn moves<K>(entry: &Entry<'_, K>) -> bool {
+    entry.is_taken() || matches!(entry.ended, Some(Ended { end: End::Stayed, .. }))
+}
+
+/// Returns the state to which an entry moves its owner.
+fn reached<'j, K>(entry: &Entry<'j, K>) -> Option<&'j str> {
+    entry.ended.map_or(entry.to, |ended| Some(ended.state))
 }
 
 /// What the first pass over a journal has found.
