@@ -33,7 +33,7 @@ impl<'a, T: Owner> Change<'a, T> {
         Self { from, to, cause, outcome: Outcome::Taken, time_in_state }
     }
 
-    /// Returns whether the change was made.
+    /// Returns whether the change is made. `false` for one that was refused, and when it is reported that one ended early.
     #[must_use]
     pub fn is_taken(&self) -> bool {
         matches!(self.outcome, Outcome::Taken)
@@ -46,6 +46,8 @@ impl<T: Owner> fmt::Display for Change<'_, T> {
         match &self.outcome {
             Outcome::Taken => Ok(()),
             Outcome::Refused(refusal) => write!(f, ", refused by {refusal}"),
+            Outcome::Abandoned(state) => write!(f, ", {} in {state}", End::Abandoned),
+            Outcome::Stayed(state) => write!(f, ", {} in {state}", End::Stayed),
         }
     }
 }
@@ -102,6 +104,63 @@ pub enum Outcome<'a, T: Owner> {
     Taken,
     /// A guard refused it; no callback has run.
     Refused(Refusal<'a, T>),
+    /// The change was reported as taken, but another change within the `enter` of this state has abandoned it
+    /// ([rule 38](crate::docs::semantics#rule-38)).
+    Abandoned(&'a StateRef<T>),
+    /// The change was reported as taken, but [`Fsm::stay`](crate::Fsm::stay) has ended it in this state, an ancestor of its
+    /// target ([rule 38](crate::docs::semantics#rule-38)).
+    Stayed(&'a StateRef<T>),
+}
+
+impl<'a, T: Owner> Outcome<'a, T> {
+    /// Creates the outcome of a change that has ended early in `state`.
+    pub(crate) fn ended(end: End, state: &'a StateRef<T>) -> Self {
+        match end {
+            End::Abandoned => Self::Abandoned(state),
+            End::Stayed => Self::Stayed(state),
+        }
+    }
+
+    /// Returns why the target was not reached or not entered completely, and the state in which the change has ended; for a
+    /// refusal, the state of the guard. `None` for a change that is taken.
+    pub(crate) fn shortfall(&self) -> Option<(Shortfall, &'a StateRef<T>)> {
+        match *self {
+            Self::Taken => None,
+            Self::Refused(refusal) => {
+                let (guard, state) = refusal.guard();
+                Some((Shortfall::Refused(guard), state))
+            }
+            Self::Abandoned(state) => Some((Shortfall::Ended(End::Abandoned), state)),
+            Self::Stayed(state) => Some((Shortfall::Ended(End::Stayed), state)),
+        }
+    }
+}
+
+/// Why a change was not completed in its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Shortfall {
+    Refused(Guard),
+    Ended(End),
+}
+
+/// How a [`Change`] ended early, after it had been made ([rule 38](crate::docs::semantics#rule-38)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum End {
+    /// Another change within an `enter` has abandoned it.
+    Abandoned,
+    /// [`Fsm::stay`](crate::Fsm::stay) has ended it in an ancestor of its target.
+    Stayed,
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Abandoned => "abandoned",
+            Self::Stayed => "stayed",
+        })
+    }
 }
 
 /// The guard that refused a [`Change`].

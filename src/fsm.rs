@@ -309,6 +309,49 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Resume(composite.into_state()));
     }
 
+    /// Ends the change under way in the state whose `enter` is running. The states below are not entered, the change is
+    /// complete with this `enter`, and from now on [`target`](Self::target) is this state
+    /// ([rule 38](crate::docs::semantics#rule-38)). Other requests of the callback are carried out afterwards, as ever.
+    ///
+    /// This also works in the `enter` that [`start`](crate::StateMachine::start) runs, and in the
+    /// [`resume`](State::resume) of a pop. In the `enter` of the target itself, nothing is left to end. In all other
+    /// callbacks, the request is refused with a warning.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
+    ///
+    /// struct Guard { is_unarmed: bool }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Idle;
+    /// struct Combat;
+    /// struct Slash;
+    /// impl State<Guard> for Idle {}
+    /// impl State<Guard> for Combat {
+    ///     fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut ()) {
+    ///         if guard.is_unarmed {
+    ///             fsm.stay();
+    ///         }
+    ///     }
+    /// }
+    /// impl State<Guard> for Slash {
+    ///     fn parent(&self) -> Option<StateRef<Guard>> {
+    ///         Some((&Combat).into())
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Idle);
+    /// machine.change_state(&mut Guard { is_unarmed: true }, &Slash, &mut ());
+    /// assert_eq!(machine.current().unwrap().name(), "Combat");
+    /// ```
+    pub fn stay(&mut self) {
+        if !self.machines.stay(self.nth.get()) {
+            self.ask(Request::Stay);
+        }
+    }
+
     /// Requests that a message is sent to the owner itself. When the callback has returned and the requests that were made
     /// before this one are carried out, the message is offered to the active states and then to the global state, until
     /// one of them handles it ([rule 24](crate::docs::semantics#rule-24)).
@@ -695,7 +738,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Changes state within the call. First the requests made earlier are carried out, then this change, each with the
     /// requests of its callbacks. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)).
-    /// Returns whether the change was made. In `exit`, the change is refused with a warning.
+    /// Returns whether the change was made and not abandoned by another one within its `enter` callbacks. In `exit`, the change is refused with a warning.
     ///
     /// This method does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by
     /// line; otherwise use [`change_state`](Self::change_state).
@@ -1111,6 +1154,10 @@ pub(crate) trait Machines<T: Owner> {
     fn withdraw_all(&mut self, nth: usize);
     /// Ends the timers for which `is_canceled` returns `true`, and returns how many (rule 39).
     fn cancel(&mut self, nth: usize, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize;
+    /// Ends the change under way in the state that is being entered (rule 38). Returns `false` if no state is being entered.
+    fn stay(&mut self, _nth: usize) -> bool {
+        false
+    }
     /// Carries out a request within the call (rule 11). Returns whether this was done.
     fn execute_now(
         &mut self,
@@ -1274,6 +1321,8 @@ pub(crate) enum Request<T: Owner> {
     Sleep(f64),
     /// Cancel timers. This is only a request where it is refused (rule 12); elsewhere it is done within the call.
     Cancel,
+    /// A call of `stay` outside of an `enter`. It is refused.
+    Stay,
 }
 
 impl<T: Owner> Request<T> {
@@ -1300,7 +1349,10 @@ impl<T: Owner> Request<T> {
 
     /// Returns whether it is a request for a change that does not come from a timer.
     pub(crate) fn is_change(&self) -> bool {
-        !matches!(self, Self::Send(_) | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_) | Self::Cancel)
+        !matches!(
+            self,
+            Self::Send(_) | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_) | Self::Cancel | Self::Stay
+        )
     }
 
     /// Returns the message to oneself that it asks for.
@@ -1357,6 +1409,7 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Due(timer) => write!(f, "{}", timer.then),
             Self::Sleep(_) => f.write_str("sleep"),
             Self::Cancel => f.write_str("cancel"),
+            Self::Stay => f.write_str("stay"),
         }
     }
 }

@@ -350,7 +350,7 @@ mod time;
 #[cfg(feature = "std")]
 pub use crate::batch::{Batch, ForeignGlobal, Key};
 pub use crate::cast::{Cast, CastContext, Delivery, KeyTaken, Members, NotActing, Unavailable, UnknownReceiver};
-pub use crate::change::{Cause, Change, Guard, Outcome, Refusal};
+pub use crate::change::{Cause, Change, End, Guard, Outcome, Refusal};
 #[cfg(feature = "std")]
 pub use crate::digest::DigestHasher;
 pub use crate::fsm::Fsm;

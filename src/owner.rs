@@ -78,6 +78,10 @@ pub trait Owner: Sized + 'static {
     /// Called for each change that is made, before the new state's `enter`. Also called when a guard has refused a change: then
     /// no state has been left or entered. Not called by `start` and `stop`.
     ///
+    /// Called once more for a change that ends early, when this is known: the outcome is then
+    /// [`Abandoned`](crate::Outcome::Abandoned) or [`Stayed`](crate::Outcome::Stayed)
+    /// ([rule 38](crate::docs::semantics#rule-38)). Use [`Change::is_taken`] to count the changes that were made.
+    ///
     /// # Examples
     ///
     /// ```
@@ -111,8 +115,9 @@ pub trait Owner: Sized + 'static {
 
     /// Called for each change once it is complete: after its last `enter`, before the requests of its `enter` callbacks
     /// are carried out. It is not called for a refused change, nor for a change that a
-    /// [`change_state_now`](crate::Fsm::change_state_now) in an `enter` has cut short
-    /// ([rule 5](crate::docs::semantics#rule-5)).
+    /// [`change_state_now`](crate::Fsm::change_state_now) in an `enter` has abandoned
+    /// ([rule 5](crate::docs::semantics#rule-5)). If [`Fsm::stay`](crate::Fsm::stay) has ended the change in an ancestor of its
+    /// target, then `change.to` is this ancestor.
     ///
     /// # Examples
     ///
@@ -264,9 +269,12 @@ fn is_traced() -> bool {
 fn trace_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     use tracing::field::display;
 
-    let refused_by = match &change.outcome {
-        crate::change::Outcome::Taken => None,
-        crate::change::Outcome::Refused(refusal) => Some(display(refusal)),
+    use crate::change::Outcome;
+
+    let (refused_by, ended_in) = match &change.outcome {
+        Outcome::Taken => (None, None),
+        Outcome::Refused(refusal) => (Some(display(refusal)), None),
+        Outcome::Abandoned(state) | Outcome::Stayed(state) => (None, Some(display(state))),
     };
     tracing::debug!(
         target: "demeanor",
@@ -275,9 +283,15 @@ fn trace_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
         to = change.to.map(display),
         cause = %change.cause,
         refused_by,
+        ended_in,
         time_in_state = change.time_in_state,
         "{}",
-        if change.is_taken() { "changes state" } else { "may not change state" }
+        match &change.outcome {
+            Outcome::Taken => "changes state",
+            Outcome::Refused(_) => "may not change state",
+            Outcome::Abandoned(_) => "abandons a change of state",
+            Outcome::Stayed(_) => "stays on the way to a state",
+        }
     );
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::{Flow, NamedWay};
 use super::stays::Stays;
-use crate::change::{Cause, Guard};
+use crate::change::{Cause, End, Guard, Shortfall};
 
 const VERSION: u32 = 1;
 
@@ -15,6 +15,9 @@ pub(super) struct Data {
     changes: Vec<ChangeData>,
     refusals: Vec<RefusalData>,
     stays: Vec<StaysData>,
+    /// Older files have none.
+    #[serde(default)]
+    ended: Vec<EndData>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -36,6 +39,16 @@ struct RefusalData {
 }
 
 #[derive(Serialize, Deserialize)]
+struct EndData {
+    from: Option<Box<str>>,
+    to: Option<Box<str>>,
+    cause: Cause,
+    end: End,
+    state: Box<str>,
+    count: u64,
+}
+
+#[derive(Serialize, Deserialize)]
 struct StaysData {
     state: Box<str>,
     seconds: f64,
@@ -45,11 +58,16 @@ struct StaysData {
 
 impl From<Flow> for Data {
     fn from(flow: Flow) -> Self {
-        let (mut changes, mut refusals) = (Vec::new(), Vec::new());
-        for (NamedWay { from, to, cause, refused_by }, count) in flow.counts {
-            match refused_by {
+        let (mut changes, mut refusals, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+        for (NamedWay { from, to, cause, shortfall }, count) in flow.counts {
+            match shortfall {
                 None => changes.push(ChangeData { from, to, cause, count }),
-                Some((guard, state)) => refusals.push(RefusalData { from, to, cause, guard, state, count }),
+                Some((Shortfall::Refused(guard), state)) => {
+                    refusals.push(RefusalData { from, to, cause, guard, state, count });
+                }
+                Some((Shortfall::Ended(end), state)) => {
+                    ended.push(EndData { from, to, cause, end, state, count });
+                }
             }
         }
         let stays = flow.stays.into_iter().map(|(state, Stays { counts, seconds })| StaysData {
@@ -57,7 +75,7 @@ impl From<Flow> for Data {
             seconds,
             lengths: counts.to_vec(),
         });
-        Self { version: VERSION, changes, refusals, stays: stays.collect() }
+        Self { version: VERSION, changes, refusals, stays: stays.collect(), ended }
     }
 }
 
@@ -70,10 +88,13 @@ impl TryFrom<Data> for Flow {
         }
         let mut flow = Self::new();
         for ChangeData { from, to, cause, count } in data.changes {
-            flow.add(NamedWay { from, to, cause, refused_by: None }, count);
+            flow.add(NamedWay { from, to, cause, shortfall: None }, count);
         }
         for RefusalData { from, to, cause, guard, state, count } in data.refusals {
-            flow.add(NamedWay { from, to, cause, refused_by: Some((guard, state)) }, count);
+            flow.add(NamedWay { from, to, cause, shortfall: Some((Shortfall::Refused(guard), state)) }, count);
+        }
+        for EndData { from, to, cause, end, state, count } in data.ended {
+            flow.add(NamedWay { from, to, cause, shortfall: Some((Shortfall::Ended(end), state)) }, count);
         }
         for StaysData { state, seconds, lengths } in data.stays {
             let found = lengths.len();

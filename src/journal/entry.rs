@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::change::{Cause, Guard};
+use crate::change::{Cause, End, Guard, Shortfall};
 use crate::shown::shown;
 
 /// The number that stands for a state's name in the entries of a journal.
@@ -36,17 +36,17 @@ pub(super) struct Recorded<K> {
 pub(crate) struct Way {
     pub(super) from: Symbol,
     pub(super) to: Symbol,
-    /// The state whose guard has refused the change; `NONE` if the change was made.
-    pub(super) refused_by: Symbol,
+    /// The state whose guard has refused the change, or in which it has ended early; `NONE` if neither.
+    pub(super) state: Symbol,
     pub(super) cause: Cause,
-    pub(super) guard: Option<Guard>,
+    pub(super) shortfall: Option<Shortfall>,
 }
 
 impl Way {
-    /// Creates the way from one state to another. `refused_by` is the guard that has refused the change, and the guard's state.
-    pub(crate) fn new((from, to): (Symbol, Symbol), cause: Cause, refused_by: Option<(Guard, Symbol)>) -> Self {
-        let (guard, refused_by) = refused_by.map_or((None, Symbol::NONE), |(guard, state)| (Some(guard), state));
-        Self { from, to, refused_by, cause, guard }
+    /// Creates the way from one state to another. `shortfall` says why the change was not completed, and its state.
+    pub(crate) fn new((from, to): (Symbol, Symbol), cause: Cause, shortfall: Option<(Shortfall, Symbol)>) -> Self {
+        let (shortfall, state) = shortfall.map_or((None, Symbol::NONE), |(why, state)| (Some(why), state));
+        Self { from, to, state, cause, shortfall }
     }
 }
 
@@ -55,14 +55,21 @@ impl<K> Recorded<K> {
     where
         K: Clone,
     {
-        let Way { from, to, refused_by, cause, guard } = self.way;
+        let Way { from, to, state, cause, shortfall } = self.way;
+        let state = name(state).unwrap_or_default();
+        let (refused, ended) = match shortfall {
+            None => (None, None),
+            Some(Shortfall::Refused(guard)) => (Some(Refused { guard, state }), None),
+            Some(Shortfall::Ended(end)) => (None, Some(Ended { end, state })),
+        };
         Entry {
             owner: self.owner.clone(),
             time,
             from: name(from),
             to: name(to),
             cause,
-            refused: guard.map(|guard| Refused { guard, state: name(refused_by).unwrap_or_default() }),
+            refused,
+            ended,
             time_in_state: self.time_in_state.into(),
         }
     }
@@ -86,6 +93,9 @@ pub struct Entry<'j, K> {
     pub cause: Cause,
     /// The guard that has refused the change; `None` if the change was made.
     pub refused: Option<Refused<'j>>,
+    /// How the change has ended early, if this is reported here: the change itself has an earlier entry
+    /// ([rule 38](crate::docs::semantics#rule-38)).
+    pub ended: Option<Ended<'j>>,
     /// How many seconds `from` had been active.
     pub time_in_state: f64,
 }
@@ -108,14 +118,41 @@ impl fmt::Display for Refused<'_> {
     }
 }
 
+/// How a change ended early, after it had been made.
+///
+/// It is displayed as `abandoned in Open`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Ended<'j> {
+    /// Whether it was abandoned, or `stay` has ended it.
+    pub end: End,
+    /// The name of the state in whose `enter` it has ended.
+    pub state: &'j str,
+}
+
+impl fmt::Display for Ended<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {}", self.end, Named(Some(self.state)))
+    }
+}
+
+impl<K> Entry<'_, K> {
+    /// Returns whether the change is made. `false` for one that was refused, and for a report that one ended early.
+    #[must_use]
+    pub fn is_taken(&self) -> bool {
+        self.refused.is_none() && self.ended.is_none()
+    }
+}
+
 impl<K: fmt::Debug> fmt::Display for Entry<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { owner, time, from, to, cause, refused, time_in_state } = self;
+        let Self { owner, time, from, to, cause, refused, ended, time_in_state } = self;
         write!(f, "{time} s: {owner:?}: {}", Ways { from: *from, to: *to, cause: *cause })?;
-        match refused {
-            Some(refused) => write!(f, ", refused by {refused}"),
+        match (refused, ended) {
+            (Some(refused), _) => write!(f, ", refused by {refused}"),
+            (None, Some(ended)) => write!(f, ", {ended}"),
             #[expect(clippy::cast_possible_truncation, reason = "these are the digits that are kept")]
-            None => write!(f, ", after {} s", *time_in_state as f32),
+            (None, None) => write!(f, ", after {} s", *time_in_state as f32),
         }
     }
 }

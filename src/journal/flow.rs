@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::entry::{Named, Refused, Ways};
+use super::entry::{Ended, Named, Refused, Ways};
 use super::stays::Stays;
-use crate::change::{Cause, Change, Guard, Outcome};
+use crate::change::{Cause, Change, End, Shortfall};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -66,8 +66,8 @@ pub(super) struct NamedWay {
     pub(super) from: Option<Box<str>>,
     pub(super) to: Option<Box<str>>,
     pub(super) cause: Cause,
-    /// The guard that has refused the change, and the state of this guard.
-    pub(super) refused_by: Option<(Guard, Box<str>)>,
+    /// Why the change was not completed, and the state of the guard or of the end.
+    pub(super) shortfall: Option<(Shortfall, Box<str>)>,
 }
 
 /// How often one state has led to another.
@@ -104,6 +104,31 @@ pub struct FlowRefusal<'f> {
     pub count: u64,
 }
 
+/// How often a change from one state to another has ended early.
+///
+/// It is displayed as `Idle -> Slash (change), abandoned in Combat: 2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FlowEnd<'f> {
+    /// The name of the state that was left; `None` when there was none.
+    pub from: Option<&'f str>,
+    /// The name of the target.
+    pub to: Option<&'f str>,
+    /// What requested the change.
+    pub cause: Cause,
+    /// How the change ended, and in which state.
+    pub ended: Ended<'f>,
+    /// The number of such changes.
+    pub count: u64,
+}
+
+impl fmt::Display for FlowEnd<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, cause, ended, count } = *self;
+        write!(f, "{}, {ended}: {count}", Ways { from, to, cause })
+    }
+}
+
 impl fmt::Display for FlowChange<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to, cause, count } = *self;
@@ -129,15 +154,11 @@ impl Flow {
     pub fn note<T: Owner>(&mut self, change: &Change<'_, T>) {
         let name = |state: &StateRef<T>| -> Box<str> { state.name().into() };
         let (from, to) = (change.from.map(name), change.to.map(name));
-        let refused_by = match &change.outcome {
-            Outcome::Taken => None,
-            Outcome::Refused(refusal) => Some(refusal.guard()),
-        };
-        let refused_by = refused_by.map(|(guard, state)| (guard, name(state)));
-        if let (Some(from), None) = (&from, &refused_by) {
+        let shortfall = change.outcome.shortfall().map(|(why, state)| (why, name(state)));
+        if let (Some(from), None) = (&from, &shortfall) {
             self.stays.entry(from.clone()).or_default().note(change.time_in_state);
         }
-        self.add(NamedWay { from, to, cause: change.cause, refused_by }, 1);
+        self.add(NamedWay { from, to, cause: change.cause, shortfall }, 1);
     }
 
     /// Adds the counts of another flow, for example of another run or of other owners.
@@ -156,20 +177,41 @@ impl Flow {
         self.counts.is_empty()
     }
 
-    /// Iterates over the changes that were made, sorted by the states' names.
+    /// Iterates over the changes that were made, sorted by the states' names. Changes that ended early do not count here: see
+    /// [`ended`](Self::ended). But one that ended with [`Fsm::stay`](crate::Fsm::stay) counts as a change to the state in which
+    /// it ended.
     pub fn changes(&self) -> impl Iterator<Item = FlowChange<'_>> {
-        self.counts.iter().filter(|(way, _)| way.refused_by.is_none()).map(|(way, count)| FlowChange {
-            from: way.from.as_deref(),
-            to: way.to.as_deref(),
-            cause: way.cause,
-            count: *count,
+        let mut made: BTreeMap<_, u64> = BTreeMap::new();
+        for (NamedWay { from, to, cause, shortfall }, count) in &self.counts {
+            let stayed_in = match shortfall {
+                None => to.as_deref(),
+                Some((Shortfall::Ended(End::Stayed), state)) => Some(&**state),
+                Some(_) => continue,
+            };
+            let made = made.entry((from.as_deref(), stayed_in, *cause)).or_default();
+            *made = made.saturating_add(*count);
+        }
+        for FlowEnd { from, to, cause, count, .. } in self.ended() {
+            let made = made.entry((from, to, cause)).or_default();
+            *made = made.saturating_sub(count);
+        }
+        let made = made.into_iter().filter(|(_, count)| *count > 0);
+        made.map(|((from, to, cause), count)| FlowChange { from, to, cause, count })
+    }
+
+    /// Iterates over the changes that ended early, sorted by the states' names.
+    pub fn ended(&self) -> impl Iterator<Item = FlowEnd<'_>> {
+        self.counts.iter().filter_map(|(NamedWay { from, to, cause, shortfall }, count)| {
+            let Some((Shortfall::Ended(end), state)) = shortfall else { return None };
+            let ended = Ended { end: *end, state };
+            Some(FlowEnd { from: from.as_deref(), to: to.as_deref(), cause: *cause, ended, count: *count })
         })
     }
 
     /// Iterates over the changes that a guard has refused, sorted by the states' names.
     pub fn refusals(&self) -> impl Iterator<Item = FlowRefusal<'_>> {
-        self.counts.iter().filter_map(|(NamedWay { from, to, cause, refused_by }, count)| {
-            let (guard, state) = refused_by.as_ref()?;
+        self.counts.iter().filter_map(|(NamedWay { from, to, cause, shortfall }, count)| {
+            let Some((Shortfall::Refused(guard), state)) = shortfall else { return None };
             let refused = Refused { guard: *guard, state };
             Some(FlowRefusal { from: from.as_deref(), to: to.as_deref(), cause: *cause, refused, count: *count })
         })
@@ -186,12 +228,14 @@ impl Flow {
         self.stays.get(state)
     }
 
-    /// Returns the names of all states that an owner has left or entered, or whose guards have refused a change.
+    /// Returns the names of all states that an owner has left or entered, or whose guards have refused a change, or in which a
+    /// change has ended early.
     #[must_use]
     pub fn states(&self) -> BTreeSet<&str> {
         let changes = self.changes().flat_map(|change| [change.from, change.to]);
         let refusals = self.refusals().flat_map(|refusal| [refusal.from, refusal.to, Some(refusal.refused.state)]);
-        changes.chain(refusals).flatten().collect()
+        let ended = self.ended().flat_map(|ended| [ended.from, ended.to, Some(ended.ended.state)]);
+        changes.chain(refusals).chain(ended).flatten().collect()
     }
 
     /// Returns the counts of the states for which `is_meant` returns `true`: the changes and refusals between these states,
@@ -248,6 +292,11 @@ impl fmt::Display for Flow {
         });
         let rows: Vec<_> = changes.chain(refusals).collect();
         write_table(f, ["from", "to", "cause", "refused by", "count"], &rows)?;
+        let ended = self.ended().map(|FlowEnd { from, to, cause, ended, count }| {
+            [name(from), name(to), cause.to_string(), ended.to_string(), count.to_string()]
+        });
+        let ended: Vec<_> = ended.collect();
+        write_table(f, ["from", "to", "cause", "ended", "count"], &ended)?;
         let stays = self.stays().filter_map(|(state, stays)| {
             let (mean, median) = (stays.mean()?, stays.quantile(0.5)?);
             let [start, end] = [median.start, median.end].map(|seconds| (seconds * 1000.0).round() / 1000.0);

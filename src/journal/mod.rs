@@ -15,15 +15,15 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 use self::entry::Recorded;
-pub use self::entry::{Entry, Refused};
+pub use self::entry::{Ended, Entry, Refused};
 pub(crate) use self::entry::{Symbol, Way};
-pub use self::flow::{Flow, FlowChange, FlowRefusal};
+pub use self::flow::{Flow, FlowChange, FlowEnd, FlowRefusal};
 pub use self::stays::Stays;
 use self::tally::Tally;
 pub use self::trace::Trace;
 use crate::batch::known::key::Key;
-pub use crate::change::Guard;
-use crate::change::{Cause, Change, Outcome};
+use crate::change::{Cause, Change, Shortfall};
+pub use crate::change::{End, Guard};
 use crate::machine::step::Step;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -140,11 +140,7 @@ impl<K: Clone> Journal<K> {
     /// ```
     pub fn note<T: Owner>(&mut self, owner: K, change: &Change<'_, T>, now: f64) {
         let &Change { from, to, cause, ref outcome, time_in_state } = change;
-        let refused_by = match outcome {
-            Outcome::Taken => None,
-            Outcome::Refused(refusal) => Some(refusal.guard()),
-        };
-        self.write(owner, (from, to), cause, refused_by, (now, time_in_state));
+        self.write(owner, (from, to), cause, outcome.shortfall(), (now, time_in_state));
     }
 
     /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a change that
@@ -178,8 +174,12 @@ impl<K: Clone> Journal<K> {
                 self.write(owner, (from.as_ref(), to.as_ref()), *cause, None, (*time, *time_in_state));
             }
             Step::Refused { from, to, cause, by: (guard, state), time, time_in_state } => {
-                let by = Some((*guard, state));
+                let by = Some((Shortfall::Refused(*guard), state));
                 self.write(owner, (from.as_ref(), to.as_ref()), *cause, by, (*time, *time_in_state));
+            }
+            Step::Ended { from, to, cause, end, state, time, time_in_state } => {
+                let ended = Some((Shortfall::Ended(*end), state));
+                self.write(owner, (from.as_ref(), to.as_ref()), *cause, ended, (*time, *time_in_state));
             }
         }
     }
@@ -189,17 +189,17 @@ impl<K: Clone> Journal<K> {
         owner: K,
         (from, to): (Option<&StateRef<T>>, Option<&StateRef<T>>),
         cause: Cause,
-        refused_by: Option<(Guard, &StateRef<T>)>,
+        shortfall: Option<(Shortfall, &StateRef<T>)>,
         (now, time_in_state): (f64, f64),
     ) {
         let mut symbol = |state: &StateRef<T>| self.symbol(&state.name());
         let from = from.map_or(Symbol::NONE, &mut symbol);
         let to = to.map_or(Symbol::NONE, &mut symbol);
-        let refused_by = refused_by.map(|(guard, state)| (guard, symbol(state)));
+        let shortfall = shortfall.map(|(why, state)| (why, symbol(state)));
         let moment = self.moment(now);
         #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
         let time_in_state = time_in_state as f32;
-        self.record(Way::new((from, to), cause, refused_by), moment, [(owner, time_in_state)].into_iter());
+        self.record(Way::new((from, to), cause, shortfall), moment, [(owner, time_in_state)].into_iter());
     }
 
     /// Returns how many entries are kept.
@@ -214,7 +214,7 @@ impl<K: Clone> Journal<K> {
         self.entries.is_empty()
     }
 
-    /// Returns how many changes, made or refused, have been recorded, whether or not their entries are still kept. Subtract an
+    /// Returns how many changes, made or refused, and early ends have been recorded, whether or not their entries are still kept. Subtract an
     /// earlier number to get the number of changes since then.
     ///
     /// # Examples

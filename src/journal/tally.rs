@@ -30,7 +30,7 @@ impl Tally {
             self.last = self.place(way);
         }
         self.counts[self.last].1 += times_in_state.len() as u64;
-        if way.guard.is_none() && way.from < Symbol::OTHER {
+        if way.shortfall.is_none() && way.from < Symbol::OTHER {
             let from = usize::from(way.from.0);
             if self.stays.len() <= from {
                 self.stays.resize_with(from + 1, Stays::default);
@@ -54,10 +54,10 @@ impl Tally {
 
     pub(super) fn flow<'j>(&self, name: impl Fn(Symbol) -> Option<&'j str>) -> Flow {
         let mut flow = Flow::new();
-        for &(Way { from, to, refused_by, cause, guard }, count) in &self.counts {
+        for &(Way { from, to, state, cause, shortfall }, count) in &self.counts {
             let (from, to) = (name(from).map(Box::from), name(to).map(Box::from));
-            let refused_by = guard.map(|guard| (guard, name(refused_by).unwrap_or_default().into()));
-            flow.add(NamedWay { from, to, cause, refused_by }, count);
+            let shortfall = shortfall.map(|why| (why, name(state).unwrap_or_default().into()));
+            flow.add(NamedWay { from, to, cause, shortfall }, count);
         }
         for (nth, stays) in self.stays.iter().enumerate() {
             if let Some(name) = Symbol::nth(nth).and_then(&name).filter(|_| stays.count() > 0) {

@@ -5,8 +5,8 @@ use std::fmt;
 use std::hash::Hash;
 use std::io::{self, Write};
 
-use super::{Entry, Journal};
-use crate::change::Cause;
+use super::{Ended, Entry, Journal};
+use crate::change::{Cause, End};
 use crate::machine::seat::path_to;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -142,12 +142,16 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 writer.enter(begin.track, begin.at, &mut open[begin.track], &self.path(begin.state), None)?;
             }
             let track = numbers[&entry.owner];
-            let Some(refused) = entry.refused else {
-                let path = entry.to.map(|to| self.path(to)).unwrap_or_default();
+            if moves(&entry) {
+                let path = reached(&entry).map(|to| self.path(to)).unwrap_or_default();
                 writer.enter(track, at, &mut open[track], &path, Some(entry.cause))?;
-                continue;
+            }
+            let mark = match (entry.refused, entry.ended) {
+                (Some(refused), _) => format!("refused by {refused}"),
+                (None, Some(ended)) => ended.to_string(),
+                (None, None) => continue,
             };
-            let (name, to) = (JsonText(format!("refused by {refused}")), JsonText(entry.to.unwrap_or("(no state)")));
+            let (name, to) = (JsonText(mark), JsonText(entry.to.unwrap_or("(no state)")));
             let cause = entry.cause;
             writer.event(
                 'i',
@@ -189,7 +193,9 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 now_in.push(TracedOwner { state: None, since: i64::MIN, after: 0 });
             }
             let known = &mut now_in[track];
-            if let Some(from) = entry.from.filter(|from| known.state != Some(*from)) {
+            // The end of a change is reported when the owner may already be in another state.
+            let left = entry.from.filter(|_| entry.ended.is_none());
+            if let Some(from) = left.filter(|from| known.state != Some(*from)) {
                 // A journal stores only seven digits of a time in state, so the calculated beginning may be slightly too
                 // early.
                 let earliest = known.since.max(at.min(0));
@@ -197,14 +203,24 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 begins.push(Begin { at: begin, after: known.after, track, state: from });
                 *known = TracedOwner { state: Some(from), since: begin, after: known.after };
             }
-            if entry.refused.is_none() {
-                *known = TracedOwner { state: entry.to, since: at, after: nth + 1 };
+            if moves(&entry) {
+                *known = TracedOwner { state: reached(&entry), since: at, after: nth + 1 };
             }
         }
         // The sort is stable: states that begin at the same time keep the order of the journal.
         begins.sort_by_key(|begin| (begin.at, begin.after));
         Tracks { numbers, begins }
     }
+}
+
+/// Returns whether the owner is in another state after an entry.
+fn moves<K>(entry: &Entry<'_, K>) -> bool {
+    entry.is_taken() || matches!(entry.ended, Some(Ended { end: End::Stayed, .. }))
+}
+
+/// Returns the state to which an entry moves its owner.
+fn reached<'j, K>(entry: &Entry<'j, K>) -> Option<&'j str> {
+    entry.ended.map_or(entry.to, |ended| Some(ended.state))
 }
 
 /// What the first pass over a journal has found.

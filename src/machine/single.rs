@@ -48,6 +48,16 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) observer: Option<&'a mut dyn Observer<T>>,
     /// For how long the states have declared that they have nothing to do.
     pub(crate) quiet: Quiet,
+    pub(crate) descent: Descent,
+}
+
+/// Whether the states of a path are being entered, and whether `Fsm::stay` ends this (rule 38).
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Descent {
+    /// None is being entered, or only a flat one.
+    None,
+    Open,
+    Stayed,
 }
 
 /// The highest bit of [`Single::count`].
@@ -72,6 +82,7 @@ impl<'a, T: Owner> Single<'a, T> {
             has_refused: false,
             observer: None,
             quiet: Quiet::NONE,
+            descent: Descent::None,
         }
     }
 
@@ -368,7 +379,12 @@ impl<T: Owner> Requests<T> {
 
     /// Returns whether any request may lead to a change in this tick. Setting a timer and sleep do not.
     pub(crate) fn ask_for_change(&self) -> bool {
-        self.any(|request| !matches!(request, Request::After(_) | Request::Next(_) | Request::Sleep(_)))
+        self.any(|request| {
+            !matches!(
+                request,
+                Request::After(_) | Request::Next(_) | Request::Sleep(_) | Request::Cancel | Request::Stay
+            )
+        })
     }
 
     fn any(&self, is_one: impl Fn(&Request<T>) -> bool) -> bool {
@@ -394,14 +410,16 @@ struct WithinCallback<'s, 'a, T: Owner> {
     scope: Scope,
     exiting: bool,
     nested: u16,
+    descent: Descent,
 }
 
 impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     fn new(single: &'s mut Single<'a, T>) -> Self {
         let target = mem::replace(&mut single.target, StateRef::NONE);
         let kept = mem::replace(&mut single.kept, usize::MAX);
+        let descent = mem::replace(&mut single.descent, Descent::None);
         let (made, exiting, scope, nested) = (single.made, single.exiting, single.scope, single.nested);
-        Self { single, target, made, kept, scope, exiting, nested }
+        Self { single, target, made, kept, scope, exiting, nested, descent }
     }
 
     fn end(mut self) {
@@ -412,10 +430,11 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     /// Returns to the callback. A change made within the call cuts the change around the callback short, and may have left the
     /// callback's state.
     fn go_back(&mut self) {
-        let Self { single, target, made, kept, scope, nested, .. } = self;
+        let Self { single, target, made, kept, scope, nested, descent, .. } = self;
         single.nested = *nested;
         let target = mem::replace(target, StateRef::NONE);
-        single.target = if single.made == *made { target } else { StateRef::NONE };
+        (single.target, single.descent) =
+            if single.made == *made { (target, *descent) } else { (StateRef::NONE, Descent::None) };
         single.scope = if scope.ends_with(single.kept) { Scope::Left } else { *scope };
         single.kept = single.kept.min(*kept);
     }
@@ -490,6 +509,21 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             self.is_touched = true;
         }
         canceled.len() + waiting.len()
+    }
+
+    fn stay(&mut self, _: usize) -> bool {
+        if self.exiting {
+            return false;
+        }
+        if self.descent == Descent::None {
+            // The `enter` of a flat target is the last one anyway.
+            return !self.target.is_none() && self.target == self.seat.current;
+        }
+        self.descent = Descent::Stayed;
+        if !self.target.is_none() {
+            self.target = self.seat.current.clone();
+        }
+        true
     }
 
     fn execute_now(

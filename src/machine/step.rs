@@ -3,14 +3,15 @@
 
 use core::fmt;
 
-use crate::change::{Cause, Change, Guard, Outcome};
+use crate::change::{Cause, Change, End, Guard, Shortfall};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
 /// One step of a machine, in the order in which the steps happen.
 ///
 /// A change has these steps: the exits, innermost first, then the change itself, then the enters, outermost first. If a
-/// change is abandoned in the middle ([rule 5](crate::docs::semantics#rule-5)), the enters that have not run are not recorded.
+/// change ends early ([rule 38](crate::docs::semantics#rule-38)), the enters that have not run are not recorded, and another step
+/// says so.
 /// A start is recorded as a change from no state, and a stop as a change to no state.
 #[non_exhaustive]
 pub enum Step<T: Owner> {
@@ -47,6 +48,24 @@ pub enum Step<T: Owner> {
         /// How many seconds `from` had been active.
         time_in_state: f64,
     },
+    /// A change that was recorded as [`Changed`](Self::Changed) has ended early, and [`Owner::on_change`] is called.
+    #[non_exhaustive]
+    Ended {
+        /// The state that was left; `None` when there was none.
+        from: Option<StateRef<T>>,
+        /// The target of the change.
+        to: Option<StateRef<T>>,
+        /// What requested the change.
+        cause: Cause,
+        /// How it has ended.
+        end: End,
+        /// The state in whose `enter` it has ended.
+        state: StateRef<T>,
+        /// When this was reported, in seconds, by [`Owner::now`].
+        time: f64,
+        /// How many seconds `from` had been active.
+        time_in_state: f64,
+    },
     /// The state was entered or resumed: its callback is about to run.
     Entered(StateRef<T>),
 }
@@ -56,11 +75,13 @@ impl<T: Owner> Step<T> {
     pub(crate) fn of(change: &Change<'_, T>, time: f64) -> Self {
         let &Change { from, to, cause, ref outcome, time_in_state } = change;
         let (from, to) = (from.cloned(), to.cloned());
-        match outcome {
-            Outcome::Taken => Self::Changed { from, to, cause, time, time_in_state },
-            Outcome::Refused(refusal) => {
-                let (guard, state) = refusal.guard();
+        match outcome.shortfall() {
+            None => Self::Changed { from, to, cause, time, time_in_state },
+            Some((Shortfall::Refused(guard), state)) => {
                 Self::Refused { from, to, cause, by: (guard, state.clone()), time, time_in_state }
+            }
+            Some((Shortfall::Ended(end), state)) => {
+                Self::Ended { from, to, cause, end, state: state.clone(), time, time_in_state }
             }
         }
     }
@@ -85,6 +106,15 @@ impl<T: Owner> Clone for Step<T> {
                 time: *time,
                 time_in_state: *time_in_state,
             },
+            Self::Ended { from, to, cause, end, state, time, time_in_state } => Self::Ended {
+                from: from.clone(),
+                to: to.clone(),
+                cause: *cause,
+                end: *end,
+                state: state.clone(),
+                time: *time,
+                time_in_state: *time_in_state,
+            },
             Self::Entered(state) => Self::Entered(state.clone()),
         }
     }
@@ -100,6 +130,11 @@ impl<T: Owner> fmt::Debug for Step<T> {
             Self::Refused { from, to, cause, by, .. } => {
                 let mut refused = f.debug_struct("Refused");
                 refused.field("from", from).field("to", to).field("cause", cause).field("by", by).finish()
+            }
+            Self::Ended { from, to, cause, end, state, .. } => {
+                let mut ended = f.debug_struct("Ended");
+                ended.field("from", from).field("to", to).field("cause", cause).field("end", end);
+                ended.field("state", state).finish()
             }
             Self::Entered(state) => f.debug_tuple("Entered").field(state).finish(),
         }

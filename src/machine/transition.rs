@@ -23,11 +23,12 @@ use log::{error, log};
 use self::path::Misuse;
 pub(crate) use self::wait::tell_endless_sleep;
 use super::idle::Quiet;
+use super::observer::Observer;
 use super::seat::{Footprint, Resumption};
-use super::single::{ASKED_TO_SLEEP, Requests, Single};
+use super::single::{ASKED_TO_SLEEP, Descent, Requests, Single};
 use super::step::Step;
 use super::waiting::Scope;
-use crate::change::{Cause, Change, NameOf, Outcome, Refusal};
+use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
 use crate::fsm::{Order, Request, time_since};
 use crate::owner::{Label, Owner, now, tell};
 use crate::state::{State, StateRef};
@@ -42,6 +43,9 @@ const MOST_NAMED: u16 = 32;
 /// Why requests made in `exit` are refused (rule 12).
 pub(crate) const BEING_LEFT: &str = "the state is being left";
 
+/// Why `stay` is refused (rule 38).
+const NOT_ENTERED: &str = "the state is not being entered";
+
 /// The steps of a change. In this file, one owner changes; in a batch, many owners change at once.
 pub(crate) trait Steps {
     /// Asks the guards. Returns whether the change goes on.
@@ -49,11 +53,12 @@ pub(crate) trait Steps {
     fn exit(&mut self);
     /// Makes the new state the current one, and reports the change.
     fn swap(&mut self);
-    /// Runs `enter`, and reports that the change is complete.
-    fn enter(&mut self);
+    /// Runs `enter`, and reports that the change is complete. Returns `false` if the change was abandoned instead.
+    fn enter(&mut self) -> bool;
 }
 
-/// Carries out a change of one owner or many, in the order of rules 5 and 8. Returns whether the change was made.
+/// Carries out a change of one owner or many, in the order of rules 5 and 8. Returns whether the change was made and not
+/// abandoned.
 #[inline(always)]
 pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     if !change.admit() {
@@ -61,8 +66,7 @@ pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     }
     change.exit();
     change.swap();
-    change.enter();
-    true
+    change.enter()
 }
 
 /// Carrying out the requests of a machine, one after the other.
@@ -182,6 +186,10 @@ impl<T: Owner> Single<'_, T> {
                 self.count |= ASKED_TO_SLEEP;
                 true
             }
+            Request::Stay => {
+                self.refused(request, owner, NOT_ENTERED);
+                false
+            }
             request => self.execute_other(request, owner, cx),
         }
     }
@@ -204,14 +212,22 @@ impl<T: Owner> Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        let made = self.made;
         // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
         mem::forget(mem::replace(&mut self.target, to.into()));
         let (left, entered) = (from, to);
         // Dropping a reference to a singleton does nothing. `ManuallyDrop` saves the check for this.
         let (from, to) = (&ManuallyDrop::new(from.into()), &ManuallyDrop::new(to.into()));
-        let is_made =
-            carry_out(&mut LoneChange { single: self, from, to, left, entered, owner, cx, made, time_in_state: 0.0 });
+        let is_made = carry_out(&mut LoneChange {
+            single: self,
+            from,
+            to,
+            left,
+            entered,
+            owner,
+            cx,
+            made: 0,
+            time_in_state: 0.0,
+        });
         mem::forget(mem::replace(&mut self.target, StateRef::NONE));
         is_made
     }
@@ -227,11 +243,20 @@ impl<T: Owner> Single<'_, T> {
 
     #[inline]
     fn change_held(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let (from, made) = (&self.seat.current.clone(), self.made);
+        let from = &self.seat.current.clone();
         let (left, entered) = (&**from, &**to);
         self.target = to.clone();
-        let is_made =
-            carry_out(&mut LoneChange { single: self, from, to, left, entered, owner, cx, made, time_in_state: 0.0 });
+        let is_made = carry_out(&mut LoneChange {
+            single: self,
+            from,
+            to,
+            left,
+            entered,
+            owner,
+            cx,
+            made: 0,
+            time_in_state: 0.0,
+        });
         self.target = StateRef::NONE;
         is_made
     }
@@ -355,6 +380,30 @@ pub(crate) fn log_misuse<T: Owner>(
 ) {
     let (owner, current, Misuse { level, why }) = (Label(owner), NameOf(current), why.into());
     log!(target: "demeanor", level, "{owner}: {request} refused in state {current}: {why}");
+}
+
+/// Reports to the observer, the log and the owner that a change has ended early in a state, and that it is complete there if
+/// `stay` has ended it. Returns whether it is complete (rule 38).
+#[cold]
+pub(crate) fn tell_end<T: Owner>(
+    observer: Option<&mut dyn Observer<T>>,
+    change: &Change<'_, T>,
+    (end, state): (End, &StateRef<T>),
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> bool {
+    let &Change { from, to, cause, time_in_state, .. } = change;
+    let ended = Change { from, to, cause, outcome: Outcome::ended(end, state), time_in_state };
+    if let Some(observer) = observer {
+        let now = now::<T>(cx);
+        observer.changed(&ended, now, cx);
+    }
+    tell(owner, &ended, cx);
+    let is_complete = end == End::Stayed;
+    if is_complete {
+        owner.after_change(&Change::taken(from, Some(state), cause, time_in_state), cx);
+    }
+    is_complete
 }
 
 /// The states that one change leaves and enters.
@@ -490,14 +539,17 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.tell(&Change::taken(from.as_option(), to, plan.cause, self.time_in_state), now, owner, cx);
     }
 
-    /// Enters the states and tells the owner, unless a change made in an `enter` has moved the machine elsewhere.
+    /// Enters the states and tells the owner that the change is complete, or in which state it has ended instead.
     #[inline]
-    fn enter(&mut self) {
+    fn enter(&mut self) -> bool {
         let Self { single, plan, owner, cx, from, time_in_state, resumption, .. } = self;
-        if single.enter_all(plan.entered, plan.cause, resumption, owner, cx) {
-            let to = plan.entered.last();
-            owner.after_change(&Change::taken(from.as_option(), to, plan.cause, *time_in_state), cx);
+        let entered = single.enter_all(plan.entered, plan.cause, resumption, owner, cx);
+        let change = Change::taken(from.as_option(), plan.entered.last(), plan.cause, *time_in_state);
+        match entered {
+            Ok(()) => owner.after_change(&change, cx),
+            Err(ended) => return tell_end(single.observer(), &change, ended, owner, cx),
         }
+        true
     }
 }
 
@@ -514,7 +566,7 @@ struct LoneChange<'c, 'f, 'x, T: Owner> {
     entered: &'c dyn State<T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
-    /// How many changes had been made before this one.
+    /// How many changes had been made when this one was made, itself included. It is set by the swap.
     made: u32,
     /// How many seconds the old state had been active. It is set when that state has been left.
     time_in_state: f64,
@@ -556,6 +608,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         single.count += 1;
         single.made += 1;
         single.kept = 0;
+        self.made = single.made;
         self.time_in_state = time_since(single.seat.entered_at, now);
         single.seat.replace(0, to.clone(), now);
         single.show(cx);
@@ -563,32 +616,37 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     }
 
     #[inline(always)]
-    fn enter(&mut self) {
+    fn enter(&mut self) -> bool {
         let Self { single, from, to, entered, owner, cx, made, time_in_state, .. } = self;
         single.scope = Scope::State(0);
         single.quiet = Quiet::NONE;
         entered.enter(owner, &mut single.fsm(), cx);
-        if single.made == *made + 1 {
-            owner.after_change(&Change::taken(Some(from), Some(to), Cause::Change, *time_in_state), cx);
+        let change = Change::taken(Some(from), Some(to), Cause::Change, *time_in_state);
+        if single.made != *made {
+            return tell_end(single.observer(), &change, (End::Abandoned, *to), owner, cx);
         }
+        owner.after_change(&change, cx);
+        true
     }
 }
 
 /// Parts of a change: those that both implementations of [`Steps`], a start or a stop use, and those that rarely run.
 impl<T: Owner> Single<'_, T> {
     /// Enters the states of a path, outermost first. Each is the current state while its `enter` runs. Stops if a change made
-    /// in an `enter` has moved the machine elsewhere (rule 5). Returns whether all states have been entered.
+    /// in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` stays (rule 38). Then returns the state in whose
+    /// `enter` this was.
     #[inline(always)]
-    fn enter_all(
+    fn enter_all<'p>(
         &mut self,
-        path: &[StateRef<T>],
+        path: &'p [StateRef<T>],
         cause: Cause,
         resumption: &mut Option<Resumption<T>>,
         owner: &mut T,
         cx: &mut T::Context<'_>,
-    ) -> bool {
+    ) -> Result<(), (End, &'p StateRef<T>)> {
         let made = self.made;
         self.quiet = Quiet::NONE;
+        self.descent = Descent::Open;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
                 self.seat.descend(state.clone(), self.seat.entered_at);
@@ -605,10 +663,15 @@ impl<T: Owner> Single<'_, T> {
                 state.enter(owner, &mut self.fsm(), cx);
             }
             if self.made != made {
-                return false;
+                return Err((End::Abandoned, state));
+            }
+            if self.descent == Descent::Stayed && i + 1 < path.len() {
+                self.descent = Descent::None;
+                return Err((End::Stayed, state));
             }
         }
-        true
+        self.descent = Descent::None;
+        Ok(())
     }
 
     /// Refuses the requests of an `exit` (rule 12).
@@ -643,6 +706,13 @@ impl<T: Owner> Single<'_, T> {
         let time_in_state = time_since(self.seat.entered_at, now);
         let outcome = Outcome::Refused(refusal);
         self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
+    }
+
+    fn observer(&mut self) -> Option<&mut dyn Observer<T>> {
+        match &mut self.observer {
+            Some(observer) => Some(&mut **observer),
+            None => None,
+        }
     }
 
     /// Reports a step to the observer, if it records steps.

@@ -133,6 +133,23 @@ fn changes_of_a_group() {
         1 B.enter: now C is done
         update => A.update 0; A.update 1; A.exit 0; A.exit 1; A -> B (change) 0; A -> B (change) 1; B.enter 0
             B.enter 1; B.exit 1; B -> C (change) 1; C.enter 1; complete: B -> C (change) 1; complete: A -> B (change) 0
+            A -> B (change), abandoned in B 1
+
+        # an_owner_of_a_group_stays_on_the_way_and_the_others_go_on (rules 19 and 38)
+        in A, A, A; completion; knows House Kitchen Stove
+        A.update: change Stove
+        1 House.enter: stay
+        2 House.enter: now B is done
+        update => A.update 0; A.update 1; A.update 2; A.exit 0; A.exit 1; A.exit 2
+            A -> Stove (change) 0; A -> Stove (change) 1; A -> Stove (change) 2
+            House.enter 0; House.enter 1; House.enter 2
+            House.exit 2; House -> B (change) 2; B.enter 2; complete: House -> B (change) 2
+            Kitchen.enter 0; Stove.enter 0; complete: A -> Stove (change) 0
+            A -> Stove (change), stayed in House 1; complete: A -> House (change) 1
+            A -> Stove (change), abandoned in House 2
+        0 view => House/Kitchen/Stove, was A 0
+        1 view => House, was A 1
+        2 view => B, was House 2
 
         # a_handle_shows_what_its_callback_has_changed_at_once (rules 11 and 18)
         in A, A, A; knows B C

@@ -356,7 +356,10 @@ fn rest_of(text: &'static str) -> &'static str {
 fn act_with(key: &'static str, act: &'static str, agent: &mut Agent<Player>, stage: &mut Stage) {
     let (verb, rest) = split(act);
     match verb {
-        "change" => assert!(agent.change_state(place(rest), stage)),
+        "change" => {
+            let (to, outcome) = rest.split_once(" is ").unwrap_or((rest, "done"));
+            assert_eq!(agent.change_state(place(to), stage), outcome == "done");
+        }
         "push" => assert!(agent.push_state(place(rest), stage)),
         "pop" => assert!(agent.pop_state(stage)),
         "tick" => agent.update(stage),

@@ -221,7 +221,7 @@ fn what_a_callback_finds_when_its_member_has_rejoined() {
         # another_machine_that_is_put_in_place_meanwhile_is_the_one_that_goes_on
         cast Ann
         Ann Inside.enter: rejoin replace Ann Away
-        with Ann change Left; update => Ann Idle.exit; Ann Inside.enter; Ann Away.update
+        with Ann change Left is abandoned; update => Ann Idle.exit; Ann Inside.enter; Ann Away.update
 
         # a_timer_of_a_state_that_is_still_to_be_resumed_does_not_come_due_while_its_owner_has_rejoined (rule 25)
         cast Ann in Left

@@ -143,7 +143,7 @@ fn an_owner_that_waits_fares_as_one_that_polls() {
         // An owner that polls makes a change that is due by a request like any other, which would be withdrawn, too.
         let script = script.map_verbs(|verb| match verb {
             Verb::Replace(to) | Verb::ChangeNext(to) => Verb::Change(to),
-            Verb::Clear => Verb::Revert,
+            Verb::Clear | Verb::Stay => Verb::Revert,
             // An owner that polls has no repeating timer, and its timers are not those that a machine cancels.
             Verb::SendEvery(wait) => Verb::SendAfter(wait),
             Verb::CancelTo(_) | Verb::CancelMessages => Verb::Pop,
@@ -172,6 +172,7 @@ fn the_scripts_reach_every_corner_of_a_batch() {
         let others = [
             Corner::RefusedAmongMany,
             Corner::AskedInEnterAmongMany,
+            Corner::StayedAmongMany,
             Corner::NowInEnterAmongMany,
             Corner::Caught,
             Corner::Edited,

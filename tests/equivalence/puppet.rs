@@ -69,8 +69,8 @@ pub(crate) enum Event {
     /// The callback is about to return.
     Done(Id, Callback),
     Asked(Id, Guard, Seen, bool),
-    /// What `on_change` was told: from, to, cause, the guard that refused.
-    Told(Option<Mark>, Option<Mark>, &'static str, Option<(Guard, Id)>),
+    /// What `on_change` was told: from, to, cause, the guard that refused or how it ended early, and the state of that.
+    Told(Option<Mark>, Option<Mark>, &'static str, Option<(&'static str, Id)>),
     /// What `after_change` was told: from, to, cause.
     Completed(Option<Mark>, Option<Mark>, &'static str),
     /// What `after_update` sees.
@@ -124,6 +124,7 @@ pub(crate) enum Corner {
     RefusedAmongMany,
     RefusedBy(Read),
     AskedInEnterAmongMany,
+    StayedAmongMany,
     NowInEnterAmongMany,
     Panicked(Kind),
     PanickedAmongMany(Kind),
@@ -195,8 +196,10 @@ impl Owner for Puppet {
     fn on_change(&mut self, change: &Change<'_, Self>, table: &mut Table<'_>) {
         let refused_by = match &change.outcome {
             Outcome::Taken => None,
-            Outcome::Refused(Refusal::Enter(state)) => Some((Guard::CanEnter, mark(state).id)),
-            Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, mark(state).id)),
+            Outcome::Refused(Refusal::Enter(state)) => Some(("can_enter", mark(state).id)),
+            Outcome::Refused(Refusal::Exit(state)) => Some(("can_exit", mark(state).id)),
+            Outcome::Abandoned(state) => Some(("abandoned", mark(state).id)),
+            Outcome::Stayed(state) => Some(("stayed", mark(state).id)),
             other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
         };
         // What is no finite number counts as 0 (rule 18).
@@ -346,6 +349,7 @@ impl Puppet {
             Verb::Change(to) => fsm.change_state(forms.reference(to)),
             Verb::Replace(to) => fsm.replace_state(forms.reference(to)),
             Verb::Clear => fsm.clear_requests(),
+            Verb::Stay => fsm.stay(),
             Verb::ChangeAhead(to) => {
                 let done = fsm.change_state_ahead(self, forms.reference(to), table);
                 self.record(Event::Now(done, fsm.target().map(mark)), table);
@@ -574,7 +578,11 @@ impl<const KIND: u8> Node<KIND> {
                 continue;
             }
             if among_many && puppet.fuel > 0 {
-                table.reached(if verb.is_now() { Corner::NowInEnterAmongMany } else { Corner::AskedInEnterAmongMany });
+                table.reached(match verb {
+                    Verb::Stay => Corner::StayedAmongMany,
+                    _ if verb.is_now() => Corner::NowInEnterAmongMany,
+                    _ => Corner::AskedInEnterAmongMany,
+                });
             }
             puppet.use_verb(verb, asker, self.forms, fsm, table);
         }

@@ -34,7 +34,7 @@ fn changes() {
         with change Stove =>
             A.exit (A, was A); A -> Stove (change); House.enter (House, was A); Kitchen.enter (House/Kitchen, was A)
             Kitchen.exit (House/Kitchen, was Kitchen); House.exit (House/Kitchen, was Kitchen); Kitchen -> B (change)
-            B.enter (B, was Kitchen); rest of Kitchen.enter
+            B.enter (B, was Kitchen); rest of Kitchen.enter; A -> Stove (change), abandoned in Kitchen
         view => B, was Kitchen
 
         # a_change_now_to_another_child_abandons_the_way_to_the_first (rule 5)
@@ -42,6 +42,7 @@ fn changes() {
         in A; open
         House.enter: now Hall is done
         with change Stove => A.exit; A -> Stove (change); House.enter; House -> Hall (change); Hall.enter
+            A -> Stove (change), abandoned in House
         view => House/Hall, was House
 
         # a_change_now_that_is_refused_abandons_nothing (rules 5 and 8)
@@ -56,7 +57,7 @@ fn changes() {
         House.enter: change B; now C is refused
         with change Table => A.exit; A -> Table (change); House.enter
             House.exit; House -> B (change); B.enter
-            B -> C (change), refused by C.can_enter
+            B -> C (change), refused by C.can_enter; A -> Table (change), abandoned in House
         view => B, was House
 
         # the_owner_is_told_that_a_change_is_complete_after_its_last_enter (rule 5)
@@ -86,10 +87,12 @@ fn changes() {
         in A; open; completion
         Kitchen.enter: now B
         change Kitchen => A.exit; A -> Stove (change); House.enter; Kitchen.enter
-            Kitchen.exit; House.exit; Kitchen -> B (change); B.enter; complete: Kitchen -> B (change); done
+            Kitchen.exit; House.exit; Kitchen -> B (change); B.enter; complete: Kitchen -> B (change)
+            A -> Stove (change), abandoned in Kitchen; not done
         in A; open; completion
         B.enter: now C
-        change B => A.exit; A -> B (change); B.enter; B.exit; B -> C (change); C.enter; complete: B -> C (change); done
+        change B => A.exit; A -> B (change); B.enter; B.exit; B -> C (change); C.enter; complete: B -> C (change)
+            A -> B (change), abandoned in B; not done
 
         # a_refused_change_is_never_complete (rules 5 and 8)
         in A; completion; refusing B.can_enter

@@ -44,10 +44,11 @@ fn cycles_of_changes() {
         # a_cycle_of_changes_now_ends_and_unwinds (rule 13)
         in A
         limit 64
-        A.update: now B is done
+        A.update: now B is refused
         A.enter: now B
         B.enter: now A
         update => A.update; 32x A.exit, A -> B (change), B.enter, B.exit, B -> A (change), A.enter
+            A -> B (change), abandoned in B; 31x B -> A (change), abandoned in A, A -> B (change), abandoned in B
         view => A, was B
         warnings =>
             ERROR demeanor: Elsa: change to B dropped in state A: one callback has led to 64 changes and messages to itself, most recently: change to B, change to A

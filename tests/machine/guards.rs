@@ -76,7 +76,8 @@ fn guards() {
         in A; open; target
         House.enter: now B is done; target
         change Table => A.exit [to Table]; A -> Table (change); House.enter [to Table]
-            House.exit [to B]; House -> B (change); B.enter [to B]; to nowhere; done
+            House.exit [to B]; House -> B (change); B.enter [to B]; to nowhere
+            A -> Table (change), abandoned in House; not done
 
         # after_a_change_now_that_is_refused_the_target_is_that_of_the_change_under_way_again (rules 8 and 11)
         in A; open; guards; target; refusing B.can_enter

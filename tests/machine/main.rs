@@ -29,6 +29,7 @@ mod report;
 mod requests;
 mod sleep;
 mod stack_and_history;
+mod staying;
 mod time;
 mod timers;
 mod update;

@@ -66,7 +66,7 @@ pub(crate) fn play(homes: &[Home], table: &'static str) {
 }
 
 /// What is asked for in a callback. `now`, `ahead`, `hear` and `hear-ahead` are carried out within the call: `now B is refused` expects that the change
-/// is not made, `hear boo is done` that the message is handled.
+/// is not made or is abandoned, `hear boo is done` that the message is handled.
 fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
     let (verb, rest) = split(act);
     let (what, outcome) = rest.split_once(" is ").unwrap_or((rest, ""));
@@ -87,6 +87,7 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "send" => fsm.send(rest),
         "replace" => fsm.replace_state(to()),
         "clear" => fsm.clear_requests(),
+        "stay" => fsm.stay(),
         "now" => expect(fsm.change_state_now(actor, to(), time)),
         "ahead" => expect(fsm.change_state_ahead(actor, to(), time)),
         "hear-ahead" => expect(fsm.send_ahead(actor, &what, time)),

@@ -69,7 +69,7 @@ fn requests() {
         update => A.update
             A.exit; A -> B (change); B.enter
             B.exit; B -> C (change); C.enter; rest of B.enter
-            rest of A.update
+            A -> B (change), abandoned in B; rest of A.update
         view => C, was B
 
         # a_change_now_says_when_a_guard_refuses_it (rule 11)

@@ -113,6 +113,7 @@ fn the_stack_and_history() {
         House.resume: now B is done
         push A
         with pop => A.exit; A -> Table (pop); House.resume; House.exit; House -> B (change); B.enter
+            A -> Table (pop), abandoned in House
         view => B, was House
         pop => not done
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use demeanor::{Change, Fsm, NextWake, Outcome, Owner, Refusal, State, StateMachine, StateRef};
 
-use crate::program::{Callback, Event, Guard, Id, LIMIT, Made, Program, Read, STATES, Seen, Step, Verb, Wait, Wake};
+use crate::program::{
+    Callback, End, Event, Guard, Id, LIMIT, Made, Program, Read, STATES, Seen, Step, Verb, Wait, Wake,
+};
 
 /// The owner of the machine.
 #[derive(Default)]
@@ -40,6 +42,8 @@ impl Owner for Puppet {
             Outcome::Taken => None,
             Outcome::Refused(Refusal::Enter(state)) => Some((Guard::CanEnter, id_of(state))),
             Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, id_of(state))),
+            Outcome::Abandoned(state) => return self.record_end(change, End::Abandoned, state),
+            Outcome::Stayed(state) => return self.record_end(change, End::Stayed, state),
             other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
         };
         let cause = change.cause.to_string();
@@ -57,6 +61,11 @@ impl Owner for Puppet {
 }
 
 impl Puppet {
+    fn record_end(&self, change: &Change<'_, Self>, end: End, state: &StateRef<Self>) {
+        let cause = change.cause.to_string();
+        self.record(Event::Ended(change.from.map(id_of), change.to.map(id_of), cause, end, id_of(state)));
+    }
+
     fn note(&self, event: Event) {
         self.events.borrow_mut().push(event);
     }
@@ -85,6 +94,7 @@ impl Puppet {
             Verb::Change(to) => fsm.change_state(reference(to)),
             Verb::Replace(to) => fsm.replace_state(reference(to)),
             Verb::Clear => fsm.clear_requests(),
+            Verb::Stay => fsm.stay(),
             Verb::ChangeAhead(to) => {
                 let done = fsm.change_state_ahead(self, reference(to), table);
                 self.record_now(Ok(done), fsm);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
 use crate::corner::Corner;
-use crate::program::{Callback, Event, Guard, Id, Program, Read, Seen, StateRow, Step, Verb, Wake};
-use crate::rules::{Change, Machine, Outcome, Panicked, Request, Rules, Then};
+use crate::program::{Callback, End, Event, Guard, Id, Program, Read, Seen, StateRow, Step, Verb, Wake};
+use crate::rules::{Change, Descent, Machine, Outcome, Panicked, Request, Rules, Then};
 
 #[derive(Default)]
 struct Model {
@@ -105,6 +105,10 @@ impl Rules for Model {
         self.record(Event::Told(change.from, change.to, change.cause.to_owned(), refused_by))
     }
 
+    fn ended(&mut self, change: &Change, end: End, state: Id) -> Outcome<()> {
+        self.record(Event::Ended(change.from, change.to, change.cause.to_owned(), end, state))
+    }
+
     fn completed(&mut self, change: &Change) -> Outcome<()> {
         self.record(Event::Completed(change.from, change.to, change.cause.to_owned()))
     }
@@ -187,8 +191,12 @@ impl Model {
         let changes = self.changes;
         for verb in verbs {
             let outcome = self.use_verb(*verb)?;
-            // Rule 8: a change made meanwhile has replaced the change under way.
-            let target = if self.changes == changes { target } else { None };
+            // Rule 8: a change made meanwhile has replaced the change under way. Rule 38: `stay` has moved its target here.
+            let target = match self.descent {
+                Some(Descent::Stayed) if target.is_some() => self.current,
+                _ if self.changes == changes => target,
+                _ => None,
+            };
             match outcome {
                 None => {}
                 Some(Ok(done)) => self.record(Event::Now(done, target))?,
@@ -218,6 +226,7 @@ impl Model {
                 return Ok(Some(Ok(self.cancel(|then| matches!(then, Then::Change(to) if *to == state)))));
             }
             Verb::CancelMessages => return Ok(Some(Ok(self.cancel(|then| matches!(then, Then::Tell(())))))),
+            Verb::Stay => self.stay_here(),
             Verb::TryChangeNow(to) => return Ok(Some(self.try_now(Verb::ChangeNow(to)))),
             Verb::TrySendNow => return Ok(Some(self.try_now(Verb::SendNow))),
             verb => self.ask(self.request(verb)),
@@ -227,7 +236,7 @@ impl Model {
 
     /// Rule 22: after a panic, the machine stays as the panic has left it, and the callback continues.
     fn try_now(&mut self, request: Verb) -> Outcome<bool> {
-        let Machine { leaving, asking, entering, offering, .. } = self.machine;
+        let Machine { leaving, asking, entering, offering, changes, descent, .. } = self.machine;
         let left = self.left.clone();
         let outcome = self.carry_out_now(self.request(request), false);
         if outcome.is_err() {
@@ -239,6 +248,7 @@ impl Model {
             self.wanted = None;
             self.is_due_to_sleep = false;
             self.left.extend(left);
+            self.descent = if self.changes == changes { descent } else { None };
             (self.leaving, self.asking, self.entering, self.offering) = (leaving, asking, entering, offering);
         }
         outcome

@@ -112,6 +112,8 @@ pub(crate) enum Verb {
     SendAhead,
     /// Takes out all that waits.
     Clear,
+    /// Ends the change under way here.
+    Stay,
     /// Within the call, and the callback goes on if that panics.
     TryChangeNow(Id),
     TrySendNow,
@@ -132,7 +134,13 @@ impl Verb {
         self.is_now()
             || matches!(
                 self,
-                Self::Send | Self::Replace(_) | Self::Clear | Self::CancelTo(_) | Self::CancelMessages | Self::Panic
+                Self::Send
+                    | Self::Replace(_)
+                    | Self::Clear
+                    | Self::CancelTo(_)
+                    | Self::CancelMessages
+                    | Self::Stay
+                    | Self::Panic
             )
     }
 
@@ -231,6 +239,8 @@ pub(crate) enum Event {
     Completed(Option<Id>, Option<Id>, String),
     /// What `after_update` sees of the machine.
     Updated(Seen),
+    /// The change that ended early, as `on_change` received it: from, to, cause, how and in which state.
+    Ended(Option<Id>, Option<Id>, String, End, Id),
     /// The result of `change_state_now` or `send_now`, and the target for the rest of the callback.
     Now(bool, Option<Id>),
     /// A request has panicked, and the callback continues.
@@ -240,6 +250,13 @@ pub(crate) enum Event {
     Panicked,
     /// The machine between two steps, and when it next has something to do.
     At(Seen, Wake),
+}
+
+/// How a change ended early (rule 38).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Abandoned,
+    Stayed,
 }
 
 /// When a machine next has something to do (rule 26).
@@ -309,6 +326,7 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         3 => Just(Verb::SendNow),
         2 => Just(Verb::SendAhead),
         1 => Just(Verb::Clear),
+        6 => Just(Verb::Stay),
         3 => id().prop_map(Verb::TryChangeNow),
         2 => Just(Verb::TrySendNow),
         8 => (wait(), id()).prop_map(|(wait, to)| Verb::ChangeAfter(wait, to)),

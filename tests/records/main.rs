@@ -2,6 +2,7 @@
 #![cfg(feature = "std")]
 
 mod diagram;
+mod ended_early;
 mod flock;
 mod journal;
 mod journal_trace;

@@ -136,7 +136,8 @@ fn panics_that_are_caught_and_pops_that_are_cut_short() {
         Kitchen.enter: after 4 send kitchen
         House.resume, 1x: push B; hear now
         start; after 5 send machine; push A
-        pop => A.exit; A -> Kitchen (pop); House.resume; House.suspend; House -> B (push); B.enter; B.now; done
+        pop => A.exit; A -> Kitchen (pop); House.resume; House.suspend; House -> B (push); B.enter; B.now
+            A -> Kitchen (pop), abandoned in House; not done
         pop => B.exit; B -> House (pop); House.resume; done
         ticks 10 => 3 s; House.house; House.update; 5 s; House.machine; House.update
         // The kitchen is entered again: its timer is that of this entry.

@@ -95,7 +95,12 @@ fn next_steps(
 fn pieces(trace: &str) -> Vec<String> {
     let pieces = trace.split(';').map(str::trim).filter(|piece| !piece.is_empty());
     let repeated = pieces.flat_map(|piece| match piece.split_once("x ").map(|(times, what)| (times.parse(), what)) {
-        Some((Ok(times), what)) => [what].repeat(times).join(", ").split(", ").map(str::to_owned).collect(),
+        Some((Ok(times), what)) => {
+            // The comma within the report of a change separates no steps.
+            let what = what.replace(", abandoned", "; abandoned");
+            let steps = [&*what].repeat(times).join(", ");
+            steps.split(", ").map(|step| step.replace("; ", ", ")).collect()
+        }
         _ => vec![piece.to_owned()],
     });
     repeated.collect()

@@ -13,11 +13,12 @@ use super::machines::{ChunkMachines, Phase};
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::Slots;
 use crate::batch::known::states::{KnownState, States};
+use crate::batch::rows::notes::as_observer;
 use crate::batch::rows::range::Rows;
 use crate::change::{Cause, Change, Guard, Outcome, Refusal};
 use crate::fsm::Fsm;
 use crate::machine::settings::Settings;
-use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_misuse};
+use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_misuse, tell_end};
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, log_change, logs_changes, now, tell};
 use crate::slice::FsmSlice;
@@ -353,9 +354,11 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
-    /// Calls `after_change` for the owners of a group whose `enter` has returned and that are still in the new state.
+    /// Calls `after_change` for the owners of a group whose `enter` has returned and that are still in the new state, and reports
+    /// the changes that have ended early.
     #[inline]
-    fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
+    fn tell_complete(&mut self, movers: Range<usize>, known: &KnownState<T>) {
+        let to = known.state();
         let from = self.from();
         let Self { callees: Callees { owners, rows, ledger, panic, .. }, moved_at, workspace, cx, .. } = self;
         let Workspace { grouping, dropped, .. } = &mut **workspace;
@@ -363,12 +366,18 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         loop {
             let panicked = up_to_panic(panic, &mut rest, |mover| {
                 let slot = mover.slot();
-                if ledger.is_cut_short(slot) || dropped.contains(slot) {
+                if dropped.contains(slot) {
                     return;
                 }
                 let Some(owner) = owners.get_mut(slot) else { return };
                 let time_in_state = rows.time_in_state(slot, **moved_at);
-                owner.after_change(&Change::taken(Some(from), Some(to), mover.cause(), time_in_state), cx);
+                let change = Change::taken(Some(from), Some(to), mover.cause(), time_in_state);
+                if let Some((end, depth)) = ledger.ended_early(slot) {
+                    let mut noting = ledger.notes.of(rows, slot);
+                    tell_end(as_observer(&mut noting), &change, (end, known.at(depth)), owner, cx);
+                    return;
+                }
+                owner.after_change(&change, cx);
             });
             let Some(mover) = panicked else { return };
             ledger.forget(mover.slot(), panic);
@@ -400,13 +409,13 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), at, times);
         let entering = Entering { known, kept, depth, at, times };
-        // This leaves out the movers whose `on_change` or `enter` has panicked, and the movers that an immediate change has taken
-        // to another state.
+        // This leaves out the movers whose `on_change` or `enter` has panicked, and the movers whose change has ended early.
         let mut entered = movers;
         let Ledger { individuals, .. } = &mut callees.ledger;
         let are_individuals = depth > kept && individuals.has_unfinished();
         if are_individuals || !dropped.is_empty() {
-            let is_elsewhere = |slot| individuals.get(slot).is_some_and(|individual| individual.made > 0);
+            let is_elsewhere =
+                |slot| individuals.get(slot).is_some_and(|individual| individual.ended_early().is_some());
             entered = select(movers, some, |mover| {
                 !(dropped.contains(mover.slot()) || are_individuals && is_elsewhere(mover.slot()))
             });
@@ -489,16 +498,17 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         }
     }
 
-    fn enter(&mut self) {
+    fn enter(&mut self) -> bool {
         for nth in 0..self.workspace.grouping.groups.len() {
             let (range, kept, known) = self.group(nth);
             for depth in kept..=known.ancestors.len() {
                 self.enter_one(known, (kept, depth), range.clone());
             }
-            self.tell_complete(range.clone(), known.state());
+            self.tell_complete(range.clone(), known);
             self.end_tick(known, kept, range);
         }
         self.workspace.dropped.clear();
+        true
     }
 }
 

@@ -14,6 +14,7 @@ use crate::batch::rows::columns::append_kept;
 use crate::batch::rows::individuals::{Individual, Individuals};
 use crate::batch::rows::notes::Notes;
 use crate::batch::rows::range::Rows;
+use crate::change::End;
 use crate::fsm::{Request, View};
 use crate::machine::seat::{DEEPEST, Seat};
 use crate::owner::Owner;
@@ -59,9 +60,9 @@ impl<T: Owner> Ledger<'_, T> {
         !self.individuals.has_unfinished() && self.asked.has_none_from(slot)
     }
 
-    /// Returns whether the owner at a slot has made an immediate change, which has ended its bulk change early.
-    pub(crate) fn is_cut_short(&self, slot: usize) -> bool {
-        self.individuals.get(slot).is_some_and(|individual| individual.made > 0)
+    /// Returns how the bulk change of the owner at a slot has ended early, if it has, and the depth of the state in whose `enter`.
+    pub(crate) fn ended_early(&self, slot: usize) -> Option<(End, usize)> {
+        self.individuals.get(slot)?.ended_early()
     }
 
     /// Returns the individual of the owner at a slot. If there is none yet, creates it from the owner's mover and waits.

@@ -12,6 +12,7 @@ use crate::batch::rows::notes::as_observer;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
+use crate::change::End;
 use crate::fsm::{Entries, Machines, Order, Request, View};
 use crate::machine::settings::Settings;
 use crate::machine::single::Single;
@@ -95,7 +96,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::Next(_)
             | Request::Due(_)
             | Request::Sleep(_)
-            | Request::Cancel => return None,
+            | Request::Cancel
+            | Request::Stay => return None,
         };
         self.rows.states().get(target).is_bulk.then(|| Mover::new(slot, kind, target))
     }
@@ -182,8 +184,11 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// Runs `act` on the machine of the owner at a slot, while a callback of this owner is running.
     fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
-        let (rows, settings) = (self.rows, self.settings);
-        self.individual(slot);
+        let (rows, settings, phase) = (self.rows, self.settings, self.phase);
+        let individual = self.individual(slot);
+        if let (Phase::Enter(entering), 0) = (phase, individual.made) {
+            individual.entering = entering.depth;
+        }
         let Ledger { individuals, notes, .. } = &mut *self.ledger;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
@@ -269,6 +274,20 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         if has_timers { self.run(slot, |single| single.cancel(0, is_canceled)) } else { 0 }
     }
 
+    fn stay(&mut self, nth: usize) -> bool {
+        let (Some(slot), Phase::Enter(entering)) = (self.slot(nth), self.phase) else { return false };
+        if matches!(self.ledger.ended_early(slot), Some((End::Abandoned, _))) {
+            return false;
+        }
+        if !entering.is_innermost() {
+            let individual = self.individual(slot);
+            individual.entering = entering.depth;
+            individual.has_stayed = true;
+            individual.is_touched = true;
+        }
+        true
+    }
+
     fn execute_now(
         &mut self,
         nth: usize,
@@ -323,6 +342,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             Phase::Enter(entering) => match self.ledger.entry(slot) {
                 // An immediate change has ended the bulk change early.
                 Entry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
+                Entry::Individual(individual) if individual.has_stayed => {
+                    individual.seat.view(&individual.seat.current)
+                }
                 Entry::Individual(individual) => individual.seat.view(entering.known.state()),
                 _ => entering.view(slot, from),
             },

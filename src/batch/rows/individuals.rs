@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::range::Rows;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::CHUNK;
+use crate::change::End;
 use crate::fsm::Request;
 use crate::machine::observer::Observer;
 use crate::machine::seat::Seat;
@@ -28,6 +29,10 @@ pub(crate) struct Individual<T: Owner> {
     pub(crate) made: u32,
     /// How many active states, counted from the outermost, its callbacks have not left by immediate changes.
     kept: usize,
+    /// The depth of the state in whose `enter` the owner last called a method that acts within the call or `stay`.
+    pub(crate) entering: usize,
+    /// Whether `stay` ends its change in bulk (rule 38).
+    pub(crate) has_stayed: bool,
     /// Whether its seat has been loaded.
     pub(crate) is_loaded: bool,
     /// Whether its seat may have changed since it was loaded.
@@ -41,6 +46,12 @@ impl<T: Owner> Individual<T> {
             self.is_loaded = true;
             rows.load(self.slot, &mut self.seat);
         }
+    }
+
+    /// Returns how its change in bulk has ended early, if it has, and the depth of the state in whose `enter`.
+    pub(crate) fn ended_early(&self) -> Option<(End, usize)> {
+        let end = if self.made > 0 { End::Abandoned } else { End::Stayed };
+        (self.made > 0 || self.has_stayed).then_some((end, self.entering))
     }
 
     /// Adds a request of a callback.
@@ -170,6 +181,8 @@ impl<T: Owner> Individuals<T> {
                 count: 0,
                 made: 0,
                 kept: usize::MAX,
+                entering: 0,
+                has_stayed: false,
                 is_loaded: false,
                 is_touched: false,
             });
@@ -184,6 +197,7 @@ impl<T: Owner> Individuals<T> {
         individual.count = 0;
         individual.made = 0;
         individual.kept = usize::MAX;
+        individual.has_stayed = false;
         individual.is_loaded = false;
         individual.is_touched = false;
         individual

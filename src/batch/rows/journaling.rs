@@ -35,13 +35,13 @@ impl Journaling {
     ) {
         let Notes { list, runs, .. } = notes;
         let mut start = 0;
-        for ChangeRun { end, at, from, refused_by } in runs.drain(..) {
+        for ChangeRun { end, at, from, shortfall } in runs.drain(..) {
             let changes = &list[start..end];
             start = end;
-            let refused_by = refused_by.map(|(guard, state)| {
+            let shortfall = shortfall.map(|(shortfall, state)| {
                 let symbol = self.symbol(&state, states, panic);
                 discarded.add(state);
-                (guard, symbol)
+                (shortfall, symbol)
             });
             let moment = self.journal.moment(at);
             match from {
@@ -49,14 +49,14 @@ impl Journaling {
                     let from = self.symbol_of(bucket, states, panic);
                     for group in changes.chunk_by(|one, other| one.to == other.to && one.cause == other.cause) {
                         let Some(&NotedChange { to, cause, .. }) = group.first() else { continue };
-                        let way = Way::new((from, self.symbol_of(to, states, panic)), cause, refused_by);
+                        let way = Way::new((from, self.symbol_of(to, states, panic)), cause, shortfall);
                         self.journal.record(way, moment, group.iter().map(NotedChange::change));
                     }
                 }
                 From::One { from, to } => {
                     let symbols = (self.symbol(&from, states, panic), self.symbol(&to, states, panic));
                     for change in changes {
-                        let way = Way::new(symbols, change.cause, refused_by);
+                        let way = Way::new(symbols, change.cause, shortfall);
                         self.journal.record(way, moment, [change.change()].into_iter());
                     }
                     discarded.extend([from, to]);

@@ -4,7 +4,7 @@
 use super::range::Rows;
 use crate::batch::known::key::Key;
 use crate::batch::known::states::NOWHERE;
-use crate::change::{Cause, Change, Guard, Outcome, Refusal};
+use crate::change::{Cause, Change, Outcome, Refusal, Shortfall};
 use crate::machine::observer::Observer;
 use crate::owner::Owner;
 use crate::state::{Mover, StateRef};
@@ -30,8 +30,8 @@ pub(crate) struct ChangeRun<T: Owner> {
     pub(crate) end: usize,
     pub(crate) at: f64,
     pub(crate) from: From<T>,
-    /// The guard that has refused these changes, if a guard has.
-    pub(crate) refused_by: Option<(Guard, StateRef<T>)>,
+    /// Why these changes were not completed in their target, if they were not.
+    pub(crate) shortfall: Option<(Shortfall, StateRef<T>)>,
 }
 
 /// The state from which the changes of a run lead. The run of a single change also has its target.
@@ -80,7 +80,8 @@ impl<T: Owner> Notes<T> {
 
     fn end_run(&mut self, rows: &Rows<'_, T>, refusal: Option<Refusal<'_, T>>, at: f64) {
         let from = From::Bucket(rows.bucket);
-        self.runs.push(ChangeRun { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
+        let shortfall = refusal.and_then(|refusal| shortfall(&Outcome::Refused(refusal)));
+        self.runs.push(ChangeRun { end: self.list.len(), at, from, shortfall });
     }
 
     /// Returns the observer of the owner at a slot, if there is a journal.
@@ -108,9 +109,8 @@ impl NotedChange {
     }
 }
 
-fn guard<T: Owner>(refusal: Refusal<'_, T>) -> (Guard, StateRef<T>) {
-    let (guard, state) = refusal.guard();
-    (guard, state.clone())
+fn shortfall<T: Owner>(outcome: &Outcome<'_, T>) -> Option<(Shortfall, StateRef<T>)> {
+    outcome.shortfall().map(|(shortfall, state)| (shortfall, state.clone()))
 }
 
 /// Notes the changes of one owner that is handled individually, on a seat.
@@ -126,12 +126,8 @@ impl<T: Owner> Observer<T> for Noting<'_, T> {
         let time_in_state = change.time_in_state as f32;
         list.push(NotedChange { key: self.key, to: NOWHERE, time_in_state, cause: change.cause });
         let state = |state: Option<&StateRef<T>>| state.cloned().unwrap_or(StateRef::NONE);
-        let refused_by = match &change.outcome {
-            Outcome::Taken => None,
-            Outcome::Refused(refusal) => Some(guard(*refusal)),
-        };
         let from = From::One { from: state(change.from), to: state(change.to) };
-        runs.push(ChangeRun { end: list.len(), at, from, refused_by });
+        runs.push(ChangeRun { end: list.len(), at, from, shortfall: shortfall(&change.outcome) });
     }
 }
 

@@ -46,7 +46,8 @@ impl<T: Owner> Single<'_, T> {
         self.seat.note_change(0);
         self.seat.replace(0, path[0].clone(), now::<T>(cx));
         self.show(cx);
-        self.enter_all(path, Cause::Change, &mut None, owner, cx);
+        // A start is no change, so it is not reported how far it has come (rule 1).
+        let _ = self.enter_all(path, Cause::Change, &mut None, owner, cx);
     }
 
     /// Enters the current state as a start does, unless it has been entered (rule 27). Returns `false` if this is refused.

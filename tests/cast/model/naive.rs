@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 
 use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
-use super::rules::program::{Guard, StateRow, Verb, Wait};
+use super::rules::program::{End, Guard, StateRow, Verb, Wait};
 use super::rules::{self, Change, Machine, Outcome, Panicked, Request, Rules, Then};
 
 /// The special cases that a run has reached.
@@ -498,6 +498,10 @@ impl Rules for Naive {
     }
 
     fn told(&mut self, _: &Change, _: Option<(Guard, Id)>) -> Outcome<()> {
+        Ok(())
+    }
+
+    fn ended(&mut self, _: &Change, _: End, _: u8) -> Outcome<()> {
         Ok(())
     }
 

@@ -64,6 +64,12 @@ corners! {
     NextDropped,
     NextCanceled,
     NextStoodStill,
+    /// Rule 38: a change or a start ended in a state on the way down; or `stay` made no difference.
+    Stayed,
+    StayedInStart,
+    StayedInResume,
+    StayedInTheTarget,
+    StayRefused,
     /// Rule 14: a state was not offered a message that it would have been.
     LeftBeforeItsTurn,
     /// Rule 15.

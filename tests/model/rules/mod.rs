@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::DerefMut;
 
 use self::corner::Corner;
-use self::program::{Callback, Guard, Id, LIMIT, StateRow, Verb};
+use self::program::{Callback, End, Guard, Id, LIMIT, StateRow, Verb};
 
 /// A callback has panicked.
 pub(crate) struct Panicked;
@@ -53,6 +53,8 @@ pub(crate) struct Machine<W> {
     pub(crate) is_lent_in_exit: bool,
     /// How many `enter` and `resume` callbacks are running, nested in each other.
     pub(crate) entering: u32,
+    /// Rule 38: whether a state is being entered, and whether its callback has stayed. `None` within a call of the callback.
+    pub(crate) descent: Option<Descent>,
     /// Rule 14: the states left since the message was offered.
     pub(crate) left: BTreeSet<Id>,
     /// How many messages are being offered, nested in each other.
@@ -66,6 +68,12 @@ impl<W: Default> Machine<W> {
     pub(crate) fn new(current: Option<Id>, global: Option<Id>) -> Self {
         Self { current, global, ..Self::default() }
     }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Descent {
+    Open,
+    Stayed,
 }
 
 /// A suspended path, and how long each of its states had been active.
@@ -145,6 +153,9 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     /// Reports a change to the owner, or the guard that has refused it.
     fn told(&mut self, change: &Change, refused_by: Option<(Guard, Id)>) -> Outcome<()>;
 
+    /// Reports to the owner that a change has ended early in a state.
+    fn ended(&mut self, change: &Change, end: End, state: Id) -> Outcome<()>;
+
     fn completed(&mut self, change: &Change) -> Outcome<()>;
 
     /// Rule 35: reports the end of a tick to the owner.
@@ -158,6 +169,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.entering = 0;
         self.offering = 0;
         self.asking = None;
+        self.descent = None;
         self.wanted = None;
         self.is_due_to_sleep = false;
     }
@@ -363,6 +375,11 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
                 self.corners.insert(Corner::NextAskedAgain);
             }
             return Ok(true);
+        }
+        // Rule 38: no state was being entered.
+        if let Request::Verb(Verb::Stay) = request {
+            self.corners.insert(Corner::StayRefused);
+            return Ok(false);
         }
         // Rule 13.
         if self.carried_out == LIMIT {
@@ -582,10 +599,16 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.be_in(*outermost);
         }
         self.told(change, None)?;
-        if self.enter_all(entries, callback, change.to)? {
+        let Some((end, state)) = self.enter_all(entries, callback, change.to)? else {
             self.completed(change)?;
+            return Ok(true);
+        };
+        // Rule 38.
+        self.ended(change, end, state)?;
+        if end == End::Stayed {
+            self.completed(&Change { to: Some(state), ..*change })?;
         }
-        Ok(true)
+        Ok(end == End::Stayed)
     }
 
     fn be_in(&mut self, Entry { state, at, stay, next }: Entry) {
@@ -597,26 +620,39 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.stays.extend(stay.map(|stay| (state, stay)));
     }
 
-    /// Rule 5: each state is current while it is entered; a change made meanwhile abandons the rest. Returns whether all were
-    /// entered.
-    fn enter_all(&mut self, entries: &[Entry], callback: Callback, target: Option<Id>) -> Outcome<bool> {
+    /// Rule 5: each state is current while it is entered; a change made meanwhile abandons the rest. Rule 38: `stay` ends it.
+    /// Returns in which state it has ended if not all were entered.
+    fn enter_all(&mut self, entries: &[Entry], callback: Callback, target: Option<Id>) -> Outcome<Option<(End, Id)>> {
         let changes = self.changes;
         for (i, entry) in entries.iter().enumerate() {
             self.be_in(*entry);
             self.entering += 1;
+            self.descent = Some(Descent::Open);
             self.call(entry.state, false, callback, None, target)?;
+            let descent = self.descent.take();
             self.entering -= 1;
+            let is_last = i + 1 == entries.len();
             if self.changes != changes {
-                let is_last = i + 1 == entries.len();
                 self.corners.insert(match callback {
                     _ if is_last => Corner::NeverComplete,
                     Callback::Resume => Corner::AbandonedResume,
                     _ => Corner::Abandoned,
                 });
-                return Ok(false);
+                return Ok(Some((End::Abandoned, entry.state)));
+            }
+            if descent == Some(Descent::Stayed) {
+                self.corners.insert(match callback {
+                    _ if is_last => Corner::StayedInTheTarget,
+                    Callback::Resume => Corner::StayedInResume,
+                    _ if target.is_none() => Corner::StayedInStart,
+                    _ => Corner::Stayed,
+                });
+                if !is_last {
+                    return Ok(Some((End::Stayed, entry.state)));
+                }
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// Runs a callback, during a change to `target` if there is one. Returns whether it handles the message, if there is one.
@@ -667,6 +703,15 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             }
         }
         self.ask(Request::Verb(Verb::Change(to)));
+    }
+
+    /// Rule 38.
+    fn stay_here(&mut self) {
+        if self.descent.is_some() && !self.leaving {
+            self.descent = Some(Descent::Stayed);
+        } else {
+            self.ask(Request::Verb(Verb::Stay));
+        }
     }
 
     /// Rule 37.
@@ -750,6 +795,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if !self.requests.is_empty() {
             self.corners.insert(if is_ahead { Corner::Ahead } else { Corner::NowAfterRequests });
         }
+        let (descent, changes) = (self.descent.take(), self.changes);
         if !is_ahead {
             self.carry_out_all()?;
         }
@@ -760,6 +806,8 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         }
         let done = self.carry_out(request)?;
         self.carry_out_all()?;
+        // Rule 38: a change made meanwhile has abandoned the change under way.
+        self.descent = descent.filter(|_| self.changes == changes);
         Ok(done)
     }
 

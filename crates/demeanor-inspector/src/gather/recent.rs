@@ -100,6 +100,10 @@ impl<K: Copy + Eq + Hash> Recently<K> {
     }
 
     fn note(&mut self, entry: &Entry<'_, K>, newest: u64) {
+        if entry.ended.is_some() {
+            // The change itself has been counted.
+            return;
+        }
         let (from, to) = (self.name(entry.from), self.name(entry.to));
         let refused = entry.refused.map(|refused| (to, refused.guard, self.name(Some(refused.state))));
         let counts = self.owners.entry(entry.owner).or_default();

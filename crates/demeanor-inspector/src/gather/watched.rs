@@ -93,7 +93,8 @@ impl<K: Copy + Eq> Watched<K> {
 
 /// Returns the last entries of an owner, the oldest first.
 fn entries<K: Copy + Eq>(journal: &Journal<K>, owner: K) -> Vec<EntryPicture> {
-    let own = journal.entries().rev().take(ENTRIES).filter(|entry| entry.owner == owner).take(MOST);
+    let own =
+        journal.entries().rev().take(ENTRIES).filter(|entry| entry.owner == owner && entry.ended.is_none()).take(MOST);
     let mut own: Vec<_> = own
         .map(|entry| EntryPicture {
             seconds: entry.time,
