@@ -595,7 +595,7 @@ mod gather {
             unit.log.push(format!("unloads {}", unit.load));
             unit.delivered += mem::take(&mut unit.load);
             fsm.replace_state(&Approaching);
-            // The next order replaces the change to `Approaching`.
+            // The handler of the next order replaces the change to `Approaching`, unless it rejects the order.
             if mine.is_empty {
                 unit.finish_order(fsm, world);
             }
@@ -710,10 +710,20 @@ fn tell(ticks: u32, out: &mut dyn Write) -> io::Result<()> {
     for tick in 0..=ticks {
         world.now = f64::from(tick);
         if tick == 2 {
-            for order in [Order::Gather(0), Order::Attack(1), Order::Brave(true), Order::Walk(4)] {
-                writeln!(out, "{tick:>3}  --  the player orders {order:?}")?;
-                unit.send(&Message::Command(Command::Push(order)), &mut world);
+            for order in [Order::Gather(0), Order::Attack(1), Order::Brave(true), Order::Walk(6)] {
+                let command = Command::Push(order);
+                writeln!(out, "{tick:>3}  --  the player says {command:?}")?;
+                unit.send(&Message::Command(command), &mut world);
             }
+        }
+        let command = match tick {
+            46 => Some(Command::PushFront(Order::Walk(1))),
+            52 => Some(Command::Replace(Order::Walk(2))),
+            _ => None,
+        };
+        if let Some(command) = command {
+            writeln!(out, "{tick:>3}  --  the player says {command:?}")?;
+            unit.send(&Message::Command(command), &mut world);
         }
         if matches!(tick, 8 | 11 | 12 | 13) && world.enemies[0].health > 0 {
             writeln!(out, "{tick:>3}  --  enemy 0 hits the unit")?;
