@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! Unit
-//! ├─ Always                (global)    commands, orders and attacks that no state handles
 //! ├─ Idle
 //! │  ├─ Pausing            (initial)   in the next tick: Resting
 //! │  └─ Resting                        heals
@@ -30,15 +29,26 @@
 //! | `return true` in an innermost `enter` that goes elsewhere | `return` behind `fsm.replace_state` or `unit.finish_order` |
 //! | `StartTimer` in `enter`, `StopTimer` in `leave` | `fsm.send_after` in `enter` |
 //! | a state for the next turn | `fsm.change_state_next(&Resting)` |
-//! | a handler of an outer state | a function that each innermost state calls: [`in_any_state`] |
+//! | a handler of an outer state | a function that each innermost state calls: `in_any_state` |
 //!
 //! The last line matters. When the first `on_message` has returned, the requests that were made before `send_ahead` are carried out,
-//! even if it returned `false`. So an order is handled by the current state itself, which can then replace these requests. The
-//! global state does not handle orders.
+//! even if it returned `false`. So the current state itself handles each order: then it can still replace these requests. A handler
+//! in a parent or in a global state would come too late.
 //!
 //! ```text
 //! cargo run --example orders
-//! RUST_LOG=off cargo run --example orders -- --ticks 30
+//! cargo run --example orders -- --ticks 30
+//! ```
+//!
+//! Each line of the output has the tick, the unit's place, and what happens. The player's commands and the enemy's hits have `--`
+//! instead of the place:
+//!
+//! ```text
+//!  13  --  enemy 0 hits the unit
+//!  13   3  begins Flee
+//!  13   3  leaves combat.attacking
+//!  13   3  leaves combat
+//!  13   3  enters fleeing
 //! ```
 //!
 //! A test compares this unit, line by line, with a small engine of that kind.
