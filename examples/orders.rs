@@ -306,7 +306,7 @@ fn attacked(unit: &mut Unit, by: usize, fsm: &mut Handle<'_>, world: &mut World,
 }
 
 mod idle {
-    use super::*;
+    use super::{FULL_HEALTH, Handle, Message, REST, State, StateRef, Unit, World, attacked, in_any_state};
 
     pub(super) struct Idle;
     /// The unit may get another order in this tick. So the game does not yet show it as idle.
@@ -403,7 +403,7 @@ impl State<Unit> for Walking {
 }
 
 mod combat {
-    use super::*;
+    use super::{Handle, Message, Order, RANGE, State, StateRef, Unit, WORK, World, in_any_state};
 
     pub(super) struct Combat;
     pub(super) struct Approaching;
@@ -507,7 +507,7 @@ mod combat {
 }
 
 mod gather {
-    use super::*;
+    use super::{CAMP, FULL_LOAD, Handle, Message, State, StateRef, Unit, WORK, World, attacked, in_any_state, mem};
 
     pub(super) struct Gather;
     pub(super) struct Approaching;

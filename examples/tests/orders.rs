@@ -507,7 +507,9 @@ impl Engine for Vec<Soldier> {
     }
 
     fn tick(&mut self, world: &mut World) {
-        self.iter_mut().for_each(|soldier| soldier.tick(world));
+        for soldier in self {
+            soldier.tick(world);
+        }
     }
 
     fn report(&mut self) -> Vec<Vec<String>> {
@@ -521,7 +523,9 @@ impl Engine for Vec<demeanor::Agent<Unit>> {
     }
 
     fn tick(&mut self, world: &mut World) {
-        self.iter_mut().for_each(|agent| agent.update(world));
+        for agent in self {
+            agent.update(world);
+        }
     }
 
     fn report(&mut self) -> Vec<Vec<String>> {
