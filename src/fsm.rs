@@ -862,10 +862,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Sends a message to the owner itself within the call, as [`send_now`](Self::send_now) does, but ahead of the requests
-    /// made earlier. So the state that has made these requests still gets the message. When the first `on_message` has
-    /// returned, the earlier requests are carried out, and after them the requests of this `on_message`, all before the
-    /// call returns ([rule 24](crate::docs::semantics#rule-24)). An `on_message` can withdraw the earlier requests, with
-    /// [`replace_state`](Self::replace_state) for example.
+    /// made earlier. So the state that has made these requests, and its ancestors, still get the message. When a state has
+    /// handled it or all have declined it, the earlier requests are carried out, and after them the requests of each
+    /// `on_message`, all before the call returns ([rule 24](crate::docs::semantics#rule-24)). An `on_message` can withdraw the
+    /// earlier requests, with [`replace_state`](Self::replace_state) for example.
     ///
     /// # Examples
     ///

@@ -112,7 +112,7 @@ impl<T: Owner> Single<'_, T> {
         if order == Order::Behind {
             self.settle(owner, cx);
         }
-        let is_handled = self.offer_to_oneself(message, owner, cx);
+        let is_handled = self.offer_to_oneself(order, message, owner, cx);
         self.settle(owner, cx);
         is_handled
     }

@@ -55,10 +55,11 @@ fn cycles_of_changes() {
 
         # calls_within_callbacks_are_nested_at_most_three_hundred_and_twenty_deep (rule 13)
         in A
-        A.update: now B is done
+        A.update: now B is refused
         A.enter: now B
         B.enter: now A
         update => A.update; 160x A.exit, A -> B (change), B.enter, B.exit, B -> A (change), A.enter
+            A -> B (change), abandoned in B; 159x B -> A (change), abandoned in A, A -> B (change), abandoned in B
         view => A, was B
         warnings =>
             ERROR demeanor: Elsa: change to B dropped in state A: one callback has led to 320 changes and messages to itself, 320 calls deep, most recently: change to B, change to A
@@ -87,16 +88,18 @@ fn cycles_of_changes() {
         Hall.enter, 99x: now Kitchen
         send hit => A.hit; A.exit; A -> Kitchen (change); House.enter; Kitchen.enter
             99x Kitchen.order, House.order, Kitchen.exit, Kitchen -> Hall (change), Hall.enter, Hall.exit, Hall -> Kitchen (change), Kitchen.enter
-            handled
+            98x Kitchen -> Hall (change), abandoned in Hall, Hall -> Kitchen (change), abandoned in Kitchen
+            Kitchen -> Hall (change), abandoned in Hall; A -> Kitchen (change), abandoned in Kitchen; handled
         warnings =>
         in A; handling A; handling B; handling C
         A.hit, 1x: now B
         B.enter, 100x: hear hit is done
-        B.hit: now C is done
-        C.enter: now B is done
+        B.hit: now C is refused
+        C.enter: now B
         send hit => A.hit; A.exit; A -> B (change); B.enter
             100x B.hit, B.exit, B -> C (change), C.enter, C.exit, C -> B (change), B.enter
-            handled
+            99x B -> C (change), abandoned in C, C -> B (change), abandoned in B
+            B -> C (change), abandoned in C; A -> B (change), abandoned in B; handled
         warnings =>
 
         # a_thousand_orders_that_wait_in_line_come_to_their_end (rules 13 and 24)

@@ -54,6 +54,21 @@ fn replacing() {
         update => House.update; Kitchen.update; Stove.update; Stove.exit; Kitchen.exit; House.exit; Stove -> A (change)
             A.enter; A.exit; A -> House (change); House.enter
 
+        # a_parent_handles_what_goes_ahead_of_the_requests_that_wait (rules 24 and 37)
+        in Stove; handling House
+        Stove.update: change A; hear-ahead hit is done; note rest of Stove.update
+        Stove.hit: note declines
+        House.hit: replace B
+        update => House.update; Kitchen.update; Stove.update; Stove.hit; declines; Kitchen.hit; House.hit
+            Stove.exit; Kitchen.exit; House.exit; Stove -> B (change); B.enter; rest of Stove.update
+
+        # what_goes_ahead_and_is_declined_lets_the_requests_be_carried_out_afterwards (rule 24)
+        in Stove
+        Stove.update: change A; hear-ahead hit is refused
+        Kitchen.hit: change C
+        update => House.update; Kitchen.update; Stove.update; Stove.hit; Kitchen.hit; House.hit
+            Stove.exit; Kitchen.exit; House.exit; Stove -> A (change); A.enter; A.exit; A -> C (change); C.enter
+
         # a_replacement_in_enter_replaces_what_was_asked_for_before (rules 12 and 37)
         in A
         A.update: change B; change C; send hit

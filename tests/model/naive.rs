@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::corner::Corner;
 use crate::program::{Callback, End, Event, Guard, Id, Program, Read, Seen, StateRow, Step, Verb, Wake};
-use crate::rules::{Change, Descent, Machine, Outcome, Panicked, Request, Rules, Then};
+use crate::rules::{Change, Descent, Machine, Offering, Outcome, Panicked, Request, Rules, Then};
 
 #[derive(Default)]
 struct Model {
@@ -138,7 +138,7 @@ impl Model {
             Step::Update => self.update()?,
             Step::Send => {
                 // Rule 13: each callback has a count of its own.
-                return self.offer((), true).map(Some);
+                return self.offer((), Offering::FromOutside).map(Some);
             }
             Step::Outside(verb) if verb.is_of_a_handle() => {}
             // These steps make no difference.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::path::descent;
 use super::{BEING_LEFT, OneChange, Plan, Steps as _};
 use crate::change::{Cause, Change};
-use crate::fsm::{NEVER, Request, time_since};
+use crate::fsm::{NEVER, Order, Request, time_since};
 use crate::machine::seat::Path;
 use crate::machine::single::Single;
 use crate::machine::step::Step;
@@ -94,9 +94,20 @@ impl<T: Owner> Single<'_, T> {
         self.offer(message, owner, cx, Self::settle_callback)
     }
 
-    /// Offers a message that the owner sends to itself (rule 24). The message counts toward the limit on changes.
-    pub(super) fn offer_to_oneself(&mut self, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.count_message(owner) && self.offer(message, owner, cx, Self::settle)
+    /// Offers a message that the owner sends to itself within the call (rule 24). The message counts toward the limit on changes.
+    pub(super) fn offer_to_oneself(
+        &mut self,
+        order: Order,
+        message: &T::Message,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let settle = match order {
+            Order::Behind => Self::settle,
+            // The requests that wait must not be carried out before the message is handled.
+            Order::Ahead => |_: &mut Self, _: &mut T, _: &mut T::Context<'_>| {},
+        };
+        self.count_message(owner) && self.offer(message, owner, cx, settle)
     }
 
     /// Counts a message to oneself. Returns `false` if the limit has been reached.
@@ -113,7 +124,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Offers a message to the active states, innermost first, then to the global state, until one of them handles it. After
-    /// each callback, `settle` carries out its requests. States that they leave are not offered the message.
+    /// each callback, `settle` may carry out its requests. States that they leave are not offered the message.
     fn offer(
         &mut self,
         message: &T::Message,

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
 use super::rules::program::{End, Guard, StateRow, Verb, Wait};
-use super::rules::{self, Change, Machine, Outcome, Panicked, Request, Rules, Then};
+use super::rules::{self, Change, Machine, Offering, Outcome, Panicked, Request, Rules, Then};
 
 /// The special cases that a run has reached.
 pub(crate) const CORNERS: [&str; 19] = [
@@ -307,7 +307,7 @@ impl Naive {
             self.after_turn.push_back(telegram);
             return Ok("PutOff");
         }
-        let is_handled = self.act(index, |naive| naive.offer(telegram.word, true))?;
+        let is_handled = self.act(index, |naive| naive.offer(telegram.word, Offering::FromOutside))?;
         Ok(if is_handled == Some(true) { "Handled" } else { "Declined" })
     }
 
@@ -348,7 +348,7 @@ impl Naive {
 
     fn deliver_put_off(&mut self, index: usize) -> Outcome<()> {
         while let Some(telegram) = self.next_put_off(index) {
-            self.turn(index, |naive| naive.offer(telegram.word, true))?;
+            self.turn(index, |naive| naive.offer(telegram.word, Offering::FromOutside))?;
         }
         Ok(())
     }
@@ -361,7 +361,7 @@ impl Naive {
     fn deliver_after_turn(&mut self) -> Outcome<()> {
         while let Some(telegram) = self.after_turn.pop_front() {
             if let Some(&index) = self.by_key.get(&telegram.receiver) {
-                self.turn(index, |naive| naive.offer(telegram.word, true))?;
+                self.turn(index, |naive| naive.offer(telegram.word, Offering::FromOutside))?;
                 self.deliver_put_off(index)?;
             } else {
                 self.reached("posted to a member that is gone");

@@ -47,8 +47,9 @@ corners! {
     Cycle,
     CycleOfNow,
     CycleOfMessages,
-    /// Rules 11 and 24: something was done ahead of requests that waited.
+    /// Rules 11 and 24: something was done ahead of requests that waited; or a state declined a message that went ahead of them.
     Ahead,
+    DeclinedAhead,
     /// Rule 37: a change took the place of those that waited, also where messages to oneself stayed; all that waited was cleared.
     Replaced,
     ReplacedBesideAMessage,

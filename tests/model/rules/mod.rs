@@ -118,6 +118,17 @@ pub(crate) enum Request<W> {
     Due(Timer<W>),
 }
 
+/// How a message is offered: when the requests of its handlers are carried out.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Offering {
+    /// After each handler, which is an outermost callback.
+    FromOutside,
+    /// After each handler, with the whole queue.
+    InQueue,
+    /// After the last handler.
+    Ahead,
+}
+
 /// How a state is entered or resumed: since when it counts as active and, if it had timers, in which stay.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
@@ -291,7 +302,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     }
 
     /// Rule 14. For a message from outside, each handler is an outermost callback.
-    fn offer(&mut self, word: Self::Word, is_from_outside: bool) -> Outcome<bool> {
+    fn offer(&mut self, word: Self::Word, offering: Offering) -> Outcome<bool> {
         let path = self.path(self.current);
         let left_before = std::mem::take(&mut self.left);
         for state in path.into_iter().rev() {
@@ -299,20 +310,20 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
                 if Some(state) != self.current {
                     self.corners.insert(Corner::LeftBeforeItsTurn);
                 }
-            } else if self.hear(word, state, false, is_from_outside)? {
+            } else if self.hear(word, state, false, offering)? {
                 self.left.extend(left_before);
                 return Ok(true);
             }
         }
         self.left.extend(left_before);
         match self.global {
-            Some(global) => self.hear(word, global, true, is_from_outside),
+            Some(global) => self.hear(word, global, true, offering),
             None => Ok(false),
         }
     }
 
-    fn hear(&mut self, word: Self::Word, state: Id, is_global: bool, is_from_outside: bool) -> Outcome<bool> {
-        if is_from_outside {
+    fn hear(&mut self, word: Self::Word, state: Id, is_global: bool, offering: Offering) -> Outcome<bool> {
+        if offering == Offering::FromOutside {
             self.begin();
         }
         if self.entering > 0 {
@@ -327,10 +338,14 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if handled {
             self.wake(Corner::WokeByAMessage);
         }
-        if is_from_outside {
-            self.settle()?;
-        } else {
-            self.carry_out_all()?;
+        match offering {
+            Offering::FromOutside => self.settle()?,
+            Offering::InQueue => self.carry_out_all()?,
+            Offering::Ahead => {
+                if !handled && !self.requests.is_empty() {
+                    self.corners.insert(Corner::DeclinedAhead);
+                }
+            }
         }
         self.offering -= 1;
         Ok(handled)
@@ -396,7 +411,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             // Rule 24.
             Request::Tell(word) => {
                 self.carried_out += 1;
-                return self.offer(word, false);
+                return self.offer(word, Offering::InQueue);
             }
             // Rule 30.
             _ if self.is_lent_in_exit => return Ok(false),
@@ -804,7 +819,14 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         } else if is_message {
             self.corners.insert(Corner::SentNow);
         }
-        let done = self.carry_out(request)?;
+        let done = match request {
+            // Rule 24.
+            Request::Tell(word) if is_ahead && self.carried_out < LIMIT => {
+                self.carried_out += 1;
+                self.offer(word, Offering::Ahead)?
+            }
+            request => self.carry_out(request)?,
+        };
         self.carry_out_all()?;
         // Rule 38: a change made meanwhile has abandoned the change under way.
         self.descent = descent.filter(|_| self.changes == changes);
