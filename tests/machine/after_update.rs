@@ -153,7 +153,9 @@ fn after_update_is_called_for_a_state_from_a_file_that_has_nothing_to_do() -> Re
     let keys: Vec<_> =
         (0..3).map(|_| batch.insert_machine(door.clone(), machine.clone()).expect("the same global")).collect();
     machine.start(&mut door, &mut 0.0);
-    keys.iter().for_each(|key| _ = batch.start(*key, &mut 0.0));
+    for &key in &keys {
+        batch.start(key, &mut 0.0);
+    }
     for mut seconds in [1.0, 2.0, 3.0, 4.0, 5.0] {
         machine.update(&mut door, &mut seconds);
         batch.update(&mut seconds);
@@ -161,6 +163,8 @@ fn after_update_is_called_for_a_state_from_a_file_that_has_nothing_to_do() -> Re
     let expected =
         ["open at 1 for 1", "open at 2 for 2", "closed at 3 for 0", "closed at 4 for 1", "closed at 5 for 2"];
     assert_eq!(door.0, expected);
-    keys.iter().for_each(|key| assert_eq!(batch[*key].0, expected));
+    for key in keys {
+        assert_eq!(batch[key].0, expected);
+    }
     Ok(())
 }

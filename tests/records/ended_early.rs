@@ -57,7 +57,9 @@ fn play() -> (Guard, Vec<Step<Guard>>) {
 
 fn journal_of(steps: &[Step<Guard>]) -> Journal<u32> {
     let mut journal = Journal::new(100);
-    steps.iter().for_each(|step| journal.note_step(7, step));
+    for step in steps {
+        journal.note_step(7, step);
+    }
     journal
 }
 
