@@ -130,17 +130,39 @@ impl<'a, T: Owner> Outcome<'a, T> {
                 let (guard, state) = refusal.guard();
                 Some((Shortfall::Refused(guard), state))
             }
-            Self::Abandoned(state) => Some((Shortfall::Ended(End::Abandoned), state)),
-            Self::Stayed(state) => Some((Shortfall::Ended(End::Stayed), state)),
+            Self::Abandoned(state) => Some((Shortfall::Abandoned, state)),
+            Self::Stayed(state) => Some((Shortfall::Stayed, state)),
         }
     }
 }
 
-/// Why a change was not completed in its target.
+/// Why a change was not completed in its target. The type takes one byte, also in an `Option`, because a journal stores it in each
+/// entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Shortfall {
     Refused(Guard),
-    Ended(End),
+    Abandoned,
+    Stayed,
+}
+
+impl From<End> for Shortfall {
+    fn from(end: End) -> Self {
+        match end {
+            End::Abandoned => Self::Abandoned,
+            End::Stayed => Self::Stayed,
+        }
+    }
+}
+
+impl Shortfall {
+    /// Returns the guard that has refused the change; or as an error, how the change has ended early.
+    pub(crate) fn guard(self) -> Result<Guard, End> {
+        match self {
+            Self::Refused(guard) => Ok(guard),
+            Self::Abandoned => Err(End::Abandoned),
+            Self::Stayed => Err(End::Stayed),
+        }
+    }
 }
 
 /// How a [`Change`] ended early, after it had been made ([rule 38](crate::docs::semantics#rule-38)).

@@ -62,12 +62,10 @@ impl From<Flow> for Data {
         for (NamedWay { from, to, cause, shortfall }, count) in flow.counts {
             match shortfall {
                 None => changes.push(ChangeData { from, to, cause, count }),
-                Some((Shortfall::Refused(guard), state)) => {
-                    refusals.push(RefusalData { from, to, cause, guard, state, count });
-                }
-                Some((Shortfall::Ended(end), state)) => {
-                    ended.push(EndData { from, to, cause, end, state, count });
-                }
+                Some((shortfall, state)) => match shortfall.guard() {
+                    Ok(guard) => refusals.push(RefusalData { from, to, cause, guard, state, count }),
+                    Err(end) => ended.push(EndData { from, to, cause, end, state, count }),
+                },
             }
         }
         let stays = flow.stays.into_iter().map(|(state, Stays { counts, seconds })| StaysData {
@@ -94,7 +92,7 @@ impl TryFrom<Data> for Flow {
             flow.add(NamedWay { from, to, cause, shortfall: Some((Shortfall::Refused(guard), state)) }, count);
         }
         for EndData { from, to, cause, end, state, count } in data.ended {
-            flow.add(NamedWay { from, to, cause, shortfall: Some((Shortfall::Ended(end), state)) }, count);
+            flow.add(NamedWay { from, to, cause, shortfall: Some((end.into(), state)) }, count);
         }
         for StaysData { state, seconds, lengths } in data.stays {
             let found = lengths.len();

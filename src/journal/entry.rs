@@ -57,10 +57,10 @@ impl<K> Recorded<K> {
     {
         let Way { from, to, state, cause, shortfall } = self.way;
         let state = name(state).unwrap_or_default();
-        let (refused, ended) = match shortfall {
+        let (refused, ended) = match shortfall.map(Shortfall::guard) {
             None => (None, None),
-            Some(Shortfall::Refused(guard)) => (Some(Refused { guard, state }), None),
-            Some(Shortfall::Ended(end)) => (None, Some(Ended { end, state })),
+            Some(Ok(guard)) => (Some(Refused { guard, state }), None),
+            Some(Err(end)) => (None, Some(Ended { end, state })),
         };
         Entry {
             owner: self.owner.clone(),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::entry::{Ended, Named, Refused, Ways};
 use super::stays::Stays;
-use crate::change::{Cause, Change, End, Shortfall};
+use crate::change::{Cause, Change, Shortfall};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -185,7 +185,7 @@ impl Flow {
         for (NamedWay { from, to, cause, shortfall }, count) in &self.counts {
             let stayed_in = match shortfall {
                 None => to.as_deref(),
-                Some((Shortfall::Ended(End::Stayed), state)) => Some(&**state),
+                Some((Shortfall::Stayed, state)) => Some(&**state),
                 Some(_) => continue,
             };
             let made = made.entry((from.as_deref(), stayed_in, *cause)).or_default();
@@ -202,8 +202,8 @@ impl Flow {
     /// Iterates over the changes that ended early, sorted by the states' names.
     pub fn ended(&self) -> impl Iterator<Item = FlowEnd<'_>> {
         self.counts.iter().filter_map(|(NamedWay { from, to, cause, shortfall }, count)| {
-            let Some((Shortfall::Ended(end), state)) = shortfall else { return None };
-            let ended = Ended { end: *end, state };
+            let (shortfall, state) = shortfall.as_ref()?;
+            let ended = Ended { end: shortfall.guard().err()?, state };
             Some(FlowEnd { from: from.as_deref(), to: to.as_deref(), cause: *cause, ended, count: *count })
         })
     }

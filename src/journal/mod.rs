@@ -178,7 +178,7 @@ impl<K: Clone> Journal<K> {
                 self.write(owner, (from.as_ref(), to.as_ref()), *cause, by, (*time, *time_in_state));
             }
             Step::Ended { from, to, cause, end, state, time, time_in_state } => {
-                let ended = Some((Shortfall::Ended(*end), state));
+                let ended = Some(((*end).into(), state));
                 self.write(owner, (from.as_ref(), to.as_ref()), *cause, ended, (*time, *time_in_state));
             }
         }

@@ -479,8 +479,16 @@ impl<T: Owner> Seat<T> {
         (made, kept)
     }
 
-    /// Frees the box of the rare data if nothing is stored in it. After that, the machine is as fast as one that never had any.
+    /// Frees the box of the rare data when nothing has been stored in it for many ticks. After that, the machine is as fast as one
+    /// that never had any. A machine that sets timers again and again keeps its box, so that it does not allocate.
     #[inline]
+    pub(crate) fn rest(&mut self) {
+        if self.rare.as_mut().is_some_and(|rare| rare.is_plain() && rare.waiting.clock.rests()) {
+            self.rare = None;
+        }
+    }
+
+    /// Frees the box of the rare data if nothing is stored in it.
     pub(crate) fn tidy(&mut self) {
         if self.rare.as_ref().is_some_and(|rare| rare.is_plain()) {
             self.rare = None;

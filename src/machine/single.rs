@@ -135,7 +135,7 @@ impl<T: Owner> Single<'_, T> {
         if self.seat.is_waiting() {
             self.carry_out_due(owner, cx);
         } else {
-            self.seat.tidy();
+            self.seat.rest();
         }
         self.tick_active(owner, cx);
     }

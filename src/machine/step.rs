@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::change::{Cause, Change, End, Guard, Shortfall};
+use crate::change::{Cause, Change, End, Guard};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -75,14 +75,13 @@ impl<T: Owner> Step<T> {
     pub(crate) fn of(change: &Change<'_, T>, time: f64) -> Self {
         let &Change { from, to, cause, ref outcome, time_in_state } = change;
         let (from, to) = (from.cloned(), to.cloned());
-        match outcome.shortfall() {
-            None => Self::Changed { from, to, cause, time, time_in_state },
-            Some((Shortfall::Refused(guard), state)) => {
-                Self::Refused { from, to, cause, by: (guard, state.clone()), time, time_in_state }
-            }
-            Some((Shortfall::Ended(end), state)) => {
-                Self::Ended { from, to, cause, end, state: state.clone(), time, time_in_state }
-            }
+        let Some((shortfall, state)) = outcome.shortfall() else {
+            return Self::Changed { from, to, cause, time, time_in_state };
+        };
+        let state = state.clone();
+        match shortfall.guard() {
+            Ok(guard) => Self::Refused { from, to, cause, by: (guard, state), time, time_in_state },
+            Err(end) => Self::Ended { from, to, cause, end, state, time, time_in_state },
         }
     }
 }

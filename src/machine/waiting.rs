@@ -404,6 +404,16 @@ impl Standstill {
         advances
     }
 
+    /// Counts a tick in which the machine waits for nothing. Returns `true` after many such ticks.
+    #[inline]
+    pub(crate) fn rests(&mut self) -> bool {
+        if !self.now.is_nan() {
+            *self = Self::new();
+        }
+        self.ticks = self.ticks.saturating_add(1);
+        self.ticks == u8::MAX
+    }
+
     /// Records the clock's time in a tick. Returns `true` once, when the clock has stood still for suspiciously many ticks.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
         if self.now.to_bits() != now.to_bits() {
