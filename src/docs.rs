@@ -38,6 +38,8 @@ page!(porting, "porting.md", all(), {
     page!(seldom_state, "porting/seldom_state.md", all());
     page!(stateless, "porting/stateless.md", all());
     page!(statig, "porting/statig.md", all());
+    page!(string_states, "porting/string-states.md", all());
+    page!(switch, "porting/switch.md", all());
     page!(unity, "porting/unity.md", all());
     page!(unityhfsm, "porting/unityhfsm.md", all());
     page!(xna, "porting/xna.md", all());
