@@ -46,7 +46,7 @@ page!(porting, "porting.md", all(), {
 });
 page!(saving, "saving.md", all(feature = "serde", feature = "std"));
 page!(semantics, "semantics.md", all());
-page!(testing, "testing.md", feature = "mock");
+page!(testing, "testing.md", all(feature = "definition", feature = "mock"));
 // The code of this page runs in `tests/tour`: its steps together make up complete programs.
 page!(tour, "tour.md", any());
 page!(waiting, "waiting.md", feature = "std");

@@ -68,21 +68,32 @@
 //! | `change_state(&Chase)` | the `exit` of the current state, then the `enter` of `Chase` |
 //! | `ensure_state(&Chase)` | the same, unless `Chase` is active already |
 //! | `force_state(&Dead)` | a change that the active states cannot refuse |
+//! | `replace_state(&Chase)` | a change instead of those that are requested already |
 //! | `revert_state()` | a change to the previous state |
 //! | `push_state(&Paused)`, `pop_state()` | a state on top of the current one, and back |
 //! | `resume_state(&Patrol)` | a change to the state inside `Patrol` that was active last |
+//! | `stay()` | in an `enter`: the change ends here, and the states further inside are not entered |
 //! | `send(message)` | a message to the owner itself |
 //! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | such a change or message after 2.5 seconds |
+//! | `send_every(2.5, message)` | such a message every 2.5 seconds |
 //! | `change_state_next(&Patrol)` | such a change at the beginning of the next tick |
 //! | `sleep()`, `sleep_for(2.5)` | no updates until something wakes the machine, or for at most 2.5 seconds |
 //!
 //! A request is carried out when the callback has returned. Several requests are carried out in the order in which they
 //! were made. So the code after `fsm.change_state(&Wander)` still runs in the old state. The requests of an `enter` are
 //! carried out when the change is complete. A request made in `exit` is refused, because a change is already under way.
-//! If a port from C++ or C# needs the change within the call, use `change_state_now` and `send_now`.
 //!
-//! [`StateMachine`] has methods of the same names, for use from outside a callback. They act at once. If a request can be
-//! refused, its method returns whether it was carried out.
+//! These methods act within the call. The first two rows are for ports from C++ or C# that need this:
+//!
+//! | method | what it does |
+//! |---|---|
+//! | `change_state_now(owner, &Chase, cx)`, `send_now(owner, &message, cx)` | the earlier requests, then the change or message |
+//! | `change_state_ahead(..)`, `send_ahead(..)` | the same, but before the earlier requests |
+//! | `cancel(\|timer\| timer.is_to(&Patrol))` | ends the timers for which the closure returns `true` |
+//! | `clear_requests()` | withdraws all requests that wait; timers that run go on |
+//!
+//! [`StateMachine`] has most of the requests as methods of the same names, for use from outside a callback. They act at
+//! once. If a request can be refused, its method returns whether it was carried out.
 //!
 //! # The global state
 //!
