@@ -479,11 +479,13 @@ impl<T: Owner> Seat<T> {
         (made, kept)
     }
 
-    /// Frees the box of the rare data when nothing has been stored in it for many ticks. After that, the machine is as fast as one
+    /// Frees the box of the rare data when nothing has been stored in it for many ticks on end. After that, the machine is as fast as one
     /// that never had any. A machine that sets timers again and again keeps its box, so that it does not allocate.
     #[inline]
     pub(crate) fn rest(&mut self) {
-        if self.rare.as_mut().is_some_and(|rare| rare.is_plain() && rare.waiting.clock.rests()) {
+        let Some(rare) = &mut self.rare else { return };
+        let is_plain = rare.is_plain();
+        if rare.waiting.clock.rests(is_plain) {
             self.rare = None;
         }
     }

@@ -404,10 +404,11 @@ impl Standstill {
         advances
     }
 
-    /// Counts a tick in which the machine waits for nothing. Returns `true` after many such ticks.
+    /// Counts a tick in which the machine waits for nothing. `is_plain` says whether it has no other rare data either. Returns
+    /// `true` after many such ticks on end.
     #[inline]
-    pub(crate) fn rests(&mut self) -> bool {
-        if !self.now.is_nan() {
+    pub(crate) fn rests(&mut self, is_plain: bool) -> bool {
+        if !is_plain || !self.now.is_nan() {
             *self = Self::new();
         }
         self.ticks = self.ticks.saturating_add(1);
