@@ -13,9 +13,10 @@ use super::machines::{ChunkMachines, Phase};
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::Slots;
 use crate::batch::known::states::{KnownState, States};
+use crate::batch::rows::individuals::Individual;
 use crate::batch::rows::notes::as_observer;
 use crate::batch::rows::range::Rows;
-use crate::change::{Cause, Change, Guard, Outcome, Refusal};
+use crate::change::{Cause, Change, End, Guard, Outcome, Refusal};
 use crate::fsm::Fsm;
 use crate::machine::settings::Settings;
 use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_misuse, tell_end};
@@ -364,7 +365,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let Workspace { grouping, dropped, .. } = &mut **workspace;
         let mut rest = grouping.movers.get(movers).unwrap_or_default().iter();
         loop {
-            let panicked = up_to_panic(panic, &mut rest, |mover| {
+            let mut tell = |mover: &Mover, ended: Option<(End, usize)>| {
                 let slot = mover.slot();
                 if dropped.contains(slot) {
                     return;
@@ -372,13 +373,18 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 let Some(owner) = owners.get_mut(slot) else { return };
                 let time_in_state = rows.time_in_state(slot, **moved_at);
                 let change = Change::taken(Some(from), Some(to), mover.cause(), time_in_state);
-                if let Some((end, depth)) = ledger.ended_early(slot) {
-                    let mut noting = ledger.notes.of(rows, slot);
-                    tell_end(as_observer(&mut noting), &change, (end, known.at(depth)), owner, cx);
-                    return;
-                }
-                owner.after_change(&change, cx);
-            });
+                let Some((end, depth)) = ended else { return owner.after_change(&change, cx) };
+                let mut noting = ledger.notes.of(rows, slot);
+                tell_end(as_observer(&mut noting), &change, (end, known.at(depth)), owner, cx);
+            };
+            // Only individuals end early. Without them, the optimizer removes the loop if `after_change` does nothing.
+            let panicked = if ledger.individuals.has_unfinished() {
+                let individuals = &*ledger.individuals;
+                let ended_early = |slot| individuals.get(slot).and_then(Individual::ended_early);
+                up_to_panic(panic, &mut rest, |mover| tell(mover, ended_early(mover.slot())))
+            } else {
+                up_to_panic(panic, &mut rest, |mover| tell(mover, None))
+            };
             let Some(mover) = panicked else { return };
             ledger.forget(mover.slot(), panic);
         }
