@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Unit
+//! ├─ Always   (global)                 the messages that no other state handles
 //! ├─ Idle
 //! │  ├─ Pausing            (initial)   in the next tick: Resting
 //! │  └─ Resting                        heals
@@ -27,13 +28,12 @@
 //! | `ProcessMessage({type: "Order.Attack"})` within a handler | `fsm.send_ahead(unit, &Message::Begin(order), world)` |
 //! | `return {discardOrder: true}` | a field of the owner: `unit.has_rejected = true` |
 //! | `return true` in an innermost `enter` that goes elsewhere | `return` behind `fsm.replace_state` or `unit.finish_order` |
-//! | `StartTimer` in `enter`, `StopTimer` in `leave` | `fsm.send_after` in `enter` |
+//! | `StartTimer` in `enter`, `StopTimer` in `leave` | `fsm.send_every` in `enter` |
 //! | a state for the next turn | `fsm.change_state_next(&Resting)` |
-//! | a handler of an outer state | a function that each innermost state calls: `in_any_state` |
+//! | a handler of an outer state | the `on_message` of the parent, or of the global state |
 //!
-//! The last line matters. When the first `on_message` has returned, the requests that were made before `send_ahead` are carried out,
-//! even if it returned `false`. So the current state itself handles each order: then it can still replace these requests. A handler
-//! in a parent or in a global state would come too late.
+//! `send_ahead` matters in the second line. With `send_now`, the requests made earlier would be carried out first, and the handler
+//! of the order could not replace them.
 //!
 //! ```text
 //! cargo run --example orders
@@ -261,17 +261,25 @@ impl Unit {
     }
 }
 
-/// Handles the messages that the current state does not handle in a way of its own.
-fn in_any_state(unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-    match *message {
-        Message::Command(Command::Push(order)) => unit.push_order(order, fsm, world),
-        Message::Command(Command::PushFront(order)) => unit.push_order_front(order, fsm, world),
-        Message::Command(Command::Replace(order)) => unit.replace_order(order, fsm, world),
-        Message::Begin(order) => begin_in_any_state(unit, order, fsm, world),
-        Message::Attacked(by) => attacked(unit, by, fsm, world, false),
-        Message::Died(_) | Message::Timer => {}
+/// The global state: it handles the messages that the current state and its parent do not handle.
+struct Always;
+
+impl State<Unit> for Always {
+    fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
+        match *message {
+            Message::Command(Command::Push(order)) => unit.push_order(order, fsm, world),
+            Message::Command(Command::PushFront(order)) => unit.push_order_front(order, fsm, world),
+            Message::Command(Command::Replace(order)) => unit.replace_order(order, fsm, world),
+            Message::Begin(order) => begin_in_any_state(unit, order, fsm, world),
+            Message::Attacked(by) => attacked(unit, by, fsm, world, false),
+            Message::Died(_) | Message::Timer => {}
+        }
+        true
     }
-    true
+
+    fn is_passive(&self) -> bool {
+        true
+    }
 }
 
 /// Handles an order. To accept it, a handler requests a change, or finishes the order at once.
@@ -306,7 +314,7 @@ fn attacked(unit: &mut Unit, by: usize, fsm: &mut Handle<'_>, world: &mut World,
 }
 
 mod idle {
-    use super::{FULL_HEALTH, Handle, Message, REST, State, StateRef, Unit, World, attacked, in_any_state};
+    use super::{FULL_HEALTH, Handle, Message, REST, State, StateRef, Unit, World, attacked};
 
     pub(super) struct Idle;
     /// The unit may get another order in this tick. So the game does not yet show it as idle.
@@ -316,6 +324,14 @@ mod idle {
     impl State<Unit> for Idle {
         fn enter(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
             unit.enters("idle");
+        }
+
+        fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
+            if let Message::Attacked(by) = *message {
+                attacked(unit, by, fsm, world, true);
+                return true;
+            }
+            false
         }
 
         fn exit(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
@@ -333,10 +349,6 @@ mod idle {
             fsm.change_state_next(&Resting);
         }
 
-        fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-            in_idle(unit, message, fsm, world)
-        }
-
         fn exit(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
             unit.leaves("idle.pausing");
         }
@@ -349,14 +361,13 @@ mod idle {
     impl State<Unit> for Resting {
         fn enter(&self, unit: &mut Unit, fsm: &mut Handle<'_>, _: &mut World) {
             unit.enters("idle.resting");
-            fsm.send_after(REST, Message::Timer);
+            fsm.send_every(REST, Message::Timer);
         }
 
         fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
             if *message != Message::Timer {
-                return in_idle(unit, message, fsm, world);
+                return false;
             }
-            fsm.send_after(REST, Message::Timer);
             unit.health = FULL_HEALTH.min(unit.health + 1);
             true
         }
@@ -368,14 +379,6 @@ mod idle {
         fn parent(&self) -> Option<StateRef<Unit>> {
             Some((&Idle).into())
         }
-    }
-
-    fn in_idle(unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-        if let Message::Attacked(by) = *message {
-            attacked(unit, by, fsm, world, true);
-            return true;
-        }
-        in_any_state(unit, message, fsm, world)
     }
 }
 
@@ -393,17 +396,13 @@ impl State<Unit> for Walking {
         }
     }
 
-    fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-        in_any_state(unit, message, fsm, world)
-    }
-
     fn exit(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
         unit.leaves("walking");
     }
 }
 
 mod combat {
-    use super::{Handle, Message, Order, RANGE, State, StateRef, Unit, WORK, World, in_any_state};
+    use super::{Handle, Message, Order, RANGE, State, StateRef, Unit, WORK, World};
 
     pub(super) struct Combat;
     pub(super) struct Approaching;
@@ -412,6 +411,16 @@ mod combat {
     impl State<Unit> for Combat {
         fn enter(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
             unit.enters("combat");
+        }
+
+        fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
+            if let Message::Died(enemy) = *message {
+                if unit.target() == Some(enemy) {
+                    unit.finish_order(fsm, world);
+                }
+                return true;
+            }
+            false
         }
 
         fn exit(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
@@ -441,10 +450,6 @@ mod combat {
             }
         }
 
-        fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-            in_combat(unit, message, fsm, world)
-        }
-
         fn exit(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
             unit.leaves("combat.approaching");
         }
@@ -463,15 +468,14 @@ mod combat {
             } else if (world.enemies[enemy].place - unit.place).abs() > RANGE {
                 fsm.replace_state(&Approaching);
             } else {
-                fsm.send_after(WORK, Message::Timer);
+                fsm.send_every(WORK, Message::Timer);
             }
         }
 
         fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
             if *message != Message::Timer {
-                return in_combat(unit, message, fsm, world);
+                return false;
             }
-            fsm.send_after(WORK, Message::Timer);
             let Some(enemy) = unit.target() else { return true };
             if (world.enemies[enemy].place - unit.place).abs() > RANGE {
                 fsm.replace_state(&Approaching);
@@ -494,20 +498,10 @@ mod combat {
             Some((&Combat).into())
         }
     }
-
-    fn in_combat(unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-        if let Message::Died(enemy) = *message {
-            if unit.target() == Some(enemy) {
-                unit.finish_order(fsm, world);
-            }
-            return true;
-        }
-        in_any_state(unit, message, fsm, world)
-    }
 }
 
 mod gather {
-    use super::{CAMP, FULL_LOAD, Handle, Message, State, StateRef, Unit, WORK, World, attacked, in_any_state, mem};
+    use super::{CAMP, FULL_LOAD, Handle, Message, State, StateRef, Unit, WORK, World, attacked, mem};
 
     pub(super) struct Gather;
     pub(super) struct Approaching;
@@ -517,6 +511,14 @@ mod gather {
     impl State<Unit> for Gather {
         fn enter(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
             unit.enters("gather");
+        }
+
+        fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
+            if let Message::Attacked(by) = *message {
+                attacked(unit, by, fsm, world, true);
+                return true;
+            }
+            false
         }
 
         fn exit(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
@@ -540,10 +542,6 @@ mod gather {
             }
         }
 
-        fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-            in_gather(unit, message, fsm, world)
-        }
-
         fn exit(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
             unit.leaves("gather.approaching");
         }
@@ -564,15 +562,14 @@ mod gather {
             } else if mine.place != unit.place {
                 fsm.replace_state(&Approaching);
             } else {
-                fsm.send_after(WORK, Message::Timer);
+                fsm.send_every(WORK, Message::Timer);
             }
         }
 
         fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
             if *message != Message::Timer {
-                return in_gather(unit, message, fsm, world);
+                return false;
             }
-            fsm.send_after(WORK, Message::Timer);
             let Some(mine) = unit.mine(world) else { return true };
             if !mine.is_empty {
                 unit.load += 1;
@@ -611,10 +608,6 @@ mod gather {
             }
         }
 
-        fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-            in_gather(unit, message, fsm, world)
-        }
-
         fn exit(&self, unit: &mut Unit, _: &mut Handle<'_>, _: &mut World) {
             unit.leaves("gather.returning");
         }
@@ -622,14 +615,6 @@ mod gather {
         fn parent(&self) -> Option<StateRef<Unit>> {
             Some((&Gather).into())
         }
-    }
-
-    fn in_gather(unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
-        if let Message::Attacked(by) = *message {
-            attacked(unit, by, fsm, world, true);
-            return true;
-        }
-        in_any_state(unit, message, fsm, world)
     }
 }
 
@@ -652,7 +637,7 @@ impl State<Unit> for Fleeing {
             // Nobody goes back to work in a panic. The state is still active when the next order begins.
             Message::Begin(Order::Gather(_)) => unit.has_rejected = true,
             Message::Attacked(_) if unit.health > 1 => unit.health -= 1,
-            _ => return in_any_state(unit, message, fsm, world),
+            _ => return false,
         }
         true
     }
@@ -680,7 +665,7 @@ impl State<Unit> for Dead {
 
 /// Returns the machine of a unit.
 pub(crate) fn machine() -> StateMachine<Unit> {
-    StateMachine::new(&idle::Idle)
+    StateMachine::new(&idle::Idle).with_global(&Always)
 }
 
 fn main() -> ExitCode {

@@ -573,6 +573,7 @@ fn agents(world: &mut World) -> Vec<demeanor::Agent<Unit>> {
 
 fn crowd(world: &mut World) -> Crowd {
     let mut batch = Batch::new();
+    batch.set_global(orders::machine().global().expect("it has one"));
     let keys = agents(world).into_iter().map(|agent| {
         let (unit, machine) = agent.into_parts();
         batch.insert_machine(unit, machine).ok().unwrap()
