@@ -364,7 +364,7 @@ mod idle {
             fsm.send_every(REST, Message::Timer);
         }
 
-        fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
+        fn on_message(&self, unit: &mut Unit, message: &Message, _: &mut Handle<'_>, _: &mut World) -> bool {
             if *message != Message::Timer {
                 return false;
             }
@@ -632,7 +632,7 @@ impl State<Unit> for Fleeing {
         }
     }
 
-    fn on_message(&self, unit: &mut Unit, message: &Message, fsm: &mut Handle<'_>, world: &mut World) -> bool {
+    fn on_message(&self, unit: &mut Unit, message: &Message, _: &mut Handle<'_>, _: &mut World) -> bool {
         match message {
             // Nobody goes back to work in a panic. The state is still active when the next order begins.
             Message::Begin(Order::Gather(_)) => unit.has_rejected = true,

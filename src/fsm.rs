@@ -451,10 +451,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// state is updated ([rule 36](crate::docs::semantics#rule-36)). The code after the request, and the rest of this tick, still
     /// run in the current state, as after `action_num = 4` in a game with a `switch` over numbers.
     ///
-    /// If several such changes are requested before that tick, the last one counts. Any change that is made before that tick drops
-    /// the request. While another state is pushed over the state, the request is kept. The request wakes a sleeper in the next tick.
-    /// The guards are asked in that tick; if one refuses the change, the request is used up. A request that is made in `exit` is
-    /// refused with a warning ([rule 12](crate::docs::semantics#rule-12)).
+    /// If several such changes are requested before that tick, the last one counts. Any change that is made before that tick
+    /// drops the request. While another state is pushed over the state, the request is kept. The request wakes a sleeper in the
+    /// next tick. The guards are asked in that tick; if one refuses the change, the request is used up. A request that is made in
+    /// `exit` is refused with a warning ([rule 12](crate::docs::semantics#rule-12)).
     ///
     /// # Examples
     ///

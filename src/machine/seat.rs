@@ -479,8 +479,8 @@ impl<T: Owner> Seat<T> {
         (made, kept)
     }
 
-    /// Frees the box of the rare data when nothing has been stored in it for many ticks on end. After that, the machine is as fast as one
-    /// that never had any. A machine that sets timers again and again keeps its box, so that it does not allocate.
+    /// Frees the box of the rare data when nothing has been stored in it for many ticks on end. After that, the machine is as
+    /// fast as one that never had any. A machine that sets timers again and again keeps its box, so that it does not allocate.
     #[inline]
     pub(crate) fn rest(&mut self) {
         let Some(rare) = &mut self.rare else { return };

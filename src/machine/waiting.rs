@@ -20,8 +20,8 @@ use crate::state::{State, StateRef};
 /// [`StateMachine::next_wake`](crate::StateMachine::next_wake).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextWake {
-    /// In every tick, because an active state or the global state has to be updated, or in the next tick, because a change [has been
-    /// requested](crate::Fsm::change_state_next) for it.
+    /// In every tick, because an active state or the global state has to be updated; or in the next tick, because a change [has
+    /// been requested](crate::Fsm::change_state_next) for it.
     EveryTick,
     /// When [`Owner::now`] returns this number of seconds or more, or when a message, a change or `wake` comes before. The
     /// tolerance of [rule 18](crate::docs::semantics#rule-18) has been subtracted: a timer of 5 seconds that was set at

@@ -192,8 +192,8 @@ impl<T: Owner> Callees<'_, '_, T> {
 }
 
 impl<T: Owner> Callees<'_, '_, T> {
-    /// Calls `after_update` of the owners at these slots, up to a panic (rule 35). `entering` is the last step of the change, if the
-    /// owners are movers. Returns `false` if the owners have only the provided method, which need not be called again.
+    /// Calls `after_update` of the owners at these slots, up to a panic (rule 35). `entering` is the last step of the change, if
+    /// the owners are movers. Returns `false` if the owners have only the provided method, which need not be called again.
     pub(super) fn after_update(
         &mut self,
         entering: Option<&Entering<'_, T>>,
