@@ -39,6 +39,7 @@ fn the_counts_and_the_flow_of_a_batch_are_told() {
                 "refusals": [
                     { "from": "Patrol", "to": "Rest", "cause": "change", "guard": "can_enter", "state": "Rest", "count": 2 }
                 ],
+                "ended": [],
             },
             "longest": [
                 { "owner": "2v1", "label": "Elsa", "state": "Patrol", "seconds": 5.0 },
