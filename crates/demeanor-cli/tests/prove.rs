@@ -1,5 +1,7 @@
 //! `demeanor check --prove`: the findings, and their witnesses, which `demeanor run` plays.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use running::Folder;
@@ -77,10 +79,18 @@ fn replay(folder: &Folder, file: &str, problem: &Value) {
     assert_eq!(code, 0, "{complained}");
     let name = |value: &Value| value.as_str().unwrap().to_owned();
     let expected = witness["changes"].as_array().unwrap().iter();
-    let expected: Vec<_> = expected
+    let mut expected: Vec<_> = expected
         .map(|change| (format!("{:.2}", change["time"].as_f64().unwrap()), name(&change["from"]), name(&change["to"])))
         .collect();
-    assert_eq!(changes(&told), expected, "{problem}\n{told}");
+    let mut made = changes(&told);
+    if problem["code"] == "endless-circle" {
+        // The proof follows a circle for fewer rounds than a machine does.
+        for changes in [&mut made, &mut expected] {
+            let mut seen = BTreeSet::new();
+            changes.retain(|change| seen.insert(change.clone()));
+        }
+    }
+    assert_eq!(made, expected, "{problem}\n{told}");
     assert!(told.contains(&format!("ends in {}, ", name(&witness["end"]))), "{told}");
 }
 
