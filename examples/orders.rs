@@ -28,7 +28,7 @@
 //! | `ProcessMessage({type: "Order.Attack"})` within a handler | `fsm.send_ahead(unit, &Message::Begin(order), world)` |
 //! | `return {discardOrder: true}` | a field of the owner: `unit.has_rejected = true` |
 //! | `return true` in an innermost `enter` that goes elsewhere | `return` behind `fsm.replace_state` or `unit.finish_order` |
-//! | `StartTimer` in `enter`, `StopTimer` in `leave` | `fsm.send_every` in `enter` |
+//! | `StartTimer` with a repeat in `enter`, `StopTimer` in `leave` | `fsm.send_every` in `enter`; without a repeat `fsm.send_after` |
 //! | a state for the next turn | `fsm.change_state_next(&Resting)` |
 //! | a handler of an outer state | the `on_message` of the parent, or of the global state |
 //!
