@@ -86,15 +86,21 @@ pub(crate) struct Quiet {
 }
 
 impl Quiet {
-    /// No state has declared anything.
-    pub(crate) const NONE: Self = Self { until: f64::INFINITY, states: 0, revision: 0 };
+    /// No state has declared anything. `states` alone says so, so that `forget` is one store.
+    pub(crate) const NONE: Self = Self { until: 0.0, states: 0, revision: 0 };
+
+    /// Forgets what states have declared.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        self.states = 0;
+    }
 
     /// Records that a state has nothing to do for `seconds` after its entry.
     #[inline]
     pub(crate) fn note<T: Owner>(&mut self, seat: &Seat<T>, of: Scope, seconds: f64, revision: usize) {
         let Scope::State(depth) = of else { return };
-        if self.revision != revision {
-            *self = Self { revision, ..Self::NONE };
+        if self.states == 0 || self.revision != revision {
+            *self = Self { until: f64::INFINITY, states: 0, revision };
         }
         let entered_at = time_or_zero(seat.view(&StateRef::NONE).entered_at(depth.into()));
         self.until = self.until.min(opens_at(seconds, entered_at));

@@ -54,7 +54,7 @@ pub(crate) struct Single<'a, T: Owner> {
 /// Whether the states of a path are being entered, and whether `Fsm::stay` ends this (rule 38).
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Descent {
-    /// None is being entered, or only a flat one.
+    /// None is being entered.
     None,
     Open,
     Stayed,
@@ -516,8 +516,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             return false;
         }
         if self.descent == Descent::None {
-            // The `enter` of a flat target is the last one anyway.
-            return !self.target.is_none() && self.target == self.seat.current;
+            return false;
         }
         self.descent = Descent::Stayed;
         if !self.target.is_none() {

@@ -22,7 +22,6 @@ use log::{error, log};
 
 use self::path::Misuse;
 pub(crate) use self::wait::tell_endless_sleep;
-use super::idle::Quiet;
 use super::observer::Observer;
 use super::seat::{Footprint, Resumption};
 use super::single::{ASKED_TO_SLEEP, Descent, Requests, Single};
@@ -31,7 +30,7 @@ use super::waiting::Scope;
 use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
 use crate::fsm::{Order, Request, time_since};
 use crate::owner::{Label, Owner, now, tell};
-use crate::state::{State, StateRef};
+use crate::state::{Place, State, StateRef};
 
 /// The most calls within callbacks that may be nested in each other (rule 13). In a debug build, a call takes 1.0 kB (messages) to
 /// 2.6 kB (changes of nested states) of the stack, besides the callbacks: together at most 830 kB of the 2 MB of a thread.
@@ -141,8 +140,8 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     fn settle_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         loop {
-            if let Some(state) = self.requests.pop_singleton() {
-                self.execute_singleton(state, owner, cx);
+            if let Some(to) = self.requests.pop_singleton() {
+                self.execute_singleton(to, owner, cx);
             } else if let Some(request) = self.requests.pop() {
                 if request.message().is_some() {
                     return self.settle_messages(request, owner, cx);
@@ -176,7 +175,7 @@ impl<T: Owner> Single<'_, T> {
     pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
             Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
-            Request::Change(to) => self.execute_held(to, owner, cx),
+            Request::Change(to) => self.execute_change(to, owner, cx),
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
             Request::After(after) => self.set_timer(after, owner, cx),
             Request::Next(to) => self.set_next(to),
@@ -194,70 +193,26 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
+    /// Returns whether a cycle is suspected, so that its changes and messages are recorded.
+    #[inline]
+    fn is_suspicious(&self) -> bool {
+        self.led_to() + u32::from(MOST_NAMED) > self.settings.limit() || self.is_deep()
+    }
+
+    #[inline]
+    fn is_deep(&self) -> bool {
+        self.nested > MOST_NESTED_CALLS - MOST_NAMED
+    }
+
     /// Carries out a change to a singleton, like nearly all changes.
     fn execute_singleton(&mut self, to: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        match self.seat.lone().filter(|_| self.is_alone() && to.is_flat()) {
-            Some(from) => self.change_singletons(from, to, owner, cx),
-            None => self.execute_other(&Request::Change(to.into()), owner, cx),
-        }
-    }
-
-    /// Carries out a change between singletons. Like [`change_held`](Self::change_held), this is a function of its own, so that
-    /// calls that are nested without it take less of the stack in a debug build.
-    #[inline]
-    fn change_singletons(
-        &mut self,
-        from: &'static dyn State<T>,
-        to: &'static dyn State<T>,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
+        let Some(from) = self.seat.lone().filter(|_| self.is_alone() && to.place(None) == Place::Outermost) else {
+            return self.execute_change(&to.into(), owner, cx);
+        };
         // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
         mem::forget(mem::replace(&mut self.target, to.into()));
-        let (left, entered) = (from, to);
-        // Dropping a reference to a singleton does nothing. `ManuallyDrop` saves the check for this.
-        let (from, to) = (&ManuallyDrop::new(from.into()), &ManuallyDrop::new(to.into()));
-        let is_made = carry_out(&mut LoneChange {
-            single: self,
-            from,
-            to,
-            left,
-            entered,
-            owner,
-            cx,
-            made: 0,
-            time_in_state: 0.0,
-        });
+        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made: 0, time_in_state: 0.0 });
         mem::forget(mem::replace(&mut self.target, StateRef::NONE));
-        is_made
-    }
-
-    /// Carries out a change to a state that is not a singleton.
-    fn execute_held(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.is_alone() && self.seat.is_lone() && to.is_flat() {
-            self.change_held(to, owner, cx)
-        } else {
-            self.execute_other(&Request::Change(to.clone()), owner, cx)
-        }
-    }
-
-    #[inline]
-    fn change_held(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let from = &self.seat.current.clone();
-        let (left, entered) = (&**from, &**to);
-        self.target = to.clone();
-        let is_made = carry_out(&mut LoneChange {
-            single: self,
-            from,
-            to,
-            left,
-            entered,
-            owner,
-            cx,
-            made: 0,
-            time_in_state: 0.0,
-        });
-        self.target = StateRef::NONE;
         is_made
     }
 
@@ -271,42 +226,50 @@ impl<T: Owner> Single<'_, T> {
         !is_suspicious && !is_recorded && self.requests.is_empty()
     }
 
-    /// Returns whether a cycle is suspected, so that its changes and messages are recorded.
-    #[inline]
-    fn is_suspicious(&self) -> bool {
-        self.led_to() + u32::from(MOST_NAMED) > self.settings.limit() || self.is_deep()
-    }
-
-    #[inline]
-    fn is_deep(&self) -> bool {
-        self.nested > MOST_NESTED_CALLS - MOST_NAMED
+    /// Carries out a change that was requested with `change_state`.
+    #[inline(never)]
+    fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if !self.may_change(|| Request::Change(to.clone()), owner) {
+            return false;
+        }
+        match self.kept_beside(to) {
+            Some(kept) => self.change(Plan { cause: Cause::Change, kept, entered: slice::from_ref(to) }, owner, cx),
+            None => self.execute_path(&Request::Change(to.clone()), owner, cx),
+        }
     }
 
     #[inline(never)]
     fn execute_other(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.is_cycle(request, owner) {
+        if !self.may_change(|| request, owner) {
+            return false;
+        }
+        match self.near_target(request) {
+            Some((kept, to)) => {
+                self.change(Plan { cause: request.cause(), kept, entered: slice::from_ref(&to) }, owner, cx)
+            }
+            None => self.execute_path(request, owner, cx),
+        }
+    }
+
+    /// Returns whether a request may lead to a change. If not, this is logged.
+    #[inline]
+    fn may_change<D: fmt::Display>(&mut self, request: impl FnOnce() -> D, owner: &T) -> bool {
+        if self.led_to() >= self.settings.limit() {
+            self.break_cycle(&request(), owner);
             return false;
         }
         if self.seat.is_being_left() {
-            self.refused(request, owner, BEING_LEFT);
+            self.refused(&request(), owner, BEING_LEFT);
             return false;
         }
-        if let Some(to) = self.flat_target(request) {
-            let plan = Plan { cause: request.cause(), kept: 0, entered: slice::from_ref(&to) };
-            return self.change(&plan, owner, cx);
-        }
-        if let Some(to) = self.sibling_target(request) {
-            let plan = Plan { cause: request.cause(), kept: self.seat.depth() - 1, entered: slice::from_ref(to) };
-            return self.change(&plan, owner, cx);
-        }
-        self.execute_path(request, owner, cx)
+        true
     }
 
     /// Carries out a change that may enter several states.
     #[inline(never)]
     fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match self.find_path(request) {
-            Ok((kept, path)) => self.change(&Plan { cause: request.cause(), kept, entered: &path[kept..] }, owner, cx),
+            Ok((kept, path)) => self.change(Plan { cause: request.cause(), kept, entered: &path[kept..] }, owner, cx),
             Err(misuse) => {
                 self.refused(request, owner, misuse);
                 false
@@ -315,10 +278,11 @@ impl<T: Owner> Single<'_, T> {
     }
 
     #[inline(never)]
-    fn change(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn change(&mut self, plan: Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         // Until the change has ended, `Fsm::target` returns this state.
         self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
-        let is_made = carry_out(&mut OneChange::new(self, plan, owner, cx));
+        let from = self.seat.current.clone();
+        let is_made = carry_out(&mut OneChange::new(self, plan, (&from, &*from), &mut None, owner, cx));
         self.target = StateRef::NONE;
         is_made
     }
@@ -387,12 +351,12 @@ pub(crate) fn log_misuse<T: Owner>(
 #[cold]
 pub(crate) fn tell_end<T: Owner>(
     observer: Option<&mut dyn Observer<T>>,
-    change: &Change<'_, T>,
+    change: Change<'_, T>,
     (end, state): (End, &StateRef<T>),
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> bool {
-    let &Change { from, to, cause, time_in_state, .. } = change;
+    let Change { from, to, cause, time_in_state, .. } = change;
     let ended = Change { from, to, cause, outcome: Outcome::ended(end, state), time_in_state };
     if let Some(observer) = observer {
         let now = now::<T>(cx);
@@ -416,17 +380,24 @@ struct Plan<'p, T: Owner> {
 }
 
 /// One owner's change.
+///
+/// Each step is compiled into its caller and no reference to this value leaves it, so that what the caller knows of a change costs
+/// nothing to find out again.
 struct OneChange<'c, 'f, 'x, T: Owner> {
     single: &'c mut Single<'f, T>,
-    plan: &'c Plan<'c, T>,
+    plan: Plan<'c, T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
-    /// The state that was left. It is kept until the end, so that nothing is dropped during the change.
-    from: StateRef<T>,
+    /// The current state before the change, if there is one. The caller keeps it, so that its `Drop` does not run during the
+    /// change.
+    from: Option<&'c StateRef<T>>,
+    /// That state as a trait object, if the change leaves it. It is looked up once, because a lookup takes time; a singleton
+    /// needs none.
+    left: Option<&'c dyn State<T>>,
     /// How many seconds that state had been active.
     time_in_state: f64,
     /// The path that a pop resumes.
-    resumption: Option<Resumption<T>>,
+    resumption: &'c mut Option<Resumption<T>>,
     /// Whether an `exit` or `suspend` has lent the machine, and the machine was set to another state meanwhile. Then the kept
     /// states may no longer be active.
     is_displaced: bool,
@@ -434,39 +405,41 @@ struct OneChange<'c, 'f, 'x, T: Owner> {
 
 impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
     #[inline(always)]
-    fn new(single: &'c mut Single<'f, T>, plan: &'c Plan<'c, T>, owner: &'c mut T, cx: &'c mut T::Context<'x>) -> Self {
-        Self {
-            single,
-            plan,
-            owner,
-            cx,
-            from: StateRef::NONE,
-            time_in_state: 0.0,
-            resumption: None,
-            is_displaced: false,
-        }
+    fn new(
+        single: &'c mut Single<'f, T>,
+        plan: Plan<'c, T>,
+        (from, left): (&'c StateRef<T>, &'c dyn State<T>),
+        resumption: &'c mut Option<Resumption<T>>,
+        owner: &'c mut T,
+        cx: &'c mut T::Context<'x>,
+    ) -> Self {
+        let from = from.as_option();
+        let left = (from.is_some() && plan.kept <= single.seat.ancestors().len()).then_some(left);
+        Self { single, plan, owner, cx, from, left, time_in_state: 0.0, resumption, is_displaced: false }
     }
 }
 
 impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     /// Asks the guards that apply to the request (rules 8, 15, 24).
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self) -> bool {
-        let Self { single, plan, owner, cx, .. } = self;
-        if !matches!(plan.cause, Cause::Push | Cause::Force) {
-            for depth in (plan.kept..single.seat.depth()).rev() {
-                let Some(state) = single.seat.at(depth).cloned() else { break };
+        let Self { single, plan, owner, cx, from, left, .. } = self;
+        let (cause, to) = (plan.cause, plan.entered.last());
+        if let (Some(from), Some(left), false) = (*from, left, matches!(cause, Cause::Push | Cause::Force)) {
+            if !left.can_exit(owner, &single.fsm(), cx) {
+                return single.tell_refused(Refusal::Exit(from), to, cause, owner, cx);
+            }
+            for depth in (plan.kept..single.seat.ancestors().len()).rev() {
+                let state = single.seat.ancestors()[depth].clone();
                 if !state.can_exit(owner, &single.fsm(), cx) {
-                    single.tell_refused(Refusal::Exit(&state), plan.entered.last(), plan.cause, owner, cx);
-                    return false;
+                    return single.tell_refused(Refusal::Exit(&state), to, cause, owner, cx);
                 }
             }
         }
-        if plan.cause != Cause::Pop {
+        if cause != Cause::Pop {
             for state in plan.entered {
                 if !state.can_enter(owner, &single.fsm(), cx) {
-                    single.tell_refused(Refusal::Enter(state), plan.entered.last(), plan.cause, owner, cx);
-                    return false;
+                    return single.tell_refused(Refusal::Enter(state), to, cause, owner, cx);
                 }
             }
         }
@@ -475,30 +448,30 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
 
     /// Runs the exits, innermost first. While they run, the current and the previous state are both the innermost state
     /// that is being left (rule 5).
-    #[inline]
+    #[inline(always)]
     fn exit(&mut self) {
-        let Self { single, plan, owner, cx, .. } = self;
+        let Self { single, plan, owner, cx, from, left, .. } = self;
         single.is_touched = true;
-        if !single.seat.current.is_none() {
-            single.seat.previous = single.seat.current.clone();
+        if let Some(from) = *from {
+            single.seat.previous = from.clone();
         }
         let asked_before = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
         single.has_waiting = asked_before.is_some();
         single.exiting = true;
         let made = single.made;
-        for depth in (plan.kept..single.seat.depth()).rev() {
-            let Some(state) = single.seat.at(depth).cloned() else { break };
-            single.record(|| Step::Exited(state.clone()));
-            if plan.cause == Cause::Push {
-                state.suspend(owner, &mut single.fsm(), cx);
-            } else {
-                state.exit(owner, &mut single.fsm(), cx);
+        if let (Some(from), Some(left)) = (*from, *left) {
+            single.leave((from, left), plan.cause, owner, cx);
+            for depth in (plan.kept..single.seat.ancestors().len()).rev() {
+                let Some(state) = single.seat.ancestors().get(depth).cloned() else { break };
+                single.leave((&state, &*state), plan.cause, owner, cx);
+                single.seat.remember(depth);
             }
-            single.seat.remember(depth);
         }
         single.exiting = false;
         self.is_displaced = single.made != made;
-        single.refuse_requests(owner);
+        if !single.requests.is_empty() {
+            single.refuse_requests(owner);
+        }
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
             if self.is_displaced {
@@ -508,9 +481,9 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 
     /// Makes the first of the states to enter the current one, and reports the change.
-    #[inline]
+    #[inline(always)]
     fn swap(&mut self) {
-        let Self { single, plan, owner, cx, .. } = self;
+        let Self { single, plan, owner, cx, from, .. } = self;
         let now = now::<T>(cx);
         single.count += 1;
         single.made += 1;
@@ -522,34 +495,32 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.seat.place(first.parent().unwrap_or(StateRef::NONE));
         }
         let ended = if single.requests.is_empty() { Requests::new() } else { single.requests.end_timers(plan.kept) };
-        self.from = match plan.cause {
-            Cause::Push => single.seat.push(first, |timers| ended.leave_timers(timers), now),
-            Cause::Pop => {
-                let (from, resumption) = single.seat.pop(first, now);
-                self.resumption = resumption;
-                from
-            }
-            _ => single.seat.replace(plan.kept, first, now),
-        };
+        match plan.cause {
+            Cause::Push => drop(single.seat.push(first, |timers| ended.leave_timers(timers), now)),
+            Cause::Pop => *self.resumption = single.seat.pop(first, now).1,
+            _ => drop(single.seat.replace(plan.kept, first, now)),
+        }
         single.show(cx);
-        let (from, to) = (&self.from, plan.entered.last());
+        let to = plan.entered.last();
         if single.is_suspicious() {
             single.leave_trail("change to", to.cloned().unwrap_or(StateRef::NONE));
         }
-        single.tell(&Change::taken(from.as_option(), to, plan.cause, self.time_in_state), now, owner, cx);
+        single.tell(&Change::taken(*from, to, plan.cause, self.time_in_state), now, owner, cx);
     }
 
     /// Enters the states and tells the owner that the change is complete, or in which state it has ended instead.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self) -> bool {
         let Self { single, plan, owner, cx, from, time_in_state, resumption, .. } = self;
-        let entered = single.enter_all(plan.entered, plan.cause, resumption, owner, cx);
-        let change = Change::taken(from.as_option(), plan.entered.last(), plan.cause, *time_in_state);
+        let entered = single.enter_all((plan.kept, plan.entered), plan.cause, resumption, owner, cx);
+        let change = Change::taken(*from, plan.entered.last(), plan.cause, *time_in_state);
         match entered {
-            Ok(()) => owner.after_change(&change, cx),
-            Err(ended) => return tell_end(single.observer(), &change, ended, owner, cx),
+            Ok(()) => {
+                owner.after_change(&change, cx);
+                true
+            }
+            Err(ended) => tell_end(single.observer(), change, ended, owner, cx),
         }
-        true
     }
 }
 
@@ -559,11 +530,8 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
 /// programs check that both do the same.
 struct LoneChange<'c, 'f, 'x, T: Owner> {
     single: &'c mut Single<'f, T>,
-    from: &'c StateRef<T>,
-    to: &'c StateRef<T>,
-    /// The states `from` and `to` as trait objects. They are looked up once, because a lookup takes time; a singleton needs none.
-    left: &'c dyn State<T>,
-    entered: &'c dyn State<T>,
+    from: &'static dyn State<T>,
+    to: &'static dyn State<T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
     /// How many changes had been made when this one was made, itself included. It is set by the swap.
@@ -575,26 +543,25 @@ struct LoneChange<'c, 'f, 'x, T: Owner> {
 impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     #[inline(always)]
     fn admit(&mut self) -> bool {
-        let Self { single, from, to, left, entered, owner, cx, .. } = self;
-        let refusal = if !left.can_exit(owner, &single.fsm(), cx) {
-            Refusal::Exit(*from)
-        } else if !entered.can_enter(owner, &single.fsm(), cx) {
-            Refusal::Enter(*to)
-        } else {
+        let Self { single, from, to, owner, cx, .. } = self;
+        let fsm = single.fsm();
+        let may_exit = from.can_exit(owner, &fsm, cx);
+        if may_exit && to.can_enter(owner, &fsm, cx) {
             return true;
-        };
-        single.tell_refused(refusal, Some(to), Cause::Change, owner, cx);
-        false
+        }
+        let (from, to) = (&(*from).into(), &(*to).into());
+        let refusal = if may_exit { Refusal::Enter(to) } else { Refusal::Exit(from) };
+        single.tell_refused(refusal, Some(to), Cause::Change, owner, cx)
     }
 
     #[inline(always)]
     fn exit(&mut self) {
-        let Self { single, from, left, owner, cx, .. } = self;
+        let Self { single, from, owner, cx, .. } = self;
         single.is_touched = true;
-        single.seat.previous = from.clone();
+        single.seat.previous = (*from).into();
         single.has_waiting = false;
         single.exiting = true;
-        left.exit(owner, &mut single.fsm(), cx);
+        from.exit(owner, &mut single.fsm(), cx);
         single.exiting = false;
         if !single.requests.is_empty() {
             single.refuse_requests(owner);
@@ -610,20 +577,23 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         single.kept = 0;
         self.made = single.made;
         self.time_in_state = time_since(single.seat.entered_at, now);
-        single.seat.replace(0, to.clone(), now);
+        single.seat.replace(0, (*to).into(), now);
         single.show(cx);
+        // Dropping a reference to a singleton does nothing. `ManuallyDrop` saves the check for this.
+        let (from, to) = (&ManuallyDrop::new((*from).into()), &ManuallyDrop::new((*to).into()));
         single.tell(&Change::taken(Some(from), Some(to), Cause::Change, self.time_in_state), now, owner, cx);
     }
 
     #[inline(always)]
     fn enter(&mut self) -> bool {
-        let Self { single, from, to, entered, owner, cx, made, time_in_state, .. } = self;
+        let Self { single, from, to, owner, cx, made, time_in_state, .. } = self;
         single.scope = Scope::State(0);
-        single.quiet = Quiet::NONE;
-        entered.enter(owner, &mut single.fsm(), cx);
+        single.quiet.forget();
+        to.enter(owner, &mut single.fsm(), cx);
+        let (from, to) = (&ManuallyDrop::new((*from).into()), &ManuallyDrop::new((*to).into()));
         let change = Change::taken(Some(from), Some(to), Cause::Change, *time_in_state);
         if single.made != *made {
-            return tell_end(single.observer(), &change, (End::Abandoned, *to), owner, cx);
+            return tell_end(single.observer(), change, (End::Abandoned, to), owner, cx);
         }
         owner.after_change(&change, cx);
         true
@@ -632,20 +602,37 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
 
 /// Parts of a change: those that both implementations of [`Steps`], a start or a stop use, and those that rarely run.
 impl<T: Owner> Single<'_, T> {
-    /// Enters the states of a path, outermost first. Each is the current state while its `enter` runs. Stops if a change made
+    /// Calls the `exit` of a state or, before a push, its `suspend`.
+    #[inline(always)]
+    fn leave(
+        &mut self,
+        (of, state): (&StateRef<T>, &dyn State<T>),
+        cause: Cause,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) {
+        self.record(|| Step::Exited(of.clone()));
+        if cause == Cause::Push {
+            state.suspend(owner, &mut self.fsm(), cx);
+        } else {
+            state.exit(owner, &mut self.fsm(), cx);
+        }
+    }
+
+    /// Enters the states of a path below the outermost `kept` active states, outermost first. Each is the current state while its `enter` runs. Stops if a change made
     /// in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` stays (rule 38). Then returns the state in whose
     /// `enter` this was.
     #[inline(always)]
     fn enter_all<'p>(
         &mut self,
-        path: &'p [StateRef<T>],
+        (kept, path): (usize, &'p [StateRef<T>]),
         cause: Cause,
         resumption: &mut Option<Resumption<T>>,
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> Result<(), (End, &'p StateRef<T>)> {
         let made = self.made;
-        self.quiet = Quiet::NONE;
+        self.quiet.forget();
         self.descent = Descent::Open;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
@@ -656,7 +643,7 @@ impl<T: Owner> Single<'_, T> {
                 self.show(cx);
             }
             self.record(|| Step::Entered(state.clone()));
-            self.scope = Scope::state(self.seat.depth() - 1);
+            self.scope = Scope::state(kept + i);
             if cause == Cause::Pop {
                 state.resume(owner, &mut self.fsm(), cx);
             } else {
@@ -690,7 +677,7 @@ impl<T: Owner> Single<'_, T> {
         tell(owner, change, cx);
     }
 
-    /// Reports a change that a guard has refused, as [`tell`](Self::tell) does.
+    /// Reports a change that a guard has refused, as [`tell`](Self::tell) does. Returns `false`: the change is not made.
     #[cold]
     fn tell_refused(
         &mut self,
@@ -699,13 +686,14 @@ impl<T: Owner> Single<'_, T> {
         cause: Cause,
         owner: &mut T,
         cx: &mut T::Context<'_>,
-    ) {
+    ) -> bool {
         self.has_refused = true;
         let from = self.seat.current.clone();
         let now = now::<T>(cx);
         let time_in_state = time_since(self.seat.entered_at, now);
         let outcome = Outcome::Refused(refusal);
         self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
+        false
     }
 
     fn observer(&mut self) -> Option<&mut dyn Observer<T>> {
@@ -732,7 +720,7 @@ impl<T: Owner> Single<'_, T> {
             return;
         }
         self.is_touched = true;
-        self.quiet = Quiet::NONE;
+        self.quiet.forget();
         self.made += made;
         self.kept = self.kept.min(kept);
         if self.led_to() < self.settings.limit() {

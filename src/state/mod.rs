@@ -304,8 +304,8 @@ pub trait Bulk<T: Owner> {
     /// state was updated.
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool;
 
-    /// Returns whether this state has neither a parent nor an initial child.
-    fn is_flat(&self) -> bool;
+    /// Returns where this state is, compared with a current state that has this parent.
+    fn place(&self, parent: Option<&StateRef<T>>) -> Place;
 
     /// Asks a guard for each mover, and calls `refuse` with the slot of each mover that the guard refuses. If a guard panics,
     /// `fsm.last()` is the index of the owner for which the guard was asked.
@@ -326,6 +326,17 @@ pub trait Bulk<T: Owner> {
     fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
 }
 
+/// Where a state is, compared with the current state.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Place {
+    /// It has neither a parent nor an initial child.
+    Outermost,
+    /// It has the same parent as the current state, and no initial child.
+    Beside,
+    /// Anywhere else, or it has an initial child.
+    Elsewhere,
+}
+
 impl<T: Owner, S: State<T>> Bulk<T> for S {
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         let is_updated = !self.is_passive();
@@ -335,8 +346,12 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         is_updated
     }
 
-    fn is_flat(&self) -> bool {
-        self.parent().is_none() && self.initial().is_none()
+    fn place(&self, parent: Option<&StateRef<T>>) -> Place {
+        match (self.initial(), self.parent()) {
+            (None, None) => Place::Outermost,
+            (None, own) if own.as_ref() == parent => Place::Beside,
+            _ => Place::Elsewhere,
+        }
     }
 
     fn guard_each(

@@ -47,7 +47,7 @@ impl<T: Owner> Single<'_, T> {
         self.seat.replace(0, path[0].clone(), now::<T>(cx));
         self.show(cx);
         // A start is no change, so it is not reported how far it has come (rule 1).
-        let _ = self.enter_all(path, Cause::Change, &mut None, owner, cx);
+        let _ = self.enter_all((0, path), Cause::Change, &mut None, owner, cx);
     }
 
     /// Enters the current state as a start does, unless it has been entered (rule 27). Returns `false` if this is refused.
@@ -73,7 +73,7 @@ impl<T: Owner> Single<'_, T> {
         }
         let current = self.seat.current.clone();
         let plan = Plan { cause: Cause::Stop, kept: 0, entered: &[] };
-        OneChange::new(self, &plan, owner, cx).exit();
+        OneChange::new(self, plan, (&current, &*current), &mut None, owner, cx).exit();
         if let Some(current) = current.as_option() {
             let entered_at = self.seat.entered_at;
             self.record(|| {

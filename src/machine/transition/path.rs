@@ -6,7 +6,7 @@ use crate::fsm::Request;
 use crate::machine::seat::{MOST_PUSHED, Path, Suspended, path_to};
 use crate::machine::single::Single;
 use crate::owner::Owner;
-use crate::state::StateRef;
+use crate::state::{Place, StateRef};
 
 /// Why a request is not carried out, and at which level this is logged.
 pub(crate) struct Misuse {
@@ -29,31 +29,37 @@ impl From<&'static str> for Misuse {
 }
 
 impl<T: Owner> Single<'_, T> {
-    /// Returns the state that a request enters, if the request enters only this state and leaves all active states. Most
-    /// requests do. `None` says that [`find_path`](Self::find_path) must decide.
+    /// Returns how many states stay active, and the state that a request enters, if it is certain that the request enters only
+    /// this state. Most requests do. `None` says that [`find_path`](Self::find_path) must decide, which takes several times as
+    /// long.
     #[inline]
-    pub(super) fn flat_target(&self, request: &Request<T>) -> Option<StateRef<T>> {
+    pub(super) fn near_target(&self, request: &Request<T>) -> Option<(usize, StateRef<T>)> {
         let stack = self.stack();
         let to = match request {
             Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
             Request::Revert => self.seat.previous.as_option()?,
-            Request::Push(over) if stack.len() < MOST_PUSHED => over,
+            Request::Push(over) if stack.len() < MOST_PUSHED => {
+                return matches!(over.place(None), Place::Outermost).then(|| (0, over.clone()));
+            }
             Request::Pop => {
                 let suspended = stack.last().filter(|suspended| suspended.ancestors.is_empty())?;
-                return suspended.current.as_option().cloned();
+                return suspended.current.as_option().map(|current| (0, current.clone()));
             }
             _ => return None,
         };
-        to.is_flat().then(|| to.clone())
+        self.kept_beside(to).map(|kept| (kept, to.clone()))
     }
 
-    /// Returns the state that a request enters, if this state has no initial child and has the same parent as the current
-    /// state. [`find_path`](Self::find_path) finds the same state, but takes several times as long.
+    /// Returns how many states stay active in a change to `to`, if only `to` is entered: it has no initial child, and has no
+    /// parent or the same parent as the current state.
     #[inline]
-    pub(super) fn sibling_target<'r>(&self, request: &'r Request<T>) -> Option<&'r StateRef<T>> {
-        let (Request::Change(to) | Request::Ensure(to) | Request::Force(to)) = request else { return None };
-        let parent = self.seat.ancestors().last()?;
-        (to.initial().is_none() && to.parent().as_ref() == Some(parent)).then_some(to)
+    pub(super) fn kept_beside(&self, to: &StateRef<T>) -> Option<usize> {
+        let ancestors = self.seat.ancestors();
+        match to.place(ancestors.last()) {
+            Place::Outermost => Some(0),
+            Place::Beside => Some(ancestors.len()),
+            Place::Elsewhere => None,
+        }
     }
 
     fn stack(&self) -> &[Suspended<T>] {
