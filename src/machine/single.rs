@@ -230,9 +230,29 @@ pub(crate) struct Requests<T: Owner> {
     first: Option<Request<T>>,
     /// `None` if `first` is `None`.
     second: Option<Request<T>>,
-    /// The other requests. `None` if there are none; the queue is never empty.
-    #[expect(clippy::box_collection, reason = "one word instead of four, and next to never made")]
-    more: Option<Box<VecDeque<Request<T>>>>,
+    /// The other requests. `None` if there are none.
+    more: Option<Box<More<T>>>,
+}
+
+/// The requests that few machines have.
+struct More<T: Owner> {
+    /// The requests behind `first` and `second`.
+    behind: VecDeque<Request<T>>,
+    /// The requests that wait behind a message under way. For messages that are offered within each other, the requests behind the
+    /// innermost one come last.
+    set_aside: Vec<VecDeque<Request<T>>>,
+}
+
+impl<T: Owner> More<T> {
+    fn is_empty(&self) -> bool {
+        self.behind.is_empty() && self.set_aside.is_empty()
+    }
+}
+
+impl<T: Owner> Default for More<T> {
+    fn default() -> Self {
+        Self { behind: VecDeque::new(), set_aside: Vec::new() }
+    }
 }
 
 impl<T: Owner> Requests<T> {
@@ -243,7 +263,7 @@ impl<T: Owner> Requests<T> {
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.first.is_none() && self.more.is_none()
     }
 
     #[inline]
@@ -260,7 +280,7 @@ impl<T: Owner> Requests<T> {
         if self.second.is_none() {
             self.second = Some(request);
         } else {
-            self.more.get_or_insert_default().push_back(request);
+            self.more.get_or_insert_default().behind.push_back(request);
         }
     }
 
@@ -278,12 +298,53 @@ impl<T: Owner> Requests<T> {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Request<T>> {
         // Checked first rather than taken: a take copies the entry even if it is `None`.
-        if self.is_empty() {
+        if self.first.is_none() {
             return None;
         }
         let request = self.first.take();
         self.move_up();
         request
+    }
+
+    /// Sets all requests aside until a message has been offered (rule 24). Returns whether there were any. Then
+    /// [`take_back`](Self::take_back) must be called.
+    #[inline]
+    pub(crate) fn set_aside(&mut self) -> bool {
+        let are_any = self.first.is_some();
+        if are_any {
+            self.set_all_aside();
+        }
+        are_any
+    }
+
+    #[cold]
+    fn set_all_aside(&mut self) {
+        let more = self.more.get_or_insert_default();
+        let mut waiting = mem::take(&mut more.behind);
+        for request in [self.second.take(), self.first.take()].into_iter().flatten() {
+            waiting.push_front(request);
+        }
+        more.set_aside.push(waiting);
+    }
+
+    /// Puts the requests that were set aside last before the others. Does nothing if they have been dropped meanwhile.
+    #[cold]
+    pub(crate) fn take_back(&mut self) {
+        let Some(mut waiting) = self.more.as_mut().and_then(|more| more.set_aside.pop()) else { return };
+        while let Some(request) = self.pop() {
+            waiting.push_back(request);
+        }
+        self.first = waiting.pop_front();
+        self.second = waiting.pop_front();
+        if !waiting.is_empty() {
+            self.more.get_or_insert_default().behind = waiting;
+        }
+    }
+
+    fn tidy(&mut self) {
+        if self.more.as_ref().is_some_and(|more| more.is_empty()) {
+            self.more = None;
+        }
     }
 
     /// Takes out the requests for which `is_one` returns `true`, and returns them.
@@ -294,9 +355,19 @@ impl<T: Owner> Requests<T> {
     /// Does what [`withdraw`](Self::withdraw) does, and calls `is_one` exactly once for each request.
     fn withdraw_each(&mut self, mut is_one: impl FnMut(&Request<T>) -> bool) -> Self {
         let mut withdrawn = Self::new();
+        if let Some(more) = &mut self.more {
+            for waiting in &mut more.set_aside {
+                for request in mem::take(waiting) {
+                    if is_one(&request) { withdrawn.push(request) } else { waiting.push_back(request) }
+                }
+            }
+        }
         let mut left = Self::new();
         while let Some(request) = self.pop() {
             if is_one(&request) { &mut withdrawn } else { &mut left }.push(request);
+        }
+        if let Some(set_aside) = self.more.take().map(|more| more.set_aside) {
+            left.more.get_or_insert_default().set_aside = set_aside;
         }
         *self = left;
         withdrawn
@@ -323,7 +394,9 @@ impl<T: Owner> Requests<T> {
     }
 
     fn len(&self) -> usize {
-        let more = self.more.as_ref().map_or(0, |more| more.len());
+        let more = self.more.as_ref().map_or(0, |more| {
+            more.behind.len() + more.set_aside.iter().map(VecDeque::len).sum::<usize>()
+        });
         usize::from(self.first.is_some()) + usize::from(self.second.is_some()) + more
     }
 
@@ -338,10 +411,8 @@ impl<T: Owner> Requests<T> {
     fn move_all_up(&mut self) {
         self.first = self.second.take();
         if let Some(more) = &mut self.more {
-            self.second = more.pop_front();
-            if more.is_empty() {
-                self.more = None;
-            }
+            self.second = more.behind.pop_front();
+            self.tidy();
         }
     }
 }
@@ -390,7 +461,7 @@ impl<T: Owner> Requests<T> {
     fn any(&self, is_one: impl Fn(&Request<T>) -> bool) -> bool {
         self.first.as_ref().is_some_and(&is_one)
             || self.second.as_ref().is_some_and(&is_one)
-            || self.more.as_ref().is_some_and(|more| more.iter().any(is_one))
+            || self.more.as_ref().is_some_and(|more| more.behind.iter().chain(more.set_aside.iter().flatten()).any(is_one))
     }
 }
 

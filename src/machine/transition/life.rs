@@ -1,8 +1,7 @@
 //! How a machine starts and stops, and how it offers messages to its states.
 
+use alloc::vec::Vec;
 use core::mem;
-
-use smallvec::SmallVec;
 
 use super::path::descent;
 use super::{BEING_LEFT, OneChange, Plan, Steps as _};
@@ -145,14 +144,15 @@ impl<T: Owner> Single<'_, T> {
 
     /// Carries out the requests in the queue, of which `first` is the first one. It is a message to oneself.
     ///
-    /// After each state to which a message is offered, the whole queue is carried out, with the messages in it. So before a
-    /// message is offered to the next state, any number of other messages may have to be. These offers are in a list rather
+    /// After each state that declines a message, the requests of its callback are carried out, with the messages among them,
+    /// before the message is offered to the next state. So any number of messages may be under way. They are in a list rather
     /// than on the stack.
     #[inline(never)]
     pub(super) fn settle_messages(&mut self, first: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         let mut offers = Offers::new(self);
-        let mut under_way: SmallVec<[(Offer<'_, T>, Request<T>); 1]> = SmallVec::new();
         let mut next = Some(first);
+        let mut innermost: Option<UnderWay<T>> = None;
+        let mut outer = Vec::new();
         loop {
             if let Some(request) = next.take().or_else(|| offers.single.requests.pop()) {
                 if request.message().is_none() {
@@ -162,55 +162,63 @@ impl<T: Owner> Single<'_, T> {
                 if !offers.single.count_message(owner) {
                     continue;
                 }
-                under_way.push((offers.begin(), request));
+                let has_waiting = offers.single.requests.set_aside();
+                let offer = offers.begin();
+                if let Some(around) = innermost.replace(UnderWay { request, offer, has_waiting }) {
+                    outer.push(around);
+                }
             }
-            // This is the message that was just taken out of the queue or, if the queue is empty, the last one that goes on.
-            let Some((offer, request)) = under_way.last_mut() else { return };
-            let Some(message) = request.message() else { return };
-            if !offers.single.offer_on(offer, message, owner, cx) {
-                offers.end(offer);
-                under_way.pop();
+            let Some(under_way) = &mut innermost else { return };
+            let Some(message) = under_way.request.message() else { return };
+            if !offers.single.offer_on(&mut under_way.offer, message, owner, cx) {
+                offers.end(under_way);
+                innermost = outer.pop();
             }
         }
     }
 
     /// Offers a message to the next state. Returns whether it is then to be offered to further states.
     #[inline(always)]
-    fn offer_on(
-        &mut self,
-        offer: &mut Offer<'_, T>,
-        message: &T::Message,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        // States that have been left meanwhile are skipped.
+    fn offer_on(&mut self, offer: &mut Offer, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        // States that have been left meanwhile are skipped. The others are where they were when the message was sent.
         offer.left = offer.left.min(self.kept);
         let state = if let Some(depth) = offer.left.checked_sub(1) {
             offer.left = depth;
             self.scope = Scope::state(depth);
-            &offer.path[depth]
-        } else if let Some(global) = offer.global.take() {
+            self.seat.at(depth)
+        } else if mem::take(&mut offer.is_for_global) {
             self.scope = Scope::Machine;
-            global
+            self.settings.global.as_option()
         } else {
-            return false;
+            None
         };
-        offer.is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
+        let Some(state) = state else { return false };
+        offer.is_handled = match state.as_singleton() {
+            Some(state) => state.on_message(owner, message, &mut self.fsm(), cx),
+            None => state.clone().on_message(owner, message, &mut self.fsm(), cx),
+        };
         self.wake_if(offer.is_handled);
-        !offer.is_handled && (offer.left > 0 || offer.global.is_some())
+        !offer.is_handled && (offer.left > 0 || offer.is_for_global)
     }
 }
 
-/// A message that is being offered to the states that were active when it was sent.
-struct Offer<'a, T: Owner> {
-    path: Path<T>,
-    /// How many states of the path, from the outermost, it has not been offered to yet.
+/// To which states a message is still to be offered.
+struct Offer {
+    /// How many of the active states, from the outermost, it has not been offered to yet.
     left: usize,
-    /// The global state, if the message has not been offered to it yet.
-    global: Option<&'a StateRef<T>>,
+    /// Whether it has not been offered to the global state yet, if there is one.
+    is_for_global: bool,
     is_handled: bool,
     /// The value of `single.kept` before the offer began.
     kept_outside: usize,
+}
+
+/// A message to oneself that is being offered.
+struct UnderWay<T: Owner> {
+    request: Request<T>,
+    offer: Offer,
+    /// Whether requests that wait behind the message are set aside.
+    has_waiting: bool,
 }
 
 /// The machine while it offers messages, nested in each other. Meanwhile, `single.kept` is the number of states that have stayed
@@ -229,20 +237,20 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
     }
 
     #[inline(always)]
-    fn begin(&mut self) -> Offer<'a, T> {
+    fn begin(&mut self) -> Offer {
         let Self { single, kept_outside: least } = self;
-        let mut path = Path::new();
-        while let Some(state) = single.seat.at(path.len()) {
-            path.push(state.clone());
-        }
-        let kept_outside = mem::replace(&mut single.kept, path.len());
+        let left = single.seat.depth();
+        let kept_outside = mem::replace(&mut single.kept, left);
         *least = kept_outside.min(*least);
-        Offer { left: path.len(), path, global: single.settings.global.as_option(), is_handled: false, kept_outside }
+        Offer { left, is_for_global: !single.settings.global.is_none(), is_handled: false, kept_outside }
     }
 
     /// Ends the innermost offer.
-    fn end(&mut self, offer: &Offer<'_, T>) {
-        self.single.kept = self.single.kept.min(offer.kept_outside);
+    fn end(&mut self, under_way: &UnderWay<T>) {
+        self.single.kept = self.single.kept.min(under_way.offer.kept_outside);
+        if under_way.has_waiting {
+            self.single.requests.take_back();
+        }
     }
 }
 
