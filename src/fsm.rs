@@ -354,7 +354,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Requests that a message is sent to the owner itself. When the callback has returned and the requests that were made
     /// before this one are carried out, the message is offered to the active states and then to the global state, until
-    /// one of them handles it ([rule 24](crate::docs::semantics#rule-24)).
+    /// one of them handles it ([rule 24](crate::docs::semantics#rule-24)). Requests that were made after this one wait until
+    /// then.
     ///
     /// # Examples
     ///

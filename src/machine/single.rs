@@ -54,7 +54,7 @@ pub(crate) struct Single<'a, T: Owner> {
 /// Whether the states of a path are being entered, and whether `Fsm::stay` ends this (rule 38).
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Descent {
-    /// None is being entered.
+    /// None is being entered, or only a flat one.
     None,
     Open,
     Stayed,
@@ -261,9 +261,16 @@ impl<T: Owner> Requests<T> {
         Self { first: None, second: None, more: None }
     }
 
+    /// Returns whether nothing is stored. A list of requests that were set aside is stored also when all of them have been
+    /// withdrawn.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_none() && self.more.is_none()
+    }
+
+    /// Returns whether there are any requests.
+    pub(crate) fn are_any(&self) -> bool {
+        self.any(|_| true)
     }
 
     #[inline]
@@ -339,6 +346,7 @@ impl<T: Owner> Requests<T> {
         if !waiting.is_empty() {
             self.more.get_or_insert_default().behind = waiting;
         }
+        self.tidy();
     }
 
     fn tidy(&mut self) {
@@ -587,7 +595,8 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             return false;
         }
         if self.descent == Descent::None {
-            return false;
+            // The `enter` of a flat target is the last one anyway.
+            return !self.target.is_none() && self.target == self.seat.current;
         }
         self.descent = Descent::Stayed;
         if !self.target.is_none() {
@@ -661,6 +670,6 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
 
     fn has_requests(&self, _: usize) -> bool {
         // Requests made in an `exit` are refused, so they do not count.
-        if self.exiting { self.has_waiting } else { !self.requests.is_empty() }
+        if self.exiting { self.has_waiting } else { self.requests.are_any() }
     }
 }

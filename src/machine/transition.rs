@@ -456,7 +456,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.seat.previous = from.clone();
         }
         let asked_before = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
-        single.has_waiting = asked_before.is_some();
+        single.has_waiting = asked_before.as_ref().is_some_and(Requests::are_any);
         single.exiting = true;
         let made = single.made;
         if let (Some(from), Some(left)) = (*from, *left) {

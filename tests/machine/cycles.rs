@@ -113,9 +113,12 @@ fn cycles_of_changes() {
         warnings =>
 
         # messages_that_wait_in_line_take_nothing_of_the_stack (rules 13, 14 and 24)
-        // Before a message is offered to the parent, the whole queue is carried out.
+        // The requests of a state that declines a message are carried out before the message is offered to the parent.
         in Kitchen; handling House
-        with 3000x send order => 3000x Kitchen.order; 3000x House.order
+        with 3000x send order => 3000x Kitchen.order, House.order
+        in Kitchen; handling House
+        Kitchen.order, 3000x: send order
+        with send order => 3001x Kitchen.order; 3001x House.order
         in Kitchen
         House.order, 3000x: send order
         with send order => 3001x Kitchen.order, House.order

@@ -14,13 +14,42 @@ fn messages_to_oneself() {
             Kitchen.hit
             Kitchen.exit; Kitchen -> Hall (change); Hall.enter; Hall.hit; House.hit
 
-        # the_requests_behind_a_message_to_oneself_are_carried_out_before_the_next_is_offered_it (rules 14 and 24)
-        // After each handler all requests are carried out, so an ancestor may get the message later.
+        # the_requests_behind_a_message_to_oneself_wait_until_it_is_handled_or_declined_by_all (rules 10, 14 and 24)
         in Kitchen
         Kitchen.update: send hit; change Hall
         update => House.update; Kitchen.update
-            Kitchen.hit
-            Kitchen.exit; Kitchen -> Hall (change); Hall.enter; House.hit
+            Kitchen.hit; House.hit
+            Kitchen.exit; Kitchen -> Hall (change); Hall.enter
+
+        # messages_to_oneself_that_nobody_handles_are_offered_in_the_order_in_which_they_were_sent (rules 10 and 24)
+        in Kitchen
+        Kitchen.update: send one; send two; send three; change A
+        update => House.update; Kitchen.update
+            Kitchen.one; House.one; Kitchen.two; House.two; Kitchen.three; House.three
+            Kitchen.exit; House.exit; Kitchen -> A (change); A.enter
+
+        # the_requests_of_a_state_that_declines_a_message_come_before_the_next_offer_and_before_what_waits (rule 24)
+        in Kitchen
+        Kitchen.update: send one; send two
+        Kitchen.one: send three; change Hall
+        update => House.update; Kitchen.update
+            Kitchen.one
+            Kitchen.three; House.three
+            Kitchen.exit; Kitchen -> Hall (change); Hall.enter
+            House.one; Hall.two; House.two
+
+        # the_requests_of_the_last_state_that_is_offered_a_message_join_the_line (rules 10 and 24)
+        in Kitchen
+        Kitchen.update: send one; send two
+        House.one: send three
+        update => House.update; Kitchen.update
+            Kitchen.one; House.one; Kitchen.two; House.two; Kitchen.three; House.three
+
+        # what_waits_behind_a_message_that_is_being_offered_can_be_withdrawn_and_is_seen (rules 24 and 37)
+        in Kitchen
+        Kitchen.update: send one; change A
+        Kitchen.one: requests; clear; requests
+        update => House.update; Kitchen.update; Kitchen.one; some wait; none waits; House.one
 
         # what_a_handler_of_a_message_to_oneself_asks_for_joins_the_line (rules 10 and 24)
         // The requests of its handler are carried out before the requests after the message.

@@ -47,6 +47,8 @@ corners! {
     Cycle,
     CycleOfNow,
     CycleOfMessages,
+    /// Rule 24: the requests of a state that declined a message were carried out before those that waited behind the message.
+    DeclinedBeforeOthers,
     /// Rules 11 and 24: something was done ahead of requests that waited; or a state declined a message that went ahead of them.
     Ahead,
     DeclinedAhead,

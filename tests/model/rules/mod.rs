@@ -5,12 +5,14 @@
 pub(crate) mod corner;
 #[path = "../program.rs"]
 pub(crate) mod program;
+mod line;
 mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::DerefMut;
 
 use self::corner::Corner;
+use self::line::Line;
 use self::program::{Callback, End, Guard, Id, LIMIT, StateRow, Verb};
 
 /// A callback has panicked.
@@ -44,7 +46,7 @@ pub(crate) struct Machine<W> {
     stack: Vec<Suspended<W>>,
     history: BTreeMap<Id, Id>,
     /// Rule 10: the queue of requests for the whole callback.
-    pub(crate) requests: VecDeque<Request<W>>,
+    pub(crate) requests: Line<Request<W>>,
     /// Rule 13: the changes and messages to oneself carried out for this callback.
     pub(crate) carried_out: u32,
     /// Rule 12: whether an `exit` or `suspend` is running.
@@ -123,7 +125,7 @@ pub(crate) enum Request<W> {
 pub(crate) enum Offering {
     /// After each handler, which is an outermost callback.
     FromOutside,
-    /// After each handler, with the whole queue.
+    /// After each handler that declines the message, except the last. The requests that wait are set aside meanwhile.
     InQueue,
     /// After the last handler.
     Ahead,
@@ -304,25 +306,32 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     /// Rule 14. For a message from outside, each handler is an outermost callback.
     fn offer(&mut self, word: Self::Word, offering: Offering) -> Outcome<bool> {
         let path = self.path(self.current);
+        let outermost = path.first().copied().filter(|_| self.global.is_none());
         let left_before = std::mem::take(&mut self.left);
         for state in path.into_iter().rev() {
             if self.left.contains(&state) {
                 if Some(state) != self.current {
                     self.corners.insert(Corner::LeftBeforeItsTurn);
                 }
-            } else if self.hear(word, state, false, offering)? {
+            } else if self.hear(word, state, (false, Some(state) == outermost), offering)? {
                 self.left.extend(left_before);
                 return Ok(true);
             }
         }
         self.left.extend(left_before);
         match self.global {
-            Some(global) => self.hear(word, global, true, offering),
+            Some(global) => self.hear(word, global, (true, true), offering),
             None => Ok(false),
         }
     }
 
-    fn hear(&mut self, word: Self::Word, state: Id, is_global: bool, offering: Offering) -> Outcome<bool> {
+    fn hear(
+        &mut self,
+        word: Self::Word,
+        state: Id,
+        (is_global, is_last): (bool, bool),
+        offering: Offering,
+    ) -> Outcome<bool> {
         if offering == Offering::FromOutside {
             self.begin();
         }
@@ -333,6 +342,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.corners.insert(Corner::SentWithinMessage);
         }
         self.offering += 1;
+        let waiting = self.requests.len();
         let handled = self.call(state, is_global, Callback::Message, Some(word), None)?;
         // Rule 26.
         if handled {
@@ -340,7 +350,13 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         }
         match offering {
             Offering::FromOutside => self.settle()?,
-            Offering::InQueue => self.carry_out_all()?,
+            Offering::InQueue if handled || is_last => {}
+            Offering::InQueue => {
+                if waiting > 0 && self.requests.len() > waiting {
+                    self.corners.insert(Corner::DeclinedBeforeOthers);
+                }
+                self.carry_out_all()?;
+            }
             Offering::Ahead => {
                 if !handled && !self.requests.is_empty() {
                     self.corners.insert(Corner::DeclinedAhead);
@@ -353,7 +369,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
 
     /// Rules 10 and 12.
     fn carry_out_all(&mut self) -> Outcome<()> {
-        while let Some(request) = self.requests.pop_front() {
+        while let Some(request) = self.requests.pop() {
             if matches!(request, Request::Tell(_)) {
                 self.corners.insert(Corner::SentToOneself);
             }
@@ -411,7 +427,10 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             // Rule 24.
             Request::Tell(word) => {
                 self.carried_out += 1;
-                return self.offer(word, Offering::InQueue);
+                self.requests.set_aside();
+                let handled = self.offer(word, Offering::InQueue)?;
+                self.requests.take_back();
+                return Ok(handled);
             }
             // Rule 30.
             _ if self.is_lent_in_exit => return Ok(false),
@@ -702,7 +721,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if let Request::Verb(Verb::Sleep(wait)) = request {
             self.wanted = Some(wait.seconds());
         }
-        self.requests.push_back(request);
+        self.requests.push(request);
     }
 
     /// Rule 37.
@@ -761,7 +780,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if let Some(to) = self.next.take() {
             self.corners.insert(Corner::Next);
             self.wake(Corner::WokeByATimer);
-            self.requests.push_back(Request::Verb(Verb::Change(to)));
+            self.requests.push(Request::Verb(Verb::Change(to)));
         }
         // Rule 39: what comes due is one message, and the timer that repeats is beside it.
         self.requests.extend(due.into_iter().map(|timer| Request::Due(Timer { every: None, ..timer })));

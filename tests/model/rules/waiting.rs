@@ -138,11 +138,12 @@ impl<W: Copy> Machine<W> {
         let (suspended, left): (Vec<_>, Vec<_>) = self.timers.iter().copied().partition(is_suspended);
         self.timers = left;
         let running = suspended.iter().map(|timer| Timer { due: timer.due - now, ..*timer });
-        let (in_line, left): (Vec<_>, Vec<_>) = self.requests.iter().copied().partition(|request| match request {
+        let is_timer = |request: &Request<W>| match request {
             Request::Verb(_) | Request::Tell(_) => false,
             Request::After(timer) | Request::Due(timer) => is_suspended(timer),
-        });
-        self.requests = left.into();
+        };
+        let in_line: Vec<_> = self.requests.iter().copied().filter(is_timer).collect();
+        self.requests.retain(|request| !is_timer(request));
         if !suspended.is_empty() {
             self.corners.insert(Corner::StoodStill);
         }
