@@ -77,7 +77,7 @@ impl<'i> Document<'i> {
     }
 
     fn refuse(&mut self, RefusedKey { key, first, of_type }: RefusedKey, is_state: bool) {
-        // More than are ever listed.
+        // More than are listed, because repeated keys that only follow from a repeated state are left out.
         const MOST_KEPT: usize = 1000;
         match of_type {
             Some(of_type) => self.fails(&format!("cannot extend value of type {of_type} with a dotted key"), key),
