@@ -121,7 +121,7 @@ pub(crate) fn unknown_machine(name: &Name) -> Mistake {
         .help(format!("define it: `[machines.{}]`", name.text))
 }
 
-/// Gives a machine all contents of `base`. What is written in the machine itself replaces the same state or the same key of
+/// Gives a machine all contents of `base`. Keys that the machine itself writes, also within a state, replace the same keys of
 /// `base`.
 fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
     for key in ["initial", "global"] {
