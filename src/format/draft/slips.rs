@@ -156,8 +156,8 @@ fn pieces(statement: &str, around: Range<usize>) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Returns the mistake in a value that has no brackets: for example, a missing quote, a unit without quotes, a decimal comma, or
-/// a word of another language such as `null`.
+/// Returns the mistake in a single value: for example, a missing quote, a unit without quotes, a decimal comma, or a word of
+/// another language such as `null`.
 fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
     let pieces = pieces(statement, line_around(statement, error.start));
     if let Some(mistake) = pieces.iter().find_map(|piece| missing_quote(piece.value, piece.at.clone())) {
