@@ -69,7 +69,7 @@ impl Expr {
         }
     }
 
-    /// Calls `see` for each part that is not `not`, `and` or `or`: each flag, comparison, chance, `in(state)`, `true` and `false`.
+    /// Calls `see` for each part that is not `not`, `and` or `or`: flags, comparisons, chances, `in(state)`, `true` and `false`.
     pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
         match self {
             Self::Not(inner) => inner.visit_mut(see),
