@@ -77,8 +77,9 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         lanes
     }
 
-    /// Calls `ask` once for each run of adjacent lanes of `asked`, and returns the lanes that the calls return. `ask` gets the lanes
-    /// of the run, and [`lane`](Self::lane) to set. It returns lanes that are counted from the beginning of the run.
+    /// Calls `ask` once for each run of adjacent lanes of `asked`, and returns the lanes for which the calls answer yes. `ask`
+    /// gets the lanes of the run, and sets its second argument to the lane of each owner while it reads this owner. The lanes that
+    /// it returns are counted from the beginning of the run.
     #[inline]
     pub(crate) fn ask_runs(&mut self, asked: Lanes, mut ask: impl FnMut(Range<usize>, &mut usize) -> Lanes) -> Lanes {
         let mut left = asked;

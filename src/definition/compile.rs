@@ -15,8 +15,8 @@ use crate::format::operand::Operand;
 use crate::owner::Owner;
 
 impl<T: Owner> Condition<T> {
-    /// Compiles a condition that has been checked. A test with a word that the vocabulary does not have always fails. `states` has
-    /// the states by name. `message` is the message that the exit waits for.
+    /// Compiles a condition that has been checked. A test with a word that the vocabulary does not have always fails. `states`
+    /// has the states by name. `message` is the message that the exit waits for.
     pub(crate) fn compile(
         expr: &Expr,
         vocabulary: &Vocabulary<T>,
@@ -38,8 +38,8 @@ struct Compiler<'v, T: Owner> {
 }
 
 impl<T: Owner> Compiler<'_, T> {
-    /// Adds the tests of `expr`, the last one first. `yes` and `no` are the targets that follow `expr`. Returns the target at which
-    /// `expr` begins.
+    /// Adds the tests of `expr`, the last one first. `yes` and `no` are the targets that follow `expr`. Returns the target at
+    /// which `expr` begins.
     fn emit(&mut self, expr: &Expr, yes: Target, no: Target) -> Target {
         let probe = match expr {
             Expr::Bool(is) => return if *is { yes } else { no },
