@@ -78,8 +78,8 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
     }
 
     /// Calls `ask` once for each run of adjacent lanes of `asked`, and returns the lanes for which the calls answer yes. `ask`
-    /// gets the lanes of the run, and sets its second argument to the lane of each owner while it reads this owner. The lanes that
-    /// it returns are counted from the beginning of the run.
+    /// gets the lanes of the run, and sets its second argument to the lane of each owner while it reads this owner. The lanes
+    /// that it returns are counted from the beginning of the run.
     #[inline]
     pub(crate) fn ask_runs(&mut self, asked: Lanes, mut ask: impl FnMut(Range<usize>, &mut usize) -> Lanes) -> Lanes {
         let mut left = asked;

@@ -199,9 +199,7 @@ fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], chains: &
         let Some(exit) = leads[state.id.index()] else { continue };
         let (count, end) = follow[state.id.index()];
         // If several chains have the same end, one of them is reported.
-        if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES
-            || !reported_ends.insert(end)
-        {
+        if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES || !reported_ends.insert(end) {
             continue;
         }
         let second = outline.state(exit.to);
