@@ -297,7 +297,7 @@ impl<K: Clone> Journal<K> {
         symbol
     }
 
-    /// Returns the number of the time `at`, in seconds, at which the next entries are written.
+    /// Returns the number of the time `at`, in seconds. The next entries store this number instead of the time.
     pub(crate) fn moment(&mut self, at: f64) -> u32 {
         if self.entries.is_empty() {
             self.moments.clear();
