@@ -214,8 +214,8 @@ impl<K: Clone> Journal<K> {
         self.entries.is_empty()
     }
 
-    /// Returns how many changes, made or refused, and early ends have been recorded, whether or not their entries are still kept. Subtract an
-    /// earlier number to get the number of changes since then.
+    /// Returns how many changes, made or refused, and early ends have been recorded, whether or not their entries are still kept.
+    /// Subtract an earlier number to get the number of changes since then.
     ///
     /// # Examples
     ///
