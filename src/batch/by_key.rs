@@ -37,8 +37,8 @@ impl<T: Owner> Batch<T> {
     /// counts as a cycle ([rule 13](crate::docs::semantics#rule-13)). Without this call, the limit is 4000. 0 counts as 1.
     ///
     /// All owners have this limit. A machine that comes by [`insert_machine`](Self::insert_machine) loses its own limit, and a
-    /// machine that [`remove`](Self::remove) returns keeps the limit of the batch. A clone of the batch has it, a saved batch does
-    /// not.
+    /// machine that [`remove`](Self::remove) returns keeps the limit of the batch. A clone of the batch has it, a saved batch
+    /// does not.
     ///
     /// # Examples
     ///

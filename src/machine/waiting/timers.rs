@@ -142,8 +142,8 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// Calls `take` for each timer of a list without an index for which `is_taken` returns `true`, and removes the timers in whose
-    /// place `take` leaves a gap.
+    /// Calls `take` for each timer of a list without an index for which `is_taken` returns `true`, and removes the timers in
+    /// whose place `take` leaves a gap.
     fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool, take: impl Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
         let mut taken = Timers::new();
         self.list.retain_mut(|timer| {
