@@ -38,7 +38,7 @@ pub(crate) struct Wishes {
     sent: u64,
 }
 
-/// The wish of one page besides the crowds.
+/// The owner or the search that one page wants, besides the pictures of the crowds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Watch {
     pub(crate) page: u64,
