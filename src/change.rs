@@ -136,8 +136,8 @@ impl<'a, T: Owner> Outcome<'a, T> {
     }
 }
 
-/// Why a change was not completed in its target. The type takes one byte, also in an `Option`, because a journal stores it in each
-/// entry.
+/// Why a change was not completed in its target. The type takes one byte, also in an `Option`, because a journal stores it in
+/// each entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Shortfall {
     Refused(Guard),

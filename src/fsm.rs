@@ -556,12 +556,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::after(seconds, Then::Send(Arc::new(message))));
     }
 
-    /// Sets a repeating timer for a message: sends a message to the owner itself when [`Owner::now`] has advanced by `seconds`, and
-    /// again every `seconds` after that ([rule 39](crate::docs::semantics#rule-39)).
+    /// Sets a repeating timer for a message: sends a message to the owner itself when [`Owner::now`] has advanced by `seconds`,
+    /// and again every `seconds` after that ([rule 39](crate::docs::semantics#rule-39)).
     ///
     /// The times of the messages count from the call, not from the ticks, so they do not drift. At most one message comes in a
-    /// tick: if a tick takes longer than `seconds`, the messages in between are left out. With 0 seconds, a message comes in every
-    /// tick; a number that is negative or NaN counts as 0, with a warning. With infinite seconds, no message comes.
+    /// tick: if a tick takes longer than `seconds`, the messages in between are left out. With 0 seconds, a message comes in
+    /// every tick; a number that is negative or NaN counts as 0, with a warning. With infinite seconds, no message comes.
     ///
     /// The timer ends as one set by [`change_state_after`](Self::change_state_after) does, or when [`cancel`](Self::cancel) ends
     /// it. Each message wakes a machine that sleeps.
@@ -737,9 +737,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Changes state within the call. First the requests made earlier are carried out, then this change, each with the
-    /// requests of its callbacks. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)).
-    /// Returns whether the change was made and not abandoned by another one within its `enter` callbacks. In `exit`, the change is refused with a warning.
+    /// Changes state within the call. First the requests made earlier are carried out, then this change, each with the requests
+    /// of its callbacks. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)). Returns whether
+    /// the change was made and not abandoned by another one within its `enter` callbacks. In `exit`, the change is refused with a
+    /// warning.
     ///
     /// This method does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by
     /// line; otherwise use [`change_state`](Self::change_state).

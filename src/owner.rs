@@ -159,8 +159,8 @@ pub trait Owner: Sized + 'static {
     /// movement, the choice of a sprite ([rule 35](crate::docs::semantics#rule-35)).
     ///
     /// The handle shows the machine as the tick has left it. It can be queried, but nothing can be requested. It is not called in
-    /// a tick in which the machine is asleep and no global state is updated, nor for calls from outside, such as `change_state` and
-    /// `send`.
+    /// a tick in which the machine is asleep and no global state is updated, nor for calls from outside, such as `change_state`
+    /// and `send`.
     ///
     /// # Examples
     ///

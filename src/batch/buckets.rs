@@ -15,8 +15,8 @@ impl<T: Owner> Batch<T> {
     /// is, as one slice. So a game can do work of its own that depends on the state, without a copy of the state in each owner.
     /// No callback runs, and editing an owner does not wake its machine.
     ///
-    /// All owners are in exactly one bucket, those that sleep, too. The buckets come in the order of [`iter`](Self::iter), and so
-    /// do the owners in each of them. States without owners are skipped. An owner in an owned state has a bucket to itself,
+    /// Each owner is in exactly one bucket, also while it sleeps. The buckets come in the order of [`iter`](Self::iter), and so do
+    /// the owners in each of them. States without owners are skipped. An owner in an owned state has a bucket to itself,
     /// because the state is its own. Owners without a state, whose machine is idle or has been stopped, are in one bucket, which
     /// has no state.
     ///

@@ -36,8 +36,9 @@ impl<T: Owner> Batch<T> {
     /// Sets the most changes and messages to oneself that one callback of an owner may lead to. If a callback leads to more, this
     /// counts as a cycle ([rule 13](crate::docs::semantics#rule-13)). Without this call, the limit is 4000. 0 counts as 1.
     ///
-    /// The limit is that of all owners, whatever the limit of a machine was that came by
-    /// [`insert_machine`](Self::insert_machine). A machine that [`remove`](Self::remove) returns has the batch's limit. A clone of the batch has it, a saved batch does not.
+    /// All owners have this limit. A machine that comes by [`insert_machine`](Self::insert_machine) loses its own limit, and a
+    /// machine that [`remove`](Self::remove) returns keeps the limit of the batch. A clone of the batch has it, a saved batch
+    /// does not.
     ///
     /// # Examples
     ///

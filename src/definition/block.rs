@@ -37,7 +37,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         self.fsm.at(self.base + lane)
     }
 
-    /// Returns the lanes of the owners that have requested a change, or have been changed, in this callback.
+    /// Returns the lanes of the owners that may have made a request or changed state in this callback.
     pub(crate) fn acted(&mut self) -> Lanes {
         self.fsm.machines().0.have_acted(self.base, self.length)
     }
@@ -47,7 +47,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         Lanes::MAX >> (LANES - self.length)
     }
 
-    /// Returns the depth of the state in the paths of all owners, if they all have the same path.
+    /// Returns the depth of the state in the paths of all owners. `None` if they may have different paths.
     pub(crate) fn shared_depth(&mut self) -> Option<usize> {
         let state = self.state;
         self.fsm.machines().0.entries(self.base, self.length, state)?;
@@ -77,7 +77,9 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         lanes
     }
 
-    /// Calls `ask` once for each run of adjacent lanes of `asked`.
+    /// Calls `ask` once for each run of adjacent lanes of `asked`, and returns the lanes for which the calls answer yes. `ask`
+    /// gets the lanes of the run, and sets its second argument to the lane of each owner while it reads this owner. The lanes
+    /// that it returns are counted from the beginning of the run.
     #[inline]
     pub(crate) fn ask_runs(&mut self, asked: Lanes, mut ask: impl FnMut(Range<usize>, &mut usize) -> Lanes) -> Lanes {
         let mut left = asked;
@@ -118,7 +120,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
 
     /// Returns the lanes of `asked` for which the comparison of the time in the state with `span` holds.
     pub(crate) fn compare_times(&mut self, asked: Lanes, op: Comparison, span: Span) -> Lanes {
-        // The match is outside the loop, so that each loop has only one comparison.
+        // The two most frequent comparisons have loops of their own, so that these loops have no `match` inside.
         match op {
             Comparison::Less => self.ask_entries(asked, |at| span.is_less(at)),
             Comparison::GreaterOrEqual => self.ask_entries(asked, |at| span.has_passed(at)),

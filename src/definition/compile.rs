@@ -15,8 +15,8 @@ use crate::format::operand::Operand;
 use crate::owner::Owner;
 
 impl<T: Owner> Condition<T> {
-    /// Compiles a condition that has been checked. A word that the vocabulary does not have is never true. `states` has the
-    /// states by name. `message` is the message that the exit waits for.
+    /// Compiles a condition that has been checked. A test with a word that the vocabulary does not have always fails. `states`
+    /// has the states by name. `message` is the message that the exit waits for.
     pub(crate) fn compile(
         expr: &Expr,
         vocabulary: &Vocabulary<T>,
@@ -38,7 +38,8 @@ struct Compiler<'v, T: Owner> {
 }
 
 impl<T: Owner> Compiler<'_, T> {
-    /// Adds the tests of `expr`, the last one first. Returns the index of the test at which `expr` begins.
+    /// Adds the tests of `expr`, the last one first. `yes` and `no` are the targets that follow `expr`. Returns the target at
+    /// which `expr` begins.
     fn emit(&mut self, expr: &Expr, yes: Target, no: Target) -> Target {
         let probe = match expr {
             Expr::Bool(is) => return if *is { yes } else { no },
@@ -76,7 +77,7 @@ impl<T: Owner> Compiler<'_, T> {
         self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
     }
 
-    /// Adds a test. Without a probe, the test never holds.
+    /// Adds a test, and returns its target. Without a probe, adds none and returns `no`, because the test would always fail.
     fn test(&mut self, probe: Option<Probe<T>>, written: WrittenTest, yes: Target, no: Target) -> Target {
         let (Some(probe), Ok(at)) = (probe, Target::try_from(self.tests.len())) else { return no };
         self.tests.push(Test { probe, yes, no });
@@ -88,8 +89,8 @@ impl<T: Owner> Compiler<'_, T> {
         self.vocabulary.value_of(&name.text)?.flag().map(Probe::Flag)
     }
 
-    /// Returns the probe for a simple comparison. Only the right side may be a literal number, and only the left side may be
-    /// `time_in_state`.
+    /// Returns the probe for a comparison of simple operands. Only the right side may be a literal number, and only the left side
+    /// may be `time_in_state`.
     fn comparison(&self, left: &Operand, op: Comparison, right: &Operand) -> Option<Probe<T>> {
         let number = |name| self.number(name);
         Some(match (left, right) {

@@ -55,7 +55,7 @@ pub(super) enum Probe<T: Owner> {
     /// Whether a state is active.
     In(Arc<Fixed<T>>),
     FieldFlag(FlagField<T>),
-    /// A calculation, or a value that must be looked up elsewhere.
+    /// A comparison with a calculation, with a field of a message, or with the time in another state.
     Formula(Box<Formulas<T>>),
     #[cfg(feature = "script")]
     Script(Arc<Script<T>>),
@@ -66,7 +66,7 @@ pub(super) struct Formulas<T: Owner> {
     pub(super) left: Formula<T>,
     pub(super) op: Comparison,
     pub(super) right: Formula<T>,
-    /// Whether the left side contains a time. Then the sides are compared like times.
+    /// Whether the left side contains a time. Then the sides are compared as times are: see [`Span`].
     pub(super) is_time: bool,
     /// Whether a side reads a field of a message.
     pub(super) asks_message: bool,
@@ -86,7 +86,7 @@ impl<T: Owner> Condition<T> {
     }
 
     /// Returns for how many seconds after the entry into the state the condition certainly fails, because its first test
-    /// compares the time in the state.
+    /// compares the time in the state. Negative infinity for any other condition.
     pub(crate) fn fails_for(&self) -> f64 {
         match self.tests.get(usize::from(self.first)) {
             Some(Test {
@@ -121,8 +121,7 @@ impl<T: Owner> Condition<T> {
         })
     }
 
-    /// Whether an entry condition holds for one owner. Entry conditions cannot change the owner: they use neither time nor
-    /// chance.
+    /// Whether an entry condition holds for one owner. It contains no chance, so it does not change the owner.
     #[inline]
     pub(crate) fn admits(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
         let moment = Moment::before_entry(fsm);
@@ -145,8 +144,8 @@ impl<T: Owner> Condition<T> {
     /// Returns the lanes of `asked` for which the condition holds.
     ///
     /// It gives the same answers as [`holds`](Self::holds) for each owner, in another order: each test is evaluated for all
-    /// owners that reach it before the next test, with one virtual call. `tests/definition/conditions.rs` and
-    /// `tests/definition/decisions.rs` compare the two.
+    /// owners that reach it before the next test. The most frequent tests take one virtual call for several adjacent owners.
+    /// `tests/definition/conditions.rs` and `tests/definition/decisions.rs` compare the two.
     pub(crate) fn holding(
         &self,
         asked: Lanes,
@@ -225,7 +224,8 @@ impl<T: Owner> Probe<T> {
             Self::TimeAndNumber(op, right) => {
                 compared_since(moment.entered_at(), now::<T>(cx), *op, right.read(owner, cx))
             }
-            // A draw changes the owner, so `Condition::holds` answers these two.
+            // A draw changes the owner, so the callers answer these two: `Condition::holds` both, and `ask` a `Chance`. A state
+            // with a `Rate` in a condition evaluates its conditions for one owner at a time.
             Self::Chance(..) | Self::Rate(..) => (Answered::Script, false),
             Self::In(state) => flag(moment.is_in(state)),
             Self::FieldFlag(read) => moment.message.map_or((Answered::NoMessage, false), |message| flag(read(message))),

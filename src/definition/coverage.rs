@@ -1,4 +1,4 @@
-//! Which exits of a file were taken, for tests that should take all of them.
+//! Which exits of a file were taken, for tests that are meant to take all of them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl Coverage {
 
     /// Returns the percentage of the exits that were taken. Exits in doubt count as taken. 100 if there are no exits.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a file has not so many exits")]
+    #[expect(clippy::cast_precision_loss, reason = "no file has so many exits")]
     pub fn percent(&self) -> f64 {
         let taken = self.exits.len() - self.untaken().len();
         if self.exits.is_empty() { 100.0 } else { taken as f64 * 100.0 / self.exits.len() as f64 }
@@ -102,7 +102,7 @@ impl fmt::Display for Coverage {
 }
 
 impl Outline {
-    /// Returns its state diagram.
+    /// Returns the state diagram of the machine.
     ///
     /// # Examples
     ///

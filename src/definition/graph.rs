@@ -101,9 +101,9 @@ pub(crate) struct Fixed<T: Owner> {
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
     pub(crate) keeps_history: bool,
-    /// The state as it was created first.
+    /// The first instance of the state.
     pub(super) first: OnceLock<WeakStateRef<T>>,
-    /// The state as it was created last, if it was created again after `first` was no longer in use.
+    /// The newest instance of the state, if it was created again because `first` was no longer in memory.
     pub(super) again: Mutex<Option<WeakStateRef<T>>>,
 }
 

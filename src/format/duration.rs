@@ -28,7 +28,7 @@ use super::name::Name;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Duration {
-    /// The text on one line.
+    /// The text on one line. A plain number has the unit `s`.
     pub(crate) text: String,
     pub(crate) length: Length,
     pub(crate) span: Range<usize>,
@@ -36,7 +36,7 @@ pub struct Duration {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Length {
-    /// In seconds. NaN for ticks without a rate; this is an error if the game's words are known.
+    /// In seconds. NaN for ticks of unknown length, which are an error if the game's words are known.
     Fixed(f64),
     Drawn(Drawn),
     Value(Name),
@@ -67,7 +67,7 @@ impl Drawn {
 }
 
 impl Duration {
-    /// Returns the seconds, if the duration is fixed. NaN for ticks without a rate.
+    /// Returns the seconds, if the duration is fixed. NaN for ticks, if neither the file nor the game says how long a tick is.
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         match self.length {

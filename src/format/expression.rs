@@ -7,7 +7,7 @@ use super::name::{Name, is_word};
 use super::operand::{Operand, Quoted};
 use crate::span::Span;
 
-/// The maximum number of comparisons, flags and chances in one condition.
+/// The maximum number of tests in one condition: comparisons, flags, chances and `in(state)`.
 pub(crate) const MOST_TESTS: usize = 1000;
 
 /// The words that cannot be names of values.
@@ -16,7 +16,7 @@ pub(crate) const RESERVED: [&str; 7] = ["and", "or", "not", "true", "false", "ti
 /// The prefix of a field of a message.
 pub(crate) const OF_MESSAGE: &str = "message.";
 
-/// Whether a name of a value can be written in a condition.
+/// Whether a text can be the name of a value in a condition.
 pub(crate) fn is_name(text: &str) -> bool {
     is_word(text) && !RESERVED.contains(&text) && !text.starts_with(OF_MESSAGE)
 }
@@ -49,7 +49,7 @@ pub(crate) enum Expr {
 }
 
 impl Expr {
-    /// Returns the first use of a value.
+    /// Returns the first use of the value with this name.
     pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
         match self {
             Self::Flag(flag) => (flag.text == name).then_some(flag),
@@ -69,7 +69,7 @@ impl Expr {
         }
     }
 
-    /// Calls `see` for each flag, comparison and chance: each part that is not `not`, `and` or `or`.
+    /// Calls `see` for each part that is not `not`, `and` or `or`: flags, comparisons, chances, `in(state)`, `true` and `false`.
     pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
         match self {
             Self::Not(inner) => inner.visit_mut(see),
@@ -131,7 +131,7 @@ impl Comparison {
     /// Whether the comparison holds. With NaN, each comparison is false, including `!=`.
     #[inline]
     #[expect(clippy::float_cmp, reason = "`==` is what the designer wrote")]
-    #[expect(clippy::double_comparisons, reason = "`!=` holds for NaN")]
+    #[expect(clippy::double_comparisons, reason = "`left != right` would hold for NaN")]
     pub(crate) fn holds(self, left: f64, right: f64) -> bool {
         match self {
             Self::Less => left < right,
@@ -154,7 +154,7 @@ impl Comparison {
         }
     }
 
-    /// Whether the comparison holds for an owner that entered the state at `entered_at`.
+    /// Whether the comparison of the time since `entered_at` with `span` holds.
     #[inline]
     pub(crate) fn holds_since(self, span: Span, entered_at: f64) -> bool {
         match self {

@@ -28,7 +28,7 @@ use super::text::text_of;
 /// struct Guard;
 /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
 ///
-/// // What a game has in place of a file system.
+/// // Reads a file from the game's archive.
 /// let read = |path: &str| match path {
 ///     "guard.fsm.toml" => Ok("initial = 'patrol'\nstates.patrol.machine = 'rounds/short.fsm.toml'\n"),
 ///     "rounds/short.fsm.toml" => Ok("initial = 'walk'\nstates.walk.exits = [{ to = 'walk', after = 9 }]\n"),
@@ -60,7 +60,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Takes a definition's file. `name` is its path for reports.
+    /// Creates the files of a definition with the definition's own file. `name` is its path for reports.
     pub fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { name: name.into(), bytes: bytes.into(), named: BTreeMap::new() }
     }
@@ -74,7 +74,7 @@ impl Files {
     /// Returns the files that the game still has to [insert](Self::insert): the files that the definition and its linked files
     /// name, as paths relative to the folder of the definition. An inserted file may name more files.
     ///
-    /// It also returns scripts whose text the game adds to the vocabulary.
+    /// They include scripts whose text is in the vocabulary, although the game need not insert these.
     #[must_use]
     pub fn missing(&self) -> Vec<PathBuf> {
         if self.named.len() >= MOST_FILES {
@@ -103,12 +103,13 @@ impl Files {
         self.named.insert(path.into(), text);
     }
 
-    /// Returns the names of the machines in the order of the file. If there is a machine outside of `[machines]`, its name is
-    /// empty.
+    /// Returns the names of the machines in the order of the file. If there is a machine outside of `[machines]`, it comes first,
+    /// with an empty name.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read as TOML. The error lists all mistakes that can be found without a vocabulary.
+    /// When the file is not UTF-8 text, or cannot be read as TOML. The error lists all mistakes that can be found without a
+    /// vocabulary.
     ///
     /// # Examples
     ///
@@ -153,7 +154,7 @@ impl Files {
         Path::new(&self.name).parent().unwrap_or(Path::new(""))
     }
 
-    /// Returns the text of one of the files.
+    /// Returns the text of a file that the definition names.
     pub(crate) fn read(&self, path: &Path) -> Result<String, String> {
         let path = within(path).ok_or_else(folder::leads_out)?;
         match self.named.get(&path) {

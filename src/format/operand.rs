@@ -1,4 +1,4 @@
-//! One side of a comparison: a number, a value, or a calculation.
+//! One side of a comparison: a number, true or false, a value, a time, or a calculation.
 
 use std::fmt;
 use std::ops::Range;
@@ -74,7 +74,7 @@ impl Operand {
         any
     }
 
-    /// Whether it contains a value that must be read.
+    /// Whether it contains a value of the game, a field of a message or a time, so that its result is not always the same.
     pub(crate) fn is_read(&self) -> bool {
         self.any(|part| matches!(part, Self::Value(_) | Self::Field(_) | Self::TimeInState(_) | Self::TimeIn(_)))
     }
@@ -84,12 +84,12 @@ impl Operand {
         self.any(|part| matches!(part, Self::TimeInState(_) | Self::TimeIn(_)))
     }
 
-    /// Whether it is a number or is read directly from the owner or the state's own time, without any calculation.
+    /// Whether it is a number, true or false, a value of the game, or `time_in_state`.
     pub(crate) fn is_simple(&self) -> bool {
         matches!(self, Self::Number(_) | Self::Bool(_) | Self::Value(_) | Self::TimeInState(_))
     }
 
-    /// Returns the precedence of the outermost operator.
+    /// Returns the precedence of the outermost operator. An operator with a higher precedence is applied first.
     fn binding(&self) -> u8 {
         match self {
             Self::Calculation(_, Arithmetic::Add | Arithmetic::Subtract, _) => 1,

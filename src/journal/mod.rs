@@ -214,8 +214,8 @@ impl<K: Clone> Journal<K> {
         self.entries.is_empty()
     }
 
-    /// Returns how many changes, made or refused, and early ends have been recorded, whether or not their entries are still kept. Subtract an
-    /// earlier number to get the number of changes since then.
+    /// Returns how many changes, made or refused, and early ends have been recorded, whether or not their entries are still kept.
+    /// Subtract an earlier number to get the number of changes since then.
     ///
     /// # Examples
     ///
@@ -297,7 +297,7 @@ impl<K: Clone> Journal<K> {
         symbol
     }
 
-    /// Returns the number of the time `at`, in seconds, at which the next entries are written.
+    /// Returns the number of the time `at`, in seconds. The next entries store this number instead of the time.
     pub(crate) fn moment(&mut self, at: f64) -> u32 {
         if self.entries.is_empty() {
             self.moments.clear();

@@ -173,8 +173,8 @@ impl<T: Owner> Seat<T> {
         if self.rare.is_none() { self.current.as_singleton() } else { None }
     }
 
-    /// Returns the current state, if it is a singleton without ancestors, and the machine is awake and has timers of which none is
-    /// due at `now`, in seconds. `None` if the clock stands still, because a full tick has to look at it.
+    /// Returns the current state, if it is a singleton without ancestors, and the machine is awake and has timers of which none
+    /// is due at `now`, in seconds. `None` if the clock stands still, because a full tick has to look at it.
     #[inline]
     pub(crate) fn lone_while_waiting(&mut self, now: impl FnOnce() -> f64) -> Option<&'static dyn State<T>> {
         let state = self.current.as_singleton()?;

@@ -300,8 +300,8 @@ impl_downcast!(sync State<T> where T: Owner);
 /// The sealed part of [`State`], implemented once for all states. One virtual call of its methods replaces several calls of the
 /// state's own methods, which the compiler inlines.
 pub trait Bulk<T: Owner> {
-    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)). Returns whether the
-    /// state was updated.
+    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)). Returns whether
+    /// the state was updated.
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool;
 
     /// Returns where this state is, compared with a current state that has this parent.

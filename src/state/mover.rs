@@ -47,8 +47,8 @@ impl Mover {
         Self(u64::from(target) << 32 | (kind as u64) << SLOT_BITS | slot as u64)
     }
 
-    /// Returns the number of the target: the innermost state that the change enters. For [`Kind::Nothing`], it is the depth of the
-    /// active state to which a change was requested.
+    /// Returns the number of the target: the innermost state that the change enters. For [`Kind::Nothing`], it is the depth of
+    /// the active state to which a change was requested.
     #[inline]
     pub(crate) fn target(self) -> u32 {
         (self.0 >> 32) as u32

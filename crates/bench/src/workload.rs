@@ -54,7 +54,7 @@ impl Name {
 /// The work of a state: a little arithmetic, different for each.
 pub(crate) trait Behaviour: Send + Sync + 'static {
     const NAME: Name;
-    /// The initial timer, which `enter` sets.
+    /// The value to which `enter` sets the owner's timer.
     const PATIENCE: u32;
     fn act<const PAD: usize>(owner: &mut Owner<PAD>, cx: &Context);
 }

@@ -265,8 +265,8 @@ impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
 /// app.update();
 /// assert_eq!(app.world().get::<Place>(ball).unwrap().0, 10.2);
 /// ```
-/// Without this impl, the compiler suggests it:
-/// Without it, the compiler says what to write:
+///
+/// Without this impl, the compiler says what to write:
 ///
 /// ```compile_fail,E0277
 /// use bevy_demeanor::prelude::*;

@@ -101,7 +101,8 @@ impl<S: 'static> fmt::Debug for StateIndex<S> {
     }
 }
 
-/// A query over the entities in a state of type `S`, by its [`StateIndex`]: see [`with_index`](crate::StateMachinePlugin::with_index).
+/// A query over the entities in a state of type `S`, by its [`StateIndex`]: see
+/// [`with_index`](crate::StateMachinePlugin::with_index).
 ///
 /// It is the equivalent of `Query<D, (F, With<InState<S>>)>` without a marker. It goes through the entities in the order of the
 /// index, and looks up each of them. If no plugin has the index, the system fails with an error that says so.

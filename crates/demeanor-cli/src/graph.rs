@@ -113,7 +113,7 @@ fn name_of(outline: &Outline) -> String {
     format!("{}{machine}", outline.file())
 }
 
-/// Returns how many exits were taken; and the exits that were not taken, if too few were.
+/// Writes how many exits were taken, and, if these are too few, which were not. Returns the exit code.
 fn judge(graph: &Graph, outline: &Outline, coverage: &Coverage) -> Exit {
     let told = coverage.to_string();
     let summary = told.lines().next().unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::setting::Setting;
 
 #[derive(Clone, Default)]
 pub(crate) struct Puppet {
-    /// By the indices of their names in the vocabulary; a flag is 1 or 0.
+    /// The values, by the indices of their names in the vocabulary; a flag is 1 or 0.
     pub(crate) values: Vec<f64>,
     rng: Option<fastrand::Rng>,
     /// The changes since the last time they were taken: from, to, and the state that refused.

@@ -300,8 +300,9 @@ impl Inspector {
 
     /// Carries out the page's requests for the owners of a crowd. Returns how many were carried out.
     ///
-    /// States are found by name, if an owner is in them or has been. To reach other states, or the members of a cast, take the
-    /// [`commands`](Self::commands) yourself. Requests that cannot be carried out are logged, and the page gets the reason.
+    /// States are found by name among those that the crowd knows: see [`CrowdMut::state`]. To reach other states, or the members
+    /// of a cast, take the [`commands`](Self::commands) yourself. Requests that cannot be carried out are logged, and the page
+    /// gets the reason.
     pub fn obey<T, C>(&mut self, name: &str, crowd: &mut C, cx: &mut T::Context<'_>) -> usize
     where
         T: Owner,

@@ -60,8 +60,9 @@ pub(crate) struct RefusedOwner {
     pub(crate) owner: String,
     pub(crate) label: String,
     pub(crate) count: u32,
-    /// The last refusal.
+    /// The target of the change that was refused last.
     pub(crate) to: Option<String>,
+    /// The guard that refused it.
     pub(crate) guard: String,
 }
 

@@ -17,7 +17,7 @@ const MOST_STEPS: u32 = 1000;
 
 pub(crate) struct Shared {
     pub(crate) waker: Waker,
-    /// Number of open pages.
+    /// The number of open pages.
     listeners: AtomicUsize,
     /// Increases with every change of `wishes`.
     wishes_version: AtomicU64,
@@ -38,7 +38,7 @@ pub(crate) struct Wishes {
     sent: u64,
 }
 
-/// The wish of one page besides the crowds.
+/// The owner or the search that one page wants, besides the pictures of the crowds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Watch {
     pub(crate) page: u64,
@@ -59,8 +59,9 @@ pub(crate) enum Wanted {
 pub(crate) struct News {
     /// The newest picture of each crowd.
     pub(crate) pictures: Vec<Picture>,
-    /// The newest picture for each page.
+    /// The newest picture of the owner that each page watches, by the page's number.
     pub(crate) owners: Vec<(u64, OwnerPicture)>,
+    /// The newest results of each page's search, by the page's number.
     pub(crate) found: Vec<(u64, Found)>,
     /// The outcomes of commands, by their numbers.
     pub(crate) outcomes: Vec<(u64, Outcome)>,

@@ -3,7 +3,7 @@
 use crate::command::{Outcome, Sent};
 use crate::shared::Shared;
 
-/// The largest number of commands that wait for a crowd.
+/// The largest number of waiting commands, for all crowds together.
 const MOST_COMMANDS: usize = 256;
 /// The largest number of names of crowds that are stored.
 const MOST_NAMES: usize = 256;
@@ -18,7 +18,7 @@ pub(crate) struct Waiting {
     obeyed: Vec<String>,
     /// The crowds that are shown.
     shown: Vec<String>,
-    /// The first crowd that was shown since a command has been waiting that the game may never take.
+    /// While a command waits for a crowd whose commands the game has never taken: the crowd that was shown first in this time.
     round: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Waiting {
         self.outcomes.push((number, outcome));
     }
 
-    /// Notes that a crowd is shown. Once each crowd has been shown, commands for other crowds are dropped.
+    /// Notes that a crowd is shown. Commands for crowds whose commands the game has never taken are dropped after a whole tick.
     pub(crate) fn shown(&mut self, crowd: &str, shared: &Shared) {
         remember(&mut self.shown, crowd);
         let Self { commands, obeyed, shown, .. } = self;

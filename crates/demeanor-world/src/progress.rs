@@ -10,7 +10,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// The ticks since the last line.
 pub(crate) struct Progress {
-    /// Number of workers of a process.
+    /// The number of workers of a process.
     threads: u32,
     since: Instant,
     line: Line,
@@ -19,9 +19,9 @@ pub(crate) struct Progress {
 /// A line of progress.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Line {
-    /// Number of ticks since the world's beginning.
+    /// The number of ticks since the world's beginning.
     tick: u64,
-    /// Number of ticks since the last line.
+    /// The number of ticks since the last line.
     ticks: u64,
     seconds: f64,
     citizens: u64,

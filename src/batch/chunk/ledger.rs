@@ -60,7 +60,8 @@ impl<T: Owner> Ledger<'_, T> {
         !self.individuals.has_unfinished() && self.asked.has_none_from(slot)
     }
 
-    /// Returns how the bulk change of the owner at a slot has ended early, if it has, and the depth of the state in whose `enter`.
+    /// Returns how the bulk change of the owner at a slot has ended early, if it has, and the depth of the state whose `enter`
+    /// has ended it.
     pub(crate) fn ended_early(&self, slot: usize) -> Option<(End, usize)> {
         self.individuals.get(slot)?.ended_early()
     }

@@ -48,7 +48,7 @@ impl<T: Owner> Individual<T> {
         }
     }
 
-    /// Returns how its change in bulk has ended early, if it has, and the depth of the state in whose `enter`.
+    /// Returns how its change in bulk has ended early, if it has, and the depth of the state whose `enter` has ended it.
     pub(crate) fn ended_early(&self) -> Option<(End, usize)> {
         let end = if self.made > 0 { End::Abandoned } else { End::Stayed };
         (self.made > 0 || self.has_stayed).then_some((end, self.entering))

@@ -49,7 +49,7 @@ impl<T: Owner> Extra<T> {
     }
 
     /// Returns whether there is no data. The value may still own memory that can be reused.
-    fn is_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.previous.is_none() && !self.lock().as_deref().is_some_and(Rare::is_memorable)
     }
 }
@@ -65,7 +65,7 @@ pub(crate) fn clone_extras_from<T: Owner>(
     panic: &mut FirstPanic,
 ) {
     spare.extend(extras.drain().map(|(_, extra)| extra));
-    for (key, extra) in source.iter().filter(|(_, extra)| !extra.is_nothing()) {
+    for (key, extra) in source.iter().filter(|(_, extra)| !extra.is_empty()) {
         let mut room = spare.pop().unwrap_or(Extra::of(StateRef::NONE));
         panic.catch(|| room.copy_from(extra));
         extras.insert(key, room);

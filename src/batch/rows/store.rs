@@ -247,7 +247,7 @@ impl<T: Owner> Store<T> {
             return Some((bucket, result));
         }
         self.take_up_own_notes(panic);
-        let target = self.place_spare(place, panic);
+        let target = self.place_lent_seat(place, panic);
         Some((target, result))
     }
 
@@ -268,7 +268,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Stores the seat on which `act` has run: the spare seat, or the seat in the owner's row. Returns the owner's bucket.
-    fn place_spare(&mut self, place: Place, panic: &mut FirstPanic) -> u32 {
+    fn place_lent_seat(&mut self, place: Place, panic: &mut FirstPanic) -> u32 {
         if let Some(mover) = self.plain_change(place) {
             self.mark(place.bucket, place.slot(), &[mover], self.spare.entered_at);
             self.move_marked(place.bucket);

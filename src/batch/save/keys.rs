@@ -27,14 +27,14 @@ pub(super) fn next_keys(places: &SlotMap<Key, SharedPlace>) -> Vec<SavedKey> {
     }
 }
 
-/// The keys of a batch while it is loaded.
+/// The keys of owners and future owners that have been read so far, while a batch is loaded.
 #[derive(Default)]
-pub(super) struct Versions {
+pub(super) struct TakenKeys {
     /// By index, the version of the key; 0 if no key with this index has been taken yet. Indices begin at 1.
     versions: Vec<u32>,
 }
 
-impl Versions {
+impl TakenKeys {
     /// Makes room for `count` keys.
     pub(super) fn new(count: usize) -> Result<Self, LoadError> {
         // A key map holds no more keys than this.

@@ -7,7 +7,7 @@ use std::mem;
 
 use super::check::{check, check_numbers, check_rows, no_bucket};
 use super::data::{BatchContent, SavedBatch, SavedBucket, SavedKey, SavedRow};
-use super::keys::Versions;
+use super::keys::TakenKeys;
 use crate::batch::known::key::Place;
 use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::states::{MOST_STATES, NOWHERE, States};
@@ -63,7 +63,7 @@ struct Loading<'b, T: Owner> {
     reader: Reader<'b, T>,
     store: Store<T>,
     roles: Vec<Role<T>>,
-    versions: Versions,
+    keys: TakenKeys,
     /// Owners that are inserted one by one, at the end.
     others: Vec<(T, Key, Seat<T>)>,
     has_clock: bool,
@@ -89,7 +89,7 @@ impl<'b, T: Owner> Loading<'b, T> {
             reader,
             store: Store::with_capacity(0),
             roles: Vec::new(),
-            versions: Versions::new(count)?,
+            keys: TakenKeys::new(count)?,
             others: Vec::new(),
             has_clock,
             kept: 0,
@@ -212,7 +212,7 @@ impl<T: Owner> Loading<'_, T> {
         columns.tags.reserve(bucket.owners.len());
         let keys = bucket.indices.iter().zip(&bucket.versions);
         for ((key, previous), is_entered) in keys.zip(&bucket.previous).zip(&bucket.is_entered) {
-            let key = self.versions.take(*key.0, *key.1)?;
+            let key = self.keys.take(*key.0, *key.1)?;
             let previous = self.previous(key, previous.checked_sub(1))?;
             columns.tags.push(Tag::new(key, previous, *is_entered));
         }
@@ -265,7 +265,7 @@ impl<T: Owner> Loading<'_, T> {
         let (owners, mut columns) = bucket.take_owners::<T>();
         let mut seats = mem::take(&mut columns.seats).into_iter();
         for (row, owner) in owners.into_iter().enumerate() {
-            let key = self.versions.take(columns.indices[row], columns.versions[row])?;
+            let key = self.keys.take(columns.indices[row], columns.versions[row])?;
             let is_asleep = row < columns.asleep as usize;
             let mut saved = match seats.next() {
                 Some(seat) => seat,
@@ -315,9 +315,9 @@ impl<T: Owner> Loading<'_, T> {
     /// Creates the keys, and sets the places of their owners.
     fn load_keys(&mut self, next_keys: &[SavedKey]) -> Result<(), LoadError> {
         for key in next_keys {
-            self.versions.take(key.index, key.version)?;
+            self.keys.take(key.index, key.version)?;
         }
-        self.store.places = mem::take(&mut self.versions).into_places(next_keys)?;
+        self.store.places = mem::take(&mut self.keys).into_places(next_keys)?;
         for (bucket, columns) in (0..).zip(&self.store.buckets) {
             for (slot, tag) in columns.tags.iter().enumerate() {
                 self.store.places[tag.key].set(Place::new(bucket, slot));

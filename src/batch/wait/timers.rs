@@ -28,7 +28,7 @@ struct KeptTimers<T: Owner> {
     free: Vec<u32>,
 }
 
-/// The meaning of a node in the wheel.
+/// The meaning of the 32 bits that a node of the wheel stores for an owner.
 #[derive(Clone, Copy)]
 enum WheelEntry {
     /// A timer for a change to the state with this number.
@@ -43,7 +43,7 @@ enum WheelEntry {
 
 const NUMBER_BITS: u32 = 24;
 const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
-/// Only numbers of states below this limit fit into a node.
+/// Only numbers of states below this limit fit into an entry.
 pub(crate) const MOST_NUMBERS: u32 = NUMBER;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
@@ -234,8 +234,8 @@ impl<T: Owner> Timers<T> {
     /// Returns whether all timers that the wheel stores for an owner belong to the machine, or to states at depths below
     /// `depth`.
     pub(crate) fn are_of(&self, key: Key, depth: usize) -> bool {
-        let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| WheelEntry::of(bits));
-        nodes.all(|node| matches!(node.scope(), None | Some(Scope::Current)) || !node.ends_with(depth))
+        let mut entries = self.wheel.of(key.index()).take(64).map(|(_, bits)| WheelEntry::of(bits));
+        entries.all(|entry| matches!(entry.scope(), None | Some(Scope::Current)) || !entry.ends_with(depth))
     }
 
     /// Replaces the entries of an owner in the wheel by those of `waiting`. Takes the timers out of `waiting`, unless there are
@@ -262,11 +262,11 @@ impl<T: Owner> Timers<T> {
                 Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
                 _ => None,
             };
-            let node = match number.filter(|&number| number < MOST_NUMBERS) {
+            let entry = match number.filter(|&number| number < MOST_NUMBERS) {
                 Some(number) => WheelEntry::Change(scope, number),
                 None => WheelEntry::Kept(scope, self.kept.add(then)),
             };
-            self.set(key, due, node);
+            self.set(key, due, entry);
         }
         if let Some(at) = wakes_at {
             self.set(key, at, WheelEntry::Wake);
@@ -299,7 +299,7 @@ impl<T: Owner> Timers<T> {
     /// Removes the timers that end when an owner leaves all but the outermost `kept` of its active states. Returns whether any
     /// timers are left.
     pub(crate) fn leave(&mut self, key: Key, kept: usize, discarded: &mut Discarded<T>) -> bool {
-        self.remove_if(key, |node| node.ends_with(kept), discarded)
+        self.remove_if(key, |entry| entry.ends_with(kept), discarded)
     }
 
     /// Removes all entries of an owner.
@@ -316,8 +316,8 @@ impl<T: Owner> Timers<T> {
         self.due.shrink_to_fit();
     }
 
-    fn set(&mut self, key: Key, due: f64, node: WheelEntry) {
-        self.wheel.set((key.index(), key.version()), due, node.bits());
+    fn set(&mut self, key: Key, due: f64, entry: WheelEntry) {
+        self.wheel.set((key.index(), key.version()), due, entry.bits());
     }
 
     fn remove_if(&mut self, key: Key, is_removed: impl Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) -> bool {
@@ -327,9 +327,9 @@ impl<T: Owner> Timers<T> {
             return false;
         }
         wheel.remove_if(index, |_, bits| {
-            let node = WheelEntry::of(bits);
-            let is_removed = is_removed(node);
-            if let (true, WheelEntry::Kept(_, place)) = (is_removed, node) {
+            let entry = WheelEntry::of(bits);
+            let is_removed = is_removed(entry);
+            if let (true, WheelEntry::Kept(_, place)) = (is_removed, entry) {
                 kept.remove(place, discarded);
             }
             is_removed

@@ -11,25 +11,26 @@ pub(crate) struct Document<'i> {
     pub(crate) table: Table<'i>,
     /// The first part that is not valid TOML: the reason and the place.
     pub(super) error: Option<(String, Range<usize>)>,
-    /// The keys and headers that occur a second time, in the order of the file.
+    /// The first keys and headers that repeat an earlier one, in the order of their statements.
     pub(super) repeated: Vec<RepeatedKey>,
-    /// How many more repeated keys there are.
+    /// How many more of them there are.
     pub(super) more_repeated: usize,
-    /// The table of the last header. `None` if such a table cannot exist.
+    /// The path of the table to which the next keys belong: of the last header's table. `None` if such a table cannot exist.
     path: Option<Vec<Key<'i>>>,
 }
 
-/// A key that occurs a second time.
+/// A key that repeats an earlier one.
 pub(super) struct RepeatedKey {
     pub(super) key: Range<usize>,
+    /// Where the earlier one is.
     pub(super) first: Option<Range<usize>>,
     /// Whether it is the name of a state in a header.
     pub(super) is_state: bool,
 }
 
 impl<'i> Document<'i> {
-    /// Parses a text up to the first part that is not valid TOML. If `goes_on` is true, continues after it with the parts that
-    /// can be read.
+    /// Parses a text up to the first statement that is not valid TOML. If `goes_on` is true, continues after it with the
+    /// statements that can be read.
     pub(crate) fn read(text: &'i str, goes_on: bool) -> Self {
         let mut document = Self { path: Some(Vec::new()), ..Self::default() };
         for statement in Statements::of(text) {
@@ -76,7 +77,7 @@ impl<'i> Document<'i> {
     }
 
     fn refuse(&mut self, RefusedKey { key, first, of_type }: RefusedKey, is_state: bool) {
-        // Enough to report the first few, and to suppress mistakes that only follow from them.
+        // More than are listed, because repeated keys that only follow from a repeated state are left out.
         const MOST_KEPT: usize = 1000;
         match of_type {
             Some(of_type) => self.fails(&format!("cannot extend value of type {of_type} with a dotted key"), key),

@@ -1,5 +1,5 @@
-//! Parses durations: `after` of an exit and `every` of a state. A duration is a number of seconds, a text such as `"10 ticks"`
-//! or `"2 s .. 4 s"`, or the name of a value.
+//! Parses durations, `after` of an exit and `every` of a state, and the tick rate. A duration is a number of seconds, a text such
+//! as `"10 ticks"` or `"2 s .. 4 s"`, or the name of a value.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::format::problems::{Mistake, Origin};
 /// A duration in its written form.
 #[derive(Clone, Debug)]
 pub(crate) struct DraftDuration {
-    /// The text on one line. A plain number has its unit.
+    /// The text on one line. A plain number gets the unit `s`.
     pub(crate) text: String,
     pub(crate) length: DraftLength,
     pub(crate) span: Range<usize>,
@@ -28,7 +28,7 @@ pub(crate) enum DraftLength {
     Value(Name),
 }
 
-/// A time with its unit. It is finite and not negative.
+/// A time in seconds or in ticks. It is finite and not negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Time {
     pub(crate) number: f64,
@@ -45,16 +45,16 @@ const UNITS: [(&[&str], Option<f64>); 5] = [
     (&["milliseconds", "ms"], Some(0.001)),
 ];
 
-/// Units that are too short for durations, each with the number of them in a second.
+/// Units that are too short for durations, each with how many of them make a second.
 const TOO_SHORT: [(&[&str], f64); 2] = [(&["µs", "μs", "us", "microseconds"], 1e6), (&["ns", "nanoseconds"], 1e9)];
 
 /// The help for a duration that cannot be read.
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
 
-/// Reads `after`: how long an exit waits.
+/// Reads `after`: how long after its state was entered an exit is open.
 pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`after`", "0 or more", findings)?;
-    if is_nothing(&duration) {
+    if is_zero(&duration) {
         Mistake::warning("no-time", value.span(), "`after = 0` says nothing: an exit is open at once")
             .label("no time at all")
             .help("remove it, or write after how many seconds the exit is open: `after = 2.5`")
@@ -66,8 +66,8 @@ pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option
 /// Reads `every`: the time between two turns of a state.
 pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`every`", "more than 0", findings)?;
-    let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);
-    if is_nothing(&duration) || from_nothing {
+    let begins_at_zero = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);
+    if is_zero(&duration) || begins_at_zero {
         return Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
             .label("no time at all")
             .help("remove it, if the state is to be tried in each tick")
@@ -76,7 +76,7 @@ pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option
     Some(duration)
 }
 
-fn is_nothing(duration: &DraftDuration) -> bool {
+fn is_zero(duration: &DraftDuration) -> bool {
     matches!(duration.length, DraftLength::Fixed(time) if time.number == 0.0)
 }
 
@@ -137,7 +137,7 @@ pub(super) fn what_is_wrong(text: &str) -> Option<String> {
     of_text(text, &(0..0)).err().map(|wrong| wrong.help)
 }
 
-/// Returns the length of a unit in seconds.
+/// Returns the length of a unit in seconds. `None` for ticks, and for words that are no units.
 pub(super) fn seconds_of(unit: &str) -> Option<f64> {
     UNITS.iter().find(|(names, _)| names.contains(&unit)).and_then(|(_, seconds)| *seconds)
 }
@@ -174,13 +174,14 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
     Ok(if begin == end { DraftLength::Fixed(end) } else { DraftLength::Drawn(begin, end) })
 }
 
-/// Fails for a text that is almost a duration: with a decimal comma, a range with a minus sign, or a calculation.
+/// Fails for a text that is almost a duration, with the help for it: a decimal comma, a range that is not written with two dots
+/// or that contains a name, a calculation, a percentage.
 fn near_miss(text: &str) -> Result<(), NoDuration> {
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     let decimal =
         |(at, _): &(usize, &str)| is_digit(text[..*at].chars().next_back()) && is_digit(text[at + 1..].chars().next());
     if text.match_indices(',').any(|found| decimal(&found)) {
-        // If the comma is the decimal separator, a point separates thousands.
+        // If the comma is the decimal separator, points separate thousands.
         let plain = if text.contains("..") { text.to_owned() } else { text.replace('.', "") };
         return wrong("a number has a decimal point, not a comma", format!("write `\"{}\"`", plain.replace(',', ".")));
     }
@@ -211,7 +212,7 @@ fn near_miss(text: &str) -> Result<(), NoDuration> {
     Ok(())
 }
 
-/// Reads a number with a unit. `given` is the unit if the text has none.
+/// Reads a number with its unit. `given` is the unit of a number without one.
 fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
     let text = text.trim();
     let is_of_number = |c: char| c.is_ascii_digit() || ".+-_".contains(c);
@@ -251,7 +252,7 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
     };
     let is_ticks = seconds.is_none();
     let number = match seconds {
-        // A division by a whole number, because a product such as `200 * 0.001` may have a rounding error.
+        // A division by a whole number, because a product such as `9 * 0.001` has a rounding error.
         Some(seconds) if *seconds < 1.0 => number / (1.0 / seconds).round(),
         Some(seconds) => number * seconds,
         None if number.fract() != 0.0 => return wrong("a tick cannot be divided", "write a whole number of ticks"),

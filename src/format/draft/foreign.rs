@@ -28,7 +28,7 @@ pub(super) fn other_format(text: &str) -> Option<Mistake> {
     )
 }
 
-/// Whether the lines are keys of YAML, such as `initial: idle`, and none is a key of TOML.
+/// Whether the first lines contain at least two keys of YAML, such as `initial: idle`, and no key or header of TOML.
 fn is_yaml(text: &str) -> bool {
     let mut keys = 0;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).take(20) {
@@ -44,10 +44,11 @@ fn is_yaml(text: &str) -> bool {
     keys > 1
 }
 
-/// Reports merge conflicts. Returns the parts to leave out of the text, so that one version of each conflict remains.
+/// Reports merge conflicts. Returns the parts to leave out of the text, so that the first version of each complete conflict
+/// remains.
 pub(super) fn conflicts(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
     let mut conflicts = Conflicts { left_out: Vec::new(), findings };
-    // The line with which the conflict begins, and the line with which its second version begins.
+    // The first line of the conflict, and the line at which its other versions begin.
     let mut open: Option<(Range<usize>, Option<Range<usize>>)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {

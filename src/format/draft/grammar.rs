@@ -25,7 +25,7 @@ use crate::format::problems::Mistake;
 
 mod operand;
 
-/// The maximum depth of nested parentheses and `not`s.
+/// A condition with this many nested parentheses, `not`s and minus signs is refused.
 const DEEPEST: usize = 64;
 
 /// Reads a condition. The place of a mistake is a range in the file.
@@ -44,13 +44,13 @@ struct ConditionReader<'i> {
     /// The end of the last word or sign that has been read.
     at: usize,
     depth: usize,
-    /// How many calculations have been read.
+    /// How many calculations have been read, such as `a + b` or `min(a, b)`.
     calculations: usize,
-    /// How many comparisons, flags, chances and states have been read.
+    /// How many comparisons, flags, chances and `in(state)` have been read.
     tests: usize,
 }
 
-/// A part that has been read: a condition, or a side of a comparison.
+/// A part that has been read. A name alone is an operand until it turns out to be a flag.
 enum Term {
     Condition(Expr),
     Operand(Operand),
@@ -164,7 +164,7 @@ impl ConditionReader<'_> {
         }
     }
 
-    /// Counts a test. A condition with too many tests is not read to its end.
+    /// Counts a test, and returns it. Fails if there are too many, so that a very long condition is not read to its end.
     fn test(&mut self, test: Expr) -> Parsed<Expr> {
         self.tests += 1;
         if self.tests <= MOST_TESTS {
@@ -262,7 +262,7 @@ impl ConditionReader<'_> {
     fn expected<O>(&self, expected: &str) -> Parsed<O> {
         let is_next = |(written, _): &&(&[&str], &str)| written.iter().any(|sign| self.rest().starts_with(sign));
         let meant = || MEANT.iter().find(is_next).map(|(_, help)| (*help).to_owned());
-        // A `%` may belong to a number.
+        // `MEANT` comes last, because it has a `%`, which may belong to a number.
         let help = self.behind_number().or_else(|| self.behind_word()).or_else(meant);
         Mistake { help, ..self.not_expected(expected) }.refuse()
     }
@@ -271,7 +271,7 @@ impl ConditionReader<'_> {
         Mistake::error("condition", self.next_word(), format!("expected {expected}"))
     }
 
-    /// Returns what was meant by a sign after a word or another sign: `round(x)`, `x <> 1`.
+    /// Returns the help for a sign that is wrong after the word or sign before it, as in `round(x)` or `x <> 1`.
     fn behind_word(&self) -> Option<String> {
         let until = self.text[..self.at].trim_end();
         if self.rest().starts_with('>') && until.ends_with('<') {
@@ -284,7 +284,7 @@ impl ConditionReader<'_> {
         })
     }
 
-    /// Returns what was meant by a sign or a word after a number: `0,2`, `10%`, `200ms`.
+    /// Returns the help for a sign or a word after a number, as in `0,2`, `10%` or `200ms`.
     fn behind_number(&self) -> Option<String> {
         let (until, rest) = (self.text[..self.at].trim_end(), self.rest());
         let number = suffix(until, |c| c.is_ascii_digit() || c == '.');
@@ -313,7 +313,7 @@ impl ConditionReader<'_> {
     }
 }
 
-/// Signs of other languages, each with the advice for it. Longer signs come before shorter ones.
+/// Signs of other languages, with the help for each. A sign comes before the signs that it begins with.
 const MEANT: [(&[&str], &str); 17] = [
     (&["`"], "remove the backticks: names of values stand alone"),
     (&["\u{a0}"], "this is a non-breaking space: write a plain space"),

@@ -1,7 +1,7 @@
 //! Finds the keys that are names of states and machines: in headers of tables, in dotted keys, and in inline tables.
 //!
-//! A name may occur as a key several times, as in `[states.aim]` and `[[states.aim.exits]]`. The draft keeps only the first of
-//! them.
+//! A name may occur as a key several times, as in `[states.aim]` and `[[states.aim.exits]]`. The draft keeps only one of these
+//! keys, so they are read from the text.
 
 use std::ops::Range;
 
@@ -32,8 +32,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// Returns the name of the machine. For the name of a state, it is the machine of this state; `None` in a file with one
-    /// machine.
+    /// Returns the name of the machine. For the name of a state, it is the machine of this state; `None` for a state outside of
+    /// `[machines]`.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
@@ -45,21 +45,21 @@ impl Key {
         self.state.as_deref()
     }
 
-    /// Returns where the name is written, with the quotes around it.
+    /// Returns where the name is written, including quotes around it.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// Returns the lines from this key up to the header of the next table. If the key is in a header, they begin with this
-    /// header.
+    /// Returns the range from this key to the next header, or to the end of the file. If the key is in a header, the range begins
+    /// with this header.
     #[must_use]
     pub fn section(&self) -> Range<usize> {
         self.section.clone()
     }
 }
 
-/// Returns all such keys, in the order of the file.
+/// Returns the keys that are names of states and machines, in the order of the file.
 pub(crate) fn keys(text: &str) -> Vec<Key> {
     let mut found: Vec<Key> = Vec::new();
     // The keys of the last header, and the index in `found` of its first key.
@@ -94,7 +94,7 @@ pub(crate) fn has_initial(text: &str) -> bool {
     outside.any(|statement| matches!(&*statement.keys, [key] if key.get_ref() == "initial"))
 }
 
-/// Adds the keys of an inline table.
+/// Adds the names of states and machines in an inline table.
 fn within(table: &Table<'_>, path: &mut Vec<String>, found: &mut Vec<Key>) {
     let first = found.len();
     for (key, value) in table.iter() {
@@ -123,7 +123,7 @@ fn named(path: &[String], key: &tree::Key<'_>, span: Range<usize>) -> Option<Key
     Some(Key { machine, state, span, section })
 }
 
-/// Returns a name in the form for a header.
+/// Returns a name as it is written in a header: in quotes, if it is not a bare key of TOML.
 pub(crate) fn quoted(name: &str) -> String {
     let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if is_bare { name.to_owned() } else { format!("\"{name}\"") }

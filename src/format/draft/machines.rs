@@ -14,7 +14,7 @@ use crate::format::name::Name;
 use crate::format::outline::scopes::{Placed, Scopes};
 use crate::format::problems::{Findings, Mistake, Origin};
 
-/// The maximum number of states that the machines of one file take over.
+/// The maximum number of states that all machines of one file together take over.
 const MOST_TAKEN_OVER: usize = 400_000;
 
 /// A machine that has a table of its own.
@@ -50,7 +50,7 @@ impl<'i> SharedState<'i> {
         Placed { name: self.name(), parent, root: None }
     }
 
-    /// Whether its name or its key `parent` says in which state it is.
+    /// Whether its name or its key `parent` puts it into another state.
     fn is_nested(&self) -> bool {
         self.name().contains('.') || self.placed().parent.is_some()
     }
@@ -76,7 +76,7 @@ pub(super) fn complete(machines: &mut [WrittenMachine<'_>], findings: &mut Findi
             take_over(base, at, machines);
             continue;
         }
-        // This is reported once. After that, machines take over fewer states than they should.
+        // This is reported once. After that, no machine takes over states.
         if let (Some(_), Some(like)) = (left.take(), &machines[at].like) {
             let message =
                 format!("the machines of this file take over more than {MOST_TAKEN_OVER} states from one another");
@@ -121,8 +121,8 @@ pub(crate) fn unknown_machine(name: &Name) -> Mistake {
         .help(format!("define it: `[machines.{}]`", name.text))
 }
 
-/// Gives a machine all contents of `base`. Parts that are written in the machine itself replace those of `base`, state by state
-/// and key by key.
+/// Gives a machine all contents of `base`. Keys that the machine itself writes, also within a state, replace the same keys of
+/// `base`.
 fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
     for key in ["initial", "global"] {
         let of_base = machines[base].table.get_key_value(key).map(|(key, value)| (key.clone(), value.clone()));
@@ -163,7 +163,8 @@ fn takes<'i>(base: &[Rc<SharedState<'i>>], own: &[Rc<SharedState<'i>>]) -> Vec<O
     takes
 }
 
-/// Returns a state of the base with each key replaced that is written again. It keeps its name.
+/// Returns a state of the base in which the keys that the machine writes again are replaced. It keeps the name that it has in
+/// the base.
 fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'i>> {
     let (TreeValue::Table(of_base), TreeValue::Table(written)) = (base.value.get_ref(), own.value.get_ref()) else {
         return SharedState::new(own.key.clone(), own.value.clone());
@@ -176,7 +177,7 @@ fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'
             state.remove(key);
         }
     }
-    // If the name is written in another form, the parent is the same state.
+    // Both are at the same place. So if the name is written in another form, the base's `parent` stays, and fits its name.
     for (key, value) in written.iter().filter(|(key, _)| is_same || key.get_ref() != "parent") {
         let name: &str = key.get_ref();
         state.remove(name);

@@ -1,7 +1,8 @@
 //! The second stage of reading a definition: the content of a file in its written form.
 //!
 //! Keys and types are checked against the format. Names are not resolved: the next stage checks whether the states exist and
-//! whether the game offers the words. Missing and mistaken parts are `None`, and have been reported.
+//! whether the game offers the words. A part that is missing or mistaken is `None`, false or empty. If that is a mistake, it has
+//! been reported.
 
 use std::ops::Range;
 use std::path::Path;
@@ -144,7 +145,7 @@ impl When {
         }
     }
 
-    /// Returns where a value is first used.
+    /// Returns where the value with this name is first used.
     pub(crate) fn first_value(&self, name: &str) -> Option<Range<usize>> {
         self.expr()?.first_value(name).map(|value| value.span.clone())
     }
@@ -154,13 +155,13 @@ impl When {
         self.expr()?.first_chance().cloned()
     }
 
-    /// Returns the condition in a normalized form. Two conditions with the same form always have the same result. `None` for
-    /// scripts, and for conditions with chances, because each of them is drawn separately.
+    /// Returns the condition in a normalized form. Two conditions with the same form have the same result for the same owner at
+    /// the same time. `None` for scripts, and for conditions with chances, because each of them is drawn separately.
     pub(crate) fn constant(&self) -> Option<String> {
         self.expr().filter(|expr| expr.first_chance().is_none()).map(ToString::to_string)
     }
 
-    /// Whether it holds for every owner.
+    /// Whether it is the condition `true`.
     pub(crate) fn is_always(&self) -> bool {
         matches!(self, Self::Expr { expr: Expr::Bool(true), .. })
     }

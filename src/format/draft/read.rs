@@ -16,8 +16,8 @@ use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::source::Source;
 
-/// Reads the machines of a file, in the order of the file. Returns no machines for an empty text. If parts of the text cannot
-/// be read, the text without them is kept in `rest`.
+/// Reads the machines of a file, in the order of the file. Returns no machines for a text of which nothing can be read. If parts
+/// of the text cannot be read, the text without them is kept in `rest`.
 pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Vec<Draft<'i>> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         Mistake::error("empty", 0..0, "the file is empty")
@@ -130,8 +130,8 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Reads the machine of a file without `[machines]`. The parsed value of each state is dropped as soon as its draft exists,
-    /// so that a large file is not in memory twice.
+    /// Reads the machine whose states are outside of `[machines]`. The parsed value of each state is dropped as soon as its draft
+    /// exists, so that a large file is not in memory twice.
     fn alone(&mut self, file: &mut Table<'i>, rate: Option<f64>) -> Draft<'i> {
         let states = self.states(file, "the file", 0..0);
         let states = states.into_iter().map(|(name, state)| Rc::new(self.state(&name, &state))).collect();
@@ -178,7 +178,7 @@ impl<'i> DraftReader<'_, 'i> {
                     let Some(child) = value.get_ref().as_str() else { return true };
                     let of_child = states.get(child).and_then(|child| child.get_ref().as_table());
                     let is_parent = |parent: &SpannedValue<'_>| parent.get_ref().as_str() == Some(name.get_ref());
-                    // The name of a child may begin with the name of its parent.
+                    // Without a state of exactly this name, the child may be written with its parent's name as a prefix.
                     of_child.is_none_or(|of_child| of_child.get("parent").is_some_and(is_parent))
                 };
                 if key == "initial" && (has_initial || is_child()) {
@@ -342,7 +342,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Returns where a key is written. `value` is the range of its value.
+    /// Returns where a key is written: the last place before its value. `value` is the range of the value.
     pub(super) fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
         let before = self.text.get(..value.start).unwrap_or_default();
         match before.rfind(key) {
@@ -358,7 +358,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Returns whether the value of a key is `true`.
+    /// Whether the value of a key is `true`. Reports a value that is neither `true` nor `false`.
     fn yes(&mut self, table: &Table<'_>, key: &str) -> bool {
         let Some(value) = table.get(key) else { return false };
         match value.get_ref() {
@@ -402,7 +402,7 @@ fn another_word(name: &str) -> Option<&'static str> {
     WORDS.iter().find(|(_, words)| words.contains(&name)).map(|(key, _)| *key)
 }
 
-/// Returns the mistake for a table that was probably meant as a state: `[idle]`, `[state.idle]`.
+/// Returns the mistake for a table that was probably meant as a state or a machine: `[idle]`, `[state.idle]`, `[machine.imp]`.
 fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
     let TreeValue::Table(table) = value.get_ref() else { return None };
     let name: &str = key.get_ref();

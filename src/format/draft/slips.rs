@@ -69,14 +69,14 @@ fn comment(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     Some((found..found + sign.len(), around))
 }
 
-/// Returns the mistake in a header without a bracket or a quote, or with a name that is not valid in TOML.
+/// Returns the mistake in a header in which a bracket or a quote is missing, or which has a name with spaces without quotes.
 fn in_header(statement: &str, header: &HeaderLine<'_>) -> Option<Mistake> {
     let HeaderLine { line, name, begins, ends } = *header;
     let indent = statement.len() - statement.trim_start().len();
     let whole = indent..indent + line.len();
     let parts: Vec<&str> = name.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
     let is_bare = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
-    // A part that is not a bare key makes all parts after the words of the format one name.
+    // If a part is not a bare key, all parts after the words of the format are taken as one name.
     let fixed = match &parts[..] {
         parts if parts.iter().all(|part| is_bare(part)) => parts.join("."),
         ["states", name @ ..] => format!("states.{}", quoted(&name.join("."))),
@@ -156,7 +156,8 @@ fn pieces(statement: &str, around: Range<usize>) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Returns the mistake in a value on its own: a missing quote, a unit without quotes, or a decimal comma.
+/// Returns the mistake in a single value: for example, a missing quote, a unit without quotes, a decimal comma, or a word of
+/// another language such as `null`.
 fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
     let pieces = pieces(statement, line_around(statement, error.start));
     if let Some(mistake) = pieces.iter().find_map(|piece| missing_quote(piece.value, piece.at.clone())) {
@@ -185,7 +186,7 @@ fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
         },
         _ => format!("write `\"{value}\"`"),
     };
-    // A text contains letters, and no characters that the parser would treat as something else.
+    // Quotes are advised only for a value that looks like a name, a condition or a duration.
     let is_text = value.contains(char::is_alphabetic)
         && value.chars().all(|c| c.is_alphanumeric() || " _-.<>=!()+*/:&|".contains(c))
         && !value.contains("= ")
@@ -210,7 +211,7 @@ fn missing_quote(value: &str, at: Range<usize>) -> Option<Mistake> {
         (None, Some(_)) => ("a quote is missing before a text", "has no beginning"),
     };
     let text = value.trim_matches(['"', '\'']);
-    // More quotes inside it would be another slip.
+    // If there are more quotes or brackets in it, the slip is another one.
     let is_plain = !text.contains(['"', '\'', '\\', '{', '}', '[', ']']);
     is_plain.then(|| syntax(at, message).label(label).help(format!("write `\"{text}\"`")))
 }
@@ -270,8 +271,8 @@ fn missing(what: &str, at: Range<usize>, opened: usize, with: char) -> Mistake {
     syntax(at, message).second(Some(opened..opened + 1), opens).help(format!("write `{what}` here"))
 }
 
-/// Returns the characters that matter for the structure of a statement. A word or a string is represented by its last
-/// character, and a string by `"`.
+/// Returns the characters that matter for the structure of a statement, and where they are. A word stands for its last character,
+/// and a string for a `"` at the place of its last character.
 fn significant(statement: &str) -> impl Iterator<Item = (usize, char)> {
     Source::new(statement).lex().filter_map(|token| {
         let at = token.span().start()..token.span().end();

@@ -1,4 +1,5 @@
-//! Maps positions in a decoded string to positions in the file. They differ if the string has escapes or several lines.
+//! Maps positions in a decoded string to positions in the file. The distance between the two changes at each escape and at each
+//! line continuation.
 
 use std::ops::Range;
 
@@ -16,7 +17,8 @@ struct Stretch {
 }
 
 impl SourceMap {
-    /// Creates a map. `written` is the string in the file, including its quotes. It begins at `start`.
+    /// Creates a map. `text` is the decoded string. `written` is the string in the file, including its quotes. It begins at
+    /// `start`.
     pub(crate) fn of(text: &str, written: &str, start: usize) -> Self {
         let mut at = if written.starts_with("\"\"\"") || written.starts_with("'''") { 3 } else { 1 };
         if at == 3 {
@@ -67,12 +69,13 @@ impl SourceMap {
     }
 }
 
-/// Returns the length of a newline at the beginning.
+/// Returns the length of a newline at the beginning. 0 if there is none.
 fn newline(written: &str) -> usize {
     ["\r\n", "\n"].into_iter().find(|newline| written.starts_with(newline)).map_or(0, str::len)
 }
 
-/// Returns the length of a line continuation at the beginning: a backslash at the end of the line, and whitespace.
+/// Returns the length of the line continuations at the beginning: a backslash at the end of its line, and the whitespace after
+/// it. 0 if there is none.
 fn continuation(written: &str) -> usize {
     let mut rest = written;
     while let Some(behind) = rest.strip_prefix('\\') {

@@ -1,4 +1,4 @@
-//! Handles text that is not TOML. Each broken statement is reported once and removed, so that the rest can be read.
+//! Handles text that is not TOML. Each broken statement is reported and removed, so that the rest can be read.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -29,7 +29,7 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     let rest = rest.get_or_init(|| unmerged);
     let document = Document::read(rest, true);
     if let Some((why, at)) = document.error.clone().filter(|_| is_all_read) {
-        // A mistake that spans several statements is reported at its beginning.
+        // Each statement is valid on its own, but one contradicts an earlier one, as `a.b = 2` does after `a = 1`.
         let at = boundary(rest, at.start)..boundary(rest, at.end);
         findings.add(in_words(rest, &why, at));
     }
@@ -45,7 +45,7 @@ fn finished<'i>(document: Document<'i>, text: &str, findings: &mut Findings) -> 
     document.table
 }
 
-/// Reports each statement that is not TOML on its own. Returns the parts that cannot be read.
+/// Reports each statement that cannot be read on its own. Returns the parts that cannot be read.
 fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
     let mut unread = Vec::new();
     let mut statements = Statements::of(text).peekable();
@@ -55,11 +55,11 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
         }
         let Range { start, mut end } = statement.span;
         if findings.is_full() {
-            // Probably more mistakes of the same kind.
+            // No more mistakes are listed, so the rest of the text is not searched for any.
             unread.push(start..text.len());
             break;
         }
-        // The next lines may belong to the broken statement, unless they begin with a key of the format.
+        // The next lines may belong to the broken statement, unless they begin with a header or a key of the format.
         while let Some(next) = statements.next_if(|next| !begins_statement(&text[next.span.start..])) {
             end = next.span.end;
         }
@@ -73,7 +73,8 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
             unread.push(start..end);
             continue;
         }
-        // Broken lines are removed one by one.
+        // A line that is a comment of another language is removed, and the rest is parsed again. Any other slip makes the whole
+        // statement unreadable.
         let mut rest = text[start..end].to_owned();
         for _ in 0..MOST_SLIPS {
             let Some((why, at)) = Statements::of(&rest).find_map(|statement| statement.error) else { break };
@@ -95,10 +96,10 @@ fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
     unread
 }
 
-/// The maximum number of lines of a statement that are removed one by one.
+/// The maximum number of lines of a statement that are removed one after another.
 const MOST_SLIPS: usize = 20;
 
-/// The maximum length in bytes of a statement whose lines are removed one by one. It is parsed again each time.
+/// The maximum length in bytes of a statement that is parsed again after a line was removed.
 const LONGEST_MENDED: usize = 100_000;
 
 /// Reports repeated states and keys.

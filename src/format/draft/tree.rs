@@ -30,12 +30,13 @@ pub(crate) enum TreeValue<'i> {
     Table(Table<'i>),
 }
 
-/// Keys with their values. In a small table, they are in the order of the file; in a large table, in the order of their names.
+/// Keys with their values. In a small table, they are in the order in which they were added; in a large table, in the order of
+/// their names.
 #[derive(Clone, Default)]
 pub(crate) struct Table<'i> {
     entries: TreeEntries<'i>,
     pub(super) made: TableOrigin,
-    /// Where the key of this table is written again, as the first part of another dotted key.
+    /// Where the key of this table is written again, as a part of another dotted key.
     pub(super) again: Vec<Range<usize>>,
 }
 
@@ -49,7 +50,7 @@ pub(super) enum TableOrigin {
     ByHeaderWithin,
     /// By a dotted key.
     ByDottedKey,
-    /// Between `{` and `}`, or inside such a table.
+    /// Between `{` and `}`.
     Inline,
 }
 
@@ -137,7 +138,7 @@ impl<'i> Table<'i> {
         if is_list { parent.open_in_list(last, header) } else { parent.open_table(last, header) }
     }
 
-    /// Goes down a path of tables. `made` is the origin of tables that it creates.
+    /// Returns the table at a path. Creates tables that do not exist: `made` is their origin.
     pub(super) fn descend(&mut self, path: &[Key<'i>], made: TableOrigin) -> Result<&mut Self, RefusedKey> {
         path.iter().try_fold(self, |table, key| {
             let refused = |of_type| RefusedKey { key: key.span(), first: None, of_type };
@@ -234,7 +235,7 @@ impl<'i> Table<'i> {
         match &mut self.entries {
             TreeEntries::Few(few) if few.len() < FEW => {
                 if few.len() == few.capacity() {
-                    // The capacity grows from one, because most tables have one or two entries.
+                    // The capacity grows from one, because most tables have one to three entries.
                     few.reserve_exact(few.len().max(1));
                 }
                 few.push((key, value));
@@ -282,7 +283,7 @@ impl<'i> Table<'i> {
     }
 }
 
-/// Converts a value to the type of the parser, for deserializers.
+/// Converts a value to the type of the crate `toml`, for deserializers.
 pub(crate) fn into_parsed(value: SpannedValue<'_>) -> Spanned<DeValue<'_>> {
     let span = value.span();
     let value = match value.into_inner() {
@@ -320,7 +321,7 @@ impl<'i> TreeValue<'i> {
         matches!(self, Self::Table(_))
     }
 
-    /// Returns the name of its type for parser messages.
+    /// Returns the name of its type, as the crate `toml` has it in its messages.
     pub(super) fn type_str(&self) -> &'static str {
         match self {
             Self::String(_) => "string",

@@ -72,8 +72,8 @@ impl Outline {
         Ok(Self::parse_all_at(path, text, words)?)
     }
 
-    /// Like [`load_all`](Self::load_all), but with another text than that of the file: for example, with a text that has not
-    /// been saved.
+    /// Like [`load_all`](Self::load_all), but with a text instead of the file's own: for example, with a text that has not been
+    /// saved.
     ///
     /// # Errors
     ///
@@ -96,8 +96,8 @@ impl Outline {
     }
 }
 
-/// Reads and checks the machines of a file, in the order of the file. The results contain the parts of the text that the next
-/// stage needs. Without an error, there is at least one machine.
+/// Reads and checks the machines of a file, in the order of the file. Besides the outlines, the results contain the parts of the
+/// text that the next stage needs. Without an error, there is at least one machine.
 pub(crate) fn check<'i>(
     file: &str,
     text: &'i str,
@@ -130,7 +130,7 @@ fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&W
     (all, findings)
 }
 
-/// Gives the warnings of the whole file to each machine. If there are errors, returns all findings as an error.
+/// Gives the warnings of the whole file to each machine. If there are errors or no machines, returns all findings as an error.
 fn with_warnings<'o>(outlines: impl Iterator<Item = &'o mut Outline>, findings: Findings) -> Result<(), Problems> {
     let mut outlines = outlines.peekable();
     if outlines.peek().is_none() {
@@ -145,9 +145,9 @@ fn with_warnings<'o>(outlines: impl Iterator<Item = &'o mut Outline>, findings: 
     Ok(())
 }
 
-/// Reads as much of a file as possible. Returns its machines, the paths of the files that it links to relative to the folder,
-/// and the findings, including those in its scripts. Mistaken parts are left out of the machines. `open` is called before a
-/// file in the folder is read.
+/// Reads as much of a file as possible. Returns its machines, the paths of the files that it links to, relative to the folder,
+/// and the findings, including those in its scripts. Mistaken parts are left out of the machines. `open` returns the text of a
+/// file that an editor has open; other files are read from the folder.
 pub(crate) fn checked_at(
     file: &str,
     text: &str,
@@ -157,9 +157,9 @@ pub(crate) fn checked_at(
 ) -> (Vec<Outline>, Vec<PathBuf>, Findings) {
     let beside = folder.map(|folder| FilesBeside::Folder(folder.into()));
     let library = Library::with_open(text, beside.as_ref(), open);
-    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only the check of scripts changes them"))]
     let (checked, mut findings) = checked(file, text, &library, words);
-    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only the check of scripts changes them"))]
     let mut outlines: Vec<_> = checked.into_iter().map(|checked| checked.outline).collect();
     #[cfg(feature = "script")]
     if let Some(folder) = folder {

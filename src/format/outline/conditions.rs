@@ -1,4 +1,4 @@
-//! Resolves the names in conditions: values, fields and states, and checks whether they are allowed at this place.
+//! Resolves the names in conditions (values, fields and states), and checks whether each test is allowed at its place.
 
 use std::ops::Range;
 
@@ -119,7 +119,7 @@ impl Resolver<'_> {
         let fields = words.message_fields.get(message);
         match fields.and_then(|fields| fields.get(&name.text)) {
             Some(kind) => self.kind(name, *kind, used_as),
-            // The unknown message has already been reported.
+            // The message is unknown, and has already been reported.
             None if !words.messages.contains(message) => {}
             None => {
                 let offered = fields.into_iter().flat_map(|fields| fields.keys());
@@ -141,7 +141,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Reports a value that is used as another kind than it has.
+    /// Reports a flag that is used as a number, or a number that is used as a flag.
     fn kind(&mut self, name: &Name, kind: ValueKind, used_as: ValueKind) {
         match kind {
             kind if kind == used_as => {}
@@ -170,7 +170,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns where a value is first used in a side of a comparison.
+/// Returns where a value, a field or a time is first used in a side of a comparison.
 fn first_span(side: &Operand) -> Option<Range<usize>> {
     let mut first = None;
     side.visit(&mut |part| {

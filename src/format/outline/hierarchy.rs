@@ -1,5 +1,5 @@
 //! Checks how states are nested: parents without circles, initial children that are children, and a global state without
-//! nesting.
+//! nesting. Also finds exits that lead from state to state without end.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::chains::Chains;
 use crate::format::problems::{Findings, Mistake, Origin};
 
-/// The maximum depth of nested states.
+/// The maximum number of states that are nested in one another.
 const DEEPEST: usize = 64;
 
 /// Checks the hierarchy. If it finds no errors, every path is finite.
@@ -132,11 +132,11 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
     }
 }
 
-/// The maximum number of changes in one callback, unless a game sets another one (rule 13).
+/// The maximum number of changes to which one callback may lead, unless a game sets another one (rule 13).
 const MOST_CHANGES: usize = 4000;
 
 /// Finds states that are left as soon as they are entered, if their exits form a circle, or a chain with more changes than one
-/// tick carries out.
+/// callback may lead to.
 fn without_end(outline: &Outline, findings: &mut Findings) {
     let leads: Vec<_> = outline.states.iter().map(|state| leads_on(outline, state)).collect();
     let chains = Chains::follow(leads.len(), |i| leads[i].map(|exit| exit.to.index()));
@@ -154,7 +154,7 @@ fn without_end(outline: &Outline, findings: &mut Findings) {
 }
 
 /// Returns the exit that every owner takes as soon as it has entered the state: an exit with `always`, or an exit for the end
-/// of a machine that ends in this state. `None` if an earlier exit with a condition may lead elsewhere.
+/// of a machine that ends in this state. `None` if there is none, or if an earlier exit with a condition may lead elsewhere.
 fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOutline> {
     let tried = outline.descent(state.id).into_iter().flat_map(|id| {
         let entered = outline.state(id);
@@ -194,12 +194,12 @@ fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], chains: &
             is_first[exit.to.index()] = false;
         }
     }
-    let mut told = HashSet::new();
+    let mut reported_ends = HashSet::new();
     for state in outline.states.iter().filter(|state| is_first[state.id.index()]) {
         let Some(exit) = leads[state.id.index()] else { continue };
         let (count, end) = follow[state.id.index()];
         // If several chains have the same end, one of them is reported.
-        if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES || !told.insert(end) {
+        if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES || !reported_ends.insert(end) {
             continue;
         }
         let second = outline.state(exit.to);

@@ -102,8 +102,8 @@ impl<T: Owner> Single<'_, T> {
         self.seat.remembered(composite).unwrap_or(composite)
     }
 
-    /// Returns the path that a change to `to` leads to, and how many of its outermost states are active and stay active. Of
-    /// the active states, those stay that the path shares, but `left` and its descendants do not (rules 6, 16).
+    /// Returns the path that a change to `to` leads to, and how many of its outermost states are active and stay active. An
+    /// active state stays if it is on the path, unless it is `left` or one of its descendants (rules 6, 16).
     fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
         let path = descent(to)?;
         let above = path.iter().position(|state| state == left).unwrap_or(path.len());

@@ -142,7 +142,8 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// Calls `take` for each timer of a list without an index for which `is_taken` returns `true`. Removes those that leave a gap.
+    /// Calls `take` for each timer of a list without an index for which `is_taken` returns `true`, and removes the timers in
+    /// whose place `take` leaves a gap.
     fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool, take: impl Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
         let mut taken = Timers::new();
         self.list.retain_mut(|timer| {
@@ -155,8 +156,8 @@ impl<T: Owner> TimerList<T> {
         taken
     }
 
-    /// Calls `take` for the timers at these positions, which are no longer in the index. Removes those that leave a gap, and adds
-    /// the others to the index again.
+    /// Calls `take` for the timers at these positions, which are no longer in the index. If `take` leaves no gap in a timer's
+    /// place, the timer there is added to the index again. Gaps stay in the list until it is compacted.
     fn take(&mut self, places: Vec<usize>, take: impl Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
         let mut taken = Timers::with_capacity(places.len());
         for nth in places {

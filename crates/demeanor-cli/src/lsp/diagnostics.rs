@@ -12,7 +12,7 @@ use lsp_types::{
 
 use super::workspace::{Text, Workspace, is_script, path_of};
 
-/// The last diagnostics of files that are not open: by the document that names the file, then by file.
+/// The other files for which diagnostics were last sent, by the document that names them.
 #[derive(Default)]
 pub(super) struct Said {
     of_others: BTreeMap<Url, Vec<Url>>,
@@ -45,7 +45,8 @@ pub(super) fn of_document(workspace: &mut Workspace, said: &mut Said, uri: &Url)
 }
 
 impl Said {
-    /// Returns the diagnostics of other files, where those for the same document have changed.
+    /// Replaces the diagnostics of the other files that a document names. Returns the messages to send: the diagnostics that
+    /// there are `now`, and an empty list for each file that has none left.
     fn instead(
         &mut self,
         uri: &Url,

@@ -33,7 +33,7 @@ pub(super) fn symbols(survey: &Survey, source: &Text) -> Vec<DocumentSymbol> {
 
 struct Tree<'t> {
     source: &'t Text,
-    /// The lines of each section, by the position of its name.
+    /// The range of each section in the text, by the position of its name.
     sections: HashMap<usize, Range<usize>>,
 }
 

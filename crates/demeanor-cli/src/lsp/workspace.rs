@@ -25,9 +25,9 @@ pub(super) struct Document {
     pub(super) uri: Url,
     pub(super) version: i32,
     pub(super) source: Arc<Text>,
-    /// The current survey; `None` after a change.
+    /// The survey of the current text. `None` until this text is read.
     survey: Option<Arc<Survey>>,
-    /// The survey before that.
+    /// The last survey of an earlier text.
     before: Option<Arc<Survey>>,
     /// The last survey without an error.
     pub(super) good: Option<Arc<Survey>>,

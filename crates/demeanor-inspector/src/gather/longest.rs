@@ -10,8 +10,9 @@ const MOST: usize = 12;
 /// A walk over all owners that continues from tick to tick, and starts again at the end.
 pub(super) struct Sweep<K> {
     place: usize,
-    /// The longest stays of this walk so far, and of the previous walk, the shortest of them first.
+    /// The longest stays that this walk has found so far, the shortest of them first.
     so_far: Vec<(f64, K)>,
+    /// The longest stays that the previous walk has found.
     last: Vec<(f64, K)>,
     /// Whether a walk has ended since the last picture. One walk per picture is enough.
     is_through: bool,

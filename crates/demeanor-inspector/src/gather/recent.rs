@@ -16,8 +16,9 @@ use crate::picture::{FlickeringOwner, Recent, RefusedOwner};
 
 /// The number of entries whose owners are checked in a tick. Each takes about 5 ns.
 const ENTRIES: usize = 4096;
-/// The number of entries that are counted in a tick, and the number of owners that are followed at the same time.
+/// The number of entries that are counted in a tick.
 const MOST_ENTRIES: usize = 256;
+/// The number of owners that are followed at the same time.
 const MOST_OWNERS: usize = 2048;
 /// Counts are forgotten after once to twice this time.
 const HALF: Duration = Duration::from_secs(15);

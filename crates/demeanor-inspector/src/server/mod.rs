@@ -71,7 +71,7 @@ struct Server {
     shared: Arc<Shared>,
     connections: HashMap<Token, Connection>,
     next: usize,
-    /// Whether accepting has failed for a temporary reason: too many open files.
+    /// Whether more connections may wait to be accepted: more than are accepted at once, or accepting has failed.
     has_more_to_accept: bool,
     latest: Latest,
     /// The time since which no page is open.

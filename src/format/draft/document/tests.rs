@@ -12,8 +12,8 @@ use crate::format::draft::tree::{TreeValue, into_parsed};
 /// The message of the crate `toml` for a repeated key.
 const REPEATED: &str = "duplicate key";
 
-/// Returns the tree with its positions, and the repeated keys. `None` for a text that is not TOML, because the two parsers may
-/// continue differently after the first mistake.
+/// Returns the tree with its positions, and where keys are repeated. `None` for a text that is not TOML, because the two
+/// parsers may continue differently after the first mistake.
 fn by_statement(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     let Document { table, error, repeated, .. } = Document::read(text, false);
     if error.is_some() {
@@ -82,9 +82,9 @@ fn tables_are_made_and_added_to_by_the_rules_of_toml() {
     }
 }
 
-/// A text that is longer than one chunk of the parser.
+/// Tables with more entries than a list may have.
 #[test]
-fn keys_are_added_to_those_of_the_piece_before() {
+fn large_tables_are_made_by_the_same_rules() {
     let mut keys = String::new();
     for i in 0..3_000 {
         writeln!(keys, "k{i} = {i}\nd{}.e{i} = true", i % 40).unwrap();
@@ -93,7 +93,7 @@ fn keys_are_added_to_those_of_the_piece_before() {
     assert_same(&format!("[states.a]\n{keys}k7 = 8\nd3 = 1\nd5.e5 = false\n[states.b]\n{keys}[states.a.d1.x]\n"));
 }
 
-/// Returns a line. No dotted key leads into a list of tables: TOML forbids this, but the parser allows it.
+/// Returns a line. No dotted key leads into a list of tables: TOML forbids this, but the crate `toml` allows it.
 fn line() -> impl Strategy<Value = String> {
     let key = prop::sample::select(vec!["a", "b", "'a'", "a.b", "a.b.a", "b.a"]);
     let value = prop::sample::select(vec!["1", "'x'", "[]", "[1, 2]", "[{ a = 1 }]", "{}", "{ a = 1 }", "{ a.b = 1 }"]);
@@ -107,8 +107,8 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
-    /// If lines contradict each other in several ways, the two parsers may report different ones, so only correct texts are
-    /// compared.
+    /// If lines contradict each other in several ways, the two parsers may report different mistakes, so only the trees of
+    /// correct texts are compared.
     #[test]
     fn any_lines_are_right_and_mean_what_they_do_for_the_parser(lines in prop::collection::vec(line(), 0..8)) {
         let text = lines.concat();

@@ -8,7 +8,7 @@ use crate::format::name::Name;
 use crate::format::operand::{Arithmetic, FUNCTIONS, Function, Operand};
 use crate::format::problems::Mistake;
 
-/// The maximum number of calculations in one condition.
+/// The maximum number of calculations in one condition. Each operator and each call of a function is one.
 const MOST_CALCULATIONS: usize = 200;
 
 impl ConditionReader<'_> {

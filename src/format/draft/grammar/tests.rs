@@ -82,7 +82,7 @@ fn expr() -> impl Strategy<Value = Expr> {
 fn parsed(text: &str) -> Result<Expr, String> {
     let map = SourceMap::of(text, &format!("'{text}'"), 0);
     let mut expr = parse(text, &map).map_err(|mistake| format!("{text}: {mistake:?}"))?;
-    // Positions are set to 0, so that only the contents are compared.
+    // All positions are set to the same, so that only the contents are compared.
     relocate::expr(&mut expr, &(0..0));
     Ok(expr)
 }
@@ -97,7 +97,7 @@ proptest! {
 
     #[test]
     fn a_condition_of_any_characters_is_read_or_refused_at_a_place_within_it(
-        // Any text that a string in single quotes can contain.
+        // No text contains a single quote, which would end the string.
         text in prop_oneof!["[^'\n]{0,60}", r#"([()<>=!&|a-c0-9.\- +*/,"]|and|or|not|true|chance|time_in_state|in|time_in|min|abs|message| ){0,40}"#]
     ) {
         let map = SourceMap::of(&text, &format!("'{text}'"), 0);
