@@ -75,6 +75,9 @@ impl<T: Owner> TimerList<T> {
     /// Takes out the timers that end with a change that keeps only the outermost `kept` active states, in the order in which
     /// they were set. With `usize::MAX`, only the change for the next tick ends.
     pub(crate) fn end(&mut self, kept: usize) -> Timers<T> {
+        if self.list.is_empty() {
+            return Timers::new();
+        }
         match &mut self.index {
             None => self.take_if(|timer| timer.scope.ends_with(kept), Timer::take),
             Some(index) => {
