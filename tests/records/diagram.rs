@@ -230,6 +230,26 @@ fn a_flow_of_another_machine_is_refused_with_the_states_that_are_unknown() {
     assert!(told.ends_with("s18, s19 and 5 more"), "{told}");
 }
 
+#[test]
+fn machines_that_begin_in_a_nested_state_have_an_arrow_to_it() {
+    let file = "initial = 'aim'\n[states.fight]\n[states.aim]\nparent = 'fight'\n[states.flee]\nexits = [{ to = 'aim' }]\n";
+    let diagram = Outline::parse("hare.toml", file, None).unwrap().diagram();
+    assert_eq!(
+        diagram.to_mermaid(),
+        r#"stateDiagram-v2
+    state "fight" as s0
+    state s0 {
+        state "aim" as s1
+    }
+    state "flee" as s2
+    [*] --> s1
+    s2 --> s1
+"#
+    );
+    assert!(diagram.to_dot().contains("    start -> s1;\n"));
+    assert!(diagram.observe(&Flow::new()).unwrap().to_mermaid().contains("    start --> s1\n"));
+}
+
 /// Contains `Nibble`.
 struct Feed;
 struct Nibble;
