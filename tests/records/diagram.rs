@@ -232,7 +232,8 @@ fn a_flow_of_another_machine_is_refused_with_the_states_that_are_unknown() {
 
 #[test]
 fn machines_that_begin_in_a_nested_state_have_an_arrow_to_it() {
-    let file = "initial = 'aim'\n[states.fight]\n[states.aim]\nparent = 'fight'\n[states.flee]\nexits = [{ to = 'aim' }]\n";
+    let file =
+        "initial = 'aim'\n[states.fight]\n[states.aim]\nparent = 'fight'\n[states.flee]\nexits = [{ to = 'aim' }]\n";
     let diagram = Outline::parse("hare.toml", file, None).unwrap().diagram();
     assert_eq!(
         diagram.to_mermaid(),
