@@ -425,7 +425,7 @@ fn an_exit_whose_changes_all_ended_early_was_taken() {
     let diagram = outline.diagram().observe(&flow).unwrap();
     assert_eq!(arrows(&diagram), [format!("out -> nap: tired | {0}×, {0} of them ended early", u64::MAX)]);
     assert!(!diagram.arrows().any(demeanor::diagram::Arrow::is_untaken), "it is drawn solid");
-    let never: Vec<_> = diagram.never_entered().map(|state| state.name()).collect();
+    let never: Vec<_> = diagram.never_entered().map(demeanor::diagram::DiagramState::name).collect();
     assert_eq!(never, ["burrow", "nap"], "no owner has come to the end of the change");
     assert_eq!(outline.coverage(&flow).unwrap().to_string(), "1 of 1 exit was taken\nnever entered: burrow, nap");
 }
