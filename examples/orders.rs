@@ -270,7 +270,7 @@ impl State<Unit> for Always {
             Message::Command(Command::Push(order)) => unit.push_order(order, fsm, world),
             Message::Command(Command::PushFront(order)) => unit.push_order_front(order, fsm, world),
             Message::Command(Command::Replace(order)) => unit.replace_order(order, fsm, world),
-            Message::Begin(order) => begin_in_any_state(unit, order, fsm, world),
+            Message::Begin(order) => begin_order(unit, order, fsm, world),
             Message::Attacked(by) => attacked(unit, by, fsm, world, false),
             Message::Died(_) | Message::Timer => {}
         }
@@ -283,7 +283,7 @@ impl State<Unit> for Always {
 }
 
 /// Handles an order. To accept it, a handler requests a change, or finishes the order at once.
-fn begin_in_any_state(unit: &mut Unit, order: Order, fsm: &mut Handle<'_>, world: &mut World) {
+fn begin_order(unit: &mut Unit, order: Order, fsm: &mut Handle<'_>, world: &mut World) {
     match order {
         Order::Walk(to) if to == unit.place => unit.finish_order(fsm, world),
         Order::Walk(_) => fsm.replace_state(&Walking),

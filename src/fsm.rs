@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
 
@@ -647,6 +648,51 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn cancel(&mut self, mut is_canceled: impl FnMut(&Pending<T>) -> bool) -> usize {
         self.machines.cancel(self.nth.get(), &mut is_canceled)
+    }
+
+    /// Returns the timers that [`cancel`](Self::cancel) would show, in the same order: those that run, and those that wait in the
+    /// queue.
+    ///
+    /// It takes time for each timer of the owner. In a batch, an owner with timers then finishes its tick alone, which is slower;
+    /// this is why the method needs `&mut`, so that guards cannot call it. In `exit` and `suspend`, it returns no timers, and a
+    /// warning says so ([rule 39](crate::docs::semantics#rule-39)). From outside, use
+    /// [`StateMachine::pending`](crate::StateMachine::pending).
+    ///
+    /// # Examples
+    ///
+    /// A guard who gives up 10 seconds after the first noise:
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Guard;
+    /// struct Noise;
+    /// impl Owner for Guard { type Context<'a> = f64; type Message = Noise; fn now(seconds: &f64) -> f64 { *seconds } }
+    ///
+    /// struct Patrol;
+    /// struct Search;
+    /// impl State<Guard> for Patrol {}
+    /// impl State<Guard> for Search {
+    ///     fn on_message(&self, _: &mut Guard, _: &Noise, fsm: &mut Fsm<'_, Guard>, _: &mut f64) -> bool {
+    ///         if fsm.pending().is_empty() {
+    ///             fsm.change_state_after(10.0, &Patrol);
+    ///         }
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Search);
+    /// machine.send(&mut Guard, &Noise, &mut 0.0);
+    /// machine.send(&mut Guard, &Noise, &mut 6.0);
+    /// assert_eq!(machine.pending().len(), 1);
+    /// ```
+    pub fn pending(&mut self) -> Vec<Pending<T>> {
+        let mut pending = Vec::new();
+        self.cancel(|timer| {
+            pending.push(timer.clone());
+            false
+        });
+        pending
     }
 
     /// Puts the machine to sleep: its states are not updated until it wakes ([rule 26](crate::docs::semantics#rule-26)).
@@ -1321,7 +1367,7 @@ pub(crate) enum Request<T: Owner> {
     Due(Box<Timer<T>>),
     /// Sleep for a number of seconds.
     Sleep(f64),
-    /// Cancel timers. This is only a request where it is refused (rule 12); elsewhere it is done within the call.
+    /// Read or cancel timers. This is only a request where it is refused (rule 12); elsewhere it is done within the call.
     Cancel,
     /// A call of `stay` outside of an `enter`. It is refused.
     Stay,
@@ -1410,7 +1456,7 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Next(to) => write!(f, "{cause} to {to} in the next tick"),
             Self::Due(timer) => write!(f, "{}", timer.then),
             Self::Sleep(_) => f.write_str("sleep"),
-            Self::Cancel => f.write_str("cancel"),
+            Self::Cancel => f.write_str("access to timers"),
             Self::Stay => f.write_str("stay"),
         }
     }

@@ -31,7 +31,7 @@ pub(super) struct TelegramCause {
     /// How many telegrams in a row were put off. A telegram that is put off counts itself.
     pub(super) round: u32,
     /// The number of its exchange: the telegrams that one telegram has led to. `NO_EXCHANGE` while no telegram is being handled,
-    /// and for telegrams of a loaded cast.
+    /// and for telegrams of a loaded cast. After a panic, the exchange may have been forgotten.
     pub(super) exchange: usize,
 }
 
@@ -69,7 +69,11 @@ impl<K> Exchanges<K> {
     /// Forgets all exchanges, at the end of an outermost turn.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.exchanges.clear();
+        // Without an exchange there are no participants.
+        if !self.exchanges.is_empty() {
+            self.exchanges.clear();
+            self.participants.clear();
+        }
     }
 }
 
@@ -77,8 +81,8 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     /// Counts a telegram that is sent while a telegram with the cause `cause` is being handled. Returns the cause of the new
     /// telegram; `None` if the new telegram must be dropped, because its exchange is endless.
     ///
-    /// A telegram that no other telegram caused starts an exchange. The exchange is recorded only when a second telegram
-    /// follows.
+    /// A telegram that no other telegram caused starts an exchange, and so does a telegram whose exchange was forgotten after a
+    /// panic. The exchange is recorded only when a second telegram follows.
     #[inline]
     pub(super) fn count<M>(
         &mut self,
@@ -86,7 +90,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         telegram: &Telegram<K, M>,
         members: usize,
     ) -> Option<TelegramCause> {
-        if cause.exchange == NO_EXCHANGE {
+        if cause.exchange > self.exchanges.len() {
             return Some(TelegramCause { round: cause.round + 1, exchange: self.exchanges.len() });
         }
         self.count_another(cause, (&telegram.sender, &telegram.receiver), members)
@@ -95,8 +99,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     fn count_another(&mut self, cause: TelegramCause, pair: (&K, &K), members: usize) -> Option<TelegramCause> {
         self.write_down(cause);
         let next = TelegramCause { round: cause.round + 1, exchange: cause.exchange };
-        // After a panic, telegrams of exchanges that were forgotten may remain.
-        let Some(exchange) = self.exchanges.get_mut(cause.exchange) else { return Some(next) };
+        let exchange = &mut self.exchanges[cause.exchange];
         exchange.count += 1;
         let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
         let most = MOST_IN_EXCHANGE.saturating_add(more);

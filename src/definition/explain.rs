@@ -232,7 +232,7 @@ impl<T: Owner> Definition<T> {
 
     /// Reports the exits with `always` that would be tried if the owner entered `state` now, together with all ancestors and
     /// initial descendants of `state`. Each exit is tried when its own state is entered. The change of the first exit that is
-    /// taken is carried out after all these states have been entered.
+    /// taken is carried out after all these states have been entered. A state that is no longer in its file has no reports.
     ///
     /// # Examples
     ///
@@ -275,7 +275,8 @@ impl<T: Owner> Definition<T> {
     /// Like [`explain_with`](Self::explain_with), but only for the exits that wait for this message: whether each of them would
     /// be taken if the message were sent now. Unlike in `explain_with`, conditions can read the fields of the message.
     ///
-    /// The behaviors do not get the message, although a machine offers a message to them before it tries the exits.
+    /// The behaviors do not get the message, although a machine offers a message to them before it tries the exits. A state that
+    /// is no longer in its file has no reports.
     ///
     /// # Examples
     ///
@@ -365,12 +366,15 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         }
     }
 
+    /// Returns what makes the decisions of a state, and what it decides about. `None` if the state is not in the file.
     fn decider<'s>(&self, state: &'s StateRef<T>) -> Option<(Decider<'s, T>, &'e Content<T>)>
     where
         'e: 's,
     {
-        let index = self.graph.index_of(state)?;
-        Some((Decider::new(state.downcast_ref()?, self.graph), &self.graph.nodes[index].content))
+        let node = &self.graph.nodes[self.graph.index_of(state)?];
+        // The exits of a state that is gone contain indices of an older graph.
+        let content = node.gone.is_none().then_some(&*node.content)?;
+        Some((Decider::new(state.downcast_ref()?, self.graph), content))
     }
 
     /// Reports exits. Tries them if no exit was taken before (`is_taken`). Returns whether an exit is taken now or was before.

@@ -35,7 +35,8 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
     }
 
     /// Hashes the parts of each state that decide when its exits open and its turns come, and so which owners may sleep: its
-    /// nesting, behaviors, `every`, `enter_when` and exits. The script of a state is not included.
+    /// nesting, behaviors, script, `every`, `enter_when` and exits. Of a script, only the name of its file is included: an owner in
+    /// a state with a script sleeps only between turns, whatever the script does.
     fn hash(&self, hasher: &mut dyn Hasher) {
         hasher.write(self.prefix.as_bytes());
         let mut text = String::new();
@@ -44,6 +45,9 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
             let known = (state.name(), state.every(), state.enter_when(), parent, initial);
             // Writing to a string does not fail.
             _ = write!(text, "{known:?}{:?}", state.behaviors().collect::<Vec<_>>());
+            if let Some(script) = &state.script {
+                text.push_str(&script.text);
+            }
             for exit in state.exits() {
                 let flags = (exit.is_always(), exit.restarts(), exit.even_final());
                 _ = write!(text, "{:?}", (exit.target(), exit.after(), exit.when(), exit.on(), flags));

@@ -9,6 +9,10 @@ use super::{Diagram, DiagramState};
 pub(super) fn mermaid(diagram: &Diagram) -> String {
     let mut text = String::from("stateDiagram-v2\n");
     children(&mut text, diagram, None, 1);
+    // The arrow to a nested state follows the states, as all arrows into composite states do.
+    if let Some(initial) = diagram.initial(None).filter(|initial| diagram.states[*initial].parent.is_some()) {
+        let _ = writeln!(text, "    [*] --> s{initial}");
+    }
     for from in diagram.shown() {
         for arrow in diagram.arrows_from(from) {
             let _ = write!(text, "    s{from} --> s{}", arrow.to);

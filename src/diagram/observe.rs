@@ -16,7 +16,8 @@ use crate::journal::{Flow, Stays};
 /// How often an arrow was taken.
 ///
 /// It is displayed as `12×` or `never`. If other exits may have made some of the changes, it is displayed as `up to 12×` or
-/// `3× to 12×`. If guards have refused changes, their number follows: `12×, refused 3×`.
+/// `3× to 12×`. If guards have refused changes, their number follows: `12×, refused 3×`. So does the number of changes that ended
+/// early: `12×, 3 of them ended early`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Seen {
@@ -26,6 +27,9 @@ pub struct Seen {
     pub at_most: u64,
     /// How many refused changes may belong to this arrow. A guard has refused them.
     pub refused: u64,
+    /// How many of the changes in `at_most` ended early: another change has abandoned them, or a state on the way has stayed
+    /// ([rule 38](crate::docs::semantics#rule-38)).
+    pub ended_early: u64,
     /// The square root of `at_most`, relative to that of the diagram's most frequent arrow.
     pub(super) share: f64,
 }
@@ -64,6 +68,15 @@ pub struct UnknownStates {
 /// The state from which a change leads, the state to which it leads, and what requested it.
 type Way = (Option<usize>, Option<usize>, Cause);
 
+/// The number of changes with the same way.
+#[derive(Clone, Copy, Default)]
+struct WayCounts {
+    /// The changes that were made and did not end early.
+    made: u64,
+    refused: u64,
+    ended_early: u64,
+}
+
 /// The maximum number of names in the text of the error.
 const MOST_LISTED: usize = 20;
 
@@ -97,11 +110,19 @@ impl fmt::Display for Seen {
             (0, most) => write!(f, "up to {most}×")?,
             (least, most) => write!(f, "{least}× to {most}×")?,
         }
+        if self.ended_early > 0 {
+            write!(f, ", {} of them ended early", self.ended_early)?;
+        }
         if self.refused > 0 {
             write!(f, ", refused {}×", self.refused)?;
         }
         Ok(())
     }
+}
+
+/// Adds to a count. The sum saturates, because a number from a file may be of any size.
+fn add(count: &mut u64, more: u64) {
+    *count = count.saturating_add(more);
 }
 
 impl Visits {
@@ -142,6 +163,9 @@ impl Diagram {
     ///
     /// If no exit can have made a change, an arrow is added for it. Such changes are reverts, pushes, pops and other special
     /// changes, all changes between states in code, and changes that the game's code or a script has made where no exit leads.
+    ///
+    /// A change that [ended early](Flow::ended) counts for the arrow to its target, which it has not entered. One that stayed on
+    /// the way also counts for an arrow to the state in which it stayed.
     ///
     /// Earlier observations are forgotten. To see several flows together, [merge](Flow::merge) them.
     ///
@@ -218,7 +242,7 @@ impl Diagram {
         };
         for (state, stays) in stays {
             let visits = self.states[state].visits.get_or_insert_default();
-            visits.left += stays.count();
+            add(&mut visits.left, stays.count());
             #[expect(clippy::cast_precision_loss, reason = "it is exact for as many as there can be")]
             let seconds = stays.mean().unwrap_or(0.0) * stays.count() as f64;
             visits.seconds += seconds.min(f64::MAX);
@@ -227,36 +251,44 @@ impl Diagram {
     }
 
     fn note_changes(&mut self, flow: &Flow) {
-        // How often each change was made, and how often it was refused.
-        let mut ways: BTreeMap<Way, (u64, u64)> = BTreeMap::new();
+        let mut ways: BTreeMap<Way, WayCounts> = BTreeMap::new();
         {
             let by_name = self.by_name();
             let index = |name: Option<&str>| name.and_then(|name| by_name.get(name).copied());
             for change in flow.changes() {
-                ways.entry((index(change.from), index(change.to), change.cause)).or_default().0 += change.count;
+                add(
+                    &mut ways.entry((index(change.from), index(change.to), change.cause)).or_default().made,
+                    change.count,
+                );
             }
             for refusal in flow.refusals() {
-                ways.entry((index(refusal.from), index(refusal.to), refusal.cause)).or_default().1 += refusal.count;
+                let counts = ways.entry((index(refusal.from), index(refusal.to), refusal.cause)).or_default();
+                add(&mut counts.refused, refusal.count);
+            }
+            for end in flow.ended() {
+                let counts = ways.entry((index(end.from), index(end.to), end.cause)).or_default();
+                add(&mut counts.ended_early, end.count);
             }
         }
         let mut unwritten = Vec::new();
-        for ((from, to, cause), (made, refused)) in ways {
+        for ((from, to, cause), counts) in ways {
+            let made = counts.made;
             if let Some(from) = from {
                 self.note_entered(from);
             }
             if let Some(to) = to.filter(|_| made > 0) {
                 self.note_entered(to);
                 let visits = self.states[to].visits.get_or_insert_default();
-                visits.entered += made;
+                add(&mut visits.entered, made);
                 if from.is_none() {
-                    visits.from_nothing += made;
+                    add(&mut visits.from_nothing, made);
                 }
             }
             match (from, to) {
                 (Some(from), Some(to)) => {
-                    unwritten.extend(self.note_way((from, to, cause), made, refused));
+                    unwritten.extend(self.note_way((from, to, cause), counts));
                 }
-                (Some(from), None) => self.states[from].visits.get_or_insert_default().to_nothing += made,
+                (Some(from), None) => add(&mut self.states[from].visits.get_or_insert_default().to_nothing, made),
                 (None, _) => {}
             }
         }
@@ -265,21 +297,24 @@ impl Diagram {
     }
 
     /// Counts changes and refusals for the exits that may have made the changes. Returns a new arrow if there is no such exit.
-    fn note_way(&mut self, (from, to, cause): (usize, usize, Cause), made: u64, refused: u64) -> Option<Arrow> {
+    fn note_way(&mut self, (from, to, cause): (usize, usize, Cause), counts: WayCounts) -> Option<Arrow> {
+        let WayCounts { made, refused, ended_early } = counts;
+        let taken = made.saturating_add(ended_early);
         let exits = if cause == Cause::Change { self.exits_between(from, to) } else { Vec::new() };
         for exit in &exits {
             let seen = self.arrows[*exit].seen.get_or_insert_default();
-            seen.at_most += made;
-            seen.refused += refused;
+            add(&mut seen.at_most, taken);
+            add(&mut seen.refused, refused);
+            add(&mut seen.ended_early, ended_early);
             if exits.len() == 1 {
-                seen.at_least += made;
+                add(&mut seen.at_least, taken);
             }
         }
         if !exits.is_empty() {
             return None;
         }
         let label = if cause == Cause::Change { String::new() } else { cause.to_string() };
-        let seen = Some(Seen { at_least: made, at_most: made, refused, share: 0.0 });
+        let seen = Some(Seen { at_least: taken, at_most: taken, refused, ended_early, share: 0.0 });
         Some(Arrow { from, to, label, is_unwritten: true, seen, ..Arrow::default() })
     }
 

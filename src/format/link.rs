@@ -30,14 +30,16 @@ pub(crate) struct Linker<'a, 'i> {
     words: Option<&'a Words>,
     /// The machines of the files that have been read, or the first mistake in a file.
     files: HashMap<PathBuf, Result<Rc<[Draft<'i>]>, String>>,
-    /// The machines of other files that have been checked, or the first mistake in a machine. The key includes the tick rate of
-    /// the file with the link.
-    linked: HashMap<(PathBuf, usize, Option<u64>), Result<Draft<'i>, String>>,
-    /// The machines with all their linked machines, by file and index.
-    wholes: HashMap<(PathBuf, usize), Draft<'i>>,
+    /// The machines of other files that have been checked, or the first mistake in a machine.
+    linked: HashMap<LinkKey, Result<Draft<'i>, String>>,
+    /// The machines with all their linked machines. One that cannot be linked, because its ticks have no length, is missing.
+    wholes: HashMap<LinkKey, Draft<'i>>,
     /// How many states links may still add.
     left: usize,
 }
+
+/// The file of a machine, its index there, and the bits of the tick rate of the file with the link.
+type LinkKey = (PathBuf, usize, Option<u64>);
 
 /// A machine whose links are being resolved: its place, and the links that lead to it.
 struct At<'t, 'i> {
@@ -76,7 +78,7 @@ impl<'a, 'i> Linker<'a, 'i> {
 
     /// Returns a machine with its linked machines inside. The result for each machine is cached.
     fn whole(&mut self, at: &At<'_, 'i>, findings: &mut Findings) -> Draft<'i> {
-        let key = (at.file.to_path_buf(), at.which);
+        let key = (at.file.to_path_buf(), at.which, at.rate.map(f64::to_bits));
         if let Some(whole) = self.wholes.get(&key) {
             return whole.clone();
         }

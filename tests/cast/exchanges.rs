@@ -112,6 +112,26 @@ fn exchanges_without_end() {
         count ball => 1000
         warnings => ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, most recently "Ann" to "Ben", "Ben" to "Ann"; the next from "Ben" to "Ann" is dropped
 
+        # an_error_does_not_name_those_whose_long_exchange_has_ended_by_itself
+        cast Ann, Ben, Cat, Dan
+        Cat Idle.ball: gain 1; below 490 post Dan ball
+        Dan Idle.ball: post Cat ball
+        Ann Idle.ball: post Ben ball
+        Ben Idle.ball: post Ann ball
+        post Cat ball
+        warnings =>
+        post Ann ball
+        warnings => ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, most recently "Ann" to "Ben", "Ben" to "Ann"; the next from "Ben" to "Ann" is dropped
+
+        # what_was_put_off_before_a_panic_leads_to_exchanges_that_come_to_an_end
+        // The panic leaves a telegram of the turn's second exchange, and the turn of Cat ends all exchanges.
+        cast Ann, Ben, Cat
+        Ann Idle.update, 1x: post Ben hello; send Ann rumor; panic
+        Ann Idle.rumor, 1x: send Ann echo
+        Ann Idle.echo: gain 1; below 200000 2x send Ann echo
+        panicking update Ann; update Cat; update Ann; energy Ann 100096
+        warnings => ERROR an exchange of telegrams has no end: one telegram has led to 100096 others, most recently "Ann" to "Ann"; the next from "Ann" to "Ann" is dropped
+
         # updates_within_updates_come_to_an_end
         cast Ann
         Ann Idle.update: rejoin update Ann is tried

@@ -155,6 +155,35 @@ fn links_that_double_again_and_again_are_refused() {
     assert!(found.iter().any(|line| line.contains("links lead to more than 20000 states")), "{found:?}");
 }
 
+/// The file between is right in `b`, where the ticks have a length, although it is wrong in `a`.
+#[test]
+fn a_linked_file_is_checked_with_the_ticks_of_each_file_that_links_to_it() {
+    let folder = folder("two_rates");
+    for (file, text) in [
+        (
+            "main.toml",
+            "initial = 'a'\nstates.a.machine = 'below/between.toml'\nstates.b = { machine = 'below/timed.toml', entry = true }\n",
+        ),
+        ("below/timed.toml", "ticks_per_second = 8\ninitial = 'go'\nstates.go.machine = 'between.toml'\n"),
+        (
+            "below/between.toml",
+            "initial = 'run'\nstates.run.machine = 'last.toml'\nstates.rest = { exits = [{ to = 'run.x' }], entry = true }\n",
+        ),
+        (
+            "below/last.toml",
+            "initial = 'x'\nstates.x.exits = [{ to = 'y', after = '4 ticks' }]\nstates.y.final = true\n",
+        ),
+    ] {
+        fs::write(folder.join(file), text).unwrap();
+    }
+    let [of_a] = &wrong(&folder)[..] else { panic!("{:?}", wrong(&folder)) };
+    assert!(
+        of_a.starts_with(":2:20: error: `below/between.toml` cannot be linked: ")
+            && of_a.contains("nobody says how long a tick is"),
+        "{of_a}"
+    );
+}
+
 #[test]
 fn the_ticks_of_a_linked_file_are_as_long_as_the_file_says_that_links_to_it() {
     let folder = folder("ticks");

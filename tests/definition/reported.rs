@@ -30,6 +30,29 @@ fn a_state_is_explained_by_what_it_is_and_not_by_its_name() {
     assert_eq!(explain(&definition.initial()), [Verdict::Taken, Verdict::NotTried]);
 }
 
+/// Exits that wait for a message and exits with `always` were explained after they had gone: as leading to whatever state was at
+/// their target's place.
+#[test]
+fn a_state_that_is_no_longer_in_its_file_has_no_exits_to_explain() {
+    let file = "
+        initial = 'post'
+        states.post.exits = [{ to = 'flee', on = 'noise' }, { to = 'flee', always = true, when = 'brave' }]
+        states.flee.final = true
+    ";
+    let definition = parsed(file, &vocabulary());
+    let (mut guard, mut machine) = (Guard { is_brave: true, ..Guard::default() }, definition.machine());
+    let post = definition.initial();
+    let mut explained = || {
+        let with_message = machine
+            .with(&mut guard, &mut 0.0, |guard, fsm, cx| definition.explain_message(&Told::Noise, guard, fsm, cx));
+        let reports = with_message.into_iter().chain(definition.explain_entry(&post, &mut guard, &mut 0.0));
+        reports.map(|report| report.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(explained(), ["to flee on noise: waits for the message", "to flee: yes: brave holds"]);
+    definition.reload("initial = 'rest'\nstates.rest.final = true\n").unwrap();
+    assert_eq!(explained(), [] as [&str; 0]);
+}
+
 /// `?` on a `LoadError` did not compile in a function that returns `miette::Result`.
 #[test]
 fn what_a_file_is_told_is_drawn_by_whoever_returns_it_as_a_report() {

@@ -102,6 +102,7 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
             };
             actor.note(format!("{canceled} canceled"));
         }
+        "pending" => actor.note(pending(&fsm.pending())),
         "sleep" if rest.is_empty() => fsm.sleep(),
         "sleep" => fsm.sleep_for(number(rest)),
         "after" => match split(split(rest).1) {
@@ -130,11 +131,11 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
     }
 }
 
-/// Returns the timers of a machine, each with its message, when it is due to the millisecond, and its state.
+/// Returns the timers of a machine, each with its message, when it is due to the millisecond (`?` before it runs), and its state.
 fn pending(timers: &[Pending<Actor>]) -> String {
     let shown = |timer: &Pending<Actor>| {
         let word = timer.message().map_or(String::new(), |word| format!(" {word}"));
-        let due = timer.due().map_or(f64::NAN, |due| (due * 1000.0).round() / 1000.0);
+        let due = timer.due().map_or("?".to_owned(), |due| ((due * 1000.0).round() / 1000.0).to_string());
         let of = timer.state().map_or(String::new(), |state| format!(" of {state}"));
         format!("{timer}{word} at {due}{of}")
     };

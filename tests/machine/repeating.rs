@@ -185,7 +185,7 @@ fn repeating() {
         A.exit: cancel all
         after 2 change C
         change B => A.exit; 0 canceled; A -> B (change); B.enter; done
-        warnings => WARN demeanor: Elsa: cancel refused in state A: the state is being left
+        warnings => WARN demeanor: Elsa: access to timers refused in state A: the state is being left
         ticks 2 => 2 s; B.exit; B -> C (change); C.enter; C.update
 
         # timers_are_canceled_in_the_enter_of_a_state_inside_the_one_that_has_set_them (rule 39)
@@ -194,6 +194,27 @@ fn repeating() {
         Kitchen.enter: cancel to B
         change Kitchen => A.exit; A -> Kitchen (change); House.enter; Kitchen.enter; 1 canceled; done
         pending => change to C at 3 of House
+
+        # a_callback_sees_the_timers_that_it_could_cancel (rule 39)
+        in Kitchen; global Always
+        House.enter: after 2 change B
+        Kitchen.enter: every 3 hit; pending
+        Always.update, 1x: after 5 change C; change-next A; after 1 send go; pending
+        Kitchen.update: pending
+        start => House.enter; Kitchen.enter
+            change to B at ? of House, message to oneself every 3 s hit at ? of Kitchen
+        update => Always.update; change to B at 2 of House, message to oneself every 3 s hit at 3 of Kitchen, change to C at ?, change to A at -inf of Kitchen, message to oneself go at ?
+            House.update; Kitchen.update; change to B at 2 of House, message to oneself every 3 s hit at 3 of Kitchen, change to C at 5, change to A at -inf of Kitchen, message to oneself go at 1
+        // Nothing has been canceled.
+        pending => change to B at 2 of House, message to oneself every 3 s hit at 3 of Kitchen, change to C at 5, change to A at -inf of Kitchen, message to oneself go at 1
+        in A
+        A.update, 2x: pending; after 1 change B; pending
+        A.exit: pending
+        2x update => A.update; none; change to B at ? of A
+            A.update; change to B at 1 of A; change to B at 1 of A, change to B at ? of A
+        advance 1
+        update => A.exit; none; A -> B (change); B.enter; B.update
+        warnings => WARN demeanor: Elsa: access to timers refused in state A: the state is being left
 
         # a_machine_that_sleeps_stays_asleep_when_its_timer_is_canceled (rules 26 and 39)
         in A

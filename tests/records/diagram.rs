@@ -230,6 +230,27 @@ fn a_flow_of_another_machine_is_refused_with_the_states_that_are_unknown() {
     assert!(told.ends_with("s18, s19 and 5 more"), "{told}");
 }
 
+#[test]
+fn machines_that_begin_in_a_nested_state_have_an_arrow_to_it() {
+    let file =
+        "initial = 'aim'\n[states.fight]\n[states.aim]\nparent = 'fight'\n[states.flee]\nexits = [{ to = 'aim' }]\n";
+    let diagram = Outline::parse("hare.toml", file, None).unwrap().diagram();
+    assert_eq!(
+        diagram.to_mermaid(),
+        r#"stateDiagram-v2
+    state "fight" as s0
+    state s0 {
+        state "aim" as s1
+    }
+    state "flee" as s2
+    [*] --> s1
+    s2 --> s1
+"#
+    );
+    assert!(diagram.to_dot().contains("    start -> s1;\n"));
+    assert!(diagram.observe(&Flow::new()).unwrap().to_mermaid().contains("    start --> s1\n"));
+}
+
 /// Contains `Nibble`.
 struct Feed;
 struct Nibble;
@@ -334,6 +355,79 @@ fn a_flow_by_itself_is_drawn_with_the_states_that_it_names() {
     );
     assert_eq!(flow.to_dot(), diagram.to_dot());
     assert!(diagram.to_dot().contains("penwidth") && !diagram.to_dot().contains("#b3631b"));
+}
+
+/// Contains `Nap`. A hare that is afraid changes to `Hop` before it comes there, and a hungry one stays at the entrance.
+struct Burrow;
+struct Nap;
+
+impl State<Hare> for Burrow {
+    fn enter(&self, hare: &mut Hare, fsm: &mut Fsm<'_, Hare>, field: &mut Field) {
+        if hare.afraid {
+            fsm.change_state_now(hare, &Hop, field);
+        } else if hare.hungry {
+            fsm.stay();
+        }
+    }
+}
+
+impl State<Hare> for Nap {
+    fn parent(&self) -> Option<StateRef<Hare>> {
+        Some((&Burrow).into())
+    }
+}
+
+#[test]
+fn changes_that_ended_early_are_counted_at_the_arrow_to_their_target() {
+    let (mut field, mut machine) = (Field::default(), StateMachine::new(&Feed));
+    machine.start(&mut Hare::default(), &mut field);
+    for (afraid, hungry) in [(true, false), (true, false), (false, true), (false, false)] {
+        let mut hare = Hare { afraid, hungry };
+        machine.change_state(&mut hare, &Nap, &mut field);
+        hare.afraid = false; // A hare that is afraid cannot leave `Hop`.
+        machine.change_state(&mut hare, &Nibble, &mut field);
+    }
+    let diagram = Diagram::of_states::<Hare>([(&Nibble).into(), (&Nap).into(), (&Hop).into()]).observe(&field.flow);
+    let diagram = diagram.unwrap();
+    assert_eq!(
+        arrows(&diagram),
+        [
+            "not in the file: Nibble -> Burrow: 1×",
+            "not in the file: Nibble -> Nap: 4×, 3 of them ended early",
+            "not in the file: Burrow -> Nibble: 1×",
+            "not in the file: Burrow -> Hop: 2×",
+            "not in the file: Nap -> Nibble: 1×",
+            "not in the file: Hop -> Nibble: 2×",
+        ]
+    );
+    let entered = |name| diagram.states()[diagram.index_of(name).unwrap()].visits().unwrap().entered;
+    assert_eq!([entered("Burrow"), entered("Nap")], [1, 1]);
+    let mermaid = diagram.to_mermaid();
+    assert!(mermaid.contains("s1 -->|\"4×, 3 of them ended early\"| s3\n"), "{mermaid}");
+    let dot = diagram.to_dot();
+    assert!(dot.contains("s1 -> s3 [label = \"4×, 3 of them ended early\", penwidth = 8.0"), "{dot}");
+}
+
+#[test]
+fn an_exit_whose_changes_all_ended_early_was_taken() {
+    let file = "initial = 'out'\n[states.out]\nexits = [{ to = 'nap', on = 'tired' }]\n[states.burrow]\n[states.nap]\nparent = 'burrow'\n";
+    let outline = Outline::parse("hare.toml", file, None).unwrap();
+    let flow: Flow = serde_json::from_value(serde_json::json!({
+        "version": 1,
+        "changes": [{ "from": "out", "to": "nap", "cause": "change", "count": u64::MAX }],
+        "refusals": [],
+        "stays": [],
+        "ended": [
+            { "from": "out", "to": "nap", "cause": "change", "end": "abandoned", "state": "burrow", "count": u64::MAX }
+        ],
+    }))
+    .unwrap();
+    let diagram = outline.diagram().observe(&flow).unwrap();
+    assert_eq!(arrows(&diagram), [format!("out -> nap: tired | {0}×, {0} of them ended early", u64::MAX)]);
+    assert!(!diagram.arrows().any(demeanor::diagram::Arrow::is_untaken), "it is drawn solid");
+    let never: Vec<_> = diagram.never_entered().map(demeanor::diagram::DiagramState::name).collect();
+    assert_eq!(never, ["burrow", "nap"], "no owner has come to the end of the change");
+    assert_eq!(outline.coverage(&flow).unwrap().to_string(), "1 of 1 exit was taken\nnever entered: burrow, nap");
 }
 
 #[test]

@@ -168,6 +168,31 @@ fn who_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now()
     }
 }
 
+#[cfg(feature = "script")]
+#[test]
+fn who_sleeps_in_a_state_that_has_a_script_since_wakes_and_runs_it() {
+    let vocabulary = || {
+        let field = |lamp: &mut Lamp, health: f64| lamp.health = health;
+        Vocabulary::new().field("health", |lamp: &Lamp, _| lamp.health, field)
+    };
+    let file = |script| {
+        format!(
+            "initial = 'off'\nstates.off = {{ exits = [{{ to = 'on', after = 9 }}]{script} }}\nstates.on.final = true\n"
+        )
+    };
+    let before = Definition::parse(&file(""), &vocabulary()).unwrap();
+    let script = vocabulary().script("grow.rhai", "fn update() { this.health += 1.0; }");
+    let after = Definition::parse(&file(", script = 'grow.rhai'"), &script).unwrap();
+    let [writing, reading] = [&before, &after].map(|definition| StateBook::new().with_definition(definition));
+    let mut machine = started(&before);
+    trace(&mut machine, &mut Lamp::default(), 1..10);
+    assert!(machine.is_asleep());
+    let mut loaded = reading.load(machine.save(&writing, 1.0).unwrap(), 1.0).unwrap();
+    let mut lamp = Lamp::default();
+    trace(&mut loaded, &mut lamp, 10..13);
+    assert_eq!(lamp, Lamp { health: 3.0 });
+}
+
 #[test]
 fn a_state_that_is_nested_otherwise_in_the_file_has_its_path_found_anew() {
     let before = definition(FILE);

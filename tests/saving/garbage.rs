@@ -222,7 +222,8 @@ fn a_batch_that_cannot_be_is_refused_with_what_is_wrong_and_where() {
         /content/buckets/2/state = 900 => bucket 2, state 900: there are only 14
         /content/order/1 = 0 => order: bucket 0 cannot be in it, or is in it twice
         /content/order - => order: bucket 7 is missing
-        /content/free + 77 => free, previous: bucket 77 cannot be there
+        /content/order + 77 => order: bucket 77 cannot be there
+        /content/free + 77 => free: bucket 77 cannot be there
         /content/unused + 77 => unused: there is no bucket 77
         /content/next_keys + {"index":9,"version":3} => key 9, version 3: another key has its place
         /content/unused_credit = 18446744073709551615 => it works

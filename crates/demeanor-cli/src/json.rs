@@ -23,6 +23,7 @@ pub(crate) fn coverage(outline: &Outline, coverage: &Coverage) -> String {
             "at_least": exit.seen.at_least,
             "at_most": exit.seen.at_most,
             "refused": exit.seen.refused,
+            "ended_early": exit.seen.ended_early,
         })
     };
     let document = json!({

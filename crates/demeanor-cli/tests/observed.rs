@@ -111,7 +111,7 @@ fn which_exits_were_taken_is_a_document_for_programs() {
     let (code, told, complained) = folder.run(&arguments);
     assert_eq!((code, complained.as_str()), (1, "guard.toml: 66.7 %, less than 90 %: 4 of 6 exits were taken\n"));
     let document: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let exit = |from: &str, to: &str, label: &str| serde_json::json!({ "from": from, "to": to, "label": label, "at_least": 0, "at_most": 0, "refused": 0 });
+    let exit = |from: &str, to: &str, label: &str| serde_json::json!({ "from": from, "to": to, "label": label, "at_least": 0, "at_most": 0, "refused": 0, "ended_early": 0 });
     assert_eq!(
         document["never_taken"],
         serde_json::json!([exit("aim", "flee", "hurt"), exit("flee", "post", "after 9 s")])

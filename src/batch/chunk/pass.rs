@@ -170,7 +170,7 @@ impl<T: Owner> Pass<T> {
         }
         // `now` is code of the game and may panic. So may an owner's label, below.
         let now = waits.iter().next().and_then(|_| panic.catch(|| owner::now::<T>(cx)));
-        let Some(now) = now.filter(|now| !now.is_nan()) else { return waits.clear() };
+        let Some(now) = now else { return waits.clear() };
         for &Wait { slot, mut seconds, until, scope, .. } in waits.iter() {
             let owner = &owners[slot];
             let is_next = scope == Scope::Current;

@@ -53,7 +53,7 @@ pub(super) fn check_numbers<O>(buckets: &[SavedBucket<O>], order: &[u32], free: 
     let mut seen = vec![false; buckets.len()];
     for (of, numbers) in [("order", order), ("free", free)] {
         for &number in numbers {
-            let bucket = buckets.get(number as usize).ok_or_else(|| no_bucket(number).within(of))?;
+            let bucket = buckets.get(number as usize).ok_or_else(|| no_bucket(of, number))?;
             let is_free = number != NOWHERE && bucket.state == 0;
             if mem::replace(&mut seen[number as usize], true) || is_free != (of == "free") {
                 return Err(LoadError::damaged(of, format_args!("bucket {number} cannot be in it, or is in it twice")));
@@ -66,6 +66,6 @@ pub(super) fn check_numbers<O>(buckets: &[SavedBucket<O>], order: &[u32], free: 
     }
 }
 
-pub(super) fn no_bucket(number: u32) -> LoadError {
-    LoadError::damaged("previous", format_args!("bucket {number} cannot be there"))
+pub(super) fn no_bucket(at: &str, number: u32) -> LoadError {
+    LoadError::damaged(at, format_args!("bucket {number} cannot be there"))
 }

@@ -143,7 +143,7 @@ impl<T: Owner> Loading<'_, T> {
         }
         let mut needed: Vec<_> = buckets.iter().map(|bucket| !bucket.owners.is_empty()).collect();
         for previous in buckets.iter().flat_map(|bucket| &bucket.previous).filter_map(|number| number.checked_sub(1)) {
-            *needed.get_mut(previous as usize).ok_or_else(|| no_bucket(previous))? = true;
+            *needed.get_mut(previous as usize).ok_or_else(|| no_bucket("previous", previous))? = true;
         }
         self.store.states = States::restored(buckets.len());
         self.store.buckets.clear();
@@ -250,7 +250,7 @@ impl<T: Owner> Loading<'_, T> {
                 self.store.extras.insert(key, Extra::of(state.clone()));
                 Ok(None)
             }
-            Role::Type | Role::Free => Err(no_bucket(number)),
+            Role::Type | Role::Free => Err(no_bucket("previous", number)),
         }
     }
 
@@ -279,7 +279,7 @@ impl<T: Owner> Loading<'_, T> {
             if let Some(number) = columns.previous.get(row).and_then(|number| number.checked_sub(1)) {
                 seat.previous = match &self.roles[number as usize] {
                     Role::Same(state) | Role::Other(state) => state.clone(),
-                    Role::Type | Role::Free => return Err(no_bucket(number)),
+                    Role::Type | Role::Free => return Err(no_bucket("previous", number)),
                 };
             }
             let own_type = seat.current.is_owned().then(|| Identity::of(&*seat.current).type_id);

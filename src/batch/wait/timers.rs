@@ -47,7 +47,8 @@ const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
 pub(crate) const MOST_NUMBERS: u32 = NUMBER;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
-/// This value and the next three stand in the place of a depth. Depths are at most 64.
+/// This value and the next four stand in the place of a depth. Depths are at most 64.
+const LEFT: u32 = 123;
 const CURRENT: u32 = 124;
 const MACHINE: u32 = 125;
 const WAKE: u32 = 126;
@@ -58,7 +59,8 @@ impl WheelEntry {
         let scope = |scope| match scope {
             Scope::State(depth) => u32::from(depth) << SCOPE_SHIFT,
             Scope::Current => CURRENT << SCOPE_SHIFT,
-            Scope::Machine | Scope::Left => MACHINE << SCOPE_SHIFT,
+            Scope::Machine => MACHINE << SCOPE_SHIFT,
+            Scope::Left => LEFT << SCOPE_SHIFT,
         };
         match self {
             Self::Change(by, number) => scope(by) | number,
@@ -72,6 +74,7 @@ impl WheelEntry {
         let scope = match bits >> SCOPE_SHIFT {
             WAKE => return Self::Wake,
             LOOK => return Self::Look,
+            LEFT => Scope::Left,
             CURRENT => Scope::Current,
             MACHINE => Scope::Machine,
             depth => Scope::state(depth as usize),
@@ -148,7 +151,7 @@ impl<T: Owner> Timers<T> {
 
     /// Returns whether anything is due for an owner at a time.
     pub(crate) fn is_due(&self, key: Key, now: f64) -> bool {
-        self.next(key).is_some_and(|next| next <= now)
+        self.next(key).is_some_and(|next| is_due(next, now))
     }
 
     /// Returns what is due for an owner at the time `now`, if the owner only wakes or makes one change.
@@ -372,5 +375,25 @@ impl<T: Owner> Timers<T> {
         self.kept.list.clone_from(&source.kept.list);
         self.kept.free.clone_from(&source.kept.free);
         self.clock = source.clock;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_NUMBERS, WheelEntry};
+    use crate::machine::waiting::Scope;
+
+    #[test]
+    fn a_node_of_the_wheel_means_what_was_set() {
+        let scopes = [Scope::State(0), Scope::State(64), Scope::Machine, Scope::Current, Scope::Left];
+        let numbers = [0, MOST_NUMBERS - 1];
+        for (scope, number) in scopes.into_iter().flat_map(|scope| numbers.map(|number| (scope, number))) {
+            let change = WheelEntry::of(WheelEntry::Change(scope, number).bits());
+            assert!(matches!(change, WheelEntry::Change(of, to) if (of, to) == (scope, number)), "{scope:?}");
+            let kept = WheelEntry::of(WheelEntry::Kept(scope, number).bits());
+            assert!(matches!(kept, WheelEntry::Kept(of, place) if (of, place) == (scope, number)), "{scope:?}");
+        }
+        assert!(matches!(WheelEntry::of(WheelEntry::Wake.bits()), WheelEntry::Wake));
+        assert!(matches!(WheelEntry::of(WheelEntry::Look.bits()), WheelEntry::Look));
     }
 }

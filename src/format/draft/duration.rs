@@ -165,8 +165,7 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
     }
     let end = time(most, None)?;
     // In `2 .. 4 s`, the unit applies to both times.
-    let unit = most.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
-    let begin = time(least, Some(unit))?;
+    let begin = time(least, Some(number_and_unit(most).1))?;
     let is_reversed = begin.is_ticks == end.is_ticks && begin.number > end.number;
     if is_reversed {
         return wrong("it ends before it begins", format!("write `\"{} .. {}\"`", most.trim(), least.trim()));
@@ -212,8 +211,8 @@ fn near_miss(text: &str) -> Result<(), NoDuration> {
     Ok(())
 }
 
-/// Reads a number with its unit. `given` is the unit of a number without one.
-fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
+/// Splits a time into its number and its unit.
+fn number_and_unit(text: &str) -> (&str, &str) {
     let text = text.trim();
     let is_of_number = |c: char| c.is_ascii_digit() || ".+-_".contains(c);
     let mut end = text.find(|c| !is_of_number(c)).unwrap_or(text.len());
@@ -221,13 +220,22 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
     if let Some(rest) = text[end..].strip_prefix(['e', 'E']).filter(|rest| rest.starts_with(is_of_number)) {
         end = text.len() - rest.trim_start_matches(is_of_number).len();
     }
-    let (number, unit) = (text[..end].trim(), text[end..].trim());
+    (text[..end].trim(), text[end..].trim())
+}
+
+/// Reads a number with its unit. `given` is the unit of a number without one.
+fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
+    let (number, unit) = number_and_unit(text);
     let parsed = number.parse::<f64>().ok();
+    let too_long = || wrong("it is too long", FORMS);
     if parsed == Some(f64::INFINITY) {
-        return wrong("it is too long", FORMS);
+        return too_long();
     }
     let Some(number) = parsed.filter(|number| number.is_finite()) else {
-        return wrong(if text.is_empty() { "a time is missing" } else { "it does not begin with a number" }, FORMS);
+        return wrong(
+            if text.trim().is_empty() { "a time is missing" } else { "it does not begin with a number" },
+            FORMS,
+        );
     };
     if number < 0.0 {
         return wrong("a time is not negative", FORMS);
@@ -258,5 +266,5 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
         None if number.fract() != 0.0 => return wrong("a tick cannot be divided", "write a whole number of ticks"),
         None => number,
     };
-    Ok(Time { number, is_ticks })
+    if number.is_infinite() { too_long() } else { Ok(Time { number, is_ticks }) }
 }

@@ -43,14 +43,20 @@ impl Resolver<'_> {
         Some(Duration { text, length, span })
     }
 
-    /// Returns a time in seconds. For ticks of unknown length it returns NaN, or reports an error if the game's words are
-    /// known.
+    /// Returns a time in seconds, which is finite. For ticks of unknown length it returns NaN, or reports an error if the game's
+    /// words are known.
     fn seconds(&mut self, time: Time, at: &Range<usize>) -> Option<f64> {
         if !time.is_ticks {
             return Some(time.number);
         }
         if let Some(rate) = self.rate {
-            return Some(time.number / rate);
+            let seconds = time.number / rate;
+            if seconds.is_finite() {
+                return Some(seconds);
+            }
+            return Mistake::error("no-time", at.clone(), "the duration is too long")
+                .label(format!("with {rate} ticks in a second"))
+                .fail(self.findings);
         }
         if self.words.is_none() {
             self.unchecked.ticks = true;

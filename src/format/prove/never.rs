@@ -15,7 +15,7 @@ enum Reason {
     Condition,
     /// While its condition holds, this state, which the exit would enter, cannot be entered.
     Guard(StateId),
-    /// The change itself is never possible, in any situation.
+    /// The change itself is never possible, in any situation. There may be paths on which the condition does not hold either.
     Change(NeverTaken),
     /// Another exit is always taken first.
     Before(ExitId),
@@ -43,7 +43,7 @@ pub(super) fn exit(machine: &Machine<'_>, reached: &Reached, impossible: &Imposs
         Reason::Guard(to) => never(&format!("`{}` cannot be entered while its condition holds", name(to)))
             .help(format!("change its condition, or the `enter_when` of `{}`", name(to))),
         Reason::Change(NeverTaken::AlreadyThere) => {
-            never(&format!("`{}` is active already wherever it is tried", name(exit.to)))
+            never(&format!("`{}` is active already wherever it would be taken", name(exit.to)))
                 .help("write `restart = true` if the state is to begin again, or remove the exit")
         }
         Reason::Change(NeverTaken::Final(end)) => {
@@ -79,7 +79,8 @@ fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<
         let change = match machine.change(path, id) {
             Ok(change) => change,
             Err(refused) => {
-                if matches!(reason, Reason::Condition) {
+                // A final state is a reason even if there are others. But `AlreadyThere` has to hold on all paths.
+                if matches!(reason, Reason::Condition | Reason::Change(NeverTaken::AlreadyThere)) {
                     reason = Reason::Change(refused);
                 }
                 continue;
@@ -88,9 +89,6 @@ fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<
         let is_never = |claim: &Claim| machine.solve(claim, path) == ClaimAnswer::Never;
         let at = machine.at(path, StateTime::Varies);
         if is_never(&at.asked(id)) {
-            if matches!(reason, Reason::Change(_)) {
-                reason = Reason::Condition;
-            }
             continue;
         }
         let own = at.taken(id);
