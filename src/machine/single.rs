@@ -402,9 +402,10 @@ impl<T: Owner> Requests<T> {
     }
 
     fn len(&self) -> usize {
-        let more = self.more.as_ref().map_or(0, |more| {
-            more.behind.len() + more.set_aside.iter().map(VecDeque::len).sum::<usize>()
-        });
+        let more = self
+            .more
+            .as_ref()
+            .map_or(0, |more| more.behind.len() + more.set_aside.iter().map(VecDeque::len).sum::<usize>());
         usize::from(self.first.is_some()) + usize::from(self.second.is_some()) + more
     }
 
@@ -469,7 +470,10 @@ impl<T: Owner> Requests<T> {
     fn any(&self, is_one: impl Fn(&Request<T>) -> bool) -> bool {
         self.first.as_ref().is_some_and(&is_one)
             || self.second.as_ref().is_some_and(&is_one)
-            || self.more.as_ref().is_some_and(|more| more.behind.iter().chain(more.set_aside.iter().flatten()).any(is_one))
+            || self
+                .more
+                .as_ref()
+                .is_some_and(|more| more.behind.iter().chain(more.set_aside.iter().flatten()).any(is_one))
     }
 }
 

@@ -35,7 +35,9 @@ impl<T: Owner> Single<'_, T> {
             // The first request is carried out at once, so nothing can end the timer before.
             let is_first = self.requests.is_empty();
             self.requests.push(match timer {
-                Timer { then: Then::Change(to), scope, .. } if is_first || scope == Scope::Current => Request::change(to),
+                Timer { then: Then::Change(to), scope, .. } if is_first || scope == Scope::Current => {
+                    Request::change(to)
+                }
                 timer => Request::Due(Box::new(timer)),
             });
         }

@@ -3,9 +3,9 @@
 #![allow(dead_code, reason = "the model of casts does not use everything that a machine can do")]
 
 pub(crate) mod corner;
+mod line;
 #[path = "../program.rs"]
 pub(crate) mod program;
-mod line;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
