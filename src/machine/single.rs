@@ -305,9 +305,7 @@ impl<T: Owner> Requests<T> {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Request<T>> {
         // Checked first rather than taken: a take copies the entry even if it is `None`.
-        if self.first.is_none() {
-            return None;
-        }
+        self.first.as_ref()?;
         let request = self.first.take();
         self.move_up();
         request
