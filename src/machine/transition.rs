@@ -349,14 +349,15 @@ pub(crate) fn log_misuse<T: Owner>(
 /// Reports to the observer, the log and the owner that a change has ended early in a state, and that it is complete there if
 /// `stay` has ended it. Returns whether it is complete (rule 38).
 #[cold]
+#[expect(clippy::needless_pass_by_value, reason = "a change that is taken need not be written to memory for this")]
 pub(crate) fn tell_end<T: Owner>(
     observer: Option<&mut dyn Observer<T>>,
-    change: &Change<'_, T>,
+    change: Change<'_, T>,
     (end, state): (End, &StateRef<T>),
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> bool {
-    let &Change { from, to, cause, time_in_state, .. } = change;
+    let Change { from, to, cause, time_in_state, .. } = change;
     let ended = Change { from, to, cause, outcome: Outcome::ended(end, state), time_in_state };
     if let Some(observer) = observer {
         let now = now::<T>(cx);
@@ -519,7 +520,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
                 owner.after_change(&change, cx);
                 true
             }
-            Err(ended) => tell_end(single.observer(), &change, ended, owner, cx),
+            Err(ended) => tell_end(single.observer(), change, ended, owner, cx),
         }
     }
 }
@@ -593,7 +594,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         let (from, to) = (&ManuallyDrop::new((*from).into()), &ManuallyDrop::new((*to).into()));
         let change = Change::taken(Some(from), Some(to), Cause::Change, *time_in_state);
         if single.made != *made {
-            return tell_end(single.observer(), &change, (End::Abandoned, to), owner, cx);
+            return tell_end(single.observer(), change, (End::Abandoned, to), owner, cx);
         }
         owner.after_change(&change, cx);
         true

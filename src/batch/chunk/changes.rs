@@ -375,7 +375,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 let change = Change::taken(Some(from), Some(to), mover.cause(), time_in_state);
                 let Some((end, depth)) = ended else { return owner.after_change(&change, cx) };
                 let mut noting = ledger.notes.of(rows, slot);
-                tell_end(as_observer(&mut noting), &change, (end, known.at(depth)), owner, cx);
+                tell_end(as_observer(&mut noting), change, (end, known.at(depth)), owner, cx);
             };
             // Only individuals end early. Without them, the optimizer removes the loop if `after_change` does nothing.
             let panicked = if ledger.individuals.has_unfinished() {
