@@ -119,7 +119,7 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// impl State<Keeper> for TendGoal {
 ///     fn update(&self, keeper: &mut Keeper, _: &mut Fsm<'_, Keeper>, game: &mut Match) {
 ///         let bodies = &mut game.world.bodies;
-///         let threat = bodies[&Name::Striker].x; // whoever is acting
+///         let threat = bodies[&Name::Striker].x; // the world has the bodies of all members
 ///         if let Some(own) = bodies.get_mut(&Name::Keeper) {
 ///             own.x = (keeper.goal + threat) / 2.0;
 ///         }
@@ -412,8 +412,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// ```
     /// use demeanor::{Cast, Delivery};
     ///
-    /// let mut nobody: Cast<&str, &str, ()> = Cast::new(());
-    /// assert_eq!(nobody.send("Bob", "Elsa", "hi honey"), Delivery::UnknownReceiver);
+    /// let mut cast: Cast<&str, &str, ()> = Cast::new(());
+    /// assert_eq!(cast.send("Bob", "Elsa", "hi honey"), Delivery::UnknownReceiver);
     /// ```
     pub fn send(&mut self, sender: K, receiver: K, message: M) -> Delivery {
         CastContext::send(self, sender, receiver, message)
@@ -488,8 +488,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// ```
     /// use demeanor::{Cast, Telegram};
     ///
-    /// let mut nobody: Cast<&str, &str, ()> = Cast::new(());
-    /// let unknown = nobody.deliver(Telegram::new("Bob", "Elsa", "hi honey")).unwrap_err();
+    /// let mut cast: Cast<&str, &str, ()> = Cast::new(());
+    /// let unknown = cast.deliver(Telegram::new("Bob", "Elsa", "hi honey")).unwrap_err();
     /// assert_eq!(unknown.to_string(), r#"there is no "Elsa" to receive the telegram from "Bob""#);
     /// assert_eq!(unknown.telegram, Telegram::new("Bob", "Elsa", "hi honey"));
     /// ```

@@ -39,7 +39,7 @@ impl<T: Owner> Single<'_, T> {
             Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
             Request::Revert => self.seat.previous.as_option()?,
             Request::Push(over) if stack.len() < MOST_PUSHED => {
-                return matches!(over.place(None), Place::Outermost).then(|| (0, over.clone()));
+                return (over.place(None) == Place::Outermost).then(|| (0, over.clone()));
             }
             Request::Pop => {
                 let suspended = stack.last().filter(|suspended| suspended.ancestors.is_empty())?;
