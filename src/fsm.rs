@@ -88,14 +88,14 @@ impl<'a, T: Owner> Fsm<'a, T> {
         (self.machines, self.nth.get_mut())
     }
 
-    /// Marks the handle as the one that the provided `after_update` has got, so that a batch does not call it for each owner.
+    /// Marks the handle as one that nothing has used: that of the provided `after_update`, so that a batch does not call it for
+    /// each owner, or that of a passive state.
     #[inline]
     pub(crate) fn mark_unused(&self) {
         self.nth.set(usize::MAX);
     }
 
     /// Returns whether the handle was marked as unused.
-    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn is_unused(&self) -> bool {
         self.nth.get() == usize::MAX

@@ -146,7 +146,7 @@ impl<T: Owner> Single<'_, T> {
         let mut is_updated = false;
         if let Some(global) = self.settings.global.as_option() {
             self.scope = Scope::Machine;
-            is_updated = global.tick(owner, &mut self.fsm(), cx);
+            is_updated = self.tick_state(&**global, owner, cx);
             self.settle_callback(owner, cx);
         }
         is_updated |= self.tick_path(0, owner, cx);
@@ -156,7 +156,7 @@ impl<T: Owner> Single<'_, T> {
     /// Runs the tick of a machine that has only `state` to update, like most machines.
     #[inline]
     pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        let is_updated = state.tick(owner, &mut self.fsm(), cx);
+        let is_updated = self.tick_state(state, owner, cx);
         self.settle_callback(owner, cx);
         self.end_tick(is_updated, owner, cx);
     }
@@ -171,7 +171,7 @@ impl<T: Owner> Single<'_, T> {
         let mut is_updated = false;
         if let Some(global) = self.settings.global.as_option() {
             self.scope = Scope::Machine;
-            is_updated = global.tick(owner, &mut self.fsm(), cx);
+            is_updated = self.tick_state(&**global, owner, cx);
             self.settle_callback(owner, cx);
             if self.is_touched {
                 is_updated |= self.tick_path(0, owner, cx);
@@ -179,9 +179,18 @@ impl<T: Owner> Single<'_, T> {
             }
             self.scope = Scope::State(0);
         }
-        is_updated |= state.tick(owner, &mut self.fsm(), cx);
+        is_updated |= self.tick_state(state, owner, cx);
         self.settle_callback(owner, cx);
         self.end_tick(is_updated, owner, cx);
+    }
+
+    /// Updates a state, unless it is passive. Returns whether it was updated.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that the result takes no time where the owner has no `after_update`")]
+    fn tick_state(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let mut fsm = self.fsm();
+        state.tick(owner, &mut fsm, cx);
+        !fsm.is_unused()
     }
 
     /// Ends a tick: calls the owner's `after_update` if a state was updated in the tick (rule 35).
@@ -194,7 +203,8 @@ impl<T: Owner> Single<'_, T> {
 
     /// Runs the rest of a tick: updates the active states from `depth` on. Returns whether a state was updated, or has declared
     /// that there is nothing to do.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that a tick needs no second frame for its callbacks")]
     pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut is_updated = false;
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
@@ -208,9 +218,11 @@ impl<T: Owner> Single<'_, T> {
                 continue;
             }
             self.scope = Scope::state(depth);
-            is_updated |= match state.as_singleton() {
-                Some(state) => state.tick(owner, &mut self.fsm(), cx),
-                None => state.clone().tick(owner, &mut self.fsm(), cx),
+            is_updated |= if let Some(state) = state.as_singleton() {
+                self.tick_state(state, owner, cx)
+            } else {
+                let state = state.clone();
+                self.tick_state(&*state, owner, cx)
             };
             self.settle_callback(owner, cx);
             if was_innermost {

@@ -549,7 +549,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         if may_exit && to.can_enter(owner, &fsm, cx) {
             return true;
         }
-        let (from, to) = (&(*from).into(), &(*to).into());
+        let (from, to) = (&ManuallyDrop::new((*from).into()), &ManuallyDrop::new((*to).into()));
         let refusal = if may_exit { Refusal::Enter(to) } else { Refusal::Exit(from) };
         single.tell_refused(refusal, Some(to), Cause::Change, owner, cx)
     }

@@ -300,9 +300,9 @@ impl_downcast!(sync State<T> where T: Owner);
 /// The sealed part of [`State`], implemented once for all states. One virtual call of its methods replaces several calls of the
 /// state's own methods, which the compiler inlines.
 pub trait Bulk<T: Owner> {
-    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)). Returns whether
-    /// the state was updated.
-    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool;
+    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)): then marks `fsm` as
+    /// unused.
+    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
 
     /// Returns where this state is, compared with a current state that has this parent.
     fn place(&self, parent: Option<&StateRef<T>>) -> Place;
@@ -338,12 +338,9 @@ pub enum Place {
 }
 
 impl<T: Owner, S: State<T>> Bulk<T> for S {
-    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
-        let is_updated = !self.is_passive();
-        if is_updated {
-            self.update(owner, fsm, cx);
-        }
-        is_updated
+    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        // Nothing follows the update, so that it is jumped to and needs no frame of its own.
+        if self.is_passive() { fsm.mark_unused() } else { self.update(owner, fsm, cx) }
     }
 
     fn place(&self, parent: Option<&StateRef<T>>) -> Place {

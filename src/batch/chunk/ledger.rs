@@ -87,8 +87,11 @@ impl<T: Owner> Ledger<'_, T> {
             if let Some(mover) = asked.supersede(slot) {
                 individual.ask_as(mover, rows);
             }
-            for (request, scope) in asked.waits.take(slot, kept, rows.states()) {
-                individual.ask(request, scope);
+            // To take no waits would take as long as to take one.
+            if !asked.waits.is_empty() {
+                for (request, scope) in asked.waits.take(slot, kept, rows.states()) {
+                    individual.ask(request, scope);
+                }
             }
         }
         individuals.get_mut(slot).expect("it is one now")

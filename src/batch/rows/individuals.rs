@@ -124,7 +124,14 @@ impl<T: Owner> Individual<T> {
         if !single.requests.is_empty() {
             self.requests = mem::take(&mut single.requests);
         }
-        result.unwrap_or_else(|panic| resume_unwind(panic))
+        match result {
+            Ok(result) => {
+                // Its requests have been moved out and it has no target, so nothing is left to drop.
+                mem::forget(single);
+                result
+            }
+            Err(panic) => resume_unwind(panic),
+        }
     }
 }
 

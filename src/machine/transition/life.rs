@@ -151,10 +151,9 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn settle_messages(&mut self, first: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         let mut offers = Offers::new(self);
         let mut next = Some(first);
-        let mut innermost: Option<UnderWay<T>> = None;
         let mut outer = Vec::new();
-        loop {
-            if let Some(request) = next.take().or_else(|| offers.single.requests.pop()) {
+        'requests: loop {
+            let mut under_way = if let Some(request) = next.take().or_else(|| offers.single.requests.pop()) {
                 if request.message().is_none() {
                     offers.single.execute(&request, owner, cx);
                     continue;
@@ -163,17 +162,22 @@ impl<T: Owner> Single<'_, T> {
                     continue;
                 }
                 let has_waiting = offers.single.requests.set_aside();
-                let offer = offers.begin();
-                if let Some(around) = innermost.replace(UnderWay { request, offer, has_waiting }) {
-                    outer.push(around);
+                UnderWay { request, offer: offers.begin(), has_waiting }
+            } else if let Some(around) = outer.pop() {
+                around
+            } else {
+                return;
+            };
+            while let Some(message) = under_way.request.message() {
+                if !offers.single.offer_on(&mut under_way.offer, message, owner, cx) {
+                    break;
+                }
+                if !offers.single.requests.is_empty() {
+                    outer.push(under_way);
+                    continue 'requests;
                 }
             }
-            let Some(under_way) = &mut innermost else { return };
-            let Some(message) = under_way.request.message() else { return };
-            if !offers.single.offer_on(&mut under_way.offer, message, owner, cx) {
-                offers.end(under_way);
-                innermost = outer.pop();
-            }
+            offers.end(&under_way);
         }
     }
 

@@ -62,12 +62,14 @@ impl Sleeper {
         self.position[0] += 0.001;
     }
 
-    /// Starts a nap. Returns its length in seconds. The first nap has already started.
+    /// Starts a nap. Returns its length in seconds. The first nap has already started. A nap ends half-way between two ticks,
+    /// because the library's times have a tolerance, and the other contenders have none.
     #[inline(always)]
     pub(crate) fn nap(&mut self) -> f64 {
         let whole = f64::from(self.least) + f64::from(self.span) * self.draw();
         self.naps = self.naps.wrapping_add(1);
-        if self.naps == 1 { whole * self.draw() } else { whole }
+        let seconds = if self.naps == 1 { whole * self.draw() } else { whole };
+        ((seconds * TICKS_PER_SECOND).floor() + 0.5) / TICKS_PER_SECOND
     }
 
     fn draw(&mut self) -> f64 {
@@ -83,7 +85,9 @@ impl Sleeper {
     }
 }
 
-/// The clock: 60 ticks a second.
+const TICKS_PER_SECOND: f64 = 60.0;
+
+/// The clock.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Clock {
     ticks: u32,
@@ -97,6 +101,6 @@ impl Clock {
     /// Returns the time in seconds.
     #[inline(always)]
     pub(crate) fn now(self) -> f64 {
-        f64::from(self.ticks) / 60.0
+        f64::from(self.ticks) / TICKS_PER_SECOND
     }
 }
