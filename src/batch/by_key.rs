@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
+use super::known::key::SharedPlace;
 use super::rows::chunk::PassPart;
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
@@ -10,7 +11,7 @@ use crate::machine::seat::Seat;
 #[cfg(doc)]
 use crate::machine::state_machine::StateMachine;
 use crate::machine::waiting::{Scope, Then};
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::state::{IntoState, State};
 
 /// The methods of a [`StateMachine`], by key. For a stale key (a key whose owner has been removed) they do nothing, and return
@@ -97,6 +98,51 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn stop(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
         self.store.with_single(key, |owner, single| single.stop(owner, cx)).is_some()
+    }
+
+    /// Runs one tick for one owner: what is due for it, its updates, its changes, and `after_update`. Returns `false` for a stale
+    /// key. See [`StateMachine::update`].
+    ///
+    /// It is for games whose list of characters has an order of its own, such as the order of spawning: the
+    /// [cookbook](crate::docs::cookbook#a-list-in-the-order-of-spawning) has a loop in which characters come and go. An owner for
+    /// which you call it twice has two ticks, and an owner for which you do not call it has none ([rule
+    /// 19](crate::docs::semantics#rule-19)). [`update`](Self::update) is faster for all owners, and
+    /// [`update_in_key_order`](Self::update_in_key_order) updates all of them in the order of their keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// struct Enemy(u32);
+    /// impl Owner for Enemy { type Context<'a> = Vec<u32>; type Message = (); }
+    ///
+    /// struct Walk;
+    /// impl State<Enemy> for Walk {
+    ///     fn update(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, turns: &mut Vec<u32>) { turns.push(enemy.0); }
+    /// }
+    ///
+    /// let mut batch = Batch::new();
+    /// let mut enemies: Vec<_> = (0..3).map(|number| batch.insert(Enemy(number), &Walk)).collect();
+    /// batch.remove(enemies.remove(0));
+    /// enemies.push(batch.insert(Enemy(3), &Walk));
+    ///
+    /// let mut turns = vec![];
+    /// enemies.iter().for_each(|enemy| assert!(batch.update_one(*enemy, &mut turns)));
+    /// assert_eq!(turns, [1, 2, 3]);
+    ///
+    /// // The newest enemy has taken the place of the removed one among the keys.
+    /// turns.clear();
+    /// batch.update_in_key_order(&mut turns);
+    /// assert_eq!(turns, [3, 1, 2]);
+    /// ```
+    pub fn update_one(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
+        let Some(place) = self.store.places.get(key).map(SharedPlace::get) else { return false };
+        self.store.wake_outdated(place.bucket..place.bucket + 1);
+        if self.store.has_turn(key, now::<T>(cx)) {
+            self.store.with_single(key, |owner, single| single.tick(owner, cx));
+        }
+        true
     }
 
     /// Offers a message to an owner's machine. Returns whether the machine handled it. See [`StateMachine::send`].

@@ -480,11 +480,9 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
-        self.store.wake_outdated();
-        let Store { global, timers, .. } = &self.store;
+        self.store.wake_outdated(self.store.numbers());
         let now = now::<T>(cx);
-        let has_turn = |key: &Key| global.is_updating || !self.store.is_asleep(*key) || timers.is_due(*key, now);
-        let keys: Vec<_> = self.keys().filter(has_turn).collect();
+        let keys: Vec<_> = self.keys().filter(|key| self.store.has_turn(*key, now)).collect();
         self.store.with_each(&keys, |owner, single| single.tick(owner, cx));
     }
 
@@ -498,7 +496,7 @@ impl<T: Owner> Batch<T> {
     }
 
     fn update_those(&mut self, part: PassPart, cx: &mut T::Context<'_>) {
-        self.store.wake_outdated();
+        self.store.wake_outdated(self.store.numbers());
         if !self.store.timers.is_empty() {
             self.carry_out_due(part, cx);
         }

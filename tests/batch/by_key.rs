@@ -4,13 +4,15 @@
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::captured_log::log_lines;
 use crate::census;
 use crate::game::{Hall, Imp, Niche, owned};
 use crate::trace::places::{A, ALWAYS, B, C};
 use crate::trace::{Actor, Place, Stage, Trace};
-use demeanor::{Batch, GameTime, Key, State, StateMachine, StateRef};
+use demeanor::{Batch, Fsm, GameTime, Key, NextWake, Owner, State, StateMachine, StateRef};
 
 static HOUSE: Place = Place::new("House").opening_on(&KITCHEN).keeping_history();
 static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
@@ -50,6 +52,7 @@ fn a_stale_key_is_nobodys_though_its_place_is_taken_again() {
     assert!(!batch.contains_key(stale) && batch.get(stale).is_none() && batch.get_mut(stale).is_none());
     assert!(batch.remove(stale).is_none());
     assert!(!batch.start(stale, now) && !batch.stop(stale, now) && !batch.send(stale, &"hit", now));
+    assert!(!batch.update_one(stale, now));
     assert!(!batch.change_state(stale, &B, now) && !batch.revert_state(stale, now));
     assert!(!batch.push_state(stale, &B, now) && !batch.pop_state(stale, now) && !batch.resume_state(stale, &B, now));
     assert!(batch.with(stale, now, |_, _, _| unreachable!("nobody to lend")).is_none());
@@ -90,6 +93,122 @@ fn a_removed_owner_goes_on_alone_where_it_was() {
          Bed.exit; House.exit; Bed -> A (change); A.enter
          A.exit; A -> Bed (resume); House.enter; Bed.enter"
     );
+}
+
+/// An actor whose acts depend on what all actors of its squad have done before.
+fn fickle(number: usize, squad: &Arc<Mutex<Vec<String>>>) -> Actor {
+    let mut stage = Stage::new(&A).handling("House").recording_end();
+    for callback in ["Always.update", "House.update", "Stove.update", "A.update", "B.update", "C.update", "B.enter"] {
+        stage = stage.when(callback, |actor, fsm, _| {
+            let done = actor.in_squad.as_ref().map_or(0, |(_, squad)| squad.lock().expect("no note panics").len());
+            match done % 23 {
+                0..3 => fsm.change_state(&B),
+                3 => fsm.change_state(&C),
+                4..6 => fsm.change_state(&STOVE),
+                6 => fsm.change_state_next(&A),
+                7 => fsm.change_state_after(1.0, &C),
+                8 => fsm.push_state(&BED),
+                9..11 => fsm.pop_state(),
+                11 => fsm.revert_state(),
+                12 => fsm.send("hit"),
+                13..16 => fsm.sleep_for(1.5),
+                16 => fsm.sleep(),
+                _ => {}
+            }
+        });
+    }
+    stage.actor.in_squad = Some((number, Arc::clone(squad)));
+    stage.actor
+}
+
+/// Rules 19 and 31: nothing but the order of the calls counts.
+#[test]
+fn owners_that_the_game_updates_one_by_one_fare_as_machines_that_it_updates_in_this_order() {
+    for has_global in [false, true] {
+        let (in_batch, alone) = (Arc::default(), Arc::default());
+        let (mut batch, mut machines, mut now) =
+            (Batch::new(), Vec::<(Key, Actor, StateMachine<Actor>)>::new(), time());
+        if has_global {
+            batch.set_global(&ALWAYS);
+        }
+        let mut seed = 28_u64;
+        let mut dice = move |sides: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(seed >> 33).expect("31 bits") % sides
+        };
+        let (mut lines, mut asleep) = (0, 0);
+        for tick in 0..400 {
+            now.advance(std::time::Duration::from_millis(500));
+            // Some owners have two ticks, and some have none.
+            for turn in 0..8 {
+                if machines.len() < 7 && dice(3) == 0 {
+                    let number = 8 * tick + turn;
+                    let key = batch.spawn(fickle(number, &in_batch), &A, &mut now);
+                    let (mut actor, mut machine) = (fickle(number, &alone), StateMachine::new(&A));
+                    if has_global {
+                        machine.set_global(&ALWAYS);
+                    }
+                    machine.start(&mut actor, &mut now);
+                    machines.insert(dice(machines.len() + 1), (key, actor, machine));
+                }
+                let Some(nth) = (!machines.is_empty()).then(|| dice(machines.len())) else { continue };
+                let (key, actor, machine) = &mut machines[nth];
+                asleep += usize::from(machine.next_wake() != NextWake::EveryTick);
+                assert!(batch.update_one(*key, &mut now));
+                machine.update(actor, &mut now);
+                assert_eq!(batch.state_of(*key), machine.current());
+                if dice(40) == 0 {
+                    let stale = *key;
+                    assert!(batch.remove(stale).is_some() && !batch.update_one(stale, &mut now));
+                    machines.remove(nth);
+                }
+            }
+            let of = |trace: &Arc<Mutex<Vec<String>>>| trace.lock().expect("no note panics").clone();
+            assert_eq!(of(&in_batch), of(&alone), "in tick {tick}");
+            lines = of(&alone).len();
+        }
+        // With a global state to update, every machine is updated in every tick.
+        assert!(lines > 2000 && (asleep > 200 || has_global), "{lines} lines, {asleep} ticks asleep");
+    }
+}
+
+/// Rule 26: a revision wakes the owners of a state once.
+#[test]
+fn owners_updated_one_by_one_wake_once_when_their_state_has_changed() {
+    static PRICES: AtomicUsize = AtomicUsize::new(0);
+    struct Shop(u32);
+    impl Owner for Shop {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    struct Closed;
+    impl State<Shop> for Closed {
+        fn update(&self, shop: &mut Shop, fsm: &mut Fsm<'_, Shop>, (): &mut ()) {
+            shop.0 += 1;
+            fsm.sleep();
+        }
+
+        fn revision(&self) -> usize {
+            PRICES.load(Ordering::Relaxed)
+        }
+    }
+    let mut batch = Batch::new();
+    let keys = [(); 3].map(|()| batch.insert(Shop(0), &Closed));
+    for _ in 0..3 {
+        for key in keys {
+            assert!(batch.update_one(key, &mut ()));
+        }
+    }
+    assert_eq!(keys.map(|key| batch[key].0), [1; 3]);
+    PRICES.store(1, Ordering::Relaxed);
+    for _ in 0..3 {
+        for key in &keys[..2] {
+            assert!(batch.update_one(*key, &mut ()));
+        }
+    }
+    assert_eq!(keys.map(|key| batch[key].0), [2, 2, 1]);
+    batch.update(&mut ());
+    assert_eq!(keys.map(|key| batch[key].0), [2; 3]);
 }
 
 #[test]

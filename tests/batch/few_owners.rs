@@ -111,6 +111,35 @@ fn ticks() {
 }
 
 #[test]
+fn ticks_of_one_owner() {
+    play(
+        IN_A_BATCH,
+        r"
+        # an_owner_updated_alone_has_its_whole_tick_and_nobody_else_has_any (rules 19 and 35)
+        // The second one is not updated, and the third one twice.
+        in A, B, A; global Always; end
+        2 A.update: change B
+        2 update one; 0 update one; 2 update one => Always.update 2; A.update 2; A.exit 2; A -> B (change) 2; B.enter 2
+            end in B, was A 2; Always.update 0; A.update 0; end in A 0; Always.update 2; B.update 2; end in B, was A 2
+        // It has moved.
+        rows B => 1 2
+
+        # an_owner_updated_alone_sleeps_until_it_is_due_as_on_a_machine (rules 19, 25 and 26)
+        in A, A
+        A.update: sleep 2; after 3 change B
+        update => A.update 0; A.update 1
+        advance 2
+        1 update one; 1 update one => A.update 1
+        // The other one has not noticed that it is due.
+        awake => 0
+        advance 1
+        1 update one => A.exit 1; A -> B (change) 1; B.enter 1; B.update 1
+        update => A.exit 0; A -> B (change) 0; B.enter 0; B.update 1; B.update 0
+        ",
+    );
+}
+
+#[test]
 fn changes_of_a_group() {
     play(
         IN_A_BATCH,

@@ -20,12 +20,15 @@ pub(crate) enum Way {
         threads: usize,
     },
     KeyOrder,
+    /// By `update_one`, the last key first.
+    OneByOne,
 }
 
 impl Way {
     pub(crate) const ALL: &'static [Self] = &[
         Self::Update,
         Self::KeyOrder,
+        Self::OneByOne,
         #[cfg(feature = "parallel")]
         Self::Parallel { threads: 1 },
         #[cfg(feature = "parallel")]
@@ -447,6 +450,10 @@ impl Stage<'_> {
         match self.way {
             Way::Update => self.batch.update(table),
             Way::KeyOrder => self.batch.update_in_key_order(table),
+            Way::OneByOne => {
+                let keys: Vec<_> = self.batch.keys().collect();
+                keys.into_iter().rev().for_each(|key| assert!(self.batch.update_one(key, table)));
+            }
             #[cfg(feature = "parallel")]
             Way::Parallel { threads } => {
                 let (program, now) = (&self.script.program, self.clock());

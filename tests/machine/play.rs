@@ -420,19 +420,7 @@ impl Player {
         match verb {
             "start" => each!(self, start(), |_, _done| ()),
             "stop" => each!(self, stop(), |_, _done| ()),
-            "update" => match &mut self.hosts {
-                Hosts::Machine(actor, machine) => machine.update(actor, &mut self.time),
-                Hosts::Agent(agent) => agent.update(&mut self.time),
-                #[cfg(feature = "std")]
-                Hosts::Batch(batch, _) if rest == "in key order" => batch.update_in_key_order(&mut self.time),
-                #[cfg(feature = "std")]
-                Hosts::Batch(batch, _) if rest.starts_with("part ") => {
-                    let (k, n) = split(split(rest).1);
-                    batch.update_part(k.parse().expect("a part"), n.parse().expect("parts"), &mut self.time);
-                }
-                #[cfg(feature = "std")]
-                Hosts::Batch(batch, _) => batch.update(&mut self.time),
-            },
+            "update" => self.update(rest),
             #[cfg(feature = "std")]
             "where" | "rows" | "awake" | "remove" | "reinsert" => self.step_of_batch(verb, rest),
             "with" => {
@@ -508,6 +496,30 @@ impl Player {
             }
             "log" | "warnings" => {}
             _ => panic!("`{step}` is no step"),
+        }
+    }
+
+    /// Runs a tick of all owners, or `update one` of the chosen ones.
+    #[cfg_attr(not(feature = "std"), expect(unused_variables, reason = "only a batch has several ways"))]
+    fn update(&mut self, way: &'static str) {
+        match &mut self.hosts {
+            Hosts::Machine(actor, machine) => machine.update(actor, &mut self.time),
+            Hosts::Agent(agent) => agent.update(&mut self.time),
+            #[cfg(feature = "std")]
+            Hosts::Batch(batch, _) if way == "in key order" => batch.update_in_key_order(&mut self.time),
+            #[cfg(feature = "std")]
+            Hosts::Batch(batch, keys) if way == "one" => {
+                for key in keys {
+                    assert!(batch.update_one(*key, &mut self.time));
+                }
+            }
+            #[cfg(feature = "std")]
+            Hosts::Batch(batch, _) if way.starts_with("part ") => {
+                let (k, n) = split(split(way).1);
+                batch.update_part(k.parse().expect("a part"), n.parse().expect("parts"), &mut self.time);
+            }
+            #[cfg(feature = "std")]
+            Hosts::Batch(batch, _) => batch.update(&mut self.time),
         }
     }
 

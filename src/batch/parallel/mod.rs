@@ -129,7 +129,7 @@ impl<T: Owner> Batch<T> {
         T::Message: Send,
         T::Context<'c>: Send, // contexts are sent to other threads, so a context cannot contain an `Rc`
     {
-        self.store.wake_outdated();
+        self.store.wake_outdated(self.store.numbers());
         let first = self.carry_out_due_first(&make);
         let has_due_sleepers =
             |columns: &Columns<T>| columns.due.first().is_some_and(|&slot| columns.is_asleep(slot as usize));

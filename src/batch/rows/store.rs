@@ -306,10 +306,15 @@ impl<T: Owner> Store<T> {
         self.buckets[place.bucket as usize].revision != self.states.get(place.bucket).state().revision()
     }
 
-    /// Wakes the owners that sleep in a state whose revision has changed since they fell asleep.
-    pub(crate) fn wake_outdated(&mut self) {
+    /// Returns whether an owner has anything to do in a tick at the time `now`, in seconds.
+    pub(crate) fn has_turn(&self, key: Key, now: f64) -> bool {
+        self.global.is_updating || !self.is_asleep(key) || self.timers.is_due(key, now)
+    }
+
+    /// Wakes the owners of some buckets that sleep in a state whose revision has changed since they fell asleep.
+    pub(crate) fn wake_outdated(&mut self, buckets: Range<u32>) {
         let mut woken = Vec::new();
-        for bucket in self.numbers() {
+        for bucket in buckets {
             let columns = &mut self.buckets[bucket as usize];
             if columns.asleep > 0 {
                 let revision = self.states.get(bucket).state().revision();
