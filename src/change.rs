@@ -112,6 +112,14 @@ pub enum Outcome<'a, T: Owner> {
     Stayed(&'a StateRef<T>),
 }
 
+impl<T: Owner> Copy for Outcome<'_, T> {}
+
+impl<T: Owner> Clone for Outcome<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
 impl<'a, T: Owner> Outcome<'a, T> {
     /// Creates the outcome of a change that has ended early in `state`.
     pub(crate) fn ended(end: End, state: &'a StateRef<T>) -> Self {

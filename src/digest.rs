@@ -115,9 +115,10 @@ impl DigestHasher {
             match then {
                 Then::Change(to) => self.write_name(to),
                 Then::Send(_) => self.write_text("message"),
-                Then::Repeat(repeat) => {
+                Then::Repeat(repeat, span) => {
                     self.write_text("repeat");
                     self.write_time(repeat.seconds);
+                    self.write_time(*span);
                 }
                 #[cfg(feature = "serde")]
                 Then::Enter => self.write_text("enter"),

@@ -600,7 +600,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     where
         T::Message: Send + Sync,
     {
-        self.ask(Request::after(seconds, Then::repeat(seconds, Arc::new(message))));
+        self.ask(Request::after(seconds, Then::repeating(seconds, seconds, Arc::new(message))));
     }
 
     /// Ends timers within the call, and returns how many. `is_canceled` is called once with each timer of the active states and
@@ -823,7 +823,54 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(bob.0, ["in the mine", "still in Home's update"]);
     /// ```
     pub fn change_state_now(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute_now(Order::Behind, to.into_state(), owner, cx)
+        self.execute_now(Order::Behind, &Request::change(to.into_state()), owner, cx)
+    }
+
+    /// Suspends the current state and its ancestors and enters `over`, within the call, as
+    /// [`change_state_now`](Self::change_state_now) changes state. Returns whether this was done
+    /// ([rule 11](crate::docs::semantics#rule-11)). [`push_state`](Self::push_state) has the other rules of a push.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Bob(Vec<&'static str>);
+    /// impl Owner for Bob {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// struct Mine;
+    /// struct Sneeze;
+    /// impl State<Bob> for Mine {
+    ///     fn update(&self, bob: &mut Bob, fsm: &mut Fsm<'_, Bob>, cx: &mut ()) {
+    ///         fsm.push_state_now(bob, &Sneeze, cx);
+    ///         bob.0.push("digs on");
+    ///     }
+    /// }
+    /// impl State<Bob> for Sneeze {
+    ///     fn enter(&self, bob: &mut Bob, fsm: &mut Fsm<'_, Bob>, cx: &mut ()) {
+    ///         bob.0.push("sneezes");
+    ///         fsm.pop_state_now(bob, cx);
+    ///     }
+    /// }
+    ///
+    /// let mut bob = Bob(vec![]);
+    /// let mut machine = StateMachine::new(&Mine);
+    /// machine.update(&mut bob, &mut ());
+    /// assert_eq!(bob.0, ["sneezes", "digs on"]);
+    /// assert!(machine.is_in(&Mine));
+    /// ```
+    pub fn push_state_now(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute_now(Order::Behind, &Request::Push(over.into_state()), owner, cx)
+    }
+
+    /// Leaves the current state and its ancestors and resumes the states that were suspended last, within the call, as
+    /// [`change_state_now`](Self::change_state_now) changes state. Returns whether this was done
+    /// ([rule 11](crate::docs::semantics#rule-11)). [`push_state_now`](Self::push_state_now) has an example.
+    pub fn pop_state_now(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.execute_now(Order::Behind, &Request::Pop, owner, cx)
     }
 
     /// Changes state within the call, as [`change_state_now`](Self::change_state_now) does, but ahead of the requests made
@@ -866,7 +913,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(bob.0, ["mine", "bank"]);
     /// ```
     pub fn change_state_ahead(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute_now(Order::Ahead, to.into_state(), owner, cx)
+        self.execute_now(Order::Ahead, &Request::change(to.into_state()), owner, cx)
     }
 
     /// Sends a message to the owner itself within the call. First the requests made earlier are carried out. Then the
@@ -1164,9 +1211,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.be_quiet(self.nth.get(), seconds, revision);
     }
 
-    fn execute_now(&mut self, order: Order, to: StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn execute_now(&mut self, order: Order, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.entered_at = &[];
-        self.machines.execute_now(self.nth.get(), order, &Request::change(to), owner, cx)
+        self.machines.execute_now(self.nth.get(), order, request, owner, cx)
     }
 
     #[inline]

@@ -36,13 +36,28 @@ pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
     now + shortened(seconds)
 }
 
-/// Returns when a repeating timer that was due at `due` is due again after `now`: at the first multiple of `seconds` after `due`
-/// that is still ahead (rule 39). If the clock cannot show so short a period, or if it is 0, the timer is due again at `now`,
-/// which is the next tick. All times are in seconds.
-pub(crate) fn due_again(due: f64, seconds: f64, now: f64) -> f64 {
-    let next = if due + seconds > now { due + seconds } else { now + (seconds - (now - due) % seconds) };
-    // With a period of 0, `next` is NaN, which `max` ignores.
-    next.max(now)
+/// Returns when a repeating timer is next due after `now`, and the time from its start until then without tolerance: the least
+/// number of periods whose end is ahead (rule 39). At the end of n periods, the timer is due like a timer of n periods that was
+/// set at the same time. The pair `(due, span)` is what was returned for the last message. If the clock cannot show so short a
+/// period, or if it is 0, the timer is due at `now`, which is the next tick. All times are in seconds.
+pub(crate) fn due_again((due, span): (f64, f64), seconds: f64, now: f64) -> (f64, f64) {
+    let started = due - shortened(span);
+    let elapsed = now - started;
+    // With a period of 0, this is NaN, and then no due time is ahead.
+    let passed = whole((elapsed + tolerance(elapsed)) / seconds).max(whole(span / seconds + 0.5));
+    let ends = [1.0, 2.0].map(|more| (passed + more) * seconds);
+    let again = ends.map(|span| (started + shortened(span), span)).into_iter().find(|&(due, _)| due > now);
+    again.unwrap_or((now, span))
+}
+
+/// Rounds a due time to about a microsecond, toward 0. Two due times that this makes equal may differ only by the errors of sums.
+pub(crate) fn rounded(due: f64) -> f64 {
+    if due.is_finite() { due - due % (1.0 / 1_048_576.0) } else { due }
+}
+
+/// Rounds a number down to an integer, if it is finite and not negative. (`f64::floor` needs the standard library.)
+fn whole(number: f64) -> f64 {
+    number - number % 1.0
 }
 
 /// Returns from when, in seconds, an exit must be tried that opens `seconds` after its state was entered. The exit cannot open
@@ -138,7 +153,7 @@ impl<N: Ord> Eq for DueTime<N> {}
 
 #[cfg(all(test, feature = "definition"))]
 mod tests {
-    use super::{Span, due_again};
+    use super::{Span, due_after, due_again};
 
     /// Returns whether `seconds` are less than, at most, at least, and more than a span.
     fn compared(seconds: f64, span: f64) -> [bool; 4] {
@@ -149,18 +164,28 @@ mod tests {
 
     #[test]
     fn a_repeating_timer_is_due_again_ahead_of_the_clock_unless_its_period_is_too_short() {
-        let again = [
-            due_again(2.0, 2.0, 2.0),
-            due_again(2.0, 2.0, 3.9),
-            due_again(2.0, 2.0, 4.0),
-            due_again(-7.0, 2.0, 1e6),
-            due_again(2.0, f64::INFINITY, 3.0),
-            // A period of 0, and one that is shorter than the clock can show.
-            due_again(2.0, 0.0, 3.0),
-            due_again(1e17, 1.0, 1e17),
-        ];
-        let expected = [4.0, 4.0, 6.0, 1e6 + 1.0, f64::INFINITY, 3.0, 1e17];
-        assert_eq!(again.map(f64::to_bits), expected.map(f64::to_bits), "{again:?}");
+        // The timer was set at 100, and has sent the message of the first period.
+        let again = |seconds, now| due_again((due_after(seconds, 100.0), seconds), seconds, now);
+        for (now, span) in
+            [(101.99, 4.0), (102.0, 4.0), (103.99, 4.0), (104.0, 6.0), (1100.0, 1002.0), (1101.99, 1002.0)]
+        {
+            let (due, ended) = again(2.0, now);
+            assert_eq!((due.to_bits(), ended), (due_after(span, 100.0).to_bits(), span), "at {now}");
+        }
+        // After 2 million periods the tolerance is several periods long. None of them is left out.
+        let (mut due, mut sent) = ((due_after(0.1, 0.0), 0.1), 1);
+        for tick in 0..100_000 {
+            let now = 200_000.0 + f64::from(tick) / 50.0;
+            if due.0 <= now {
+                (due, sent) = (due_again(due, 0.1, now), sent + 1);
+            }
+        }
+        assert_eq!(sent, 20_001);
+
+        assert_eq!(due_again((2.0, 2.0), f64::INFINITY, 3.0), (f64::INFINITY, f64::INFINITY));
+        // A period of 0, and one that is shorter than the clock can show.
+        assert_eq!(again(0.0, 103.0), (103.0, 0.0));
+        assert_eq!(due_again((1e17, 1.0), 1.0, 1e17), (1e17, 1.0));
     }
 
     #[test]

@@ -466,7 +466,7 @@ impl<T: Owner> Batch<T> {
     where
         T::Message: Send + Sync,
     {
-        self.execute(key, &Request::after(seconds, Then::repeat(seconds, Arc::new(message))), cx)
+        self.execute(key, &Request::after(seconds, Then::repeating(seconds, seconds, Arc::new(message))), cx)
     }
 
     /// Puts an owner to sleep. Returns `false` for a stale key. See [`Fsm::sleep`].

@@ -930,7 +930,7 @@ impl<T: Owner> MachineMut<'_, T> {
     where
         T::Message: Send + Sync,
     {
-        self.execute(&Request::after(seconds, Then::repeat(seconds, Arc::new(message))), owner, cx)
+        self.execute(&Request::after(seconds, Then::repeating(seconds, seconds, Arc::new(message))), owner, cx)
     }
 
     /// Does what [`StateMachine::sleep`](crate::StateMachine::sleep) does.

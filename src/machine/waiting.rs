@@ -126,8 +126,9 @@ pub(crate) enum Then<T: Owner> {
     /// The machine offers a message to its states. The type of the message is erased, so that a machine can be cloned and sent
     /// to other threads: only the methods that set such a timer require the bounds `Send` and `Sync` of `T::Message`.
     Send(Arc<dyn Any + Send + Sync>),
-    /// The machine offers a message, as with `Send`, and the timer runs on (rule 39).
-    Repeat(Arc<Repeat>),
+    /// The machine offers a message, as with `Send`, and the timer runs on (rule 39). The number says how many seconds after the
+    /// timer's start the next message comes: a multiple of the period.
+    Repeat(Arc<Repeat>, f64),
     /// The machine enters its current state, unless this state has been entered. The current state then replaces a state that
     /// a saved game names but the program no longer has.
     #[cfg(feature = "serde")]
@@ -153,8 +154,9 @@ pub(crate) struct Note {
 
 impl<T: Owner> Then<T> {
     /// Creates the action of a timer that sends a message every so many seconds. Negative seconds and NaN count as 0.
-    pub(crate) fn repeat(seconds: f64, message: Arc<dyn Any + Send + Sync>) -> Self {
-        Self::Repeat(Arc::new(Repeat { seconds: seconds.max(0.0), message }))
+    /// `span` says how many seconds after the timer's start the next message comes.
+    pub(crate) fn repeating(seconds: f64, span: f64, message: Arc<dyn Any + Send + Sync>) -> Self {
+        Self::Repeat(Arc::new(Repeat { seconds: seconds.max(0.0), message }), span.max(0.0))
     }
 
     /// Returns the note, if this is one.
@@ -177,7 +179,7 @@ impl<T: Owner> Then<T> {
     pub(crate) fn is_held(&self) -> bool {
         match self {
             Self::Change(to) => to.is_held(),
-            Self::Send(_) | Self::Repeat(_) => true,
+            Self::Send(_) | Self::Repeat(..) => true,
             Self::Note(_) => false,
             #[cfg(feature = "serde")]
             Self::Enter => false,
@@ -196,7 +198,7 @@ impl<T: Owner> fmt::Display for Then<T> {
         match self {
             Self::Change(to) => write!(f, "change to {to}"),
             Self::Send(_) => f.write_str("message to oneself"),
-            Self::Repeat(repeat) => write!(f, "message to oneself every {} s", repeat.seconds),
+            Self::Repeat(repeat, _) => write!(f, "message to oneself every {} s", repeat.seconds),
             #[cfg(feature = "serde")]
             Self::Enter => f.write_str("enter"),
             Self::Note(_) => f.write_str("note"),
@@ -209,7 +211,7 @@ impl<T: Owner> Clone for Then<T> {
         match self {
             Self::Change(to) => Self::Change(to.clone()),
             Self::Send(message) => Self::Send(message.clone()),
-            Self::Repeat(repeat) => Self::Repeat(repeat.clone()),
+            Self::Repeat(repeat, span) => Self::Repeat(repeat.clone(), *span),
             #[cfg(feature = "serde")]
             Self::Enter => Self::Enter,
             Self::Note(note) => Self::Note(*note),

@@ -151,6 +151,8 @@ pub enum SavedThen {
     Repeat {
         /// The time from one message to the next, in seconds.
         seconds: Seconds,
+        /// The time from the start of the timer to its next message, in seconds.
+        span: Seconds,
         /// The message, in RON.
         message: String,
     },

@@ -336,7 +336,9 @@ impl<'b, T: Owner> Reader<'b, T> {
                 };
                 let message = (messages.read)(data).map_err(|why| LoadError::Message { why })?;
                 match saved.then {
-                    SavedThen::Repeat { seconds, .. } => Then::repeat(time(seconds, "seconds")?, message),
+                    SavedThen::Repeat { seconds, span, .. } => {
+                        Then::repeating(time(seconds, "seconds")?, time(span, "span")?, message)
+                    }
                     _ => Then::Send(message),
                 }
             }

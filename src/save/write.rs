@@ -159,8 +159,9 @@ impl<'b, T: Owner> Writer<'b, T> {
             Then::Change(to) if *scope == Scope::Current => SavedThen::Next(self.state(to)),
             Then::Change(to) => SavedThen::Change(self.state(to)),
             Then::Send(message) => SavedThen::Send(self.message(&**message)),
-            Then::Repeat(repeat) => {
-                SavedThen::Repeat { seconds: Seconds(repeat.seconds), message: self.message(&*repeat.message) }
+            Then::Repeat(repeat, span) => {
+                let message = self.message(&*repeat.message);
+                SavedThen::Repeat { seconds: Seconds(repeat.seconds), span: Seconds(*span), message }
             }
             Then::Enter => SavedThen::Enter,
             Then::Note(Note { key, number }) => {

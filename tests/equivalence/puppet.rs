@@ -362,6 +362,14 @@ impl Puppet {
                 let done = fsm.change_state_now(self, forms.reference(to), table);
                 self.record(Event::Now(done, fsm.target().map(mark)), table);
             }
+            Verb::PushNow(over) => {
+                let done = fsm.push_state_now(self, forms.reference(over), table);
+                self.record(Event::Now(done, fsm.target().map(mark)), table);
+            }
+            Verb::PopNow => {
+                let done = fsm.pop_state_now(self, table);
+                self.record(Event::Now(done, fsm.target().map(mark)), table);
+            }
             Verb::TryChangeNow(to) => {
                 let outcome = caught(|| fsm.change_state_now(self, forms.reference(to), table));
                 self.record_now(outcome, fsm, table);

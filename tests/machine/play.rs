@@ -89,6 +89,8 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "clear" => fsm.clear_requests(),
         "stay" => fsm.stay(),
         "now" => expect(fsm.change_state_now(actor, to(), time)),
+        "push-now" => expect(fsm.push_state_now(actor, to(), time)),
+        "pop-now" => expect(fsm.pop_state_now(actor, time)),
         "ahead" => expect(fsm.change_state_ahead(actor, to(), time)),
         "hear-ahead" => expect(fsm.send_ahead(actor, &what, time)),
         "hear" => expect(fsm.send_now(actor, &what, time)),

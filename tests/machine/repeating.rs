@@ -39,9 +39,9 @@ fn repeating() {
         update => A.update
         advance 1
         update => A.hit; A.update
-        advance 1000000
+        advance 100
         update => A.hit; A.update
-        pending => message to oneself every 2 s hit at 1000010 of A
+        pending => message to oneself every 2 s hit at 110 of A
 
         # repeating_timers_keep_their_place_among_those_that_are_due_together (rules 25 and 39)
         in A; handling A
@@ -49,6 +49,15 @@ fn repeating() {
         A.three: after 2 send four
         start
         ticks 5 => 2 s; A.one; A.two; A.three; A.update; 4 s; A.one; A.three; A.four; A.update
+
+        # the_nth_message_of_a_repeating_timer_comes_as_that_of_a_timer_of_n_periods (rules 25 and 39)
+        // Each line sets two timers for the same time: the one that is asked for first comes first.
+        in A; handling A
+        every 7 one; advance 4; after 10 send two
+        ticks 10 => 7 s; A.one; A.update; 14 s; A.one; A.two; A.update
+        in A; handling A
+        after 21 send two; every 7 one; after 21 send three
+        ticks 21 => 7 s; A.one; A.update; 14 s; A.one; A.update; 21 s; A.two; A.one; A.three; A.update
 
         # a_repeating_timer_of_no_time_sends_one_message_in_each_tick (rule 39)
         in A; handling A
@@ -96,7 +105,7 @@ fn repeating() {
         start
         asleep => yes
         ticks 7 => 3 s; A.hit; 6 s; A.hit
-        next => at 8.999996
+        next => at 8.99999
 
         # a_repeating_timer_outlives_a_panic_of_its_message (rules 22 and 39)
         in A; handling A; panicking A.hit

@@ -72,6 +72,22 @@ fn requests() {
             A -> B (change), abandoned in B; rest of A.update
         view => C, was B
 
+        # a_push_and_a_pop_happen_inside_the_call (rules 11 and 15)
+        in A
+        A.update: pop-now is refused; change B; push-now C is done; in C; note rest of A.update
+        C.enter: note C is entered
+        update => A.update
+            A.exit; A -> B (change); B.enter
+            B.suspend; B -> C (push); C.enter; C is entered; rest of A.update
+        C.update: change D; pop-now is done; in B; note rest of C.update
+        update => C.update
+            C.exit; C -> D (change); D.enter
+            D.exit; D -> B (pop); B.resume; rest of C.update
+        // In `exit` they are refused, as all changes are.
+        in A
+        A.exit: push-now C is refused; pop-now is refused
+        change B => A.exit; A -> B (change); B.enter; done
+
         # a_change_now_says_when_a_guard_refuses_it (rule 11)
         in A; refusing A.can_exit
         A.update: now B is refused; in A

@@ -107,6 +107,14 @@ impl Puppet {
                 let done = fsm.change_state_now(self, reference(to), table);
                 self.record_now(Ok(done), fsm);
             }
+            Verb::PushNow(over) => {
+                let done = fsm.push_state_now(self, reference(over), table);
+                self.record_now(Ok(done), fsm);
+            }
+            Verb::PopNow => {
+                let done = fsm.pop_state_now(self, table);
+                self.record_now(Ok(done), fsm);
+            }
             Verb::TryChangeNow(to) => {
                 let outcome = caught(|| fsm.change_state_now(self, reference(to), table));
                 self.record_now(outcome, fsm);

@@ -214,7 +214,7 @@ impl Model {
         self.fuel -= 1;
         match verb {
             Verb::Panic => return Err(Panicked),
-            Verb::ChangeNow(_) | Verb::SendNow => {
+            Verb::ChangeNow(_) | Verb::PushNow(_) | Verb::PopNow | Verb::SendNow => {
                 return self.carry_out_now(self.request(verb), false).map(Ok).map(Some);
             }
             Verb::ChangeAhead(_) | Verb::SendAhead => {
@@ -257,6 +257,8 @@ impl Model {
     fn request(&self, verb: Verb) -> Request<()> {
         match verb {
             Verb::ChangeNow(to) | Verb::ChangeAhead(to) => Request::Verb(Verb::Change(to)),
+            Verb::PushNow(over) => Request::Verb(Verb::Push(over)),
+            Verb::PopNow => Request::Verb(Verb::Pop),
             Verb::Send | Verb::SendNow | Verb::SendAhead => Request::Tell(()),
             Verb::ChangeAfter(wait, to) => self.after(wait.seconds(), Then::Change(to)),
             Verb::SendAfter(wait) => self.after(wait.seconds(), Then::Tell(())),

@@ -101,6 +101,8 @@ pub(crate) enum Verb {
     Replace(Id),
     ChangeNow(Id),
     ChangeAhead(Id),
+    PushNow(Id),
+    PopNow,
     Ensure(Id),
     Force(Id),
     Revert,
@@ -150,6 +152,8 @@ impl Verb {
             self,
             Self::ChangeNow(_)
                 | Self::ChangeAhead(_)
+                | Self::PushNow(_)
+                | Self::PopNow
                 | Self::SendNow
                 | Self::SendAhead
                 | Self::TryChangeNow(_)
@@ -316,6 +320,8 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         6 => id().prop_map(Verb::Replace),
         8 => id().prop_map(Verb::ChangeNow),
         3 => id().prop_map(Verb::ChangeAhead),
+        3 => id().prop_map(Verb::PushNow),
+        3 => Just(Verb::PopNow),
         6 => id().prop_map(Verb::Ensure),
         4 => id().prop_map(Verb::Force),
         6 => Just(Verb::Revert),

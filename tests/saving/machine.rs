@@ -142,10 +142,10 @@ fn a_repeating_timer_goes_on_with_its_next_message_after_loading() {
     machine.send_every(&mut guard, 2.0, Told::Bell, &mut 0.0);
     machine.update(&mut guard, &mut 2.0);
     let saved = machine.save(&book(), 3.0).unwrap();
-    let SavedThen::Repeat { seconds, message } = &saved.content.machine.more.timers[0].then else {
+    let SavedThen::Repeat { seconds, span, message } = &saved.content.machine.more.timers[0].then else {
         panic!("it repeats")
     };
-    assert_eq!((seconds.0, &**message), (2.0, "Bell"));
+    assert_eq!((seconds.0, span.0, &**message), (2.0, 4.0, "Bell"));
 
     guard.log.clear();
     let saved: SavedMachine = serde_json::from_str(&serde_json::to_string(&saved).unwrap()).unwrap();
@@ -161,7 +161,8 @@ fn a_repeating_timer_goes_on_with_its_next_message_after_loading() {
     let mut strange = saved;
     let with = |strange: &mut SavedMachine, seconds: f64| {
         let message = "Bell".to_owned();
-        strange.content.machine.more.timers[0].then = SavedThen::Repeat { seconds: Seconds(seconds), message };
+        let then = SavedThen::Repeat { seconds: Seconds(seconds), span: Seconds(4.0), message };
+        strange.content.machine.more.timers[0].then = then;
     };
     with(&mut strange, -1.0);
     assert_eq!(book().load(strange.clone(), 3.0).unwrap().pending()[0].every(), Some(0.0));

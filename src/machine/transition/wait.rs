@@ -49,7 +49,7 @@ impl<T: Owner> Single<'_, T> {
             #[cfg(feature = "serde")]
             Then::Enter => self.enter_in_place(owner, cx),
             // A message is offered by `settle_messages`, a note is never due, and a repeating timer comes due as a message.
-            Then::Send(_) | Then::Note(_) | Then::Repeat(_) => false,
+            Then::Send(_) | Then::Note(_) | Then::Repeat(..) => false,
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
         }
     }

@@ -74,7 +74,7 @@ impl<T: Owner> Pending<T> {
     pub fn message(&self) -> Option<&T::Message> {
         match &self.then {
             Then::Send(message) => message.downcast_ref(),
-            Then::Repeat(repeat) => repeat.message.downcast_ref(),
+            Then::Repeat(repeat, _) => repeat.message.downcast_ref(),
             _ => None,
         }
     }
@@ -83,7 +83,7 @@ impl<T: Owner> Pending<T> {
     #[must_use]
     pub fn every(&self) -> Option<f64> {
         match &self.then {
-            Then::Repeat(repeat) => Some(repeat.seconds),
+            Then::Repeat(repeat, _) => Some(repeat.seconds),
             _ => None,
         }
     }
@@ -133,7 +133,7 @@ impl<T: Owner> Seat<T> {
 
     /// Returns a timer as data; `None` if no callback has asked for it, or if its state has been left.
     fn pending_of(&self, due: Option<f64>, scope: Scope, then: &Then<T>) -> Option<Pending<T>> {
-        let is_shown = scope != Scope::Left && matches!(then, Then::Change(_) | Then::Send(_) | Then::Repeat(_));
+        let is_shown = scope != Scope::Left && matches!(then, Then::Change(_) | Then::Send(_) | Then::Repeat(..));
         let state = match scope {
             Scope::State(depth) => self.at(depth.into()).cloned(),
             Scope::Current => self.current.as_option().cloned(),

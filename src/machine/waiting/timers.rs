@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
-use crate::span::{DueTime, due_again};
+use crate::span::{DueTime, due_again, rounded};
 use crate::state::StateRef;
 
 /// Timers that have been taken out of a list.
@@ -208,9 +208,9 @@ impl<T: Owner> Timer<T> {
     /// Returns what a timer that is due at the time `now` does. A repeating timer stays, and is due again later (rule 39). Any
     /// other timer leaves a gap.
     fn come_due(&mut self, now: f64) -> Self {
-        let Then::Repeat(repeat) = &self.then else { return self.take() };
+        let Then::Repeat(repeat, span) = &mut self.then else { return self.take() };
         let sent = Self { then: Then::Send(repeat.message.clone()), ..*self };
-        self.due = due_again(self.due, repeat.seconds, now);
+        (self.due, *span) = due_again((self.due, *span), repeat.seconds, now);
         sent
     }
 
@@ -235,10 +235,10 @@ impl<T: Owner> Clone for TimerList<T> {
     }
 }
 
-/// Returns the positions of due times, earliest first, and equal times in ascending order of position. The function sorts due
-/// times rather than timers, so that it is compiled once for all types of owners.
+/// Returns the positions of due times, earliest first, and times that are equal but for the errors of sums in ascending order of
+/// position. The function sorts due times rather than timers, so that it is compiled once for all types of owners.
 fn earliest_first(mut order: Vec<DueTime<usize>>) -> Vec<usize> {
-    order.sort_unstable();
+    order.sort_unstable_by_key(|due| DueTime { at: rounded(due.at), ..*due });
     order.into_iter().map(|due| due.nth).collect()
 }
 
@@ -350,7 +350,7 @@ mod tests {
     use super::{MOST_FEW, TimerList};
     use crate::machine::waiting::{Scope, Then, Timer};
     use crate::owner::Owner;
-    use crate::span::due_again;
+    use crate::span::{due_again, rounded};
     use crate::state::State;
     use alloc::sync::Arc;
 
@@ -424,7 +424,7 @@ mod tests {
                         plain.push(timer);
                     },
                     Step::Repeat(of, seconds) => {
-                        let then = Then::repeat(seconds.into(), Arc::new(()));
+                        let then = Then::repeating(seconds.into(), seconds.into(), Arc::new(()));
                         let timer = Timer { due: seconds.into(), scope: scope(of), then };
                         list.push(timer.clone());
                         plain.push(timer);
@@ -448,13 +448,13 @@ mod tests {
                             let (due, scope, then) = shown(timer);
                             (due, scope, then.split(" every").next().unwrap_or_default().to_owned())
                         }).collect();
-                        plain.retain(|timer| !is_due(timer) || matches!(timer.then, Then::Repeat(_)));
+                        plain.retain(|timer| !is_due(timer) || matches!(timer.then, Then::Repeat(..)));
                         for timer in plain.iter_mut().filter(|timer| is_due(timer)) {
-                            if let Then::Repeat(repeat) = &timer.then {
-                                timer.due = due_again(timer.due, repeat.seconds, now);
+                            if let Then::Repeat(repeat, span) = &mut timer.then {
+                                (timer.due, *span) = due_again((timer.due, *span), repeat.seconds, now);
                             }
                         }
-                        expected.sort_by(|one, other| one.0.total_cmp(&other.0));
+                        expected.sort_by(|one, other| rounded(one.0).total_cmp(&rounded(other.0)));
                         prop_assert_eq!(due, expected);
                     }
                     Step::Note(by, key, number) => {

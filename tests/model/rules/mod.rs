@@ -98,8 +98,8 @@ pub(crate) struct Timer<W> {
     /// The stay in a state that the timer belongs to. `None` if it belongs to the machine.
     of: Option<(Id, Stay)>,
     then: Then<W>,
-    /// Rule 39: the seconds from one message to the next.
-    every: Option<f64>,
+    /// Rule 39: the seconds from one message to the next, and from the timer's start to its next message.
+    every: Option<(f64, f64)>,
 }
 
 #[derive(Clone, Copy)]
@@ -766,7 +766,9 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         let now = self.now_exact();
         let mut due: Vec<_> = self.timers.iter().copied().filter(|timer| timer.due <= now).collect();
         self.repeat_timers(now);
-        due.sort_by(|a, b| a.due.total_cmp(&b.due));
+        // Times that differ only by the errors of sums are equal.
+        let microseconds = |timer: &Timer<_>| (timer.due * 1e6).round();
+        due.sort_by(|a, b| microseconds(a).total_cmp(&microseconds(b)));
         if !due.is_empty() {
             self.wake(Corner::WokeByATimer);
         }
@@ -815,7 +817,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
 
     /// Creates the request for a repeating timer of the callback that is running.
     fn every(&self, seconds: f64, word: Self::Word) -> Request<Self::Word> {
-        let every = Some(time(seconds));
+        let every = Some((time(seconds), time(seconds)));
         Request::After(Timer { due: time(seconds), of: self.asking, then: Then::Tell(word), every })
     }
 

@@ -84,19 +84,19 @@ impl<W: Copy> Machine<W> {
     pub(super) fn repeat_timers(&mut self, now: f64) {
         self.timers.retain(|timer| timer.due > now || timer.every.is_some());
         for timer in self.timers.iter_mut().filter(|timer| timer.due <= now) {
-            let every = timer.every.expect("the others have been removed");
-            let next = timer.due + every;
+            let (every, last) = timer.every.expect("the others have been removed");
             self.corners.insert(Corner::Repeated);
-            // As many periods later as it takes to be ahead of the clock; in the next tick if there are no such periods.
-            timer.due = if next > now {
-                next
-            } else if every > 0.0 {
+            // As a timer of more periods that was set at the same time; in the next tick if the clock cannot show a period. The
+            // tolerance is at most a second, so at most two more periods than the clock shows have passed.
+            let began = timer.due - due_after(last, 0.0);
+            let passed = ((now - began) / every).floor().max((last / every).round());
+            let mut spans = (1..4).map(|more| (passed + f64::from(more)) * every);
+            let next = spans.find(|span| began + due_after(*span, 0.0) > now);
+            if next.is_some_and(|next| next > last + every) {
                 self.corners.insert(Corner::RepeatsLeftOut);
-                let next = now + (every - (now - timer.due) % every);
-                if next > now { next } else { now }
-            } else {
-                now
-            };
+            }
+            timer.due = next.map_or(now, |next| began + due_after(next, 0.0));
+            timer.every = Some((every, next.unwrap_or(last)));
         }
     }
 

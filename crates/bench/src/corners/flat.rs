@@ -8,7 +8,7 @@ use super::character::{Alarm, Character, Scene};
 use super::contenders::Corner;
 use crate::workload::{Behaviour, Chase, Flee, Idle, Name, Rest, Think, Wander};
 
-pub(crate) const CORNERS: [Corner; 12] = [
+pub(crate) const CORNERS: [Corner; 17] = [
     Corner::new("all change, once", scattered::<Change>),
     Corner::new("can_enter refuses, one target", known::<RefusedEntry>),
     Corner::new("can_enter refuses, five targets", known::<RefusedEntries>),
@@ -17,7 +17,12 @@ pub(crate) const CORNERS: [Corner; 12] = [
     Corner::new("half change, half revert", scattered::<HalfRevert>).with_share(0.5),
     Corner::new("change_state_now", scattered::<ChangeNow>),
     Corner::new("three requests each", scattered::<ThreeRequests>),
+    Corner::new("replace_state, twice", scattered::<Replace>),
+    Corner::new("change_state_next", scattered::<ChangeNext>),
     Corner::new("push, then pop in the next tick", idle::<PushAndPop>),
+    Corner::new("push_state_now, then pop_state_now", idle::<PushAndPopNow>),
+    Corner::new("send_ahead", idle::<SendAhead>),
+    Corner::new("send_every, due in each tick", idle::<SendEvery>),
     Corner::new("a global asks for the active state", idle::<Nothing>).with_global(keep_idle),
     Corner::new("messages to all, counted", scattered::<Nothing>).with_messages(),
     Corner::new("messages to all, each a change", scattered::<ChangeOnAlarm>).with_messages(),
@@ -199,6 +204,46 @@ impl Deed for PushAndPop {
             fsm.push_state(behind::<Self>(from, 1));
         } else {
             fsm.pop_state();
+        }
+    }
+}
+
+struct PushAndPopNow;
+impl Deed for PushAndPopNow {
+    fn ask(from: Name, _: bool, owner: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut Scene<'_>) {
+        fsm.push_state_now(owner, behind::<Self>(from, 1), cx);
+        fsm.pop_state_now(owner, cx);
+    }
+}
+
+struct Replace;
+impl Deed for Replace {
+    fn ask(from: Name, _: bool, owner: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {
+        fsm.replace_state(behind::<Self>(from, 1));
+        fsm.replace_state(other::<Self>(from, owner));
+    }
+}
+
+struct ChangeNext;
+impl Deed for ChangeNext {
+    fn ask(from: Name, _: bool, owner: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {
+        fsm.change_state_next(other::<Self>(from, owner));
+    }
+}
+
+struct SendAhead;
+impl Deed for SendAhead {
+    fn ask(_: Name, _: bool, owner: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut Scene<'_>) {
+        fsm.send_ahead(owner, &Alarm, cx);
+    }
+}
+
+/// The timer is set in the first tick.
+struct SendEvery;
+impl Deed for SendEvery {
+    fn ask(_: Name, _: bool, owner: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {
+        if owner.heard == 0 {
+            fsm.send_every(0.0, Alarm);
         }
     }
 }

@@ -6,10 +6,11 @@ use super::character::{Character, Scene};
 use super::contenders::Corner;
 use crate::workload::{Idle, Wander};
 
-pub(crate) const CORNERS: [Corner; 3] = [
+pub(crate) const CORNERS: [Corner; 4] = [
     Corner::new("nested 2 deep, to a sibling", |n| Level::leaf(0, n % 2)),
     Corner::new("nested 6 deep, to a sibling", |n| Level::leaf(1, n % 2)),
     Corner::new("nested 6 deep, to the other branch", |n| Level::leaf(2, n % 2)),
+    Corner::new("nested 6 deep, stay half-way", |n| Level::leaf(3, n % 2)),
 ];
 
 /// The number of levels in the deepest nest.
@@ -19,6 +20,8 @@ const DEEPEST: usize = 6;
 struct Nest {
     depth: usize,
     common: usize,
+    /// At which depth a change ends early, in each branch.
+    stay: Option<usize>,
     branches: [[Level; DEEPEST]; 2],
 }
 
@@ -29,11 +32,12 @@ pub(crate) struct Level {
     depth: usize,
 }
 
-static NESTS: [Nest; 3] = [Nest::new(0, 2, 1), Nest::new(1, 6, 5), Nest::new(2, 6, 1)];
+static NESTS: [Nest; 4] =
+    [Nest::new(0, 2, 1, None), Nest::new(1, 6, 5, None), Nest::new(2, 6, 1, None), Nest::new(3, 6, 1, Some(3))];
 
 impl Nest {
-    const fn new(number: usize, depth: usize, common: usize) -> Self {
-        Self { depth, common, branches: [Self::branch(number, 0), Self::branch(number, 1)] }
+    const fn new(number: usize, depth: usize, common: usize, stay: Option<usize>) -> Self {
+        Self { depth, common, stay, branches: [Self::branch(number, 0), Self::branch(number, 1)] }
     }
 
     const fn branch(nest: usize, branch: usize) -> [Level; DEEPEST] {
@@ -69,13 +73,16 @@ impl Level {
 }
 
 impl State<Character> for Level {
-    fn enter(&self, owner: &mut Character, _: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {
+    fn enter(&self, owner: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {
         owner.body.enter::<Idle>();
+        if NESTS[self.nest].stay == Some(self.depth) {
+            fsm.stay();
+        }
     }
 
     fn update(&self, owner: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut Scene<'_>) {
         let nest = &NESTS[self.nest];
-        if self.depth + 1 == nest.depth {
+        if self.depth == nest.stay.unwrap_or(nest.depth - 1) {
             owner.act::<Wander>(cx);
             fsm.change_state(Self::leaf_of(self.nest, 1 - self.branch));
         } else {
