@@ -102,6 +102,8 @@ pub(crate) struct EntryPicture {
     pub(crate) to: Option<String>,
     pub(crate) cause: Cause,
     pub(crate) refused: Option<String>,
+    /// How the change ended early, and where. The change itself is an earlier entry.
+    pub(crate) ended: Option<String>,
     pub(crate) time_in_state: f64,
 }
 

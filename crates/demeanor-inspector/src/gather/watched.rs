@@ -93,8 +93,7 @@ impl<K: Copy + Eq> Watched<K> {
 
 /// Returns the last entries of an owner, the oldest first.
 fn entries<K: Copy + Eq>(journal: &Journal<K>, owner: K) -> Vec<EntryPicture> {
-    let own =
-        journal.entries().rev().take(ENTRIES).filter(|entry| entry.owner == owner && entry.ended.is_none()).take(MOST);
+    let own = journal.entries().rev().take(ENTRIES).filter(|entry| entry.owner == owner).take(MOST);
     let mut own: Vec<_> = own
         .map(|entry| EntryPicture {
             seconds: entry.time,
@@ -102,6 +101,7 @@ fn entries<K: Copy + Eq>(journal: &Journal<K>, owner: K) -> Vec<EntryPicture> {
             to: entry.to.map(str::to_owned),
             cause: entry.cause,
             refused: entry.refused.map(|refused| refused.to_string()),
+            ended: entry.ended.map(|ended| ended.to_string()),
             time_in_state: entry.time_in_state,
         })
         .collect();

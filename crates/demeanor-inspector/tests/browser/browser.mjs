@@ -103,6 +103,16 @@ try {
     await page.select("#target", "March");
     await page.click("[data-kind=force]");
     await until("the sleeper has been woken by hand", states, { Wait: "4", Sleep: "2", March: "4" });
+    // A change that ends early.
+    await page.select("#target", "Sleep");
+    await page.click("[data-kind=change]");
+    await until("a soldier has come back to the camp", states, { Wait: "4", Sleep: "2", March: "3", Camp: "1" });
+    await until("his history says so", () => document.querySelector("#entries tr").textContent, "0 s agoMarch → Sleep stayed in Camp");
+    await until("so does the graph", () => [...document.querySelectorAll("#graph .edge title")].map(title => title.textContent).filter(title => title.startsWith("March")).sort(),
+        ["March to Camp: 1 in all", "March to Sleep: 1 in all, 1 of them ended early"]);
+    await page.click("[data-kind=revert]");
+    await until("a soldier who has gone back marches", states, { Wait: "4", Sleep: "2", March: "4", Camp: "0" });
+    await until("what others have done from there", () => document.querySelector("#exits").textContent, "Sleep 1 times, 1 of them ended early");
     await page.keyboard.press("Escape");
     await until("the owner is closed", isShown, false, "#watched");
 

@@ -41,7 +41,14 @@ struct Wait;
 struct Sleep;
 struct March;
 
-impl State<Soldier> for Camp {}
+/// A soldier who comes back to the camp does not get further than this.
+impl State<Soldier> for Camp {
+    fn enter(&self, _: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, _: &mut f64) {
+        if fsm.previous().is_some() {
+            fsm.stay();
+        }
+    }
+}
 
 impl State<Soldier> for Wait {
     fn parent(&self) -> Option<StateRef<Soldier>> {

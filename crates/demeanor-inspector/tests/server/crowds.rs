@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use demeanor::{Agent, Batch, Cast, Change, Journal, MachineReport, Owner, State, StateMachine, Telegram};
+use demeanor::{
+    Agent, Batch, Cast, Change, Fsm, Journal, MachineReport, Owner, State, StateMachine, StateRef, Telegram,
+};
 use demeanor_inspector::{Count, Crowd, Machines};
 use serde_json::{Value, json};
 
@@ -95,7 +97,7 @@ fn an_owner_that_is_watched_is_followed_and_the_others_are_not() {
                 "timers": [], "sleeps_for": null,
             },
             "entries": [
-                { "seconds": 2.0, "from": "Patrol", "to": "Stunned", "cause": "push", "refused": null, "time_in_state": 2.0 }
+                { "seconds": 2.0, "from": "Patrol", "to": "Stunned", "cause": "push", "refused": null, "ended": null, "time_in_state": 2.0 }
             ],
             "exits": null,
             "are_guards": false,
@@ -110,6 +112,42 @@ fn an_owner_that_is_watched_is_followed_and_the_others_are_not() {
     batch.remove(bob);
     let told = page.wait("owner", || inspector.show("guards", &batch, &6.0), |told| told["report"].is_null());
     assert_eq!(told["entries"], json!(null));
+}
+
+struct Gate;
+struct Post;
+
+impl State<Guard> for Gate {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        fsm.stay();
+    }
+}
+
+impl State<Guard> for Post {
+    fn parent(&self) -> Option<StateRef<Guard>> {
+        Some((&Gate).into())
+    }
+}
+
+#[test]
+fn a_change_that_ended_early_is_told_of_its_owner_and_in_the_flow() {
+    let mut inspector = inspector();
+    let (mut batch, [bob, ..]) = guards();
+    batch.change_state(bob, &Post, &mut 2.0);
+    let page = Page::open(inspector.address(), "?crowd=guards&owner=1v1");
+    let told = page.wait("owner", || inspector.show("guards", &batch, &3.0), |_| true);
+    let entry = |ended| {
+        json!({
+            "seconds": 2.0, "from": "Patrol", "to": "Post", "cause": "change", "refused": null, "ended": ended,
+            "time_in_state": 2.0,
+        })
+    };
+    assert_eq!(told["entries"], json!([entry(json!(null)), entry(json!("stayed in Gate"))]));
+    let told = page.wait("picture", || inspector.show("guards", &batch, &3.0), |_| true);
+    assert_eq!(
+        told["flow"]["ended"],
+        json!([{ "from": "Patrol", "to": "Post", "cause": "change", "end": "stayed", "state": "Gate", "count": 1 }])
+    );
 }
 
 #[test]
