@@ -9,7 +9,6 @@ use log::{info, warn};
 use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, read, warn_of};
 use crate::format::beside::FilesBeside;
 use crate::format::files::Files;
-use crate::format::library::Library;
 use crate::format::outline::check::check;
 use crate::owner::Owner;
 
@@ -108,7 +107,7 @@ impl<T: Owner> Definitions<T> {
 
     fn new(file: &str, beside: Option<FilesBeside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let mut machines = Vec::new();
-        let library = Library::of(text, beside.as_ref());
+        let library = vocabulary.library(text, beside.as_ref());
         for checked in check(file, text, &library, Some(&vocabulary.export()))? {
             let name = checked.outline.machine().unwrap_or_default().to_owned();
             let definition = Definition::of(checked, beside.clone(), vocabulary)?;
@@ -219,7 +218,7 @@ impl<T: Owner> Definitions<T> {
     }
 
     fn reload_beside(&mut self, text: &str, beside: Option<FilesBeside>) -> Result<(), Problems> {
-        let library = Library::of(text, beside.as_ref());
+        let library = self.vocabulary.library(text, beside.as_ref());
         let mut all = check(&self.file, text, &library, Some(&self.vocabulary.export()))?;
         let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
         // All machines are built before any of them is replaced, so that a mistake in one of them changes nothing.

@@ -93,7 +93,6 @@ pub use watch::Watch;
 use crate::batch::Batch;
 use crate::format::beside::FilesBeside;
 use crate::format::folder::read_definition;
-use crate::format::library::Library;
 use crate::format::outline::Checked;
 use crate::format::outline::check::check;
 use crate::format::problems::findings::Findings;
@@ -230,7 +229,7 @@ impl<T: Owner> Definition<T> {
     }
 
     fn new(file: &str, beside: Option<FilesBeside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
-        let library = Library::of(text, beside.as_ref());
+        let library = vocabulary.library(text, beside.as_ref());
         let checked = check(file, text, &library, Some(&vocabulary.export()))?;
         let definition = Self::of(first(checked), beside, vocabulary)?;
         warn_of(&definition.outline());
@@ -297,7 +296,7 @@ impl<T: Owner> Definition<T> {
             let loaded = self.loaded();
             (loaded.outline.file().to_owned(), loaded.outline.machine().map(ToOwned::to_owned))
         };
-        let library = Library::of(text, beside);
+        let library = self.inner.vocabulary.library(text, beside);
         let words = self.inner.vocabulary.export();
         loop {
             let checked = check(&file, text, &library, Some(&words))?;

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
-use super::vocabulary::scripting::Setter;
+use super::vocabulary::scripting::{Setter, text_of};
 use super::vocabulary::{Value, Vocabulary};
 use crate::format::beside::FilesBeside;
 use crate::format::hook::Hook;
@@ -101,7 +101,7 @@ impl<T: Owner> Script<T> {
     ) -> Result<Self, RefusedScript> {
         let Offered { beside, vocabulary, states, budget } = offered;
         let scripts = &vocabulary.scripts;
-        let text = scripts.text_of(file, *beside).map_err(RefusedScript::Missing)?;
+        let text = text_of(&scripts.texts, file, *beside).map_err(RefusedScript::Missing)?;
         let names = ScriptNames {
             values: Some(vocabulary.values.keys().map(String::as_str).collect()),
             is_field: &|name| scripts.fields.contains_key(name),

@@ -38,7 +38,7 @@ impl FilesBeside {
     }
 }
 
-impl Library {
+impl Library<'_> {
     /// Reads the files that a text links to, directly or through other files.
     pub(crate) fn of(text: &str, beside: Option<&FilesBeside>) -> Self {
         Self::with_open(text, beside, &|_| None)

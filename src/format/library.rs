@@ -12,13 +12,17 @@ pub(crate) const MOST_FILES: usize = 1000;
 
 /// The files that a definition links to, directly or through other files, by their paths relative to the definition's folder.
 #[derive(Default)]
-pub(crate) struct Library {
+pub(crate) struct Library<'r> {
     /// The text of each file, or the reason why it could not be read.
     files: BTreeMap<PathBuf, Result<String, String>>,
     /// The readable part of the file itself, if a part of it is not readable. `rests` has the same for each linked file.
     rest: OnceLock<String>,
     rests: BTreeMap<PathBuf, OnceLock<String>>,
+    read_script: Option<ReadScript<'r>>,
 }
+
+/// Returns the text of a script, or the reason why it cannot be read.
+type ReadScript<'r> = Box<dyn Fn(&str) -> Result<String, String> + 'r>;
 
 /// Whether a link names a file. If not, it names a machine of the same file.
 pub(crate) fn is_file(link: &str) -> bool {
@@ -33,7 +37,7 @@ pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
     }
 }
 
-impl Library {
+impl<'r> Library<'r> {
     /// Reads the files that a text links to, directly or through other files. `read` returns the text of the file at a path
     /// relative to the definition's folder.
     pub(crate) fn with(text: &str, read: &dyn Fn(&Path) -> Result<String, String>) -> Self {
@@ -51,6 +55,17 @@ impl Library {
             library.files.insert(path, text);
         }
         library
+    }
+
+    /// Adds the scripts. `read` returns the text of a script.
+    pub(crate) fn with_scripts(self, read: impl Fn(&str) -> Result<String, String> + 'r) -> Self {
+        Self { read_script: Some(Box::new(read)), ..self }
+    }
+
+    /// Returns the text of a script.
+    #[cfg_attr(not(feature = "script"), expect(dead_code, reason = "then there are no scripts"))]
+    pub(crate) fn script(&self, name: &str) -> Result<String, String> {
+        self.read_script.as_ref().ok_or("there is no folder to look for it in")?(name)
     }
 
     /// Returns the paths of the files relative to the folder, including files without a text.

@@ -26,7 +26,7 @@ const MOST_LINKED: usize = 20_000;
 
 /// Puts the states of linked machines into the states that run them.
 pub(crate) struct Linker<'a, 'i> {
-    library: &'i Library,
+    library: &'i Library<'i>,
     words: Option<&'a Words>,
     /// The machines of the files that have been read, or the first mistake in a file.
     files: HashMap<PathBuf, Result<Rc<[Draft<'i>]>, String>>,
@@ -52,7 +52,7 @@ struct At<'t, 'i> {
 }
 
 impl<'a, 'i> Linker<'a, 'i> {
-    pub(crate) fn new(library: &'i Library, words: Option<&'a Words>) -> Self {
+    pub(crate) fn new(library: &'i Library<'i>, words: Option<&'a Words>) -> Self {
         Self {
             library,
             words,

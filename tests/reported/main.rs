@@ -1,5 +1,5 @@
-//! Faults that were found, each with the test that would have found it first. Those of machines from files are in
-//! `definition/reported.rs`, for they share that folder's owner.
+//! Faults that were found, each with the test that would have found it first. Those of machines from files that
+//! need an owner are in `definition/reported.rs`, for they share that folder's owner.
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
@@ -16,6 +16,8 @@ mod casts;
 mod clocks;
 mod cut_short;
 mod edges;
+#[cfg(feature = "script")]
+mod files;
 mod machines;
 #[cfg(feature = "std")]
 mod waiting;

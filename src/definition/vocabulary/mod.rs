@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::named::FileStates;
 use super::values::{Flag, Number};
+use crate::format::beside::FilesBeside;
 use crate::format::draft::Params;
 use crate::format::expression::is_name;
+use crate::format::library::Library;
 use crate::format::words::{ValueKind, WordKind, Words};
 use crate::owner::Owner;
 use crate::state::{IntoState, StateRef};
@@ -362,6 +364,17 @@ impl<T: Owner> Vocabulary<T> {
             words.script_files = self.scripts.texts.keys().cloned().collect();
         }
         words
+    }
+
+    /// Returns the files that a definition's text links to, and its scripts.
+    pub(crate) fn library(&self, text: &str, beside: Option<&FilesBeside>) -> Library<'static> {
+        let library = Library::of(text, beside);
+        #[cfg(feature = "script")]
+        let library = {
+            let (texts, beside) = (self.scripts.texts.clone(), beside.cloned());
+            library.with_scripts(move |script| scripting::text_of(&texts, script, beside.as_ref()))
+        };
+        library
     }
 
     /// Adds a word to the map of its kind.

@@ -21,16 +21,18 @@ pub(crate) struct Scripts<S> {
 /// Writes a field of the owner.
 pub(crate) type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
 
-impl<S> Scripts<S> {
-    /// Returns the text of a script: the text from the vocabulary or, if there is none, the text of a file in the definition's
-    /// folder. The error says why there is no text.
-    pub(crate) fn text_of(&self, file: &str, beside: Option<&FilesBeside>) -> Result<String, String> {
-        if let Some(text) = self.texts.get(file) {
-            return Ok(text.clone());
-        }
-        let beside = beside.ok_or("it is not offered by the game, and there is no file to look beside")?;
-        beside.read(Path::new(file))
+/// Returns the text of a script: one of the vocabulary's `texts` or, if it has none, the text of a file in the definition's
+/// folder. The error says why there is no text.
+pub(crate) fn text_of(
+    texts: &BTreeMap<String, String>,
+    file: &str,
+    beside: Option<&FilesBeside>,
+) -> Result<String, String> {
+    if let Some(text) = texts.get(file) {
+        return Ok(text.clone());
     }
+    let beside = beside.ok_or("it is not offered by the game, and there is no file to look beside")?;
+    beside.read(Path::new(file))
 }
 
 impl<S> Default for Scripts<S> {

@@ -1,5 +1,7 @@
 //! Reads a file's text, resolves its names, and checks how its states are nested and connected. The results are outlines.
 
+#[cfg(feature = "script")]
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -101,7 +103,7 @@ impl Outline {
 pub(crate) fn check<'i>(
     file: &str,
     text: &'i str,
-    library: &'i Library,
+    library: &'i Library<'i>,
     words: Option<&Words>,
 ) -> Result<Vec<Checked<'i>>, Problems> {
     let (mut all, findings) = checked(file, text, library, words);
@@ -110,14 +112,24 @@ pub(crate) fn check<'i>(
 }
 
 /// Returns the machines of a file, and the findings. Without an error, there is at least one machine.
-fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&Words>) -> (Vec<Checked<'i>>, Findings) {
+fn checked<'i>(
+    file: &str,
+    text: &'i str,
+    library: &'i Library<'i>,
+    words: Option<&Words>,
+) -> (Vec<Checked<'i>>, Findings) {
     let mut findings = Findings::new(Arc::new(Source::new(file, text)));
     let drafts = read::read(text, library.rest(), &mut findings);
     let drafts = Linker::new(library, words).link(drafts, &mut findings);
     let mut all = Vec::with_capacity(drafts.len());
     let mut common = resolve::Common::default();
+    #[cfg(feature = "script")]
+    let mut scripts = HashMap::new();
     for draft in drafts {
-        let Some(checked) = resolve::resolve(draft, words, &mut common, &mut findings) else { continue };
+        #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only the effects of scripts change it"))]
+        let Some(mut checked) = resolve::resolve(draft, words, &mut common, &mut findings) else { continue };
+        #[cfg(feature = "script")]
+        checked.outline.read_scripts(library, words, &mut scripts);
         hierarchy::check(&checked.outline, &mut findings);
         all.push(checked);
     }
@@ -155,8 +167,13 @@ pub(crate) fn checked_at(
     open: &dyn Fn(&Path) -> Option<String>,
     words: Option<&Words>,
 ) -> (Vec<Outline>, Vec<PathBuf>, Findings) {
+    // The texts of scripts that the game adds are not known here.
+    let is_of_game = |script: &str| words.is_some_and(|words| words.script_files.contains(script));
     let beside = folder.map(|folder| FilesBeside::Folder(folder.into()));
-    let library = Library::with_open(text, beside.as_ref(), open);
+    let library = Library::with_open(text, beside.as_ref(), open).with_scripts(|script| match &beside {
+        Some(beside) if !is_of_game(script) => open(script.as_ref()).map_or_else(|| beside.read(script.as_ref()), Ok),
+        _ => Err("the game adds it".into()),
+    });
     #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only the check of scripts changes them"))]
     let (checked, mut findings) = checked(file, text, &library, words);
     #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only the check of scripts changes them"))]
@@ -164,7 +181,7 @@ pub(crate) fn checked_at(
     #[cfg(feature = "script")]
     if let Some(folder) = folder {
         for outline in &mut outlines {
-            scripts::check(outline, folder, open, words, &mut findings);
+            scripts::check(outline, folder, &library, words, &mut findings);
         }
     }
     (outlines, library.paths().cloned().collect(), findings)

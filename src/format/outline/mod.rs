@@ -14,11 +14,13 @@ use super::name::Name;
 use super::problems::Problem;
 use super::source::Source;
 use super::words::ValueKind;
+use effects::ScriptEffects;
 use mention::{Meaning, Mention};
 
 pub(crate) mod check;
 mod conditions;
 mod durations;
+pub(crate) mod effects;
 pub(crate) mod hierarchy;
 pub(crate) mod mention;
 pub(crate) mod params;
@@ -75,6 +77,8 @@ pub struct Outline {
     /// How many more warnings there are than `warnings` lists.
     pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
+    /// The effects of the scripts of states, by the name of the script. Without the feature `script`, it is empty.
+    pub(crate) scripts: BTreeMap<String, ScriptEffects<StateId>>,
     /// The mentions outside of all states: those of the initial and the global state.
     pub(crate) named: Vec<Mention>,
     /// All mentions in the order of the file. They are collected on the first call of `mentions`.

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::mem;
 
-use super::{ExitOutline, Outline, StateOutline};
+use super::effects::ScriptEffects;
+use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::duration::Duration;
 use crate::format::problems::{Findings, Mistake};
 
@@ -18,13 +19,9 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
         nothing_to_try(state, findings);
         never_done(outline, state, findings);
     }
-    // A script may change to any state. So no state is certainly unreachable, or without a way out.
-    if outline.states.iter().any(|state| state.script.is_some()) {
-        return;
-    }
     let mut reached = reached(outline);
     no_initial(outline, &mut reached, findings);
-    for state in outline.states.iter().filter(|state| Some(state.id) != outline.global) {
+    for state in outline.without_global().map(|id| outline.state(id)) {
         // A machine cannot remove the states that it gets from another machine, so it may leave them unused.
         if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
             let message = format!("state `{}` can never be reached", state.name);
@@ -55,9 +52,13 @@ pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashS
     used
 }
 
-/// Whether a state, one of its ancestors, or the global state has an exit, or a behavior whose parameters name a state.
+/// Whether a state, one of its ancestors, or the global state has an exit, a behavior whose parameters name a state, or a script
+/// that may change the state.
 fn is_left(outline: &Outline, state: &StateOutline) -> bool {
-    outline.path(state.id).into_iter().chain(outline.global).any(|id| outline.state(id).leads_to().next().is_some())
+    outline.path(state.id).into_iter().chain(outline.global).any(|id| {
+        let state = outline.state(id);
+        state.leads_to().next().is_some() || outline.script_effects(state).is_some_and(ScriptEffects::may_lead)
+    })
 }
 
 /// Returns, for each state by id, whether it can be active. Conditions count as possible.
@@ -65,14 +66,22 @@ fn reached(outline: &Outline) -> Vec<bool> {
     let mut reached = vec![false; outline.states.len()];
     let mut waiting = vec![outline.initial];
     waiting.extend(outline.states.iter().filter(|state| state.is_entry).map(|state| state.id));
-    if let Some(global) = outline.global {
-        waiting.extend(outline.state(global).leads_to());
-    }
+    let mut is_anywhere = false;
+    let mut leave = |id: StateId, waiting: &mut Vec<StateId>| {
+        let state = outline.state(id);
+        waiting.extend(state.leads_to());
+        match outline.script_effects(state).map(|script| &script.leads_to) {
+            Some(Some(to)) => waiting.extend(to),
+            Some(None) if !mem::replace(&mut is_anywhere, true) => waiting.extend(outline.without_global()),
+            _ => {}
+        }
+    };
+    outline.global.into_iter().for_each(|global| leave(global, &mut waiting));
     while let Some(to) = waiting.pop() {
         let entered = outline.path(to).into_iter().chain(outline.descent(to));
         for id in entered {
             if !mem::replace(&mut reached[id.index()], true) {
-                waiting.extend(outline.state(id).leads_to());
+                leave(id, &mut waiting);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Resolves names: names of states become state ids, and other names are looked up in the words of the game. After a mistake,
 //! it continues with the next name, so that all mistakes are found.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::mem;
 use std::ops::Range;
@@ -125,6 +125,7 @@ pub(crate) fn resolve<'i>(
         warnings: Arc::default(),
         unlisted_warnings: 0,
         unchecked,
+        scripts: BTreeMap::new(),
         named: beside_states,
         mentions: OnceLock::new(),
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Outline;
-use crate::format::folder::read_named;
+use crate::format::library::Library;
 use crate::format::name::Name;
 use crate::format::problems::Findings;
 use crate::format::script::budget::ScriptBudget;
@@ -15,12 +15,12 @@ use crate::format::script::{mistake, no_script, source};
 use crate::format::source::Source;
 use crate::format::words::Words;
 
-/// Checks the scripts of a machine. They are read from a folder, unless `open` returns their text. Each script is read once. A
-/// script whose text the game adds is not checked.
+/// Checks the scripts of a machine, which are in a folder. Each script is read once. A script whose text the game adds is not
+/// checked.
 pub(super) fn check(
     outline: &mut Outline,
     folder: &Path,
-    open: &dyn Fn(&Path) -> Option<String>,
+    library: &Library<'_>,
     words: Option<&Words>,
     findings: &mut Findings,
 ) {
@@ -39,8 +39,7 @@ pub(super) fn check(
             continue;
         }
         let read = || {
-            let path = Path::new(&script.text);
-            let text = open(path).map_or_else(|| read_named(folder, path), Ok)?;
+            let text = library.script(&script.text)?;
             Ok(Arc::new(source(Some(folder), &script.text, &text)))
         };
         match texts.entry(script.text.clone()).or_insert_with(read) {

@@ -8,6 +8,7 @@ use std::iter;
 use super::claim::{Claim, Quantity};
 use super::solver::{ClaimAnswer, Situation, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
+use crate::format::outline::effects::ScriptEffects;
 use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
 
@@ -15,6 +16,8 @@ use crate::format::problems::mistake::Mistake;
 pub(super) struct Machine<'o> {
     pub(super) outline: &'o Outline,
     pub(super) states: HashMap<&'o str, StateId>,
+    /// Whether a script may change the state, or write a value.
+    pub(super) has_script: bool,
     /// Whether the proof assumes that behaviors may refuse any change to or from their states, in any situation.
     pub(super) may_refuse: bool,
     /// Plays the witnesses of findings. `None` if the outline cannot be run.
@@ -114,6 +117,11 @@ impl<'o> Machine<'o> {
     /// Returns the innermost state in which a change to the state `id` ends.
     pub(super) fn innermost(&self, id: StateId) -> StateId {
         iter::successors(Some(id), |id| self.state(*id).initial).last().unwrap_or(id)
+    }
+
+    /// Whether the script of a state may ask for a change.
+    pub(super) fn may_ask(&self, of: StateId) -> bool {
+        self.outline.script_effects(self.state(of)).is_some_and(ScriptEffects::may_lead)
     }
 
     /// Returns all exits of a state.
@@ -219,11 +227,16 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// Returns the claim that an exit is taken when it is tried.
+    /// Returns the claim that an exit is taken when it is tried. It is not tried if the script of its state has asked for a change.
     pub(super) fn taken(&self, id: ExitId) -> Claim {
         let Ok(change) = self.machine.change(self.path, id) else { return Claim::NEVER };
         let claim = self.asked(id);
-        if claim == Claim::NEVER { claim } else { Claim::all([claim, self.admitted(&change)]) }
+        if claim == Claim::NEVER {
+            return claim;
+        }
+        let may_ask = self.machine.may_ask(id.of);
+        let silent = may_ask.then(|| Claim::is(Quantity::Open(format!("script of {}", id.of))));
+        Claim::all([claim, self.admitted(&change)].into_iter().chain(silent))
     }
 
     /// Returns the claim that an exit is taken in a tick. An exit of a state with `every` is not tried in each tick.

@@ -26,12 +26,12 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
         }
         let path = machine.outline.path(*innermost);
         let around = || path.iter().copied().chain(machine.outline.global()).map(|id| machine.state(id));
-        // Behaviors may lead to the states that they name, and scripts to any state.
+        // Behaviors may lead to the states that they name.
         let unchecked = &machine.outline.unchecked.behaviors;
         let may_name = |behavior: &BehaviorOutline| {
             !behavior.named.is_empty() || behavior.params.is_some() && unchecked.contains(&behavior.name.text)
         };
-        let may_lead = around().any(|state| state.script.is_some() || state.behaviors.iter().any(may_name));
+        let may_lead = around().any(|state| machine.may_ask(state.id()) || state.behaviors.iter().any(may_name));
         if may_lead || path.iter().any(|id| machine.state(*id).is_final) {
             continue;
         }

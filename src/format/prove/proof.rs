@@ -1,7 +1,7 @@
 //! The findings about the machines of a file.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::machine::Undecided;
@@ -129,7 +129,9 @@ impl Proof {
         for outline in outlines {
             let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
             let (stage, found) = (stage(outline), RefCell::default());
-            let machine = Machine { outline, states, may_refuse, stage, work, undecided, found };
+            let scripts = || outline.states().iter().filter_map(|state| outline.script_effects(state));
+            let has_script = scripts().any(|script| script.may_lead() || script.writes != Some(BTreeSet::new()));
+            let machine = Machine { outline, states, has_script, may_refuse, stage, work, undecided, found };
             let reached = reach(&machine);
             looked.push(Looked { machine, reached });
         }
@@ -283,7 +285,7 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
     let states = || looked.iter().flat_map(|looked| looked.machine.outline.states());
     let either = [
         (undecided.has_chances, "chances"),
-        (undecided.has_scripts || states().any(|state| state.script.is_some()), "results of scripts"),
+        (undecided.has_scripts || looked.iter().any(|looked| looked.machine.has_script), "results of scripts"),
         (undecided.has_durations, "durations that are random or values of the game"),
     ];
     let either: Vec<_> = either.into_iter().filter_map(|(is, what)| is.then_some(what)).collect();

@@ -6,7 +6,7 @@
 //! is certainly impossible.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::iter;
+use std::{iter, mem};
 
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing, StateTime};
@@ -62,19 +62,14 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
         within: HashSet::new(),
         seen: HashSet::new(),
         resting: HashSet::new(),
+        is_anywhere: false,
     };
     reaching.enter_freely(outline.initial());
     for state in outline.states().iter().filter(|state| state.is_entry()) {
         reaching.enter_freely(state.id());
     }
-    if outline.states().iter().any(|state| state.script.is_some()) {
-        // A script may change to any state.
-        for state in outline.states().iter().filter(|state| Some(state.id()) != outline.global()) {
-            reaching.enter_within(state.id());
-        }
-    }
     if let Some(global) = outline.global() {
-        reaching.behaviors(global);
+        reaching.code(global);
     }
     reaching.run();
     reaching.reached
@@ -97,6 +92,8 @@ struct Reaching<'m> {
     /// The innermost states in which the machine can stay until the next tick. It does not stay where an exit with `always`
     /// leads on at once.
     resting: HashSet<StateId>,
+    /// Whether a script may change to any state.
+    is_anywhere: bool,
 }
 
 impl Reaching<'_> {
@@ -147,14 +144,21 @@ impl Reaching<'_> {
             let is_new = !self.reached.is_active(id);
             self.reached.within[id.index()].push(at);
             if is_new {
-                self.behaviors(id);
+                self.code(id);
             }
         }
     }
 
-    /// Adds changes to the states that the parameters of a state's behaviors name.
-    fn behaviors(&mut self, of: StateId) {
+    /// Adds the changes that a state's script may ask for, and changes to the states that the parameters of its behaviors name.
+    fn code(&mut self, of: StateId) {
         let outline = self.machine.outline;
+        match outline.script_effects(self.machine.state(of)).map(|script| &script.leads_to) {
+            Some(Some(to)) => to.iter().for_each(|to| self.enter_within(*to)),
+            Some(None) if !mem::replace(&mut self.is_anywhere, true) => {
+                outline.without_global().for_each(|to| self.enter_within(to));
+            }
+            _ => {}
+        }
         for behavior in &self.machine.state(of).behaviors {
             for (_, to) in &behavior.named {
                 self.enter_within(*to);
@@ -168,8 +172,7 @@ impl Reaching<'_> {
             let text = outline.source.text().get(params.clone()).unwrap_or_default();
             let texts: HashSet<&str> = text.split(['"', '\'']).collect();
             let is_foreign = self.machine.state(of).is_foreign;
-            let states = outline.states().iter().filter(|state| Some(state.id()) != outline.global());
-            let named = states.filter(|state| {
+            let named = outline.without_global().map(|id| outline.state(id)).filter(|state| {
                 if is_foreign { state.is_foreign } else { texts.contains(state.name()) || texts.contains(state.part()) }
             });
             for state in named {
@@ -417,6 +420,10 @@ fn stays(whole: Standing<'_>) -> Claim {
     let mut stays = Vec::new();
     for depth in whole.fresh..whole.path.len() {
         let at = whole.up_to(depth);
+        // A script may ask for a change when the state is entered, but not in the next update.
+        if machine.may_ask(whole.path[depth]) {
+            continue;
+        }
         for id in machine.always_of(whole.path[depth]) {
             let Ok(change) = machine.change(at.path, id) else { continue };
             // The guards are evaluated again after all states have been entered. If their answers may then differ, the machine

@@ -63,6 +63,14 @@ impl Asking<'_> {
         if are_there == Claim::NEVER {
             return Claim::NEVER;
         }
+        // A script may write the value between two evaluations in the same tick.
+        let mut is_written = false;
+        for side in [left, right] {
+            side.visit(&mut |part| is_written |= matches!(part, Operand::Value(name) if self.is_written(&name.text)));
+        }
+        if is_written {
+            return Claim::all([are_there, self.undecided(|undecided| undecided.has_scripts = true)]);
+        }
         let compared = match (self.side(left), self.side(right)) {
             (Side::Number(left), Side::Number(right)) => op.holds(left, right).into(),
             (Side::Time(state), Side::Number(with)) => self.time_compared(state, op, with),
@@ -72,6 +80,10 @@ impl Asking<'_> {
             _ => self.either(left, op, right),
         };
         Claim::all([are_there, compared])
+    }
+
+    fn is_written(&self, value: &str) -> bool {
+        self.at.is_some() && self.machine.outline.is_written(value)
     }
 
     /// Returns the claim of a comparison that the proof cannot decide. The difference between its sides may be any number, but

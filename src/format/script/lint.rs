@@ -1,11 +1,12 @@
 //! Finds slips in a script when the file is loaded: code that can only fail when it runs, or whose effect is lost.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
 use super::engine::engine;
+use crate::format::outline::effects::ScriptEffects;
 use crate::format::problems::findings::nearest;
 
 /// The names that a script can use.
@@ -23,6 +24,9 @@ pub(crate) type Slip = (Position, String);
 
 /// The time in the state: a value that every script can read, although the game does not offer it.
 const TIME: &str = "time_in_state";
+
+/// The function with which a script asks for a change.
+const CHANGE_STATE: &str = "change_state";
 
 /// The maximum number of ranges in a `switch`. The engine compares all of them in one operation.
 const MOST_RANGES: usize = 100;
@@ -60,6 +64,30 @@ pub(crate) fn writes(ast: &AST) -> HashMap<String, Position> {
         }
     });
     writes
+}
+
+/// Returns the effects of a state's script. `None` if the text is not a script.
+pub(crate) fn effects(text: &str) -> Option<ScriptEffects<String>> {
+    let ast = engine().compile(text).ok()?;
+    let (mut leads_to, mut writes) = (Some(BTreeSet::new()), Some(BTreeSet::new()));
+    each_node(&ast, |node| match node {
+        ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _))
+            if call.name == CHANGE_STATE =>
+        {
+            match &call.args[..] {
+                [Expr::StringConstant(state, _)] => leads_to.iter_mut().for_each(|to| to.extend([state.to_string()])),
+                _ => leads_to = None,
+            }
+        }
+        ASTNode::Stmt(Stmt::Assignment(assigned)) => match (value_of_this(&assigned.1.lhs), &assigned.1.lhs) {
+            (Some((name, _)), _) => writes.iter_mut().for_each(|all| all.extend([name.to_owned()])),
+            (None, Expr::Variable(..)) => {}
+            (None, Expr::Dot(parts, ..) | Expr::Index(parts, ..)) if matches!(parts.lhs, Expr::Variable(..)) => {}
+            (None, _) => writes = None,
+        },
+        _ => {}
+    });
+    Some(ScriptEffects { leads_to, writes })
 }
 
 /// Visits each expression and statement of a script.
@@ -122,7 +150,7 @@ impl Lint<'_> {
         if call.op_token.is_some() || !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             return None;
         }
-        if let ("change_state", [Expr::StringConstant(state, at)]) = (name, &call.args[..]) {
+        if let (CHANGE_STATE, [Expr::StringConstant(state, at)]) = (name, &call.args[..]) {
             let states = &self.names.states;
             return (!states.contains(&state.as_str())).then(|| {
                 let meant = nearest(state, states.iter().copied());
