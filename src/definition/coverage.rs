@@ -124,6 +124,7 @@ impl Outline {
             parent: state.parent().map(super::StateId::index),
             initial: state.initial().map(super::StateId::index),
             is_final: state.is_final(),
+            ends: state.ends.map(super::StateId::index),
             ..DiagramState::default()
         };
         let arrows = self.states().iter().flat_map(|state| {

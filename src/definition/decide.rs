@@ -1,5 +1,7 @@
 //! Decides which exit is taken. This is the only place for the decision: a tick, a message and an explanation all use it.
 
+use std::iter;
+
 use smallvec::SmallVec;
 
 use super::block::{Block, each};
@@ -171,9 +173,18 @@ impl<'g, T: Owner> Decider<'g, T> {
     }
 
     /// Whether a state that the change leaves is final, while the exit belongs to another state and does not have `even_final`.
-    /// Then the change is refused.
+    /// Then the change is refused. The end of a linked machine refuses only exits of this machine's own states.
     fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &AskedChange<'_, T>) -> bool {
-        content.is_final && !change.exit.even_final && !self.state.is(state)
+        content.is_final
+            && !change.exit.even_final
+            && !self.state.is(state)
+            && content.ends.is_none_or(|of| self.is_inside(of))
+    }
+
+    /// Whether the deciding state is inside the state at this index.
+    fn is_inside(&self, of: usize) -> bool {
+        let parent = |index: &usize| self.graph.nodes[*index].fixed.parent;
+        iter::successors(self.state.fixed.parent, parent).any(|index| index == of)
     }
 
     fn content_of(&self, state: &StateRef<T>) -> Option<&'g Content<T>> {

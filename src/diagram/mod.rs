@@ -98,6 +98,8 @@ pub struct DiagramState {
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
     pub(crate) is_final: bool,
+    /// The state whose machine ends in this state. Only exits of states inside it are held back.
+    pub(crate) ends: Option<usize>,
     pub(crate) visits: Option<Visits>,
 }
 

@@ -345,7 +345,9 @@ impl Diagram {
         let is_already_there = !is_own && !rules.restarts && exit.to != exit.from && self.is_within(from, exit.to);
         let is_kept = |state: usize| state != exit.to && self.is_within(exit.to, state);
         let mut left = self.outward(from).take_while(|state| !is_kept(*state));
-        let mut is_protected = || left.any(|state| state != exit.from && self.states[state].is_final);
+        let is_inside = |of: usize| exit.from != of && self.is_within(exit.from, of);
+        let holds_back = |state: &DiagramState| state.is_final && state.ends.is_none_or(is_inside);
+        let mut is_protected = || left.any(|state| state != exit.from && holds_back(&self.states[state]));
         !is_already_there && (rules.even_final || !is_protected())
     }
 

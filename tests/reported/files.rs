@@ -140,3 +140,81 @@ mod scripts {
         assert_eq!(said_with("fn enter() { change_state(\"b\"); }"), [SCRIPTS]);
     }
 }
+
+/// A state of a linked machine that is left only by an exit of the state that runs the machine.
+mod linked {
+    use super::said;
+
+    const FILE: &str = "
+        [machines.guard]
+        initial = 'patrol'
+        [machines.guard.states.patrol]
+        machine = 'round'
+        exits = [{ to = 'alarm', when = 'noise' }]
+        [machines.guard.states.alarm]
+        exits = [{ to = 'patrol', after = 5 }]
+        [machines.round]
+        initial = 'walk'
+        [machines.round.states.walk]
+        exits = [{ to = 'home', after = 2 }]
+        [machines.round.states.home]
+    ";
+    const STUCK: &str = "state `home` has no way out";
+    const STUCK_WITHIN: &str = "state `patrol.home` has no way out";
+    const NO_END: &str = "this exit is never taken: machine `round` has no final state";
+
+    /// It was said to have no way out, because the linked machine was also looked at by itself.
+    #[test]
+    fn a_state_of_a_linked_machine_is_left_by_the_exit_around_it() {
+        assert_eq!(said(FILE, &[]), [] as [&str; 0]);
+        assert_eq!(said(&FILE.replace("when = 'noise'", "on = 'done'"), &[]), [NO_END, STUCK, STUCK_WITHIN]);
+        let shut = FILE.replace("exits = [{ to = 'alarm', when = 'noise' }]", "");
+        assert!(said(&shut, &[]).contains(&STUCK.to_owned()));
+        let alike = FILE
+            .replace("machine = 'round'", "")
+            .replace("[machines.round]\n", "[machines.lazy]\nlike = 'round'\n[machines.round]\n");
+        assert!(said(&alike, &[]).contains(&STUCK.to_owned()), "a machine that is like another runs by itself");
+    }
+
+    /// The proof took the end of the linked machine for an end of the whole machine.
+    #[test]
+    fn the_end_of_a_linked_machine_holds_back_only_its_own_exits() {
+        let ends = format!("{FILE}final = true\n");
+        assert_eq!(said(&ends, &[]), [] as [&str; 0]);
+        let ears = "initial = 'walk'\nglobal = 'ears'\nstates.ears.exits = [{ to = 'walk', when = 'tired' }]";
+        let never = "this exit is never taken: `patrol.home` is final, and the exit is not its own";
+        assert_eq!(said(&ends.replace("initial = 'walk'", ears), &[]), [never]);
+    }
+}
+
+/// After too many changes, the machine stays in a state of the circle. It has its turn in the same tick, which the proof denied.
+#[test]
+fn a_circle_that_is_cut_short_ends_in_a_state_whose_exits_are_tried_in_the_same_tick() {
+    // In a tick, `a` is entered before its exits are tried, and left as soon as it is entered.
+    let file = "
+        initial = 'a'
+        global = 'ears'
+        [states.ears]
+        exits = [{ to = 'a', when = 'x', restart = true }]
+        [states.a]
+        exits = [{ to = 'c', when = 'x' }, { to = 'b', when = 'x', always = true }]
+        [states.b]
+        exits = [{ to = 'a', when = 'x', always = true }]
+        [states.c]
+        final = true
+    ";
+    let circle = "states `a` and `b` lead to each other without end within one tick, with `x = true`";
+    let more = "not all circles of states that lead to each other were looked at";
+    assert_eq!(said(file, &[]), [circle, more]);
+    // Without the circle, nothing is cut short.
+    let never = "this exit is never taken: an earlier exit of `ears`, to `a`, is taken whenever this condition holds";
+    let straight = file.replace("{ to = 'a', when = 'x', always = true }", "{ to = 'a', when = 'x' }");
+    let flicker = "states `b` and `a` lead to each other in every tick, with `x = true`";
+    assert_eq!(said(&straight, &[]), [flicker, never, "state `c` can never be reached"]);
+    // An exit for the end of a machine is also tried as soon as a state is entered.
+    let done = "machine = 'm'\nexits = [{ to = 'a', when = 'x', on = 'done' }]";
+    let linked = file.replace("exits = [{ to = 'a', when = 'x', always = true }]", done);
+    let linked = linked.replace("initial", "[machines.g]\ninitial").replace("[states.", "[machines.g.states.");
+    let linked = format!("{linked}[machines.m]\ninitial = 'e'\nstates.e.final = true\n");
+    assert_eq!(said(&linked, &[]), [&circle.replace("`b`", "`b.e`"), more]);
+}

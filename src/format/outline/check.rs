@@ -134,9 +134,9 @@ fn checked<'i>(
         all.push(checked);
     }
     if findings.errors() == 0 {
-        let used = reach::used(all.iter().map(|checked| &checked.outline));
+        let in_file = reach::StatesInFile::of(all.iter().map(|checked| &checked.outline));
         for checked in &all {
-            reach::check(&checked.outline, &used, &mut findings);
+            reach::check(&checked.outline, &in_file, &mut findings);
         }
     }
     (all, findings)

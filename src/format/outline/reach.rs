@@ -3,15 +3,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
+use std::sync::Arc;
 
 use super::effects::ScriptEffects;
 use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::duration::Duration;
 use crate::format::problems::{Findings, Mistake};
 
-/// Warns about one machine of a file. `used` contains the states that can be active in at least one machine of the file: the
-/// result of `used`.
-pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {
+/// Warns about one machine of a file.
+pub(crate) fn check(outline: &Outline, in_file: &StatesInFile, findings: &mut Findings) {
     for state in &outline.states {
         never_taken(outline, state, findings);
         same_condition(outline, state, findings);
@@ -23,14 +23,17 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
     no_initial(outline, &mut reached, findings);
     for state in outline.without_global().map(|id| outline.state(id)) {
         // A machine cannot remove the states that it gets from another machine, so it may leave them unused.
-        if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
+        if !reached[state.id.index()] && !in_file.used.contains(&state.name.span.start) {
             let message = format!("state `{}` can never be reached", state.name);
             Mistake::warning("unreachable", state.name.span.clone(), message)
                 .label("nothing leads here")
                 .help("let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it")
                 .report(findings);
         }
-        if !is_left(outline, state) && !state.is_final && !state.is_composite() {
+        // A state of this file that is linked is reported in its own machine.
+        let is_reported = state.is_linked && !state.is_foreign;
+        let is_left = is_reported || is_left(outline, state) || in_file.left.contains(&state.name.span.start);
+        if !is_left && !state.is_final && !state.is_composite() {
             let message = format!("state `{}` has no way out", state.name);
             Mistake::warning("no-way-out", state.name.span.clone(), message)
                 .label("nothing leads out")
@@ -40,16 +43,28 @@ pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Fin
     }
 }
 
-/// Returns the states that can be active in at least one machine of a file, as the starts of their names in the text. A state
-/// in the text belongs to several machines if one machine is like another, or if a state runs a machine.
-pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashSet<usize> {
-    let mut used = HashSet::new();
-    for outline in outlines {
-        let reached = reached(outline);
-        let states = outline.states.iter().filter(|state| reached[state.id.index()] && !state.is_foreign);
-        used.extend(states.map(|state| state.name.span.start));
+/// Some states of all machines of a file, as the starts of their names in the text. A state in the text belongs to several
+/// machines if one machine is like another, or if a state runs a machine.
+#[derive(Default)]
+pub(crate) struct StatesInFile {
+    /// The states that can be active in at least one machine.
+    used: HashSet<usize>,
+    /// The states of linked machines that are left where the machine runs, for example by an exit of the state that runs it.
+    left: HashSet<usize>,
+}
+
+impl StatesInFile {
+    pub(crate) fn of<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> Self {
+        let mut all = Self::default();
+        for outline in outlines {
+            let reached = reached(outline);
+            let states = || outline.states.iter().filter(|state| reached[state.id.index()] && !state.is_foreign);
+            let start = |state: &Arc<StateOutline>| state.name.span.start;
+            all.used.extend(states().map(start));
+            all.left.extend(states().filter(|state| state.is_linked && is_left(outline, state)).map(start));
+        }
+        all
     }
-    used
 }
 
 /// Whether a state, one of its ancestors, or the global state has an exit, a behavior whose parameters name a state, or a script
@@ -57,7 +72,11 @@ pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashS
 fn is_left(outline: &Outline, state: &StateOutline) -> bool {
     outline.path(state.id).into_iter().chain(outline.global).any(|id| {
         let state = outline.state(id);
-        state.leads_to().next().is_some() || outline.script_effects(state).is_some_and(ScriptEffects::may_lead)
+        let is_named = state.behaviors.iter().any(|behavior| !behavior.named.is_empty());
+        // An exit for the end of a machine leads out of final states only.
+        is_named
+            || state.exits.iter().any(|exit| !exit.is_done)
+            || outline.script_effects(state).is_some_and(ScriptEffects::may_lead)
     })
 }
 

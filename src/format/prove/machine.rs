@@ -181,7 +181,8 @@ impl<'o> Machine<'o> {
             return Err(NeverTaken::AlreadyThere);
         }
         let change = self.route(path, exit.to);
-        let is_end = |id: &&StateId| self.state(**id).is_final;
+        let is_inside = |of: StateId| id.of != of && self.outline.path(id.of).contains(&of);
+        let is_end = |at: &&StateId| self.state(**at).is_final && self.state(**at).ends.is_none_or(is_inside);
         if !(exit.even_final || exit.is_done) {
             if let Some(end) = path[change.kept..].iter().rev().filter(|active| **active != id.of).find(is_end) {
                 return Err(NeverTaken::Final(*end));

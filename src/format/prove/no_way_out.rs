@@ -1,6 +1,6 @@
 //! Finds states that a character can reach but never leave: from some time on, no exit can be taken, whatever the values are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::iter;
 
 use super::claim::{Claim, ClaimTest};
@@ -18,32 +18,26 @@ const LATE: f64 = 1e15;
 /// The maximum number of ticks that are played to show that a state lasts.
 const MOST_TICKS: u32 = 64;
 
-/// Checks all innermost states.
-pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
+/// Returns the states of linked machines that are left where the machine runs, as the starts of their names in the text. By
+/// itself, the linked machine may have no way out of them.
+pub(super) fn left(machine: &Machine<'_>, reached: &Reached) -> impl Iterator<Item = usize> {
+    let linked =
+        reached.innermost.iter().map(|id| machine.state(*id)).filter(|state| state.is_linked && !state.is_foreign);
+    linked.filter(|state| !is_stuck(machine, &machine.outline.path(state.id()))).map(|state| state.name.span.start)
+}
+
+/// Checks all innermost states, except those in `left` if they are in their own machine.
+pub(super) fn check(machine: &Machine<'_>, reached: &Reached, left: &HashSet<usize>) {
     for innermost in &reached.innermost {
         if machine.work.is_over() {
             return;
         }
         let path = machine.outline.path(*innermost);
-        let around = || path.iter().copied().chain(machine.outline.global()).map(|id| machine.state(id));
-        // Behaviors may lead to the states that they name.
-        let unchecked = &machine.outline.unchecked.behaviors;
-        let may_name = |behavior: &BehaviorOutline| {
-            !behavior.named.is_empty() || behavior.params.is_some() && unchecked.contains(&behavior.name.text)
-        };
-        let may_lead = around().any(|state| machine.may_ask(state.id()) || state.behaviors.iter().any(may_name));
-        if may_lead || path.iter().any(|id| machine.state(*id).is_final) {
-            continue;
-        }
-        let late = machine.at(&path, StateTime::Known(LATE));
-        let mut exits = around().flat_map(|state| machine.exits_of(state.id()));
-        // An exit for the end of a machine is tried when a state is entered, but not later.
-        let is_stuck =
-            exits.all(|id| machine.exit(id).is_done || machine.solve(&late.taken(id), &[]) == ClaimAnswer::Never);
-        if !is_stuck {
-            continue;
-        }
         let said_of = machine.state(*innermost);
+        let is_left = !said_of.is_linked && left.contains(&said_of.name.span.start);
+        if is_left || !is_stuck(machine, &path) {
+            continue;
+        }
         let constants = times(machine, &path);
         let last = constants.last().copied();
         let witness = lasting(machine, &path, &constants);
@@ -51,7 +45,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
         if witness.is_none() && last.is_some() {
             continue;
         }
-        let has_exits = around().any(|state| !state.exits.is_empty());
+        let has_exits = machine.exits_on(&path).next().is_some();
         let after = last.map(|last| format!(" after {last} s in it")).unwrap_or_default();
         let mistake = Mistake::warning(
             "no-way-out",
@@ -66,6 +60,25 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) {
         let help = format!("{help}, or write `final = true` if it is meant to be the end");
         machine.report(mistake.label(label).help(help), witness);
     }
+}
+
+/// Whether a path has no final state, and from some time on, nothing leads out of it.
+fn is_stuck(machine: &Machine<'_>, path: &[StateId]) -> bool {
+    let mut around = path.iter().copied().chain(machine.outline.global());
+    // Behaviors may lead to the states that they name.
+    let unchecked = &machine.outline.unchecked.behaviors;
+    let may_name = |behavior: &BehaviorOutline| {
+        !behavior.named.is_empty() || behavior.params.is_some() && unchecked.contains(&behavior.name.text)
+    };
+    let may_lead = around.any(|id| machine.may_ask(id) || machine.state(id).behaviors.iter().any(may_name));
+    if may_lead || path.iter().any(|id| machine.state(*id).is_final) {
+        return false;
+    }
+    let late = machine.at(path, StateTime::Known(LATE));
+    // An exit for the end of a machine is tried when a state is entered, but not later.
+    machine
+        .exits_on(path)
+        .all(|id| machine.exit(id).is_done || machine.solve(&late.taken(id), &[]) == ClaimAnswer::Never)
 }
 
 /// Returns the times, in seconds, at which an exit opens or closes while a path is active, in order.

@@ -136,6 +136,7 @@ impl Proof {
             looked.push(Looked { machine, reached });
         }
         let unused = UnusedNames::of(&looked);
+        let left = looked.iter().flat_map(|looked| no_way_out::left(&looked.machine, &looked.reached)).collect();
         let mut all = Vec::new();
         let mut unlisted = 0;
         let mut has_more_circles = false;
@@ -164,7 +165,7 @@ impl Proof {
             if machine.stage.is_some() {
                 has_more_circles |= !flicker::check(machine, reached);
             }
-            no_way_out::check(machine, reached);
+            no_way_out::check(machine, reached, &left);
             add(&mut all, machine);
         }
         all.sort_by_key(|finding| finding.problem.span().start);

@@ -62,6 +62,7 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
         within: HashSet::new(),
         seen: HashSet::new(),
         resting: HashSet::new(),
+        cut_short: cut_short(machine),
         is_anywhere: false,
     };
     reaching.enter_freely(outline.initial());
@@ -92,6 +93,8 @@ struct Reaching<'m> {
     /// The innermost states in which the machine can stay until the next tick. It does not stay where an exit with `always`
     /// leads on at once.
     resting: HashSet<StateId>,
+    /// The result of [`cut_short`].
+    cut_short: HashSet<StateId>,
     /// Whether a script may change to any state.
     is_anywhere: bool,
 }
@@ -247,8 +250,9 @@ impl Reaching<'_> {
                 claims.extend(self.after(*way, from, id, path));
             }
         }
-        if !are_all || self.within.contains(&at) {
-            claims.push((self.anyhow_in_tick(id, path), path));
+        let is_cut_short = self.cut_short.contains(&at);
+        if !are_all || is_cut_short || self.within.contains(&at) {
+            claims.push((self.anyhow_in_tick(id, path, is_cut_short), path));
         }
         if exit.is_always && level > 0 && (!are_all || self.free.contains(&at)) {
             claims.push((self.anyhow_at_entry(id, path, level - 1), path));
@@ -276,8 +280,7 @@ impl Reaching<'_> {
         if self.resting.contains(&at) {
             return true;
         }
-        // If exits with `always` may form a circle, the machine stays in one of its states at the limit of rule 13.
-        let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.is_in_circle(at);
+        let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.cut_short.contains(&at);
         let is_free = self.free.contains(&at);
         let (ways, are_all) = if is_free && !is_left { (Vec::new(), false) } else { self.ways(at) };
         let mut claims = Vec::new();
@@ -311,27 +314,6 @@ impl Reaching<'_> {
             self.resting.insert(at);
         }
         rests
-    }
-
-    /// Whether exits with `always` lead from an innermost state back to itself, ignoring their conditions.
-    fn is_in_circle(&self, at: StateId) -> bool {
-        let machine = self.machine;
-        let mut seen = HashSet::new();
-        let mut waiting = vec![at];
-        while let Some(from) = waiting.pop() {
-            for of in machine.outline.path(from) {
-                for id in machine.always_of(of) {
-                    let to = machine.innermost(machine.exit(id).to);
-                    if to == at {
-                        return true;
-                    }
-                    if seen.insert(to) {
-                        waiting.push(to);
-                    }
-                }
-            }
-        }
-        false
     }
 
     /// Returns the claim that an exit is taken on a path, and that no earlier exit of the same state with the same `on` is
@@ -398,13 +380,15 @@ impl Reaching<'_> {
         claims.into_iter().map(|claim| (claim, from)).collect()
     }
 
-    /// Returns the claim for an exit in the middle of a tick, if the way to the path is unknown.
-    fn anyhow_in_tick(&self, id: ExitId, path: &[StateId]) -> Claim {
+    /// Returns the claim for an exit in the middle of a tick, if the way to the path is unknown. `is_cut_short` says whether an
+    /// exit with `always` may not be tried, because it would lead to too many changes.
+    fn anyhow_in_tick(&self, id: ExitId, path: &[StateId], is_cut_short: bool) -> Claim {
         let machine = self.machine;
         let at = machine.at(path, StateTime::Varies).entered(path.len() - 1);
         let same = machine.exits_of(id.of).take_while(|same| *same != id);
         let same = same.filter(|same| machine.exit(*same).on.is_none());
-        Claim::all([at.none_taken(same), stays(at), at.tried(id)])
+        let stays = if is_cut_short { Claim::ALWAYS } else { stays(at) };
+        Claim::all([at.none_taken(same), stays, at.tried(id)])
     }
 
     /// Returns the claim for an exit while its state, at `depth`, is being entered, if the way to the path is unknown.
@@ -412,6 +396,33 @@ impl Reaching<'_> {
         let at = self.machine.at(path, StateTime::Varies).entered(depth).up_to(depth);
         Claim::all([at.none_taken(self.machine.always_of(id.of).take_while(|same| *same != id)), at.taken(id)])
     }
+}
+
+/// Returns the states in which the machine may stay although an exit leads on as soon as they are entered: those in a circle of
+/// such exits, and those to which a circle leads. At the limit of rule 13, the machine stays in one of them. Conditions are
+/// ignored.
+fn cut_short(machine: &Machine<'_>) -> HashSet<StateId> {
+    let states = machine.outline.states();
+    // The exits of a parent are tried while any of its children is active, so each state leads to its parent.
+    let leads_to = |of: StateId| {
+        let exits = machine.at_entry(of).map(|id| machine.innermost(machine.exit(id).to));
+        exits.chain(machine.state(of).parent())
+    };
+    let mut ways = vec![0_usize; states.len()];
+    for state in states {
+        leads_to(state.id()).for_each(|to| ways[to.index()] += 1);
+    }
+    // States are removed until each of the remaining states is led to by another one that remains.
+    let mut removed: Vec<_> = states.iter().map(|state| state.id()).filter(|id| ways[id.index()] == 0).collect();
+    while let Some(of) = removed.pop() {
+        for to in leads_to(of) {
+            ways[to.index()] -= 1;
+            if ways[to.index()] == 0 {
+                removed.push(to);
+            }
+        }
+    }
+    states.iter().map(|state| state.id()).filter(|id| ways[id.index()] > 0).collect()
 }
 
 /// Returns the claim that no exit with `always` leads on when the new states of a path are entered.
