@@ -369,6 +369,8 @@ impl<T: Owner> Vocabulary<T> {
     /// Returns the files that a definition's text links to, and its scripts.
     pub(crate) fn library(&self, text: &str, beside: Option<&FilesBeside>) -> Library<'static> {
         let library = Library::of(text, beside);
+        #[cfg(not(feature = "script"))]
+        let _ = self;
         #[cfg(feature = "script")]
         let library = {
             let (texts, beside) = (self.scripts.texts.clone(), beside.cloned());

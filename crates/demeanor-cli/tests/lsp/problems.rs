@@ -231,7 +231,7 @@ fn an_editor_that_can_is_asked_to_tell_of_changed_files() {
 fn problems_of_a_script_are_said_in_the_script() {
     let editor = Editor::new();
     editor.write("scripts/guard.rhai", "fn update() {\n    let a = ;\n}\n");
-    editor.open("guard.toml", "initial = 'a'\n[states.a]\nscript = 'scripts/guard.rhai'\n");
+    editor.open("guard.toml", "initial = 'a'\n[states.a]\nscript = 'scripts/guard.rhai'\nfinal = true\n");
     assert_eq!(editor.problems("guard.toml"), json!([]));
     assert_eq!(editor.problems_in_short("scripts/guard.rhai"), ["1:12-1:13 script"]);
 
