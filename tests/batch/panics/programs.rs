@@ -126,7 +126,8 @@ impl Program {
                 self.give_orders(kind);
                 let (batch, now) = (&mut self.batch, self.now);
                 operation.attempt(|| match verb {
-                    22..=24 => batch.update(clock),
+                    22 | 23 => batch.update(clock),
+                    24 => _ = batch.update_one(key, clock),
                     25 | 26 => par_update(batch, now),
                     27 => batch.update_part(usize::from(place % 3), 3, clock),
                     _ => batch.update_in_key_order(clock),
@@ -200,7 +201,7 @@ impl Program {
     /// From now on, the batch fares as clones of it in other kinds of ticks, and as each owner's own machine: a panic has left
     /// nothing behind that one of them has and another has not.
     fn fares_like_others(&self) {
-        let mut batches = [self.batch.clone(), self.batch.clone(), self.batch.clone()];
+        let mut batches = [(); 4].map(|()| self.batch.clone());
         let mut machines: Vec<_> = self.batch.clone().into_machines().collect();
         machines.sort_by_key(|(key, ..)| *key);
         for (_, imp) in batches.iter_mut().flat_map(Batch::iter_mut) {
@@ -214,12 +215,16 @@ impl Program {
                 batches[0].update(&mut Clock::at(now));
                 par_update(&mut batches[1], now);
                 batches[2].update_in_key_order(&mut Clock::at(now));
+                for (key, ..) in machines.iter().rev() {
+                    batches[3].update_one(*key, &mut Clock::at(now));
+                }
                 for (_, imp, machine) in &mut machines {
                     machine.update(imp, &mut Clock::at(now));
                 }
             });
             assert_eq!(digest(&batches[1]), digest(&batches[0]), "on all cores, at {now}");
             assert_eq!(digest(&batches[2]), digest(&batches[0]), "in the order of keys, at {now}");
+            assert_eq!(digest(&batches[3]), digest(&batches[0]), "one by one, at {now}");
         }
         let mut of_batch: Vec<_> = { batches }.into_iter().next().unwrap().into_machines().collect();
         of_batch.sort_by_key(|(key, ..)| *key);
