@@ -160,7 +160,8 @@ use crate::state::{IntoState, StateRef};
 /// made, so two runs with the same calls have the same order. But it is not the order of insertion, and it changes when
 /// owners move. So owners should affect each other through the context only in ways that do not depend on the order:
 /// count, add up, or collect commands and sort them. To check this, compare with
-/// [`update_in_key_order`](Self::update_in_key_order).
+/// [`update_in_key_order`](Self::update_in_key_order). If the order has to be that of the game, call
+/// [`update_one`](Self::update_one) for each owner.
 ///
 /// # On all cores
 ///
