@@ -69,7 +69,7 @@ impl<T: Owner> Compiler<'_, T> {
                 // Probes expect a time on the left and a plain number on the right, so the sides are swapped if necessary.
                 let is_mirrored = matches!(left, Operand::Number(_)) || right.has_time() && !left.has_time();
                 let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
-                let is_simple = left.is_simple() && right.is_simple();
+                let is_simple = left.is_simple() && right.is_simple() && !right.has_time();
                 let probe = if is_simple { self.comparison(left, op, right) } else { self.formulas(left, op, right) };
                 return self.test(probe, written.reading(&[left, right]), yes, no);
             }

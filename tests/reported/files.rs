@@ -218,3 +218,94 @@ fn a_circle_that_is_cut_short_ends_in_a_state_whose_exits_are_tried_in_the_same_
     let linked = format!("{linked}[machines.m]\ninitial = 'e'\nstates.e.final = true\n");
     assert_eq!(said(&linked, &[]), [&circle.replace("`b`", "`b.e`"), more]);
 }
+
+/// Each of these slips had a message that named another cause, or none.
+mod messages {
+    use demeanor::definition::{Outline, Problem, Words};
+
+    /// Returns the messages with their help, without the places.
+    fn told(file: &str, words: Option<&Words>) -> Vec<String> {
+        let text = |problem: &Problem| problem.located().split_once("error: ").map(|(_, text)| text.to_owned());
+        Outline::parse("", file, words)
+            .map_or_else(|problems| problems.iter().filter_map(text).collect(), |_| Vec::new())
+    }
+
+    /// Returns what is said of an exit with these keys.
+    fn of_exit(keys: &str) -> Vec<String> {
+        told(&format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', {keys} }}]\nstates.b.final = true\n"), None)
+    }
+
+    #[test]
+    fn a_slip_in_a_number_is_named() {
+        let end = "expected `and`, `or` or the end";
+        for (keys, message) in [
+            ("after = 2,5", "a number has a decimal point, not a comma: write `2.5`".to_owned()),
+            ("when = 'x > 0x8000'", format!("{end}: write `32768`: numbers are decimal")),
+            ("when = 'x > 32_768'", format!("{end}: write `32768`: a number has no `_`")),
+            ("when = 'x > 1e5 s'", format!("{end}: times are in seconds in a condition: write `100000`")),
+            ("when = 'x > 1e3%'", format!("{end}: write the number alone: `1e3`, or `10` where 1 is the whole")),
+            (
+                "after = '600 usec'",
+                "`after` must be a duration: the shortest unit of time is `ms`: write the seconds: `0.0006`".into(),
+            ),
+        ] {
+            assert_eq!(of_exit(keys), [message], "{keys}");
+        }
+        for right in ["after = '600 msec'", "after = '1e+1 s .. 2e+1 s'", "after = '1e-1 .. 2e-1 s'"] {
+            assert_eq!(of_exit(right), [] as [&str; 0], "{right}");
+        }
+    }
+
+    #[test]
+    fn a_slip_in_a_condition_is_named() {
+        let end = "expected `and`, `or` or the end";
+        for (keys, message) in [
+            ("when = 'if hour > 3'", format!("{end}: a condition has no `if`: write `hour > 3`")),
+            ("when = 'unless seen'", format!("{end}: a condition has no `unless`: write `not (seen)`")),
+            (
+                "when = ['x', 'y or z']",
+                "`when` must be a string, not a list: write one text: `\"x and (y or z)\"`".into(),
+            ),
+        ] {
+            assert_eq!(of_exit(keys), [message], "{keys}");
+        }
+        let nested = |deep: usize| of_exit(&format!("when = '{}x{}'", "(".repeat(deep), ")".repeat(deep)));
+        assert_eq!(nested(64), [] as [&str; 0]);
+        assert!(nested(65)[0].starts_with("the condition is nested deeper than 64 parentheses and `not`s"));
+    }
+
+    #[test]
+    fn a_slip_in_a_name_or_a_header_is_named() {
+        let back = "initial = 'a'\nstates.a.exits = [{ to = 'previous' }]\n";
+        let go_back = "an exit does not lead back to the previous state: name a state; the game's code goes back to the previous \
+                       one, with `revert_state`";
+        assert_eq!(told(back, None), [go_back]);
+
+        let inside = "initial = 'a'\n[states.a]\ninitial = 'x'\n[states.a.states.x]\nexits = [{ to = 'a' }]\n";
+        let beside =
+            "states are written beside each other, not inside each other: write `[states.x]` with `parent = \"a\"`";
+        assert_eq!(told(inside, None), [beside]);
+
+        let header =
+            "[machines.imp]\ninitial = 'a'\n[machines.ipm.states.a]\nexits = [{ to = 'b' }]\n[machines.imp.states.b]\n";
+        assert_eq!(told(header, None), ["machine `ipm` has states, but no `initial`: did you mean `imp`?"]);
+
+        let key = "initial = 'a'\nstates.a.behavior = [{ nam = 'walk', speed = 3 }]\n";
+        assert_eq!(told(key, None), ["a behavior has no `name`: did you mean `name`?"]);
+        let other = key.replace("nam =", "gait =");
+        assert_eq!(
+            told(&other, None),
+            ["a behavior has no `name`: name what the owner does: `{ name = \"walk\", speed = 2 }`"]
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_machine_is_not_awaited_where_none_runs() {
+        let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', on = 'done' }]\nstates.b.final = true\n";
+        let words = |messages: &str| Words::from_json(&format!("{{ \"messages\": [{messages}] }}")).unwrap();
+        let runs_none = "state `a` runs no machine whose end it could wait for: write `machine = \"..\"` in the state, or wait for a \
+                         message that the game offers";
+        assert_eq!(told(file, Some(&words("\"hit\""))), [runs_none]);
+        assert_eq!(told(file, Some(&words("\"done\""))), [] as [&str; 0]);
+    }
+}

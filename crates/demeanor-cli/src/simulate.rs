@@ -7,7 +7,7 @@ use std::mem;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{Definition, ExitReport, Outline, ValueKind, Verdict, Words};
+use demeanor::definition::{Definition, ExitOutline, ExitReport, Outline, StateId, ValueKind, Verdict, Words};
 use demeanor::{Flow, StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
@@ -349,7 +349,7 @@ impl<W: Write> Stage<W> {
             let taken = self.taken(reports, &to, message.filter(|_| is_own));
             passed_over = passed_over.or(taken.filter(|_| is_own));
             let why = match taken.map(|taken| &reports[taken]) {
-                None => "by a script".to_owned(),
+                None => self.written(&from, &to, message.filter(|_| is_own)),
                 Some(report) => {
                     let by = if report.of == from { String::new() } else { format!("by {}: ", report.of) };
                     let questions: Vec<_> = report.questions.iter().map(ToString::to_string).collect();
@@ -377,6 +377,30 @@ impl<W: Write> Stage<W> {
             report.on.as_deref() == message || report.on.as_deref() == Some("done")
         };
         reports.iter().position(|report| on(report) && report.verdict == Verdict::Taken && reached.contains(&report.to))
+    }
+
+    /// Returns the reason for a change whose exit does not seem to be open any more: the exits that lead there, as they are
+    /// written. Such an exit depends on a chance, or on the states that were active at the time of the change. A script of these
+    /// states may have asked for the change, too.
+    fn written(&self, from: &str, to: &str, message: Option<&str>) -> String {
+        let outline = self.definition.outline();
+        let id_of = |name: &str| outline.states().iter().find(|state| state.name() == name).map(|state| state.id());
+        let (Some(from), Some(to)) = (id_of(from), id_of(to)) else { return "by a script".to_owned() };
+        let exits = outline.path(from).into_iter().rev().chain(outline.global()).flat_map(|of| {
+            let leads_there = |exit: &&ExitOutline| outline.descent(exit.target()).last() == Some(&to);
+            let exits = outline.state(of).exits().iter().filter(leads_there);
+            exits.filter(|exit| exit.on() == message || exit.on() == Some("done")).map(move |exit| (of, exit.label()))
+        });
+        let label = |(of, label): (StateId, String)| {
+            let by = if of == from { String::new() } else { format!("by {}: ", outline.state(of).name()) };
+            format!("{by}{}", if label.is_empty() { "always" } else { &label })
+        };
+        let mut labels: Vec<_> = exits.map(label).collect();
+        let mut around = outline.path(from).into_iter().chain(outline.global());
+        if labels.is_empty() || around.any(|id| outline.state(id).script().is_some()) {
+            labels.insert(0, "by a script".into());
+        }
+        labels.join(", or ")
     }
 
     /// Prints the exits of a state.

@@ -45,3 +45,24 @@ fn without_a_vocabulary_it_is_said_where_the_values_of_a_script_come_from() {
     let last = "without --vocabulary, the values of scripts must be given with --set or --values\n";
     assert!(complained.ends_with(last), "{complained}");
 }
+
+/// An exit was explained with other random numbers than those with which it was taken, and then `run` named a script as the cause.
+#[test]
+fn a_change_that_depends_on_a_chance_is_not_made_by_a_script() {
+    let file = "
+initial = 'walk'
+states.walk.exits = [{ to = 'choose', after = 1 }]
+states.choose.exits = [
+    { to = 'shoot', always = true, when = 'chance(0.5)' },
+    { to = 'rest', always = true, when = 'chance(0.5)' },
+    { to = 'walk', always = true },
+]
+states.shoot.exits = [{ to = 'walk', after = 1 }]
+states.rest.exits = [{ to = 'walk', after = 1 }]
+";
+    let (code, told, complained) =
+        Folder::new("by_chance").with("guard.toml", file).run(&["run", "guard.toml", "--seconds", "30"]);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    assert!(told.contains("s  choose -> rest: always [chance(0.5)]\n"), "{told}");
+    assert!(!told.contains("by a script"), "{told}");
+}

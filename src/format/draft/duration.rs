@@ -42,11 +42,12 @@ const UNITS: [(&[&str], Option<f64>); 5] = [
     (&["minutes", "minute", "min"], Some(60.0)),
     (&["ticks", "tick"], None),
     (&["seconds", "second", "sec", "s"], Some(1.0)),
-    (&["milliseconds", "ms"], Some(0.001)),
+    (&["milliseconds", "millisecond", "msec", "ms"], Some(0.001)),
 ];
 
 /// Units that are too short for durations, each with how many of them make a second.
-const TOO_SHORT: [(&[&str], f64); 2] = [(&["µs", "μs", "us", "microseconds"], 1e6), (&["ns", "nanoseconds"], 1e9)];
+const TOO_SHORT: [(&[&str], f64); 2] =
+    [(&["µs", "μs", "us", "usec", "microseconds"], 1e6), (&["ns", "nsec", "nanoseconds"], 1e9)];
 
 /// The help for a duration that cannot be read.
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
@@ -201,7 +202,9 @@ fn near_miss(text: &str) -> Result<(), NoDuration> {
             return wrong("a range is written with two dots", format!("write `\"{range}\"`"));
         }
     }
-    if text.contains(['*', '/', '+', '×', '(']) || text.contains(" - ") {
+    // The sign of an exponent is part of a number.
+    let adds = text.match_indices('+').any(|(at, _)| !text[..at].ends_with(['e', 'E']));
+    if adds || text.contains(['*', '/', '×', '(']) || text.contains(" - ") {
         let help = format!("let the game offer the result of `{text}` as a value, and write the name of that");
         return wrong("a duration cannot be calculated", help);
     }

@@ -25,12 +25,12 @@ use crate::format::problems::Mistake;
 
 mod operand;
 
-/// A condition with this many nested parentheses, `not`s and minus signs is refused.
+/// The maximum number of nested parentheses, `not`s and minus signs.
 const DEEPEST: usize = 64;
 
 /// Reads a condition. The place of a mistake is a range in the file.
 pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
-    let mut reader = ConditionReader { text, map, at: 0, depth: 0, calculations: 0, tests: 0 };
+    let mut reader = ConditionReader { text, map, at: 0, number: 0..0, depth: 0, calculations: 0, tests: 0 };
     reader.whole().map_err(|mistake| Box::new(mistake.moved(|at| map.span(at))))
 }
 
@@ -43,6 +43,8 @@ struct ConditionReader<'i> {
     map: &'i SourceMap,
     /// The end of the last word or sign that has been read.
     at: usize,
+    /// The place of the last number that has been read.
+    number: Range<usize>,
     depth: usize,
     /// How many calculations have been read, such as `a + b` or `min(a, b)`.
     calculations: usize,
@@ -113,7 +115,7 @@ impl ConditionReader<'_> {
     /// Reads a part that is nested in another one.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Term>) -> Parsed<Term> {
         self.depth += 1;
-        if self.depth == DEEPEST {
+        if self.depth > DEEPEST {
             let message = format!("the condition is nested deeper than {DEEPEST} parentheses and `not`s");
             return Mistake::error("condition-too-deep", self.next_word(), message)
                 .label("too deep from here")
@@ -230,6 +232,7 @@ impl<'i> ConditionReader<'i> {
             }
         }
         self.at = end;
+        self.number = start..end;
         match self.text[start..end].parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Some(number)),
             _ => Mistake::error("condition", start..end, "the number is too large").label("too large").refuse(),
@@ -251,7 +254,7 @@ impl ConditionReader<'_> {
         let folded = prefix(rest, continues_name).to_lowercase();
         let help = if matches!(folded.as_str(), "and" | "or" | "not") {
             format!("write `{folded}`")
-        } else if let Some(help) = self.behind_number() {
+        } else if let Some(help) = self.behind_number().or_else(|| self.behind_if()) {
             help
         } else {
             "write `and` or `or` between two conditions; a name has no spaces in it".into()
@@ -284,12 +287,36 @@ impl ConditionReader<'_> {
         })
     }
 
-    /// Returns the help for a sign or a word after a number, as in `0,2`, `10%` or `200ms`.
+    /// Returns the help for a condition that begins with a word of another language, as in `if x > 3`.
+    fn behind_if(&self) -> Option<String> {
+        let word = self.text[..self.at].trim().to_lowercase();
+        let meant = match word.as_str() {
+            "if" | "when" | "while" => self.rest().to_owned(),
+            "unless" => format!("not ({})", self.rest()),
+            _ => return None,
+        };
+        Some(format!("a condition has no `{word}`: write `{}`", meant.trim_end()))
+    }
+
+    /// Returns the help for a sign or a word after a number, as in `0,2`, `10%`, `200ms`, `0x10` or `10_000`.
     fn behind_number(&self) -> Option<String> {
-        let (until, rest) = (self.text[..self.at].trim_end(), self.rest());
-        let number = suffix(until, |c| c.is_ascii_digit() || c == '.');
+        if self.number.end != self.at {
+            return None;
+        }
+        let (number, rest) = (&self.text[self.number.clone()], self.rest());
         let parsed = number.parse::<f64>().ok()?;
-        if let Some(part) = rest.strip_prefix(',').filter(|_| self.next() == until.len()) {
+        let is_joined = self.next() == self.at;
+        let radix =
+            [("x", 16), ("o", 8), ("b", 2)].into_iter().find(|(sign, _)| number == "0" && rest.starts_with(sign));
+        if let Some((_, radix)) = radix.filter(|_| is_joined) {
+            let digits = prefix(&rest[1..], |c| c.is_digit(radix) || c == '_').replace('_', "");
+            return Some(format!("write `{}`: numbers are decimal", i64::from_str_radix(&digits, radix).ok()?));
+        }
+        if rest.starts_with('_') && is_joined {
+            let digits = prefix(rest, |c| c.is_ascii_digit() || c == '_').replace('_', "");
+            return Some(format!("write `{number}{digits}`: a number has no `_`"));
+        }
+        if let Some(part) = rest.strip_prefix(',').filter(|_| is_joined) {
             let part = prefix(part, |c| c.is_ascii_digit());
             return (!part.is_empty()).then(|| format!("write `{number}.{part}`"));
         }

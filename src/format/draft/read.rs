@@ -105,8 +105,25 @@ impl<'i> DraftReader<'_, 'i> {
             let states = states.into_iter().map(|(name, state)| SharedState::new(name, state)).collect();
             written.push(WrittenMachine { name, like, table, states });
         }
+        self.misspelled(&written);
         written.sort_by_key(|written| written.name.span.start);
         written
+    }
+
+    /// Reports machines that have nothing but states and a name similar to that of another machine: the name in a header of a
+    /// state is misspelled.
+    fn misspelled(&mut self, machines: &[WrittenMachine<'i>]) {
+        let has_own = |machine: &WrittenMachine<'_>| machine.like.is_some() || machine.table.contains_key("initial");
+        for machine in machines.iter().filter(|machine| !has_own(machine)) {
+            let others = machines.iter().filter(|other| has_own(other)).map(|other| other.name.text.as_str());
+            let Some(meant) = self.findings.nearest(&machine.name.text, others) else { continue };
+            let message = format!("machine `{}` has states, but no `initial`", machine.name);
+            Mistake::error("missing-key", machine.name.span.clone(), message)
+                .label("another machine, because of its name")
+                .meant(Some(meant))
+                .origin(Origin::Unread)
+                .report(self.findings);
+        }
     }
 
     /// Returns the draft of a state. Machines that share the state share the draft.
@@ -215,6 +232,16 @@ impl<'i> DraftReader<'_, 'i> {
             }
             _ => self.table(state, "a state").unwrap_or(&none),
         };
+        if let Some((key, within)) = state.get_key_value("states") {
+            let within =
+                within.get_ref().as_table().and_then(|within| Some(within.keys().next()?.get_ref().to_string()));
+            let child = quoted(within.as_deref().unwrap_or("name"));
+            Mistake::error("unknown-key", key.span(), "states are written beside each other, not inside each other")
+                .label(format!("inside `{name}`"))
+                .help(format!("write `[states.{child}]` with `parent = \"{name}\"`"))
+                .origin(Origin::Unread)
+                .report(self.findings);
+        }
         self.known_keys(state, "a state", STATE_KEYS);
         DraftState {
             behaviors: self.behaviors(state),
@@ -294,6 +321,13 @@ impl<'i> DraftReader<'_, 'i> {
             };
             return self.mistyped(value, what, "a string", Some(help));
         }
+        if let TreeValue::Array(parts) = value.get_ref() {
+            let parts: Option<Vec<_>> = parts.iter().map(|part| part.get_ref().as_str()).collect();
+            let in_or = |part: &str| if part.contains(" or ") { format!("({part})") } else { part.to_owned() };
+            let parts = parts.map(|parts| parts.into_iter().map(in_or).collect::<Vec<_>>().join(" and "));
+            let help = parts.map(|parts| format!("write one text: `\"{parts}\"`"));
+            return self.mistyped(value, what, "a string", help);
+        }
         let Name { text, span } = self.string(value, what)?;
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
@@ -322,7 +356,8 @@ impl<'i> DraftReader<'_, 'i> {
     fn known_keys(&mut self, table: &Table<'_>, of: &str, known: &[&str]) {
         for (key, value) in table.iter() {
             let name: &str = key.get_ref();
-            if !known.contains(&name) {
+            // A state inside a state has its own report.
+            if !known.contains(&name) && !(of == "a state" && name == "states") {
                 if of == "a machine" || of == "a file of machines" {
                     if let Some(mistake) = header_of_state(key, value) {
                         self.findings.add(mistake);

@@ -163,14 +163,19 @@ fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
     if let Some(mistake) = pieces.iter().find_map(|piece| missing_quote(piece.value, piece.at.clone())) {
         return Some(mistake);
     }
+    // In a table, the parser error is behind the comma, or at the end of the line.
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let with_comma = pieces.iter().find_map(|piece| {
+        let parts = piece.value.split_once(',').filter(|(whole, part)| is_number(whole) && is_number(part));
+        parts.map(|parts| (piece, parts))
+    });
+    if let Some((piece, (whole, part))) = with_comma {
+        let mistake = syntax(piece.at.clone(), "a number has a decimal point, not a comma").label("with a comma");
+        return Some(mistake.help(format!("write `{whole}.{part}`")));
+    }
     let Piece { key, value, at } = pieces.into_iter().find(|piece| piece.at.end >= error.start)?;
     if value.is_empty() || value.starts_with(['"', '\'', '{', '[']) {
         return None;
-    }
-    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    if let Some((whole, part)) = value.split_once(',').filter(|(a, b)| is_number(a) && is_number(b)) {
-        let mistake = syntax(at, "a number has a decimal point, not a comma").label("with a comma");
-        return Some(mistake.help(format!("write `{whole}.{part}`")));
     }
     if let Some(number) = value.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok()) {
         let mistake = syntax(at, "a number has no `%`").label("in percent");

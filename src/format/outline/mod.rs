@@ -408,6 +408,12 @@ impl StateOutline {
         self.behaviors.iter().map(|behavior| behavior.name.text.as_str())
     }
 
+    /// Returns the name of the state's script.
+    #[must_use]
+    pub fn script(&self) -> Option<&str> {
+        self.script.as_ref().map(|script| script.text.as_str())
+    }
+
     /// Returns the time between two turns of the state. `None` if it is updated in each tick.
     #[must_use]
     pub fn every(&self) -> Option<&Duration> {

@@ -286,7 +286,7 @@ impl Resolver<'_> {
         }
         let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
         if let Some(on) = on.as_ref().filter(|_| !is_done) {
-            self.message(on);
+            self.message(on, from);
         }
         let after = after.and_then(|after| self.duration(after));
         if let Some(at) = always.clone().filter(|_| after.is_some() || on.is_some()) {
@@ -311,11 +311,18 @@ impl Resolver<'_> {
         Some(exit)
     }
 
-    fn message(&mut self, on: &Name) {
+    fn message(&mut self, on: &Name, from: StateId) {
         self.mention(on, Meaning::Message);
         match self.words {
             None => drop(self.unchecked.messages.insert(on.text.clone())),
             Some(words) if words.messages.contains(&on.text) => {}
+            Some(_) if on.text == DONE => {
+                let message = format!("state `{}` runs no machine whose end it could wait for", self.name_of(from));
+                Mistake::error(WordKind::Message.unknown(), on.span.clone(), message)
+                    .label("the end of a machine within the state")
+                    .help("write `machine = \"..\"` in the state, or wait for a message that the game offers")
+                    .report(self.findings);
+            }
             Some(words) => self.unknown(WordKind::Message, on, &words.messages),
         }
     }
@@ -364,6 +371,13 @@ impl Resolver<'_> {
     }
 
     fn unknown_state(&mut self, name: Name) -> Option<StateId> {
+        if matches!(name.text.as_str(), "previous" | "$previous") {
+            return Mistake::error("unknown-state", name.span, "an exit does not lead back to the previous state")
+                .label("no state of this file")
+                .help("name a state; the game's code goes back to the previous one, with `revert_state`")
+                .origin(Origin::MayFollow)
+                .fail(self.findings);
+        }
         let nearest = self.findings.nearest(&name.text, self.scopes.names());
         let machine = self.machine.map_or(String::new(), |machine| format!("machines.{}.", quoted(machine)));
         Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
