@@ -380,8 +380,8 @@ impl<W: Write> Stage<W> {
     }
 
     /// Returns the reason for a change whose exit does not seem to be open any more: the exits that lead there, as they are
-    /// written. Such an exit depends on a chance, or on the states that were active at the time of the change. A script of these
-    /// states may have asked for the change, too.
+    /// written. Such an exit depends on a chance, or on the states that were active at the time of the change. If one of these
+    /// states has a script, the script has probably asked for the change, unless an exit has a chance.
     fn written(&self, from: &str, to: &str, message: Option<&str>) -> String {
         let outline = self.definition.outline();
         let id_of = |name: &str| outline.states().iter().find(|state| state.name() == name).map(|state| state.id());
@@ -397,8 +397,11 @@ impl<W: Write> Stage<W> {
         };
         let mut labels: Vec<_> = exits.map(label).collect();
         let mut around = outline.path(from).into_iter().chain(outline.global());
-        if labels.is_empty() || around.any(|id| outline.state(id).script().is_some()) {
+        if around.any(|id| outline.state(id).script().is_some()) {
+            labels.retain(|label| label.contains("chance"));
             labels.insert(0, "by a script".into());
+        } else if labels.is_empty() {
+            labels.push("by the game's code".into());
         }
         labels.join(", or ")
     }

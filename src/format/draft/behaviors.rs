@@ -62,21 +62,16 @@ fn behavior<'i>(reader: &mut DraftReader<'_, 'i>, value: &SpannedValue<'i>) -> O
         }
         return reader.mistyped(value, "a behavior", "a string or a table", None);
     };
-    let name = match table.get("name") {
-        Some(name) => name,
-        None => {
-            // The other keys are parameters, so any of them may be the misspelled name.
-            let similar = |key: &&Key<'_>| reader.findings.nearest(key.get_ref(), ["name"]).is_some();
-            let key = table.keys().find(similar).cloned();
-            let missing = missing_key("name", "a behavior", value.span());
-            return match key {
-                Some(key) => Mistake::error("missing-key", key.span(), "a behavior has no `name`")
-                    .label(format!("`{}` is a parameter", key.get_ref()))
-                    .meant(Some("name".into())),
-                None => missing,
-            }
-            .fail(reader.findings);
-        }
+    let Some(name) = table.get("name") else {
+        // The other keys are parameters, and any of them may be the misspelled name.
+        let similar = |key: &&Key<'_>| reader.findings.nearest(key.get_ref(), ["name"]).is_some();
+        let missing = match table.keys().find(similar) {
+            Some(key) => Mistake::error("missing-key", key.span(), "a behavior has no `name`")
+                .label(format!("`{}` is a parameter", key.get_ref()))
+                .meant(Some("name".into())),
+            None => missing_key("name", "a behavior", value.span()),
+        };
+        return missing.fail(reader.findings);
     };
     let name = reader.string(name, "`name`")?;
     let mut params = table.clone();

@@ -357,7 +357,8 @@ impl<'i> DraftReader<'_, 'i> {
         for (key, value) in table.iter() {
             let name: &str = key.get_ref();
             // A state inside a state has its own report.
-            if !known.contains(&name) && !(of == "a state" && name == "states") {
+            let is_state_inside = of == "a state" && name == "states";
+            if !known.contains(&name) && !is_state_inside {
                 if of == "a machine" || of == "a file of machines" {
                     if let Some(mistake) = header_of_state(key, value) {
                         self.findings.add(mistake);
