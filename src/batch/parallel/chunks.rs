@@ -4,6 +4,7 @@ use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 use crate::batch::chunk::pass::Pass;
+use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::chunk::{Chunk, ChunkOutcome, Global, PassPart};
 use crate::batch::rows::columns::{Columns, NotedColumns, RowsMut, Tag};
@@ -30,13 +31,19 @@ impl<T: Owner> Ticked<T> {
         Self { outcome: ChunkOutcome::new(), have_more: false, are_nested: false, are_marked: false }
     }
 
-    fn look_at_movers(&mut self, rows: &Rows<'_, T>) {
+    pub(super) fn look_at_movers(&mut self, rows: &Rows<'_, T>) {
         let Rows { bucket, shared: SharedByRows { states, extras, timers, .. }, noted } = rows;
         let movers = &self.outcome.movers;
         self.have_more =
             !(extras.is_empty() && timers.is_empty()) && movers.iter().any(|mover| noted.tags[mover.slot()].has_more());
         self.are_nested = movers.iter().any(|mover| states.is_nested(*bucket) || states.is_nested(mover.target()));
         self.are_marked = false;
+    }
+
+    /// Forgets the movers.
+    pub(super) fn clear(&mut self) {
+        self.outcome.movers.clear();
+        (self.have_more, self.are_nested, self.are_marked) = (false, false, false);
     }
 
     /// Marks the rows of the movers while these rows are in the cache, if the movers have no other data to move or to remove.
@@ -58,21 +65,42 @@ pub(super) struct Extent {
     pub(super) chunks: usize,
 }
 
-/// The data that all chunks share.
-pub(super) struct Ticks<'a, T: Owner, C, R, M> {
+/// The functions that are called for the chunks of a tick.
+pub(super) struct Calls<'a, C, R, M> {
     /// The function that is called for each chunk.
     pub(super) act: &'a R,
     /// The function that creates the context of a chunk from the chunk's number in the tick.
     pub(super) make: &'a M,
+    /// The context of the first chunk, if it has already been created.
+    pub(super) first: Mutex<Option<C>>,
+    pub(super) sleepers: Sleepers,
+}
+
+impl<C, R, M: Fn(usize) -> C> Calls<'_, C, R, M> {
+    /// Returns the context of a chunk, or `None` if it cannot be created.
+    pub(super) fn context(&self, number: usize, panic: &mut FirstPanic) -> Option<C> {
+        let first = if number == 0 { self.first.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
+        first.or_else(|| panic.catch(|| (self.make)(number)))
+    }
+
+    /// Returns whether a chunk is left out because its owners sleep. The first chunk is not, because it has the context with
+    /// which the due changes have been made.
+    pub(super) fn leaves_out<T: Owner>(&self, number: usize, rows: &Rows<'_, T>) -> bool {
+        self.sleepers == Sleepers::TakePartIfDue && number > 0 && rows.are_asleep() && rows.noted.due.is_empty()
+    }
+}
+
+/// The data that all chunks share.
+pub(super) struct Ticks<'a, T: Owner, C, R, M> {
+    pub(super) calls: &'a Calls<'a, C, R, M>,
+    /// How many chunks have already been run.
+    pub(super) done: usize,
     /// The passes that no thread is using.
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
     pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
     /// For each bucket, in the order of the states: the rows and chunks before it. Then those of all buckets.
     pub(super) extents: &'a [Extent],
-    pub(super) sleepers: Sleepers,
-    /// The context of the first chunk, if it has already been created.
-    pub(super) first: Mutex<Option<C>>,
 }
 
 /// Whether sleeping owners take part.
@@ -130,33 +158,40 @@ where
     T::Message: Send,
     T::Context<'c>: Send,
 {
-    /// Runs the chunks of `buckets`. The first bucket is at the position `first` in the order of the states. Returns the
-    /// contexts of the chunks, in order.
+    /// Runs the chunks of `buckets` that have not been run yet, on several threads. The first bucket is at the position `first`
+    /// in the order of the states. Appends the contexts of the chunks, in order.
     pub(super) fn run(
         &self,
         first: usize,
         buckets: &mut [Columns<T>],
         ticked: &mut [Ticked<T>],
-    ) -> Vec<T::Context<'c>> {
+        contexts: &mut Vec<T::Context<'c>>,
+    ) {
         let (extent, end) = (self.extents[first], self.extents[first + buckets.len()]);
         let rows = end.rows - extent.rows;
         match buckets {
-            _ if rows == 0 => Vec::new(),
-            [columns] => self.run_bucket(first, columns, ticked),
+            _ if end.chunks <= self.done => {}
+            [columns] => self.run_bucket(first, columns, ticked, contexts),
             _ => {
                 let half = extent.rows + rows / 2;
                 let extents = &self.extents[first + 1..first + buckets.len()];
                 let middle = extents.partition_point(|extent| extent.rows <= half).max(1);
                 let (left, right) = buckets.split_at_mut(middle);
                 let (of_left, of_right) = ticked.split_at_mut(extents[middle - 1].chunks - extent.chunks);
-                let mut run_left = || self.run(first, left, of_left);
-                let mut run_right = || self.run(first + middle, right, of_right);
-                append(if rows <= FEW_ROWS { (run_left(), run_right()) } else { rayon::join(run_left, run_right) })
+                let run_left = |contexts: &mut _| self.run(first, left, of_left, contexts);
+                let run_right = |contexts: &mut _| self.run(first + middle, right, of_right, contexts);
+                run_both(rows > FEW_ROWS, contexts, run_left, run_right);
             }
         }
     }
 
-    fn run_bucket(&self, nth: usize, columns: &mut Columns<T>, ticked: &mut [Ticked<T>]) -> Vec<T::Context<'c>> {
+    fn run_bucket(
+        &self,
+        nth: usize,
+        columns: &mut Columns<T>,
+        ticked: &mut [Ticked<T>],
+        contexts: &mut Vec<T::Context<'c>>,
+    ) {
         let (bucket, number) = (self.shared.states.order()[nth], self.extents[nth].chunks);
         let (asleep, revision) = (columns.asleep, columns.revision);
         let awake = (columns.len() - asleep).div_ceil(CHUNK);
@@ -166,47 +201,55 @@ where
         let (ticked, of_sleepers) = ticked.split_at_mut(awake);
         let awake = Chunks { bucket, number, rows, asleep, revision, due, ticked };
         let number = number + awake.ticked.len();
-        self.join(awake, Chunks { bucket, number, rows: sleepers, asleep, revision, due, ticked: of_sleepers })
+        self.join(
+            awake,
+            Chunks { bucket, number, rows: sleepers, asleep, revision, due, ticked: of_sleepers },
+            contexts,
+        );
     }
 
     /// Runs the chunks in `first` and in `last`, on two threads if possible.
-    fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>) -> Vec<T::Context<'c>> {
-        if first.ticked.is_empty() || last.ticked.is_empty() {
-            return self.run_chunks(if first.ticked.is_empty() { last } else { first });
-        }
-        append(rayon::join(|| self.run_chunks(first), || self.run_chunks(last)))
+    fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>, contexts: &mut Vec<T::Context<'c>>) {
+        let are_apart = !self.is_done(&first) && !self.is_done(&last);
+        run_both(are_apart, contexts, |all| self.run_chunks(first, all), |all| self.run_chunks(last, all));
     }
 
-    fn run_chunks(&self, chunks: Chunks<'_, T>) -> Vec<T::Context<'c>> {
+    /// Returns whether all of these chunks have been run. This is also true if there are none.
+    fn is_done(&self, chunks: &Chunks<'_, T>) -> bool {
+        chunks.ticked.is_empty() || chunks.number + chunks.ticked.len() <= self.done
+    }
+
+    fn run_chunks(&self, chunks: Chunks<'_, T>, contexts: &mut Vec<T::Context<'c>>) {
+        if self.is_done(&chunks) {
+            return;
+        }
         if chunks.ticked.len() > 1 {
             let middle = chunks.ticked.len() / 2;
             let slot = chunks.rows.first + middle * CHUNK;
             let (first, last) = chunks.split_at(middle, slot);
-            return self.join(first, last);
+            return self.join(first, last, contexts);
         }
-        Vec::from_iter(self.run_chunk(chunks))
+        contexts.extend(self.run_chunk(chunks));
     }
 
     /// Runs the only chunk in `chunks`.
     fn run_chunk(&self, chunks: Chunks<'_, T>) -> Option<T::Context<'c>> {
         let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
-        let ticked = ticked.first_mut()?;
+        let ticked = ticked.first_mut().filter(|_| number >= self.done)?;
         let RowsMut { first, owners, tags, current, ancestors, depth, seats } = rows;
         let noted = NotedColumns { first, tags, current, ancestors, depth, asleep, revision, due };
         let noted = noted.narrow(&(first..first + owners.len()));
         let rows = Rows { bucket, shared: self.shared, noted };
-        if rows.are_asleep() && noted.due.is_empty() && self.sleepers == Sleepers::TakePartIfDue {
-            ticked.look_at_movers(&rows);
+        if self.calls.leaves_out(number, &rows) {
             return None;
         }
         let mut chunk = Chunk { owners, seats, rows, global: self.global, part: PassPart::ALL };
         let outcome = &mut ticked.outcome;
-        let made = if number == 0 { self.first.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
-        let mut context = made.or_else(|| outcome.panic.catch(|| (self.make)(number)));
+        let mut context = self.calls.context(number, &mut outcome.panic);
         if let Some(cx) = &mut context {
             with_idle(self.idle, |pass| {
                 mem::swap(&mut pass.outcome, outcome);
-                (self.act)(pass, &mut chunk, cx);
+                (self.calls.act)(pass, &mut chunk, cx);
                 mem::swap(&mut pass.outcome, outcome);
             });
         }
@@ -216,9 +259,21 @@ where
     }
 }
 
-fn append<C>((mut contexts, mut others): (Vec<C>, Vec<C>)) -> Vec<C> {
-    contexts.append(&mut others);
-    contexts
+/// Calls `left` and `right`, which append contexts, on two threads if `are_apart`.
+fn run_both<C: Send>(
+    are_apart: bool,
+    contexts: &mut Vec<C>,
+    left: impl FnOnce(&mut Vec<C>) + Send,
+    right: impl FnOnce(&mut Vec<C>) + Send,
+) {
+    if are_apart {
+        let mut others = Vec::new();
+        rayon::join(|| left(contexts), || right(&mut others));
+        contexts.append(&mut others);
+    } else {
+        left(contexts);
+        right(contexts);
+    }
 }
 
 /// Calls `act` with a pass that no thread is using. One pass for each thread is not enough: while a callback waits for rayon,

@@ -1,12 +1,14 @@
-//! A tick on all cores.
+//! A tick on all cores, if they are worth it.
 //!
-//! - `chunks` runs the chunks, each on one thread.
+//! - `alone` runs chunks on the calling thread, and decides when several threads are worth it.
+//! - `chunks` runs the others, each on one thread.
 //! - `plan` decides which buckets have their rows moved by one thread, and which by several threads.
 //! - `arrivals` moves the rows into their new buckets.
 //!
 //! Rows leave their buckets as in a tick on one core (`rows::gaps`), so that their order is the same. The module `insertion`
 //! creates owners on all cores.
 
+mod alone;
 mod arrivals;
 mod chunks;
 mod insertion;
@@ -16,8 +18,9 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 
+use self::alone::{Alone, run_alone};
 use self::arrivals::{Group, hand_out_together, take_up_all};
-use self::chunks::{Extent, Sleepers, Ticked, Ticks, start_of};
+use self::chunks::{Calls, Extent, Sleepers, Ticked, Ticks, start_of};
 use self::plan::{Job, Jobs};
 use super::Batch;
 use super::chunk::pass::Pass;
@@ -226,31 +229,38 @@ impl<T: Owner> Batch<T> {
         T::Message: Send,
         T::Context<'c>: Send,
     {
-        let Self { store, workers, .. } = self;
+        let Self { store, pass, workers } = self;
         let mut panic = FirstPanic::new();
         workers.measure(store, sleepers);
         let chunks = workers.extents.last().map_or(0, |all| all.chunks);
-        let contexts = in_line(store, &mut workers.line, &mut panic, |store, line| {
-            let (shared, global) = (store.shared(), &store.global);
-            let (idle, extents, first) = (&workers.idle, &workers.extents, Mutex::new(first));
-            let ticks = Ticks { act: &act, make: &make, idle, shared, global, extents, sleepers, first };
-            ticks.run(0, line, &mut workers.ticked[..chunks])
-        });
-        store.forget_due();
-        move_all(store, workers, &mut panic);
-        store.settle_sleepers();
-        let mut handled = 0;
-        for Ticked { outcome, .. } in &mut workers.ticked[..chunks] {
-            outcome.movers.clear();
-            handled += mem::take(&mut outcome.handled);
-            panic.keep_other(&mut outcome.panic);
-            // There may be as many individuals as owners, which is too much memory to keep.
-            outcome.give_back();
+        let mut contexts = Vec::with_capacity(chunks);
+        let calls = Calls { act: &act, make: &make, first: Mutex::new(first), sleepers };
+        let Alone { chunks: done, has_kept, mut handled } = run_alone(&calls, store, pass, workers, &mut contexts);
+        if done < chunks {
+            in_line(store, &mut workers.line, &mut panic, |store, line| {
+                let (idle, extents) = (&workers.idle, &workers.extents);
+                let (shared, global) = (store.shared(), &store.global);
+                let ticks = Ticks { calls: &calls, done, idle, shared, global, extents };
+                ticks.run(0, line, &mut workers.ticked[..chunks], &mut contexts);
+            });
         }
+        store.forget_due();
+        if done < chunks || has_kept {
+            move_all(store, workers, &mut panic);
+            for ticked in &mut workers.ticked[..chunks] {
+                ticked.clear();
+                let Ticked { outcome, .. } = ticked;
+                handled += mem::take(&mut outcome.handled);
+                panic.keep_other(&mut outcome.panic);
+                // There may be as many individuals as owners, which is too much memory to keep.
+                outcome.give_back();
+            }
+        }
+        store.settle_all();
         store.states.pay(store.places.len());
         store.tidy(&mut panic);
         panic.resume();
-        (contexts.unwrap_or_default(), handled)
+        (contexts, handled)
     }
 }
 
@@ -312,7 +322,6 @@ where
             mark_all(bucket, &mut store.buckets[bucket as usize], &ticked[chunks_of(extents, nth)], &store.states);
             store.move_marked(bucket);
         }
-        store.settle_all();
         return;
     }
     groups.resize_with(groups.len().max(jobs.groups()), Group::new);
@@ -328,13 +337,17 @@ where
     for nth in jobs.list.iter().flat_map(|job| job.buckets.clone()) {
         store.note_if_left(store.states.order()[nth]);
     }
+    // Chunks that were run alone may have moved rows. These come before the rows of later chunks.
+    store.append_all();
     let Store { buckets, places, has_clock, .. } = store;
     take_up_all(buckets, groups, *has_clock, places);
 }
 
 /// Adds the movers of all chunks of a bucket to the leavers, and marks the movers that have not been marked yet.
 fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>], states: &States<T>) {
-    for (chunk, Ticked { outcome, are_marked, .. }) in ticked.iter().enumerate() {
+    // The bucket of a chunk without movers may already have fewer rows.
+    let ticked = ticked.iter().enumerate().filter(|(_, ticked)| !ticked.outcome.movers.is_empty());
+    for (chunk, Ticked { outcome, are_marked, .. }) in ticked {
         let start = start_of(columns, chunk);
         if *are_marked {
             columns.list_leavers(bucket, start, &outcome.movers, outcome.moved_at, states);

@@ -83,6 +83,13 @@ impl<T: Owner> ChunkOutcome<T> {
         }
     }
 
+    /// Returns whether all that the owners have done is to change in bulk.
+    pub(crate) fn has_only_movers(&self) -> bool {
+        let Self { individuals, changed, unmet, waiters, notes, panic, .. } = self;
+        let is_rest_empty = unmet.is_empty() && waiters.is_empty() && notes.is_empty() && panic.is_none();
+        individuals.is_empty() && changed.is_empty() && is_rest_empty
+    }
+
     /// Frees memory that only an unusual tick needs.
     #[cfg(feature = "parallel")]
     pub(crate) fn give_back(&mut self) {

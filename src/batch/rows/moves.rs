@@ -77,12 +77,9 @@ impl<T: Owner> Store<T> {
 impl<T: Owner> Store<T> {
     /// Applies the outcome of a chunk that begins at `start`, and marks the rows that leave the bucket.
     pub(crate) fn take_up(&mut self, bucket: u32, start: usize, outcome: &mut ChunkOutcome<T>) {
-        let ChunkOutcome { movers, individuals, changed, unmet, waiters, notes, .. } = &*outcome;
-        let is_rest_empty = changed.is_empty() && unmet.is_empty() && waiters.is_empty() && notes.is_empty();
-        if movers.is_empty() && individuals.is_empty() && is_rest_empty {
-            return;
+        if !outcome.has_only_movers() {
+            self.take_up_beside_movers(bucket, start, outcome);
         }
-        self.take_up_beside_movers(bucket, start, outcome);
         self.mark(bucket, start, &outcome.movers, outcome.moved_at);
         outcome.movers.clear();
     }
@@ -222,10 +219,15 @@ impl<T: Owner> Store<T> {
 
     /// Appends the arrivals of each bucket to its rows, and moves the rows of the owners that have fallen asleep or woken.
     pub(crate) fn settle_all(&mut self) {
+        self.append_all();
+        self.settle_sleepers();
+    }
+
+    /// Appends the arrivals of each bucket to its rows.
+    pub(crate) fn append_all(&mut self) {
         for bucket in self.numbers() {
             self.append_arrivals(bucket);
         }
-        self.settle_sleepers();
     }
 
     /// Starts the waits of the tick, and moves the rows of the owners that have fallen asleep or woken.
