@@ -5,7 +5,7 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use super::Workers;
-use super::chunks::{Calls, Sleepers, start_of};
+use super::chunks::{Calls, run_chunk, start_of};
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::chunk::{Chunk, PassPart};
@@ -19,38 +19,68 @@ const WORTH: Duration = Duration::from_micros(if cfg!(debug_assertions) { 0 } el
 /// At least this many rows are timed together. A batch that has at most twice as many is not timed.
 const LEAST_ROWS: usize = if cfg!(debug_assertions) { 1 } else { CHUNK / 4 };
 
-/// How fast the calling thread runs the chunks of a tick.
-struct Pace {
-    /// The number of threads, and when the first of the timed rows was begun. `None` if rows are not timed, because several
-    /// threads cannot be worth it.
-    since: Option<(usize, Instant)>,
-    rows: usize,
+/// How fast one thread runs the chunks of a tick.
+pub(super) struct Pace {
+    threads: usize,
     rows_left: usize,
+    /// The rows that are being timed, and since when. `None` if nothing is timed, because several threads cannot be worth it.
+    timed: Option<(usize, Instant)>,
+    /// The seconds that a row has taken: of the rows that were timed last, or of those in the previous tick.
+    per_row: Option<f64>,
+    /// The rows of this tick that have been timed, and the time that threads have taken for them.
+    all: (usize, Duration),
 }
 
 impl Pace {
-    fn new(rows_left: usize) -> Self {
-        let threads = if rows_left > 2 * LEAST_ROWS { rayon::current_num_threads() } else { 1 };
-        Self { since: (threads > 1).then(|| (threads, Instant::now())), rows: 0, rows_left }
+    /// Begins a tick. `before` is the average of the previous tick.
+    pub(super) fn new(rows: usize, before: Option<f64>) -> Self {
+        let threads = if rows > 2 * LEAST_ROWS { rayon::current_num_threads() } else { 1 };
+        let timed = (threads > 1).then(|| (0, Instant::now()));
+        Self { threads, rows_left: rows, timed, per_row: before, all: (0, Duration::ZERO) }
     }
 
-    /// Notes that a chunk of `rows` rows has been run. Returns whether several threads are worth it for the rows that are left.
-    fn is_worth_threads_after(&mut self, rows: usize) -> bool {
-        self.rows += rows;
+    fn is_worth_threads(&self) -> bool {
+        self.per_row.is_some_and(|per_row| is_worth_threads(self.threads, per_row, self.rows_left))
+    }
+
+    /// Notes that the calling thread has run a chunk of `rows` rows.
+    fn advance(&mut self, rows: usize) {
         self.rows_left -= rows;
-        let Some((threads, since)) = self.since.filter(|_| self.rows >= LEAST_ROWS) else { return false };
-        let now = Instant::now();
-        let is_worth = is_worth_threads(threads, now - since, self.rows, self.rows_left);
-        (self.since, self.rows) = (Some((threads, now)), 0);
-        is_worth
+        let Some((timed, since)) = &mut self.timed else { return };
+        *timed += rows;
+        if *timed >= LEAST_ROWS {
+            let now = Instant::now();
+            let (rows, time) = (mem::take(timed), now - mem::replace(since, now));
+            self.per_row = Some(average(rows, time));
+            self.add(rows, time);
+        }
+    }
+
+    fn add(&mut self, rows: usize, time: Duration) {
+        self.all = (self.all.0 + rows, self.all.1 + time);
+    }
+
+    /// Ends the tick. Several threads have taken `time` together for the rows that were left. Returns the average time of a row
+    /// in seconds, if any was timed.
+    pub(super) fn end(mut self, time: Duration) -> Option<f64> {
+        if !time.is_zero() {
+            self.add(self.rows_left, time);
+        }
+        let (rows, time) = self.all;
+        (rows > 0).then(|| average(rows, time))
     }
 }
 
-/// Returns whether several threads are worth it for the rows that are left, if one thread has run `rows` rows in `time`.
-#[expect(clippy::cast_precision_loss, reason = "a batch has fewer rows than this loses")]
-fn is_worth_threads(threads: usize, time: Duration, rows: usize, rows_left: usize) -> bool {
-    let time_left = time.as_secs_f64() * rows_left as f64 / rows as f64;
-    rows_left > 0 && time_left * (1.0 - 1.0 / threads as f64) >= WORTH.as_secs_f64()
+/// Returns whether several threads are worth it for the rows that are left, if one thread takes `per_row` seconds for a row.
+#[expect(clippy::cast_precision_loss, reason = "a batch has fewer than 2^32 rows")]
+fn is_worth_threads(threads: usize, per_row: f64, rows_left: usize) -> bool {
+    let saved = per_row * rows_left as f64 * (1.0 - 1.0 / threads as f64);
+    threads > 1 && rows_left > 0 && saved >= WORTH.as_secs_f64()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a batch has fewer than 2^32 rows")]
+fn average(rows: usize, time: Duration) -> f64 {
+    time.as_secs_f64() / rows as f64
 }
 
 /// The chunks that the calling thread has run alone.
@@ -58,7 +88,7 @@ fn is_worth_threads(threads: usize, time: Duration, rows: usize, rows_left: usiz
 pub(super) struct Alone {
     /// How many these are, from the first one on.
     pub(super) chunks: usize,
-    /// Whether a chunk's outcome has been kept for the end of the tick, with those of all later chunks.
+    /// Whether a chunk's outcome has been kept for the end of the tick.
     pub(super) has_kept: bool,
     /// How many owners have handled a message.
     pub(super) handled: usize,
@@ -73,6 +103,7 @@ pub(super) fn run_alone<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c>>(
     store: &mut Store<T>,
     pass: &mut Pass<T>,
     workers: &mut Workers<T>,
+    pace: &mut Pace,
     contexts: &mut Vec<T::Context<'c>>,
 ) -> Alone
 where
@@ -80,34 +111,28 @@ where
 {
     let Workers { extents, ticked, .. } = workers;
     let mut alone = Alone::default();
-    let mut pace = Pace::new(extents.last().map_or(0, |all| all.rows));
     for nth in 0..extents.len() - 1 {
         let bucket = store.states.order()[nth];
         for chunk in 0..extents[nth + 1].chunks - extents[nth].chunks {
+            if pace.is_worth_threads() {
+                return alone;
+            }
             let columns = &store.buckets[bucket as usize];
             let start = start_of(columns, chunk);
             let end = if start < columns.asleep { columns.asleep } else { columns.len() };
             let (number, len) = (alone.chunks, CHUNK.min(end - start));
             let mut chunk = store.chunk(bucket, start, len, PassPart::ALL);
-            if !calls.leaves_out(number, &chunk.rows) {
-                if let Some(mut cx) = calls.context(number, &mut pass.outcome.panic) {
-                    (calls.act)(pass, &mut chunk, &mut cx);
-                    contexts.push(cx);
-                }
-                let outcome = &mut pass.outcome;
-                if outcome.has_only_movers() {
-                    alone.handled += mem::take(&mut outcome.handled);
-                    store.take_up(bucket, start, outcome);
-                } else {
-                    alone.has_kept = true;
-                    mem::swap(outcome, &mut ticked[number].outcome);
-                    ticked[number].look_at_movers(&chunk.rows);
-                }
+            run_chunk(calls, number, pass, &mut chunk, contexts);
+            let outcome = &mut pass.outcome;
+            if outcome.has_only_movers() {
+                alone.handled += mem::take(&mut outcome.handled);
+                store.take_up(bucket, start, outcome);
+            } else {
+                alone.has_kept = true;
+                ticked[number].keep(outcome, &chunk.rows);
             }
             alone.chunks += 1;
-            if pace.is_worth_threads_after(len) {
-                return alone;
-            }
+            pace.advance(len);
         }
         if !alone.has_kept {
             store.move_marked(bucket);

@@ -1,7 +1,9 @@
 //! The chunks of a parallel tick. One thread runs the updates and the changes of a chunk, or offers a message to its owners.
 
 use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::panics::FirstPanic;
@@ -24,26 +26,36 @@ pub(super) struct Ticked<T: Owner> {
     pub(super) are_nested: bool,
     /// Whether the rows of the movers have been marked.
     pub(super) are_marked: bool,
+    /// Whether there is an outcome.
+    pub(super) is_used: bool,
 }
 
 impl<T: Owner> Ticked<T> {
     pub(super) const fn new() -> Self {
-        Self { outcome: ChunkOutcome::new(), have_more: false, are_nested: false, are_marked: false }
+        let outcome = ChunkOutcome::new();
+        Self { outcome, have_more: false, are_nested: false, are_marked: false, is_used: false }
     }
 
-    pub(super) fn look_at_movers(&mut self, rows: &Rows<'_, T>) {
+    /// Takes the outcome of a pass, and looks at the movers.
+    pub(super) fn keep(&mut self, outcome: &mut ChunkOutcome<T>, rows: &Rows<'_, T>) {
+        mem::swap(&mut self.outcome, outcome);
         let Rows { bucket, shared: SharedByRows { states, extras, timers, .. }, noted } = rows;
         let movers = &self.outcome.movers;
         self.have_more =
             !(extras.is_empty() && timers.is_empty()) && movers.iter().any(|mover| noted.tags[mover.slot()].has_more());
         self.are_nested = movers.iter().any(|mover| states.is_nested(*bucket) || states.is_nested(mover.target()));
-        self.are_marked = false;
+        self.is_used = true;
     }
 
-    /// Forgets the movers.
-    pub(super) fn clear(&mut self) {
-        self.outcome.movers.clear();
-        (self.have_more, self.are_nested, self.are_marked) = (false, false, false);
+    /// Empties the outcome at the end of a tick. Returns how many owners have handled a message.
+    pub(super) fn clear(&mut self, panic: &mut FirstPanic) -> usize {
+        let Self { outcome, .. } = self;
+        outcome.movers.clear();
+        panic.keep_other(&mut outcome.panic);
+        // There may be as many individuals as owners, which is too much memory to keep.
+        outcome.give_back();
+        (self.are_marked, self.is_used) = (false, false);
+        mem::take(&mut self.outcome.handled)
     }
 
     /// Marks the rows of the movers while these rows are in the cache, if the movers have no other data to move or to remove.
@@ -78,15 +90,34 @@ pub(super) struct Calls<'a, C, R, M> {
 
 impl<C, R, M: Fn(usize) -> C> Calls<'_, C, R, M> {
     /// Returns the context of a chunk, or `None` if it cannot be created.
-    pub(super) fn context(&self, number: usize, panic: &mut FirstPanic) -> Option<C> {
+    fn context(&self, number: usize, panic: &mut FirstPanic) -> Option<C> {
         let first = if number == 0 { self.first.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
         first.or_else(|| panic.catch(|| (self.make)(number)))
     }
 
     /// Returns whether a chunk is left out because its owners sleep. The first chunk is not, because it has the context with
     /// which the due changes have been made.
-    pub(super) fn leaves_out<T: Owner>(&self, number: usize, rows: &Rows<'_, T>) -> bool {
+    fn leaves_out<T: Owner>(&self, number: usize, rows: &Rows<'_, T>) -> bool {
         self.sleepers == Sleepers::TakePartIfDue && number > 0 && rows.are_asleep() && rows.noted.due.is_empty()
+    }
+}
+
+/// Calls the functions for a chunk, unless it is left out. Appends its context.
+pub(super) fn run_chunk<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c>>(
+    calls: &Calls<'_, T::Context<'c>, R, M>,
+    number: usize,
+    pass: &mut Pass<T>,
+    chunk: &mut Chunk<'_, T>,
+    contexts: &mut Vec<T::Context<'c>>,
+) where
+    R: Fn(&mut Pass<T>, &mut Chunk<'_, T>, &mut T::Context<'c>),
+{
+    if calls.leaves_out(number, &chunk.rows) {
+        return;
+    }
+    if let Some(mut cx) = calls.context(number, &mut pass.outcome.panic) {
+        (calls.act)(pass, chunk, &mut cx);
+        contexts.push(cx);
     }
 }
 
@@ -95,8 +126,10 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     pub(super) calls: &'a Calls<'a, C, R, M>,
     /// How many chunks have already been run.
     pub(super) done: usize,
+    /// The time that all threads have taken together, in nanoseconds.
+    pub(super) time: &'a AtomicU64,
     /// The passes that no thread is using.
-    pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
+    pub(super) idle: &'a Mutex<Vec<Box<Pass<T>>>>,
     pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
     /// For each bucket, in the order of the states: the rows and chunks before it. Then those of all buckets.
@@ -171,7 +204,19 @@ where
         let rows = end.rows - extent.rows;
         match buckets {
             _ if end.chunks <= self.done => {}
-            [columns] => self.run_bucket(first, columns, ticked, contexts),
+            _ if rows <= FEW_ROWS => self.with_idle(|pass| {
+                let mut ticked = ticked;
+                for (nth, columns) in (first..).zip(buckets) {
+                    let (awake, asleep, others) = self.split(nth, columns, ticked);
+                    ticked = others;
+                    self.run_chunk(awake, pass, contexts);
+                    self.run_chunk(asleep, pass, contexts);
+                }
+            }),
+            [columns] => {
+                let (awake, asleep, _) = self.split(first, columns, ticked);
+                self.join(awake, asleep, contexts);
+            }
             _ => {
                 let half = extent.rows + rows / 2;
                 let extents = &self.extents[first + 1..first + buckets.len()];
@@ -179,39 +224,40 @@ where
                 let (left, right) = buckets.split_at_mut(middle);
                 let (of_left, of_right) = ticked.split_at_mut(extents[middle - 1].chunks - extent.chunks);
                 let run_left = |contexts: &mut _| self.run(first, left, of_left, contexts);
-                let run_right = |contexts: &mut _| self.run(first + middle, right, of_right, contexts);
-                run_both(rows > FEW_ROWS, contexts, run_left, run_right);
+                run_both(contexts, run_left, |contexts| self.run(first + middle, right, of_right, contexts));
             }
         }
     }
 
-    fn run_bucket(
+    /// Splits the chunks of a bucket into those of awake owners and those of sleeping owners. Also returns the rest of `ticked`.
+    #[expect(clippy::type_complexity, reason = "these are two of the same, and the rest")]
+    fn split<'b>(
         &self,
         nth: usize,
-        columns: &mut Columns<T>,
-        ticked: &mut [Ticked<T>],
-        contexts: &mut Vec<T::Context<'c>>,
-    ) {
-        let (bucket, number) = (self.shared.states.order()[nth], self.extents[nth].chunks);
+        columns: &'b mut Columns<T>,
+        ticked: &'b mut [Ticked<T>],
+    ) -> (Chunks<'b, T>, Chunks<'b, T>, &'b mut [Ticked<T>]) {
+        let (bucket, extent) = (self.shared.states.order()[nth], self.extents[nth]);
         let (asleep, revision) = (columns.asleep, columns.revision);
         let awake = (columns.len() - asleep).div_ceil(CHUNK);
         let (rows, due, _) = columns.rows_mut();
         // The chunks of awake owners come first in a tick, although the rows of sleeping owners come first.
         let (sleepers, rows) = rows.split_at(asleep);
+        let (ticked, others) = ticked.split_at_mut(self.extents[nth + 1].chunks - extent.chunks);
         let (ticked, of_sleepers) = ticked.split_at_mut(awake);
-        let awake = Chunks { bucket, number, rows, asleep, revision, due, ticked };
-        let number = number + awake.ticked.len();
-        self.join(
-            awake,
-            Chunks { bucket, number, rows: sleepers, asleep, revision, due, ticked: of_sleepers },
-            contexts,
-        );
+        let awake = Chunks { bucket, number: extent.chunks, rows, asleep, revision, due, ticked };
+        let number = awake.number + awake.ticked.len();
+        (awake, Chunks { bucket, number, rows: sleepers, asleep, revision, due, ticked: of_sleepers }, others)
     }
 
     /// Runs the chunks in `first` and in `last`, on two threads if possible.
     fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>, contexts: &mut Vec<T::Context<'c>>) {
-        let are_apart = !self.is_done(&first) && !self.is_done(&last);
-        run_both(are_apart, contexts, |all| self.run_chunks(first, all), |all| self.run_chunks(last, all));
+        if self.is_done(&first) || self.is_done(&last) {
+            self.run_chunks(first, contexts);
+            self.run_chunks(last, contexts);
+        } else {
+            run_both(contexts, |all| self.run_chunks(first, all), |all| self.run_chunks(last, all));
+        }
     }
 
     /// Returns whether all of these chunks have been run. This is also true if there are none.
@@ -229,59 +275,45 @@ where
             let (first, last) = chunks.split_at(middle, slot);
             return self.join(first, last, contexts);
         }
-        contexts.extend(self.run_chunk(chunks));
+        self.with_idle(|pass| self.run_chunk(chunks, pass, contexts));
     }
 
-    /// Runs the only chunk in `chunks`.
-    fn run_chunk(&self, chunks: Chunks<'_, T>) -> Option<T::Context<'c>> {
+    /// Runs the only chunk in `chunks`, unless it has been run.
+    fn run_chunk(&self, chunks: Chunks<'_, T>, pass: &mut Pass<T>, contexts: &mut Vec<T::Context<'c>>) {
         let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
-        let ticked = ticked.first_mut().filter(|_| number >= self.done)?;
+        let Some(ticked) = ticked.first_mut().filter(|_| number >= self.done) else { return };
         let RowsMut { first, owners, tags, current, ancestors, depth, seats } = rows;
         let noted = NotedColumns { first, tags, current, ancestors, depth, asleep, revision, due };
         let noted = noted.narrow(&(first..first + owners.len()));
         let rows = Rows { bucket, shared: self.shared, noted };
-        if self.calls.leaves_out(number, &rows) {
-            return None;
-        }
         let mut chunk = Chunk { owners, seats, rows, global: self.global, part: PassPart::ALL };
-        let outcome = &mut ticked.outcome;
-        let mut context = self.calls.context(number, &mut outcome.panic);
-        if let Some(cx) = &mut context {
-            with_idle(self.idle, |pass| {
-                mem::swap(&mut pass.outcome, outcome);
-                (self.calls.act)(pass, &mut chunk, cx);
-                mem::swap(&mut pass.outcome, outcome);
-            });
+        run_chunk(self.calls, number, pass, &mut chunk, contexts);
+        if !pass.outcome.is_empty() {
+            ticked.keep(&mut pass.outcome, &chunk.rows);
+            ticked.mark(bucket, tags, current);
         }
-        ticked.look_at_movers(&chunk.rows);
-        ticked.mark(bucket, tags, current);
-        context
+    }
+
+    /// Calls `act` with a pass that no thread is using, and notes how long it takes. One pass for each thread is not enough:
+    /// while a callback waits for rayon, its thread may run another chunk.
+    fn with_idle(&self, act: impl FnOnce(&mut Pass<T>)) {
+        let start = Instant::now();
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pass = idle().pop().unwrap_or_else(|| Box::new(Pass::new()));
+        act(&mut pass);
+        idle().push(pass);
+        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.time.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 }
 
-/// Calls `left` and `right`, which append contexts, on two threads if `are_apart`.
+/// Calls `left` and `right`, which append contexts, on two threads if possible.
 fn run_both<C: Send>(
-    are_apart: bool,
     contexts: &mut Vec<C>,
     left: impl FnOnce(&mut Vec<C>) + Send,
     right: impl FnOnce(&mut Vec<C>) + Send,
 ) {
-    if are_apart {
-        let mut others = Vec::new();
-        rayon::join(|| left(contexts), || right(&mut others));
-        contexts.append(&mut others);
-    } else {
-        left(contexts);
-        right(contexts);
-    }
-}
-
-/// Calls `act` with a pass that no thread is using. One pass for each thread is not enough: while a callback waits for rayon,
-/// its thread may run another chunk.
-fn with_idle<T: Owner, R>(idle: &Mutex<Vec<Pass<T>>>, act: impl FnOnce(&mut Pass<T>) -> R) -> R {
-    let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut pass = idle().pop().unwrap_or_else(Pass::new);
-    let result = act(&mut pass);
-    idle().push(pass);
-    result
+    let mut others = Vec::new();
+    rayon::join(|| left(contexts), || right(&mut others));
+    contexts.append(&mut others);
 }

@@ -17,8 +17,10 @@ mod plan;
 use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
-use self::alone::{Alone, run_alone};
+use self::alone::{Alone, Pace, run_alone};
 use self::arrivals::{Group, hand_out_together, take_up_all};
 use self::chunks::{Calls, Extent, Sleepers, Ticked, Ticks, start_of};
 use self::plan::{Job, Jobs};
@@ -39,7 +41,7 @@ const FEW_GAPS: usize = 2048;
 /// Buffers that a parallel tick keeps for the next one, so that nothing is allocated.
 pub(super) struct Workers<T: Owner> {
     /// The passes that no thread is using.
-    idle: Mutex<Vec<Pass<T>>>,
+    idle: Mutex<Vec<Box<Pass<T>>>>,
     /// The outcome of each chunk, in the order of the tick. The outcomes are empty between two ticks.
     ticked: Vec<Ticked<T>>,
     /// How many rows and chunks come before each bucket, in the order of the states, and then how many there are.
@@ -48,6 +50,8 @@ pub(super) struct Workers<T: Owner> {
     line: Vec<Columns<T>>,
     jobs: Jobs,
     groups: Vec<Group<T>>,
+    /// The seconds that a row took in the previous tick, if it is known.
+    pace: Option<f64>,
 }
 
 impl<T: Owner> Workers<T> {
@@ -59,6 +63,7 @@ impl<T: Owner> Workers<T> {
             line: Vec::new(),
             jobs: Jobs::default(),
             groups: Vec::new(),
+            pace: None,
         }
     }
 
@@ -232,29 +237,27 @@ impl<T: Owner> Batch<T> {
         let Self { store, pass, workers } = self;
         let mut panic = FirstPanic::new();
         workers.measure(store, sleepers);
-        let chunks = workers.extents.last().map_or(0, |all| all.chunks);
+        let Extent { rows, chunks } = workers.extents.last().copied().unwrap_or_default();
         let mut contexts = Vec::with_capacity(chunks);
         let calls = Calls { act: &act, make: &make, first: Mutex::new(first), sleepers };
-        let Alone { chunks: done, has_kept, mut handled } = run_alone(&calls, store, pass, workers, &mut contexts);
+        let mut pace = Pace::new(rows, workers.pace);
+        let alone = run_alone(&calls, store, pass, workers, &mut pace, &mut contexts);
+        let Alone { chunks: done, has_kept, mut handled } = alone;
+        let time = AtomicU64::new(0);
         if done < chunks {
             in_line(store, &mut workers.line, &mut panic, |store, line| {
                 let (idle, extents) = (&workers.idle, &workers.extents);
                 let (shared, global) = (store.shared(), &store.global);
-                let ticks = Ticks { calls: &calls, done, idle, shared, global, extents };
+                let ticks = Ticks { calls: &calls, done, time: &time, idle, shared, global, extents };
                 ticks.run(0, line, &mut workers.ticked[..chunks], &mut contexts);
             });
         }
+        workers.pace = pace.end(Duration::from_nanos(time.into_inner()));
         store.forget_due();
         if done < chunks || has_kept {
             move_all(store, workers, &mut panic);
-            for ticked in &mut workers.ticked[..chunks] {
-                ticked.clear();
-                let Ticked { outcome, .. } = ticked;
-                handled += mem::take(&mut outcome.handled);
-                panic.keep_other(&mut outcome.panic);
-                // There may be as many individuals as owners, which is too much memory to keep.
-                outcome.give_back();
-            }
+            let ticked = workers.ticked[..chunks].iter_mut().filter(|ticked| ticked.is_used);
+            handled += ticked.map(|ticked| ticked.clear(&mut panic)).sum::<usize>();
         }
         store.settle_all();
         store.states.pay(store.places.len());
@@ -304,7 +307,8 @@ where
     let buckets = 0..extents.len() - 1;
     for nth in buckets.clone() {
         let bucket = store.states.order()[nth];
-        for (chunk, ticked) in ticked[chunks_of(extents, nth)].iter_mut().enumerate() {
+        let ticked = ticked[chunks_of(extents, nth)].iter_mut().enumerate();
+        for (chunk, ticked) in ticked.filter(|(_, ticked)| ticked.is_used) {
             let Ticked { outcome, have_more, .. } = ticked;
             let start = start_of(&store.buckets[bucket as usize], chunk);
             store.take_up_beside_movers(bucket, start, outcome);
@@ -345,9 +349,8 @@ where
 
 /// Adds the movers of all chunks of a bucket to the leavers, and marks the movers that have not been marked yet.
 fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>], states: &States<T>) {
-    // The bucket of a chunk without movers may already have fewer rows.
-    let ticked = ticked.iter().enumerate().filter(|(_, ticked)| !ticked.outcome.movers.is_empty());
-    for (chunk, Ticked { outcome, are_marked, .. }) in ticked {
+    // The bucket of a chunk without an outcome may already have fewer rows.
+    for (chunk, Ticked { outcome, are_marked, .. }) in ticked.iter().enumerate().filter(|(_, ticked)| ticked.is_used) {
         let start = start_of(columns, chunk);
         if *are_marked {
             columns.list_leavers(bucket, start, &outcome.movers, outcome.moved_at, states);

@@ -90,6 +90,11 @@ impl<T: Owner> ChunkOutcome<T> {
         individuals.is_empty() && changed.is_empty() && is_rest_empty
     }
 
+    #[cfg(feature = "parallel")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.has_only_movers() && self.movers.is_empty() && self.handled == 0
+    }
+
     /// Frees memory that only an unusual tick needs.
     #[cfg(feature = "parallel")]
     pub(crate) fn give_back(&mut self) {

@@ -9,19 +9,21 @@
 //! show it either: an idle thread of rayon looks for work for a while before it sleeps. So this is measured in processor time
 //! of single threads:
 //!
-//! 1. On a pool of *one* thread, where no thread is idle: how long a tick takes, and how long the parts before and after the
-//!    chunks take. The whole tick is measured without stamps, which take time themselves. If those two parts were serial, their
-//!    share of the tick would be the serial share: this is the upper bound, *at most*.
-//! 2. On a pool of *two* threads: how long each thread works after its last chunk, until the tick returns. The calling thread
-//!    does the serial work while the other thread is idle; both threads do about half of the parallel work. So the work of the
-//!    other thread, minus the time that an idle thread uses anyway, is half of the parallel work; the caller's work beyond that
-//!    is serial. The medians of many ticks are used, because in one tick either thread may do more than its half.
+//! 1. On a pool of *one* thread, where no thread is idle: how long a tick takes. It is measured without stamps, which take time
+//!    themselves.
+//! 2. On a pool of *two* threads: how long the calling thread works before its first chunk, and how long each thread works after
+//!    its last chunk, until the tick returns. The calling thread does the serial work while the other thread is idle; both
+//!    threads do about half of the parallel work. So the work of the other thread, minus the time that an idle thread uses
+//!    anyway, is half of the parallel work; the caller's work beyond that is serial. The medians of many ticks are used, because
+//!    in one tick either thread may do more than its half.
 //! 3. The time that an idle thread uses is measured on the same pool, in turns with the ticks: a parallel loop, then serial
 //!    work. The 90 % quantile is used. So if the part after the chunks is as short as that (about ten microseconds), all of it
 //!    counts as serial.
 //!
-//! The serial share is the part before the chunks, plus the serial part after the chunks: its time is from (1), and (2) splits
-//! it. The part before the chunks counts as serial. By Amdahl's law the share limits the speed-up on any number of cores.
+//! The serial share is the part before the chunks, plus the serial part after the chunks. If all of the part after the chunks
+//! were serial, the share would be the upper bound, *at most*. The part before the chunks counts as serial. By Amdahl's law the
+//! share limits the speed-up on any number of cores. A tick that `par_update` runs on one thread, because it is short, has no
+//! meaningful share.
 //!
 //! An artificial tick, whose parts have known lengths, is in the table to show how accurate the estimate is.
 
@@ -54,8 +56,11 @@ pub(super) struct Share {
     pub(super) at_most: f64,
 }
 
-/// Processor time of a tick on two threads, after the chunks, in nanoseconds.
-struct After {
+/// Processor time of a tick on two threads, before and after the chunks, in nanoseconds.
+struct AroundChunks {
+    /// The time of the calling thread before its first chunk.
+    before: f64,
+    /// The times of both threads after their last chunks.
     caller: f64,
     other: f64,
 }
@@ -71,24 +76,20 @@ impl Pools {
     /// Measures at least `rounds` ticks of each kind, in turns. A tick runs on the current pool. Its chunks note the times if
     /// stamps are passed.
     pub(super) fn share(&self, mut tick: impl FnMut(Option<&Stamps>) + Send, rounds: usize) -> Share {
-        let (mut whole, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut whole, mut before) = (Vec::new(), Vec::new());
         let (mut caller, mut other, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         let start = Instant::now();
         while whole.len() < rounds || start.elapsed() < LEAST_TIME {
             whole.push(self.one.whole(&mut tick));
-            let (listing, moving) = self.one.around_chunks(&mut tick);
-            before.push(listing);
-            after.push(moving);
-            let on_two = self.two.after_chunks(&mut tick);
+            let on_two = self.two.around_chunks(&mut tick);
+            before.push(on_two.before);
             caller.push(on_two.caller);
             other.push(on_two.other);
-            idle.push(self.two.after_chunks(made_up::idling).other);
+            idle.push(self.two.around_chunks(made_up::idling).other);
         }
-        let [whole, before, after] = [whole, before, after].map(median);
-        let [caller, other] = [caller, other].map(median);
+        let [whole, before, caller, other] = [whole, before, caller, other].map(median);
         let other = (other - quantile(0.9, idle)).max(0.0);
-        let serial_part = ((caller - other) / (caller + other).max(1.0)).clamp(0.0, 1.0);
-        Share { serial: (before + after * serial_part) / whole, at_most: (before + after) / whole }
+        Share { serial: (before + (caller - other).max(0.0)) / whole, at_most: (before + caller + other) / whole }
     }
 }
 
@@ -115,20 +116,8 @@ impl Pool {
         })
     }
 
-    /// Returns the calling thread's processor time before and after the chunks of a tick.
-    fn around_chunks(&self, tick: &mut (impl FnMut(Option<&Stamps>) + Send)) -> (f64, f64) {
-        self.stamps.clear();
-        self.threads.install(|| {
-            let start = now();
-            tick(Some(&self.stamps));
-            let end = now();
-            let stamp = self.stamps.of(rayon::current_thread_index().unwrap_or_default());
-            (nanoseconds(stamp.before_chunks(start)), nanoseconds(stamp.after_chunks(start, end)))
-        })
-    }
-
-    /// Runs a tick on one of the two threads, and returns how long each thread worked after its last chunk.
-    fn after_chunks(&self, mut tick: impl FnMut(Option<&Stamps>) + Send) -> After {
+    /// Runs a tick on one of the two threads, and returns how long each thread worked around its chunks.
+    fn around_chunks(&self, mut tick: impl FnMut(Option<&Stamps>) + Send) -> AroundChunks {
         self.stamps.clear();
         self.threads.install(|| {
             let start: Vec<Duration> = rayon::broadcast(|_| now());
@@ -139,7 +128,8 @@ impl Pool {
             let caller = rayon::current_thread_index().unwrap_or_default();
             end[caller] = caller_end;
             let taken = |thread: usize| nanoseconds(self.stamps.of(thread).after_chunks(start[thread], end[thread]));
-            After { caller: taken(caller), other: taken(1 - caller) }
+            let before = nanoseconds(self.stamps.of(caller).before_chunks(start[caller]));
+            AroundChunks { before, caller: taken(caller), other: taken(1 - caller) }
         })
     }
 }
