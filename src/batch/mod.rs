@@ -169,10 +169,11 @@ use crate::state::{IntoState, StateRef};
 /// result is the same to the bit on any number of threads, and the same as that of `update`. `par_extend` inserts many
 /// owners.
 ///
-/// It pays if states compute a lot: when an update takes some hundred nanoseconds, two cores are nearly twice as fast
-/// as one from ten thousand owners on. Waking the threads takes some ten microseconds, so if states do next to nothing,
-/// it pays only from a hundred thousand owners on. The owners that change are moved on all cores, too, unless they are
-/// few. When an owner of a bucket pushes, pops, or goes to or from a state with a parent, one thread moves the owners
+/// Waking the threads takes some ten microseconds. So the batch measures how long its owners take, and leaves all of them
+/// to the calling thread if others would not save more than that: then `par_update` takes as long as `update`. When an
+/// update takes some hundred nanoseconds, two cores are nearly twice as fast as one from two thousand owners on; if states
+/// do next to nothing, from some fifty thousand owners on. The owners that change are moved on all cores, too, unless they
+/// are few. When an owner of a bucket pushes, pops, or goes to or from a state with a parent, one thread moves the owners
 /// of that bucket in that tick.
 ///
 /// # Memory

@@ -298,6 +298,44 @@ fn in_a_parallel_tick_what_is_due_has_the_first_context() {
     assert!(batch.keys().all(|key| batch.time_in_state(key, &10.0) == Some(0.0)));
 }
 
+/// Sleeps for longer than any test.
+#[cfg(feature = "parallel")]
+struct Cave;
+/// Sleeps until a message comes.
+#[cfg(feature = "parallel")]
+struct Burrow;
+
+#[cfg(feature = "parallel")]
+impl State<Bear> for Cave {
+    fn update(&self, _: &mut Bear, fsm: &mut Fsm<'_, Bear>, _: &mut f64) {
+        fsm.change_state_after(1000.0, &Meadow);
+        fsm.sleep();
+    }
+}
+
+#[cfg(feature = "parallel")]
+impl State<Bear> for Burrow {
+    fn update(&self, _: &mut Bear, fsm: &mut Fsm<'_, Bear>, _: &mut f64) {
+        fsm.send_after(10.0, ());
+        fsm.sleep();
+    }
+}
+
+/// Rule 21.
+#[cfg(feature = "parallel")]
+#[test]
+fn the_first_context_is_returned_even_if_all_owners_of_the_first_chunk_sleep() {
+    let mut batch = Batch::new();
+    batch.extend((0..3).map(|_| (Bear::default(), &Cave)));
+    batch.extend((0..3).map(|_| (Bear::default(), &Den)));
+    batch.extend((0..3).map(|_| (Bear::default(), &Burrow)));
+    batch.update(&mut 0.0);
+    assert_eq!(batch.awake(), 0);
+    let clocks = batch.par_update(|chunk| 10.0 + f64::from(u8::try_from(chunk).expect("there are few")));
+    assert_eq!(batch.owners_in(&Meadow).iter().map(|bear| bear.moved_at).collect::<Vec<_>>(), [[10.0; 2]; 3]);
+    assert_eq!(clocks[0], 10.0);
+}
+
 /// An owner that counts what its repeating timer sends, and sleeps in between.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Bell {

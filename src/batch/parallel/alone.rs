@@ -14,7 +14,7 @@ use crate::owner::Owner;
 
 /// Several threads are used if they are expected to save this much: waking them and waiting for them takes some ten
 /// microseconds. Debug builds use them as soon as they can, so that tests cover one thread and several.
-const WORTH: Duration = Duration::from_micros(if cfg!(debug_assertions) { 0 } else { 50 });
+const WORTH: Duration = Duration::from_micros(if cfg!(debug_assertions) { 0 } else { 75 });
 
 /// At least this many rows are timed together. A batch that has at most twice as many is not timed.
 const LEAST_ROWS: usize = if cfg!(debug_assertions) { 1 } else { CHUNK / 4 };
@@ -40,7 +40,7 @@ impl Pace {
     }
 
     fn is_worth_threads(&self) -> bool {
-        self.per_row.is_some_and(|per_row| is_worth_threads(self.threads, per_row, self.rows_left))
+        self.per_row.is_some_and(|per_row| saves(WORTH, self.threads, per_row, self.rows_left))
     }
 
     /// Notes that the calling thread has run a chunk of `rows` rows.
@@ -71,11 +71,11 @@ impl Pace {
     }
 }
 
-/// Returns whether several threads are worth it for the rows that are left, if one thread takes `per_row` seconds for a row.
+/// Returns whether several threads save at least `worth`, if one thread takes `per_row` seconds for each of the rows that are left.
 #[expect(clippy::cast_precision_loss, reason = "a batch has fewer than 2^32 rows")]
-fn is_worth_threads(threads: usize, per_row: f64, rows_left: usize) -> bool {
+fn saves(worth: Duration, threads: usize, per_row: f64, rows_left: usize) -> bool {
     let saved = per_row * rows_left as f64 * (1.0 - 1.0 / threads as f64);
-    threads > 1 && rows_left > 0 && saved >= WORTH.as_secs_f64()
+    threads > 1 && rows_left > 0 && saved >= worth.as_secs_f64()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a batch has fewer than 2^32 rows")]
@@ -139,4 +139,38 @@ where
         }
     }
     alone
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_threads_are_used_if_they_save_enough() {
+        let saves =
+            |threads, nanoseconds: f64, rows| saves(Duration::from_micros(75), threads, nanoseconds * 1e-9, rows);
+        assert!(saves(2, 16.0, 10_000), "80 us");
+        assert!(!saves(2, 14.0, 10_000), "70 us");
+        assert!(saves(8, 14.0, 10_000), "122 us");
+        assert!(!saves(1, 1000.0, 1_000_000), "there is no other thread");
+        assert!(!saves(2, 1000.0, 100), "too few rows are left");
+    }
+
+    #[test]
+    fn a_tick_that_takes_no_time_is_run_by_several_threads_if_they_need_save_nothing() {
+        assert!(saves(Duration::ZERO, 2, 0.0, 1));
+        assert!(!saves(Duration::ZERO, 2, 0.0, 0), "no row is left");
+    }
+
+    #[test]
+    fn the_pace_is_the_average_of_all_rows_that_were_timed() {
+        let mut pace = Pace::new(4000, Some(1.0));
+        pace.add(1000, Duration::from_millis(10));
+        assert_eq!(pace.end(Duration::ZERO), Some(1e-5));
+        let mut pace = Pace::new(4000, None);
+        pace.add(1000, Duration::from_millis(10));
+        pace.rows_left = 3000;
+        assert_eq!(pace.end(Duration::from_millis(70)), Some(2e-5));
+        assert_eq!(Pace::new(4000, Some(1.0)).end(Duration::ZERO), None);
+    }
 }

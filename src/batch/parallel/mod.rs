@@ -86,7 +86,8 @@ impl<T: Owner> Workers<T> {
 }
 
 impl<T: Owner> Batch<T> {
-    /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool.
+    /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool, or on the calling
+    /// thread if others would not save time.
     ///
     /// A chunk is a group of at most 2048 owners in the same state. `make` creates a context for each chunk, from the number of
     /// the chunk. So each chunk can have its own list of commands, or its own random numbers. The contexts are returned in the
@@ -154,8 +155,8 @@ impl<T: Owner> Batch<T> {
     /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many machines handled the
     /// message, and the contexts.
     ///
-    /// As with [`broadcast`](Self::broadcast), sleeping owners are included. Each chunk gets its own context, as in
-    /// [`par_update`](Self::par_update).
+    /// As with [`broadcast`](Self::broadcast), sleeping owners are included. Each chunk gets its own context, and several threads
+    /// are used only if they save time, as in [`par_update`](Self::par_update).
     ///
     /// # Panics
     ///
@@ -205,7 +206,10 @@ impl<T: Owner> Batch<T> {
         let offer = |pass: &mut Pass<T>, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'c>| {
             pass.offer(message, chunk, cx);
         };
+        // Offering a message may take longer than an update, so the pace of updates is kept.
+        let pace = self.workers.pace.take();
         let (contexts, handled) = self.par_do(Sleepers::TakePart, None, offer, make);
+        self.workers.pace = pace;
         (handled, contexts)
     }
 
