@@ -18,6 +18,7 @@ use crate::owner::Owner;
 const FEW_ROWS: usize = CHUNK / 2;
 
 /// The outcome of a chunk's part in a tick, with facts for the threads that move its owners.
+#[expect(clippy::struct_excessive_bools, reason = "these are independent facts")]
 pub(super) struct Ticked<T: Owner> {
     pub(super) outcome: ChunkOutcome<T>,
     /// Whether a mover may have data beside its row that its change ends.
@@ -27,13 +28,13 @@ pub(super) struct Ticked<T: Owner> {
     /// Whether the rows of the movers have been marked.
     pub(super) are_marked: bool,
     /// Whether there is an outcome.
-    pub(super) is_used: bool,
+    pub(super) has_outcome: bool,
 }
 
 impl<T: Owner> Ticked<T> {
     pub(super) const fn new() -> Self {
         let outcome = ChunkOutcome::new();
-        Self { outcome, have_more: false, are_nested: false, are_marked: false, is_used: false }
+        Self { outcome, have_more: false, are_nested: false, are_marked: false, has_outcome: false }
     }
 
     /// Takes the outcome of a pass, and looks at the movers.
@@ -44,7 +45,7 @@ impl<T: Owner> Ticked<T> {
         self.have_more =
             !(extras.is_empty() && timers.is_empty()) && movers.iter().any(|mover| noted.tags[mover.slot()].has_more());
         self.are_nested = movers.iter().any(|mover| states.is_nested(*bucket) || states.is_nested(mover.target()));
-        self.is_used = true;
+        self.has_outcome = true;
     }
 
     /// Empties the outcome at the end of a tick. Returns how many owners have handled a message.
@@ -54,7 +55,7 @@ impl<T: Owner> Ticked<T> {
         panic.keep_other(&mut outcome.panic);
         // There may be as many individuals as owners, which is too much memory to keep.
         outcome.give_back();
-        (self.are_marked, self.is_used) = (false, false);
+        (self.are_marked, self.has_outcome) = (false, false);
         mem::take(&mut self.outcome.handled)
     }
 
@@ -129,7 +130,7 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     /// The time that all threads have taken together, in nanoseconds.
     pub(super) time: &'a AtomicU64,
     /// The passes that no thread is using.
-    pub(super) idle: &'a Mutex<Vec<Box<Pass<T>>>>,
+    pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
     pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
     /// For each bucket, in the order of the states: the rows and chunks before it. Then those of all buckets.
@@ -230,7 +231,6 @@ where
     }
 
     /// Splits the chunks of a bucket into those of awake owners and those of sleeping owners. Also returns the rest of `ticked`.
-    #[expect(clippy::type_complexity, reason = "these are two of the same, and the rest")]
     fn split<'b>(
         &self,
         nth: usize,
@@ -299,7 +299,7 @@ where
     fn with_idle(&self, act: impl FnOnce(&mut Pass<T>)) {
         let start = Instant::now();
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut pass = idle().pop().unwrap_or_else(|| Box::new(Pass::new()));
+        let mut pass = idle().pop().unwrap_or_else(Pass::new);
         act(&mut pass);
         idle().push(pass);
         let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -41,7 +41,7 @@ const FEW_GAPS: usize = 2048;
 /// Buffers that a parallel tick keeps for the next one, so that nothing is allocated.
 pub(super) struct Workers<T: Owner> {
     /// The passes that no thread is using.
-    idle: Mutex<Vec<Box<Pass<T>>>>,
+    idle: Mutex<Vec<Pass<T>>>,
     /// The outcome of each chunk, in the order of the tick. The outcomes are empty between two ticks.
     ticked: Vec<Ticked<T>>,
     /// How many rows and chunks come before each bucket, in the order of the states, and then how many there are.
@@ -260,7 +260,7 @@ impl<T: Owner> Batch<T> {
         store.forget_due();
         if done < chunks || has_kept {
             move_all(store, workers, &mut panic);
-            let ticked = workers.ticked[..chunks].iter_mut().filter(|ticked| ticked.is_used);
+            let ticked = workers.ticked[..chunks].iter_mut().filter(|ticked| ticked.has_outcome);
             handled += ticked.map(|ticked| ticked.clear(&mut panic)).sum::<usize>();
         }
         store.settle_all();
@@ -312,7 +312,7 @@ where
     for nth in buckets.clone() {
         let bucket = store.states.order()[nth];
         let ticked = ticked[chunks_of(extents, nth)].iter_mut().enumerate();
-        for (chunk, ticked) in ticked.filter(|(_, ticked)| ticked.is_used) {
+        for (chunk, ticked) in ticked.filter(|(_, ticked)| ticked.has_outcome) {
             let Ticked { outcome, have_more, .. } = ticked;
             let start = start_of(&store.buckets[bucket as usize], chunk);
             store.take_up_beside_movers(bucket, start, outcome);
@@ -354,7 +354,9 @@ where
 /// Adds the movers of all chunks of a bucket to the leavers, and marks the movers that have not been marked yet.
 fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>], states: &States<T>) {
     // The bucket of a chunk without an outcome may already have fewer rows.
-    for (chunk, Ticked { outcome, are_marked, .. }) in ticked.iter().enumerate().filter(|(_, ticked)| ticked.is_used) {
+    for (chunk, Ticked { outcome, are_marked, .. }) in
+        ticked.iter().enumerate().filter(|(_, ticked)| ticked.has_outcome)
+    {
         let start = start_of(columns, chunk);
         if *are_marked {
             columns.list_leavers(bucket, start, &outcome.movers, outcome.moved_at, states);

@@ -43,7 +43,7 @@ impl Jobs {
         let movers = |nth: usize| {
             let ticked = &ticked[extents[nth].chunks..extents[nth + 1].chunks];
             let columns = &store.buckets[store.states.order()[nth] as usize];
-            let ticked = ticked.iter().filter(|chunk| chunk.is_used);
+            let ticked = ticked.iter().filter(|chunk| chunk.has_outcome);
             ticked.map(|chunk| chunk.outcome.movers.len()).sum::<usize>() + columns.leavers.list.len()
         };
         let buckets = 0..extents.len() - 1;
@@ -59,7 +59,7 @@ impl Jobs {
             let ticked = &ticked[extents[nth].chunks..extents[nth + 1].chunks];
             let is_plain = columns.asleep == 0
                 && !columns.leavers.are_mixed
-                && !ticked.iter().any(|chunk| chunk.is_used && chunk.are_nested);
+                && !ticked.iter().any(|chunk| chunk.has_outcome && chunk.are_nested);
             let groups = if is_plain && movers > 2 * whole_group { movers / whole_group } else { 1 };
             let is_short = groups == 1;
             if let Some(job) =
