@@ -333,7 +333,7 @@ fn the_first_context_is_returned_even_if_all_owners_of_the_first_chunk_sleep() {
     assert_eq!(batch.awake(), 0);
     let clocks = batch.par_update(|chunk| 10.0 + f64::from(u8::try_from(chunk).expect("there are few")));
     assert_eq!(batch.owners_in(&Meadow).iter().map(|bear| bear.moved_at).collect::<Vec<_>>(), [[10.0; 2]; 3]);
-    assert_eq!(clocks[0], 10.0);
+    assert_eq!(clocks.first(), Some(&10.0));
 }
 
 /// An owner that counts what its repeating timer sends, and sleeps in between.
