@@ -5,16 +5,27 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use super::Workers;
-use super::chunks::{Calls, run_chunk, start_of};
+use super::chunks::{Calls, Extent, run_chunk, start_of};
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::slots::CHUNK;
 use crate::batch::rows::chunk::{Chunk, PassPart};
 use crate::batch::rows::store::Store;
 use crate::owner::Owner;
 
-/// Several threads are used if they are expected to save this much: waking them and waiting for them takes some ten
-/// microseconds. Debug builds use them as soon as they can, so that tests cover one thread and several.
-const WORTH: Duration = Duration::from_micros(if cfg!(debug_assertions) { 0 } else { 75 });
+/// Several threads are used if they are expected to save more than this: waking them and waiting for them takes some ten
+/// microseconds, and then one thread reads what another has written about each chunk. Debug builds use several threads as soon
+/// as they can, so that tests cover one thread and several.
+const COST: Cost = if cfg!(debug_assertions) { Cost::NOTHING } else { Cost { once: 75e-6, per_chunk: 300e-9 } };
+
+/// What several threads cost, in seconds.
+struct Cost {
+    once: f64,
+    per_chunk: f64,
+}
+
+impl Cost {
+    const NOTHING: Self = Self { once: 0.0, per_chunk: 0.0 };
+}
 
 /// At least this many rows are timed together. A batch that has at most twice as many is not timed.
 const LEAST_ROWS: usize = if cfg!(debug_assertions) { 1 } else { CHUNK / 4 };
@@ -22,7 +33,7 @@ const LEAST_ROWS: usize = if cfg!(debug_assertions) { 1 } else { CHUNK / 4 };
 /// How fast one thread runs the chunks of a tick.
 pub(super) struct Pace {
     threads: usize,
-    rows_left: usize,
+    left: Extent,
     /// The rows that are being timed, and since when. `None` if nothing is timed, because several threads cannot be worth it.
     timed: Option<(usize, Instant)>,
     /// The seconds that a row has taken: of the rows that were timed last, or of those in the previous tick.
@@ -33,19 +44,19 @@ pub(super) struct Pace {
 
 impl Pace {
     /// Begins a tick. `before` is the average of the previous tick.
-    pub(super) fn new(rows: usize, before: Option<f64>) -> Self {
-        let threads = if rows > 2 * LEAST_ROWS { rayon::current_num_threads() } else { 1 };
+    pub(super) fn new(left: Extent, before: Option<f64>) -> Self {
+        let threads = if left.rows > 2 * LEAST_ROWS { rayon::current_num_threads() } else { 1 };
         let timed = (threads > 1).then(|| (0, Instant::now()));
-        Self { threads, rows_left: rows, timed, per_row: before, all: (0, Duration::ZERO) }
+        Self { threads, left, timed, per_row: before, all: (0, Duration::ZERO) }
     }
 
     fn is_worth_threads(&self) -> bool {
-        self.per_row.is_some_and(|per_row| saves(WORTH, self.threads, per_row, self.rows_left))
+        self.per_row.is_some_and(|per_row| saves(&COST, self.threads, per_row, self.left))
     }
 
     /// Notes that the calling thread has run a chunk of `rows` rows.
     fn advance(&mut self, rows: usize) {
-        self.rows_left -= rows;
+        self.left = Extent { rows: self.left.rows - rows, chunks: self.left.chunks - 1 };
         let Some((timed, since)) = &mut self.timed else { return };
         *timed += rows;
         if *timed >= LEAST_ROWS {
@@ -64,18 +75,18 @@ impl Pace {
     /// in seconds, if any was timed.
     pub(super) fn end(mut self, time: Duration) -> Option<f64> {
         if !time.is_zero() {
-            self.add(self.rows_left, time);
+            self.add(self.left.rows, time);
         }
         let (rows, time) = self.all;
         (rows > 0).then(|| average(rows, time))
     }
 }
 
-/// Returns whether several threads save at least `worth`, if one thread takes `per_row` seconds for each of the rows that are left.
+/// Returns whether several threads save more than they cost, if one thread takes `per_row` seconds for each row that is left.
 #[expect(clippy::cast_precision_loss, reason = "a batch has fewer than 2^32 rows")]
-fn saves(worth: Duration, threads: usize, per_row: f64, rows_left: usize) -> bool {
-    let saved = per_row * rows_left as f64 * (1.0 - 1.0 / threads as f64);
-    threads > 1 && rows_left > 0 && saved >= worth.as_secs_f64()
+fn saves(cost: &Cost, threads: usize, per_row: f64, left: Extent) -> bool {
+    let saved = per_row * left.rows as f64 * (1.0 - 1.0 / threads as f64);
+    threads > 1 && left.rows > 0 && saved >= cost.once + cost.per_chunk * left.chunks as f64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a batch has fewer than 2^32 rows")]
@@ -146,31 +157,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_threads_are_used_if_they_save_enough() {
-        let saves =
-            |threads, nanoseconds: f64, rows| saves(Duration::from_micros(75), threads, nanoseconds * 1e-9, rows);
-        assert!(saves(2, 16.0, 10_000), "80 us");
-        assert!(!saves(2, 14.0, 10_000), "70 us");
-        assert!(saves(8, 14.0, 10_000), "122 us");
-        assert!(!saves(1, 1000.0, 1_000_000), "there is no other thread");
-        assert!(!saves(2, 1000.0, 100), "too few rows are left");
+    fn several_threads_are_used_if_they_save_more_than_they_cost() {
+        let cost = Cost { once: 75e-6, per_chunk: 300e-9 };
+        let saves = |threads, nanoseconds: f64, rows, chunks| {
+            saves(&cost, threads, nanoseconds * 1e-9, Extent { rows, chunks })
+        };
+        assert!(saves(2, 16.0, 10_000, 5), "80 us");
+        assert!(!saves(2, 15.0, 10_000, 5), "75 us");
+        assert!(!saves(2, 16.0, 10_000, 50), "80 us, less than 75 us and 15 us for the chunks");
+        assert!(saves(8, 14.0, 10_000, 5), "122 us");
+        assert!(!saves(1, 1000.0, 1_000_000, 500), "there is no other thread");
+        assert!(!saves(2, 1000.0, 100, 1), "too few rows are left");
     }
 
     #[test]
-    fn a_tick_that_takes_no_time_is_run_by_several_threads_if_they_need_save_nothing() {
-        assert!(saves(Duration::ZERO, 2, 0.0, 1));
-        assert!(!saves(Duration::ZERO, 2, 0.0, 0), "no row is left");
+    fn several_threads_that_cost_nothing_are_used_while_rows_are_left() {
+        assert!(saves(&Cost::NOTHING, 2, 0.0, Extent { rows: 1, chunks: 1 }));
+        assert!(!saves(&Cost::NOTHING, 2, 0.0, Extent::default()));
     }
 
     #[test]
     fn the_pace_is_the_average_of_all_rows_that_were_timed() {
-        let mut pace = Pace::new(4000, Some(1.0));
+        let left = Extent { rows: 4000, chunks: 4 };
+        let mut pace = Pace::new(left, Some(1.0));
         pace.add(1000, Duration::from_millis(10));
         assert_eq!(pace.end(Duration::ZERO), Some(1e-5));
-        let mut pace = Pace::new(4000, None);
+        let mut pace = Pace::new(left, None);
         pace.add(1000, Duration::from_millis(10));
-        pace.rows_left = 3000;
+        pace.left.rows = 3000;
         assert_eq!(pace.end(Duration::from_millis(70)), Some(2e-5));
-        assert_eq!(Pace::new(4000, Some(1.0)).end(Duration::ZERO), None);
+        assert_eq!(Pace::new(left, Some(1.0)).end(Duration::ZERO), None);
     }
 }

@@ -241,10 +241,11 @@ impl<T: Owner> Batch<T> {
         let Self { store, pass, workers } = self;
         let mut panic = FirstPanic::new();
         workers.measure(store, sleepers);
-        let Extent { rows, chunks } = workers.extents.last().copied().unwrap_or_default();
+        let all = workers.extents.last().copied().unwrap_or_default();
+        let chunks = all.chunks;
         let mut contexts = Vec::with_capacity(chunks);
         let calls = Calls { act: &act, make: &make, first: Mutex::new(first), sleepers };
-        let mut pace = Pace::new(rows, workers.pace);
+        let mut pace = Pace::new(all, workers.pace);
         let alone = run_alone(&calls, store, pass, workers, &mut pace, &mut contexts);
         let Alone { chunks: done, has_kept, mut handled } = alone;
         let time = AtomicU64::new(0);
