@@ -23,7 +23,7 @@ use self::machines::{Agents, Machines};
 use self::matching::Matching;
 use self::rust_fsm::RustFsm;
 use self::statig::Statig;
-use self::timed::{ByHand, InBatch, OnMachines, SLOW, TURN, in_rust};
+use self::timed::{ByHand, InBatch, OnMachines, SLOW, TURN, in_rust, machines_in_rust};
 use crate::contender::Entry;
 
 /// The same machine with conditions, written in Rust and read from a file.
@@ -47,24 +47,28 @@ pub(crate) const fn timed<const PAD: usize>() -> &'static [&'static [Entry]] {
                 Entry::new("flat: interpreter by hand", ByHand::<PAD, 0, false, 1>::boxed),
                 Entry::new("flat: batch in Rust", in_rust::<PAD, false, false>),
                 Entry::new("flat: batch from a file", InBatch::<PAD>::boxed::<0, false>),
+                Entry::new("flat: machines in Rust", machines_in_rust::<PAD, false, false>),
                 Entry::new("flat: machines from a file", OnMachines::<PAD>::boxed::<0, false>),
             ],
             &[
                 Entry::new("nested: interpreter by hand", ByHand::<PAD, 1, false, 1>::boxed),
                 Entry::new("nested: batch in Rust", in_rust::<PAD, true, false>),
                 Entry::new("nested: batch from a file", InBatch::<PAD>::boxed::<1, false>),
+                Entry::new("nested: machines in Rust", machines_in_rust::<PAD, true, false>),
                 Entry::new("nested: machines from a file", OnMachines::<PAD>::boxed::<1, false>),
             ],
             &[
                 Entry::new("acting flat: interpreter by hand", ByHand::<PAD, 0, true, 1>::boxed),
                 Entry::new("acting flat: batch in Rust", in_rust::<PAD, false, true>),
                 Entry::new("acting flat: batch from a file", InBatch::<PAD>::boxed::<0, true>),
+                Entry::new("acting flat: machines in Rust", machines_in_rust::<PAD, false, true>),
                 Entry::new("acting flat: machines from a file", OnMachines::<PAD>::boxed::<0, true>),
             ],
             &[
                 Entry::new("acting nested: interpreter by hand", ByHand::<PAD, 1, true, 1>::boxed),
                 Entry::new("acting nested: batch in Rust", in_rust::<PAD, true, true>),
                 Entry::new("acting nested: batch from a file", InBatch::<PAD>::boxed::<1, true>),
+                Entry::new("acting nested: machines in Rust", machines_in_rust::<PAD, true, true>),
                 Entry::new("acting nested: machines from a file", OnMachines::<PAD>::boxed::<1, true>),
             ],
             &[

@@ -184,11 +184,20 @@ impl<const PAD: usize> OnMachines<PAD> {
 
     fn from_file<const EVERY: u32, const ACTS: bool>(owners: usize, stretch: u32, lasts: Lasts) -> Box<dyn Contender> {
         let states = definition::<PAD, EVERY, ACTS>(stretch, lasts).states();
+        Self::of(owners, stretch, |state| states[state].clone())
+    }
+
+    /// Creates creatures with a machine each, which begin in the states that `begin` returns.
+    pub(super) fn of<S: IntoState<Creature<PAD>>>(
+        owners: usize,
+        stretch: u32,
+        begin: impl Fn(usize) -> S,
+    ) -> Box<dyn Contender> {
         let mut own = Self { actors: Vec::new(), clock: Clock(0.0) };
         for tick in 0..round(stretch) {
             for number in joining(tick, owners, stretch) {
                 let mut creature = Creature::new(number);
-                let mut machine = StateMachine::new(states[Creature::<PAD>::begins_in(number)].clone());
+                let mut machine = StateMachine::new(begin(Creature::<PAD>::begins_in(number)));
                 machine.start(&mut creature, &mut own.clock);
                 own.actors.push((creature, machine));
             }

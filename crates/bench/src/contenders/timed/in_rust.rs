@@ -1,8 +1,8 @@
-//! The table as states written in Rust, in a batch.
+//! The table as states written in Rust, in a batch and on machines.
 
 use demeanor::{Fsm, State, StateRef};
 
-use super::from_file::{Clock, InBatch};
+use super::from_file::{Clock, InBatch, OnMachines};
 use super::{CIRCLE, Creature, KINDS, RATE, STATES, duration, first, next, next_kind};
 use crate::contender::Contender;
 
@@ -97,10 +97,21 @@ impl<const ACTS: bool, const PAD: usize> State<Creature<PAD>> for Kind<ACTS> {
 
 /// Creates a batch of creatures in these states.
 pub(crate) fn in_rust<const PAD: usize, const IS_NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
-    InBatch::<PAD>::of(owners, 1, |state| match (IS_NESTED, ACTS) {
-        (false, false) => StateRef::from(&FLAT[state]),
-        (false, true) => StateRef::from(&FLAT_ACTING[state]),
-        (true, false) => StateRef::from(&NESTED[state]),
-        (true, true) => StateRef::from(&NESTED_ACTING[state]),
-    })
+    InBatch::<PAD>::of(owners, 1, stage::<PAD, IS_NESTED, ACTS>)
+}
+
+/// Creates creatures in these states, with a machine each.
+pub(crate) fn machines_in_rust<const PAD: usize, const IS_NESTED: bool, const ACTS: bool>(
+    owners: usize,
+) -> Box<dyn Contender> {
+    OnMachines::<PAD>::of(owners, 1, stage::<PAD, IS_NESTED, ACTS>)
+}
+
+fn stage<const PAD: usize, const IS_NESTED: bool, const ACTS: bool>(state: usize) -> StateRef<Creature<PAD>> {
+    match (IS_NESTED, ACTS) {
+        (false, false) => (&FLAT[state]).into(),
+        (false, true) => (&FLAT_ACTING[state]).into(),
+        (true, false) => (&NESTED[state]).into(),
+        (true, true) => (&NESTED_ACTING[state]).into(),
+    }
 }

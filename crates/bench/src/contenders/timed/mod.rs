@@ -19,7 +19,7 @@ mod in_rust;
 
 pub(super) use self::by_hand::ByHand;
 pub(super) use self::from_file::{InBatch, OnMachines};
-pub(super) use self::in_rust::in_rust;
+pub(super) use self::in_rust::{in_rust, machines_in_rust};
 
 /// The ways in which a state acts in each tick.
 const ACTS: usize = 4;
