@@ -1285,6 +1285,13 @@ pub(crate) trait Machines<T: Owner> {
     fn noted(&self, _nth: usize, _by: Scope, _key: u32) -> Option<f64> {
         None
     }
+    /// Writes the numbers that the states with the scope `by` of some machines, from the `nth` on, store under a key. Writes NaN
+    /// for a machine whose state stores none.
+    fn note_each(&self, nth: usize, by: Scope, key: u32, numbers: &mut [f64]) {
+        for (i, number) in numbers.iter_mut().enumerate() {
+            *number = self.noted(nth + i, by, key).unwrap_or(f64::NAN);
+        }
+    }
     /// Returns whether any request has been made that may lead to a change.
     fn asks_for_change(&self, nth: usize) -> bool {
         self.has_requests(nth)

@@ -8,6 +8,7 @@ use super::handle::{entered_at, toward_each};
 use super::values::{LANES, Lanes, lanes};
 use crate::format::expression::Comparison;
 use crate::fsm::{Entries, Fsm};
+use crate::machine::waiting::Scope;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::span::Span;
@@ -103,6 +104,13 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         } else {
             each(asked).for_each(|lane| column[lane] = entered_at(state, self.at(lane)));
         }
+        column
+    }
+
+    /// Returns the numbers that the state at `depth` has stored for the owners under `key`. NaN for an owner without one.
+    pub(crate) fn notes(&mut self, depth: usize, key: u32) -> [f64; LANES] {
+        let mut column = [f64::NAN; LANES];
+        self.fsm.machines().0.note_each(self.base, Scope::state(depth), key, &mut column[..self.length]);
         column
     }
 

@@ -99,7 +99,8 @@ impl<T: Owner> Condition<T> {
     }
 
     /// Whether the condition holds for one owner.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that a moment is not written to memory, and a record costs nothing")]
     pub(crate) fn holds(
         &self,
         owner: &mut T,
@@ -129,7 +130,8 @@ impl<T: Owner> Condition<T> {
     }
 
     /// Runs the tests. `ask` answers each of them.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as `holds`")]
     fn run(&self, record: &mut impl Record, mut ask: impl FnMut(&Probe<T>) -> (Answered, bool)) -> bool {
         let mut at = self.first;
         while at < FAILS {
@@ -214,19 +216,30 @@ impl<T: Owner> Probe<T> {
         }
     }
 
-    #[inline]
+    /// Answers the test for one owner. Only the most frequent tests are inlined.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as `Condition::holds`")]
     fn holds(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> (Answered, bool) {
         match self {
             Self::Flag(value) => flag(value.read(owner, cx)),
             Self::Number(number, op, with) => compared(number.read(owner, cx), *op, *with),
-            Self::Numbers(left, op, right) => compared(left.read(owner, cx), *op, right.read(owner, cx)),
             Self::Time(op, with) => compared_since(moment.entered_at(), now::<T>(cx), *op, *with),
+            _ => self.holds_rarely(owner, cx, moment),
+        }
+    }
+
+    #[inline(never)]
+    fn holds_rarely(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> (Answered, bool) {
+        match self {
+            Self::Numbers(left, op, right) => compared(left.read(owner, cx), *op, right.read(owner, cx)),
             Self::TimeAndNumber(op, right) => {
                 compared_since(moment.entered_at(), now::<T>(cx), *op, right.read(owner, cx))
             }
             // A draw changes the owner, so the callers answer these two: `Condition::holds` both, and `ask` a `Chance`. A state
-            // with a `Rate` in a condition evaluates its conditions for one owner at a time.
-            Self::Chance(..) | Self::Rate(..) => (Answered::Script, false),
+            // with a `Rate` in a condition evaluates its conditions for one owner at a time. `holds` answers the others.
+            Self::Chance(..) | Self::Rate(..) | Self::Flag(_) | Self::Number(..) | Self::Time(..) => {
+                (Answered::Script, false)
+            }
             Self::In(state) => flag(moment.is_in(state)),
             Self::FieldFlag(read) => moment.message.map_or((Answered::NoMessage, false), |message| flag(read(message))),
             Self::Formula(formulas) => formulas.compared(owner, cx, moment),

@@ -59,21 +59,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         record: &mut impl Record,
     ) -> Option<StateRef<T>> {
         for exit in exits {
-            let opened = self.open(exit, owner, fsm, cx, record);
-            let holds = opened.is_some_and(|opened| match &exit.when {
-                Some(when) => {
-                    let moment = Moment {
-                        message: self.message,
-                        opened,
-                        #[cfg(feature = "script")]
-                        usage: self.usage,
-                        ..Moment::of(self.state, fsm)
-                    };
-                    when.holds(owner, cx, moment, record)
-                }
-                None => true,
-            });
-            if !holds {
+            if !self.holds(exit, owner, fsm, cx, record) {
                 record.tried(Trial::NoCondition);
                 continue;
             }
@@ -89,8 +75,36 @@ impl<'g, T: Owner> Decider<'g, T> {
         None
     }
 
+    /// Whether an exit is open and its condition holds.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "usually this is all of a decision")]
+    fn holds(
+        &self,
+        exit: &Exit<T>,
+        owner: &mut T,
+        fsm: &Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+        record: &mut impl Record,
+    ) -> bool {
+        let opened = match &exit.opens {
+            Opening::AtOnce => 0.0,
+            _ => match self.open(exit, owner, fsm, cx, record) {
+                Some(opened) => opened,
+                None => return false,
+            },
+        };
+        let Some(when) = &exit.when else { return true };
+        let moment = Moment {
+            message: self.message,
+            opened,
+            #[cfg(feature = "script")]
+            usage: self.usage,
+            ..Moment::of(self.state, fsm)
+        };
+        when.holds(owner, cx, moment, record)
+    }
+
     /// Returns how many seconds after the entry into the state an exit opened. `None` if the exit is not open yet.
-    #[inline]
     fn open(
         &self,
         exit: &Exit<T>,
@@ -99,9 +113,6 @@ impl<'g, T: Owner> Decider<'g, T> {
         cx: &T::Context<'_>,
         record: &mut impl Record,
     ) -> Option<f64> {
-        if matches!(exit.opens, Opening::AtOnce) {
-            return Some(0.0);
-        }
         let view = fsm.view();
         let depth = view.depth_of_defined(self.state);
         Self::open_since(exit, (depth, entered_at_depth(&view, depth)), owner, fsm, cx, record)
@@ -144,7 +155,11 @@ impl<'g, T: Owner> Decider<'g, T> {
             return Trial::AlreadyThere;
         }
         let refused = toward(change.target(), fsm, |fsm| {
-            for (up, state) in fsm.path().rev().take(change.left).enumerate() {
+            let own = usize::from(change.is_own);
+            if change.is_own && !self.graph.nodes[self.state.fixed.index].content.can_exit(owner, fsm, cx) {
+                return Some(Trial::CannotExit(fsm.path().count() - 1));
+            }
+            for (up, state) in fsm.path().rev().enumerate().take(change.left).skip(own) {
                 let content = self.content_of(state);
                 let depth = || fsm.path().count() - 1 - up;
                 if content.is_some_and(|content| self.protects(state, content, change)) {
@@ -209,23 +224,25 @@ impl<'g, T: Owner> Decider<'g, T> {
     ) {
         let mut planned = Plans::new();
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
-            let block = Block::new(self.state, fsm, nth * LANES, owners.len());
-            self.decide_block(exits, owners, block, &mut planned, cx);
+            let mut block = Block::new(self.state, fsm, nth * LANES, owners.len());
+            self.decide_block(exits, block.all(), owners, &mut block, &mut planned, cx);
         }
     }
 
-    fn decide_block(
+    /// Decides for the owners of a block that are in `asked`.
+    pub(crate) fn decide_block(
         &self,
         exits: &'g [Exit<T>],
+        asked: Lanes,
         owners: &mut [T],
-        mut block: Block<'_, '_, T>,
+        block: &mut Block<'_, '_, T>,
         planned: &mut Plans<'g, T>,
         cx: &mut T::Context<'_>,
     ) {
         // All owners that have not acted still have the path that they had before the callback, and this path is the same for
         // all of them.
         let acted = block.acted();
-        let mut staying = block.all();
+        let mut staying = asked;
         let mut leaving: Lanes = 0;
         let mut taken = [0_u16; LANES];
         for (i, exit) in exits.iter().enumerate() {
@@ -253,7 +270,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 }
             };
             let holding = match &exit.when {
-                Some(when) if open != 0 => when.holding(open, owners, cx, &mut block),
+                Some(when) if open != 0 => when.holding(open, owners, cx, block),
                 _ => open,
             };
             if holding == 0 {
@@ -274,10 +291,10 @@ impl<'g, T: Owner> Decider<'g, T> {
                 let known = planned.iter().position(|(of, _)| *of == i);
                 let at = known.unwrap_or_else(|| {
                     planned.truncate(planned.inline_size() - 1);
-                    planned.push((i, Planned::of(exit, self, first, &mut block)));
+                    planned.push((i, Planned::of(exit, self, first, block)));
                     planned.len() - 1
                 });
-                passing |= self.passing(&planned[at].1, resting, owners, &mut block, cx);
+                passing |= self.passing(&planned[at].1, resting, owners, block, cx);
             }
             staying &= !passing;
             leaving |= passing;
@@ -398,10 +415,10 @@ impl<'e, T: Owner> AskedChange<'e, T> {
 
 /// The plans for some exits of a state, each with the index of the exit. The number is limited because a tick must not
 /// allocate.
-type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
+pub(crate) type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
 
 /// The change of an exit, computed once for many owners with the same path.
-struct Planned<'e, T: Owner> {
+pub(crate) struct Planned<'e, T: Owner> {
     change: AskedChange<'e, T>,
     /// The states that the change leaves, innermost first.
     exited: Path<T>,

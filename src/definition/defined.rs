@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use log::{Level, log, warn};
 
 use super::block::{Block, each};
-use super::decide::Decider;
+use super::decide::{Decider, Plans};
 use super::graph::{DefinedState, Exit, Graph, Here, Node};
 use super::handle::entered_at;
 use super::moment::tried_at;
@@ -131,32 +131,56 @@ impl<T: Owner> DefinedState<T> {
     /// turn has come.
     fn update_one(&self, at: Here<'_, T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let content = &at.node.content;
-        let turn = if content.every.is_some() { self.turn(fsm) } else { None };
-        let has_turn = content.every.is_none() || turn.is_some_and(|turn| turn.has_come(now::<T>(cx)));
-        if has_turn {
-            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
-                behaviour.update(owner, fsm, cx);
-            }
-            let used = self.run(at, Hook::Update, owner, fsm, cx);
-            if used.is_cut_off || !self.is_closed(at, fsm, cx) {
-                self.try_exits(at, used, owner, fsm, cx);
-            } else if content.only_tries_exits() {
-                fsm.be_quiet(content.closed_for, at.graph.version);
-            }
+        if content.every.is_some() {
+            return self.update_at_turn(at, owner, fsm, cx);
         }
-        if at.node.waits() {
-            self.wait(at, turn.filter(|_| !has_turn), owner, fsm, cx);
+        self.act(at, owner, fsm, cx);
+        if at.node.can_rest {
+            self.wait(at, None, owner, fsm, cx);
+        }
+    }
+
+    #[inline(never)]
+    fn update_at_turn(&self, at: Here<'_, T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let turn = self.turn(fsm);
+        let has_turn = turn.is_some_and(|turn| turn.has_come(now::<T>(cx)));
+        if has_turn {
+            self.act(at, owner, fsm, cx);
+        }
+        self.wait(at, turn.filter(|_| !has_turn), owner, fsm, cx);
+    }
+
+    /// Runs the behavior and the script, and tries the exits.
+    #[inline]
+    fn act(&self, at: Here<'_, T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let content = &at.node.content;
+        if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
+            behaviour.update(owner, fsm, cx);
+        }
+        let used = self.run(at, Hook::Update, owner, fsm, cx);
+        if used.is_cut_off || !self.is_closed(at, fsm, cx) {
+            self.try_exits(at, used, owner, fsm, cx);
+        } else if content.only_tries_exits() {
+            fsm.be_quiet(content.closed_for, at.graph.version);
         }
     }
 
     /// Updates the owners of a slice for which a state with `every` has its turn now. Usually these are few.
     fn update_turns(&self, at: Here<'_, T>, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        let content = &at.node.content;
+        let mut plans = Plans::new();
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
             let mut block = Block::new(self, fsm, nth * LANES, owners.len());
-            let now = now::<T>(cx);
-            for lane in each(self.turns(&mut block, now)) {
-                self.update_one(at, &mut owners[lane], block.at(lane), cx);
+            let (due, unnoted) = self.turns(&mut block, now::<T>(cx));
+            if content.decides_alone() || due.count_ones() <= 1 {
+                each(due | unnoted).for_each(|lane| self.update_at_turn(at, &mut owners[lane], block.at(lane), cx));
+                continue;
             }
+            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
+                each(due).for_each(|lane| behaviour.update(&mut owners[lane], block.at(lane), cx));
+            }
+            Decider::new(self, at.graph).decide_block(&content.exits, due, owners, &mut block, &mut plans, cx);
+            each(due | unnoted).for_each(|lane| self.wait(at, None, &mut owners[lane], block.at(lane), cx));
         }
     }
 
@@ -344,7 +368,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                     behaviour.update_all(owners, fsm, cx);
                 }
-                if content.has_script || content.asks_scripts || content.has_rates {
+                if content.decides_alone() {
                     for (i, owner) in owners.iter_mut().enumerate() {
                         let used = self.run(at, Hook::Update, owner, fsm.at(i), cx);
                         self.try_exits(at, used, owner, fsm.at(i), cx);

@@ -7,7 +7,7 @@
 
 use super::block::{Block, each};
 use super::graph::{DefinedState, Here, SHORTEST_REST};
-use super::handle::{entered_at, entered_at_depth};
+use super::handle::entered_at_depth;
 use super::opening::{Interval, Opening};
 use super::values::{LANES, Lanes};
 use crate::fsm::{Fsm, time_or_zero};
@@ -48,17 +48,21 @@ impl<T: Owner> DefinedState<T> {
         Some(Turn { entered_at: entered_at_depth(&view, Some(depth)), after })
     }
 
-    /// Returns the owners of a block that have their turn now, or have no noted turn.
-    pub(crate) fn turns(&self, block: &mut Block<'_, '_, T>, now: f64) -> Lanes {
+    /// Returns the owners of a block that have their turn now, and those for which no turn is noted.
+    pub(crate) fn turns(&self, block: &mut Block<'_, '_, T>, now: f64) -> (Lanes, Lanes) {
         let all = block.all();
         let Some(depth) = block.shared_depth() else {
-            return block.ask_each(all, |_, fsm| self.turn(fsm).is_none_or(|turn| turn.has_come(now)));
+            let unnoted = block.ask_each(all, |_, fsm| self.turn(fsm).is_none());
+            let due = block.ask_each(all, |_, fsm| self.turn(fsm).is_some_and(|turn| turn.has_come(now)));
+            return (due, unnoted);
         };
-        let entries = block.entries(all);
-        block.ask_each(all, |lane, fsm| {
-            let after = fsm.noted(Scope::state(depth), SavedNote::Turn.key());
-            after.is_none_or(|after| Turn { entered_at: entries[lane], after }.has_come(now))
-        })
+        let (entries, notes) = (block.entries(all), block.notes(depth, SavedNote::Turn.key()));
+        let (mut due, mut unnoted) = (0, 0);
+        for (lane, (&after, &entered_at)) in notes.iter().zip(&entries).take(all.count_ones() as usize).enumerate() {
+            due |= Lanes::from(Turn { entered_at, after }.has_come(now)) << lane;
+            unnoted |= Lanes::from(after.is_nan()) << lane;
+        }
+        (due, unnoted)
     }
 }
 
@@ -77,18 +81,24 @@ impl<T: Owner> DefinedState<T> {
         let node = at.node;
         let noted = turn.map(|turn| turn.after);
         let next = match &node.content.every {
-            Some(every) if noted.is_none() && fsm.is_in_state(self) => {
-                let passed = now::<T>(cx) - entered_at(self, fsm);
-                Some(match every {
-                    Interval::Fixed(every) => next_multiple(*every, passed),
-                    varying => passed + Self::varying_turn(varying, owner, fsm, cx),
+            Some(every) if noted.is_none() => {
+                let view = fsm.view();
+                view.depth_of_defined(self).map(|depth| {
+                    let passed = now::<T>(cx) - entered_at_depth(&view, Some(depth));
+                    match every {
+                        Interval::Fixed(every) => next_multiple(*every, passed),
+                        varying => passed + Self::varying_turn(varying, owner, fsm, cx),
+                    }
                 })
             }
             _ => noted,
         };
         let rest = if node.can_rest { self.rest_for(at, next, fsm, cx) } else { None };
-        if let Some(number) = next.filter(|_| noted.is_none()) {
-            fsm.note(SavedNote::Turn.key(), number);
+        if let Some(number) = next {
+            if noted.is_none() {
+                fsm.note(SavedNote::Turn.key(), number);
+            }
+            fsm.be_quiet(number, at.graph.version);
         }
         if let Some(seconds) = rest {
             fsm.sleep_for(seconds);
@@ -149,6 +159,7 @@ impl<T: Owner> DefinedState<T> {
                 varying => Self::varying_turn(varying, owner, fsm, cx),
             };
             fsm.note(SavedNote::Turn.key(), number);
+            fsm.be_quiet(number, at.graph.version);
         }
     }
 

@@ -855,7 +855,7 @@ impl<T: Owner> MachineMut<'_, T> {
                 single.tick_lone(state, owner, cx);
                 finish(single)
             }
-            _ => tick_all(self.machine, self.observer.as_mut().map(|observer| &mut **observer as _), owner, cx),
+            _ => tick_any(self.machine, self.observer.as_mut().map(|observer| &mut **observer as _), owner, cx),
         };
         self.note(outcome);
     }
@@ -1001,6 +1001,25 @@ impl<T: Owner> MachineMut<'_, T> {
 /// Runs one tick of any machine, unless the tick has nothing to do. This is a function of its own, so that little code is inlined
 /// with [`MachineMut::update`]. Returns whether the machine has changed state, and whether a guard has refused a change.
 #[inline(never)]
+fn tick_any<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    let StateMachine { seat, beside } = &mut *machine;
+    if beside.is_idle(&seat.current, || now::<T>(cx)) {
+        // States that have declared that they have nothing to do count as updated.
+        let is_updated = !seat.is_asleep();
+        let mut single = Single::new(seat, beside.settings());
+        single.end_tick(is_updated, owner, cx);
+        return finish(single);
+    }
+    tick_all(machine, observer, owner, cx)
+}
+
+/// Runs one tick that may have something to do.
+#[inline(never)]
 fn tick_all<T: Owner>(
     machine: &mut StateMachine<T>,
     observer: Option<&mut dyn Observer<T>>,
@@ -1012,12 +1031,6 @@ fn tick_all<T: Owner>(
         let mut single = Single::observed(seat, beside.settings(), observer.map(|observer| observer as _));
         single.tick_lone_beside_global(state, owner, cx);
         return finish(single);
-    }
-    if beside.is_idle(&seat.current, || now::<T>(cx)) {
-        // States that have declared that they have nothing to do count as updated.
-        let is_updated = !seat.is_asleep();
-        Single::new(seat, beside.settings()).end_tick(is_updated, owner, cx);
-        return (false, false);
     }
     // After a panic, the next tick is also run in full.
     let before = beside.end_idle();

@@ -126,12 +126,13 @@ impl<'a, T: Owner> Rows<'a, T> {
     pub(crate) fn noted(&self, slot: usize, by: Scope, key: u32) -> Option<f64> {
         let owner = self.key(slot);
         if !self.has_timers(slot) {
-            None
-        } else if self.shared.timers.are_beside(owner) {
-            self.with_rare(slot, |rare| rare?.waiting.timers.noted(by, key))
-        } else {
-            self.shared.timers.noted(owner, by, key)
+            return None;
         }
+        let noted = self.shared.timers.noted(owner, by, key);
+        if noted.is_none() && self.shared.timers.are_beside(owner) {
+            return self.with_rare(slot, |rare| rare?.waiting.timers.noted(by, key));
+        }
+        noted
     }
 
     #[inline]

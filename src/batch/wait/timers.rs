@@ -11,12 +11,13 @@ use super::wheel::{Wheel, is_due};
 use crate::batch::known::key::Key;
 use crate::batch::known::panics::Discarded;
 use crate::batch::known::states::States;
-use crate::machine::waiting::{MOST_FEW, Scope, Standstill, Then, Timer, Waiting};
+use crate::machine::waiting::{MOST_FEW, Note, Scope, Standstill, Then, Timer, Waiting};
 use crate::owner::Owner;
 
 pub(crate) struct Timers<T: Owner> {
     wheel: Wheel,
     kept: KeptTimers<T>,
+    notes: FirstNotes,
     clock: Standstill,
     /// The indices of the owners whose timers are due.
     due: Vec<u32>,
@@ -26,6 +27,14 @@ pub(crate) struct Timers<T: Owner> {
 struct KeptTimers<T: Owner> {
     list: Vec<Option<Then<T>>>,
     free: Vec<u32>,
+}
+
+/// One number that a state of an owner has stored, by the owner's index. A number is never due, so the wheel need not know it.
+/// Few owners have more than one. Their other numbers are in the wheel.
+#[derive(Clone, Default)]
+struct FirstNotes {
+    list: Vec<Option<(Scope, Note)>>,
+    count: usize,
 }
 
 /// The meaning of the 32 bits that a node of the wheel stores for an owner.
@@ -104,13 +113,14 @@ impl<T: Owner> Timers<T> {
         Self {
             wheel: Wheel::new(),
             kept: KeptTimers { list: Vec::new(), free: Vec::new() },
+            notes: FirstNotes { list: Vec::new(), count: 0 },
             clock: Standstill::new(),
             due: Vec::new(),
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.wheel.is_empty()
+        self.wheel.is_empty() && self.notes.count == 0
     }
 
     /// Notes the time at the beginning of a tick, and logs a message if the clock stands still.
@@ -141,7 +151,8 @@ impl<T: Owner> Timers<T> {
 
     /// Returns whether the wheel may store another timer of an owner.
     pub(crate) fn has_room(&self, key: Key) -> bool {
-        self.wheel.of(key.index()).take(MOST_FEW).count() < MOST_FEW
+        let is_noted = self.notes.get(key).is_some();
+        self.wheel.of(key.index()).take(MOST_FEW).count() + usize::from(is_noted) < MOST_FEW
     }
 
     /// Returns when an owner's first timer is due or the owner wakes by itself, in seconds.
@@ -172,7 +183,7 @@ impl<T: Owner> Timers<T> {
     pub(crate) fn take_plain(&mut self, key: Key, now: f64) -> bool {
         self.wheel
             .remove_if(key.index(), |at, bits| is_due(at, now) || matches!(WheelEntry::of(bits), WheelEntry::Wake));
-        self.wheel.has(key.index())
+        self.has(key)
     }
 
     /// Adds a wait to an owner. A change in the next tick replaces the change that was requested for it before.
@@ -186,9 +197,10 @@ impl<T: Owner> Timers<T> {
                 self.set(key, at, WheelEntry::Change(scope, number));
             }
             Until::Note(note) => {
-                if let Some(place) = self.place_of(key, scope, note.key) {
+                if self.notes.replace(key, scope, note) {
+                } else if let Some(place) = self.place_of(key, scope, note.key) {
                     self.kept.list[place as usize] = Some(Then::Note(note));
-                } else {
+                } else if !self.notes.add(key, scope, note) {
                     let place = self.kept.add(Then::Note(note));
                     self.set(key, at, WheelEntry::Kept(scope, place));
                 }
@@ -198,7 +210,16 @@ impl<T: Owner> Timers<T> {
     }
 
     /// Returns the number that a state of an owner has stored under `key`.
+    #[inline]
     pub(crate) fn noted(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
+        match self.notes.get(owner) {
+            Some((scope, note)) if scope == by && note.key == key => Some(note.number),
+            _ => self.noted_in_wheel(owner, by, key),
+        }
+    }
+
+    #[inline(never)]
+    fn noted_in_wheel(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
         let place = self.place_of(owner, by, key)?;
         self.kept.list[place as usize].as_ref()?.note().map(|note| note.number)
     }
@@ -218,6 +239,9 @@ impl<T: Owner> Timers<T> {
 
     /// Copies the waits of an owner to `waiting`.
     pub(crate) fn load(&self, key: Key, states: &States<T>, waiting: &mut Waiting<T>) {
+        if let Some((scope, note)) = self.notes.get(key) {
+            waiting.timers.push(Timer { due: f64::INFINITY, scope, then: Then::Note(note) });
+        }
         // The wheel lists the newest timer first.
         let timers: SmallVec<[_; MOST_FEW]> = self.wheel.of(key.index()).collect();
         for (due, bits) in timers.into_iter().rev() {
@@ -237,6 +261,9 @@ impl<T: Owner> Timers<T> {
     /// Returns whether all timers that the wheel stores for an owner belong to the machine, or to states at depths below
     /// `depth`.
     pub(crate) fn are_of(&self, key: Key, depth: usize) -> bool {
+        if self.notes.get(key).is_some_and(|(scope, _)| scope.ends_with(depth)) {
+            return false;
+        }
         let mut entries = self.wheel.of(key.index()).take(64).map(|(_, bits)| WheelEntry::of(bits));
         entries.all(|entry| matches!(entry.scope(), None | Some(Scope::Current)) || !entry.ends_with(depth))
     }
@@ -261,6 +288,9 @@ impl<T: Owner> Timers<T> {
             return false;
         }
         for Timer { due, scope, then } in waiting.timers.drain() {
+            if then.note().is_some_and(|note| self.notes.add(key, scope, note)) {
+                continue;
+            }
             let number = match &then {
                 Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
                 _ => None,
@@ -302,12 +332,15 @@ impl<T: Owner> Timers<T> {
     /// Removes the timers that end when an owner leaves all but the outermost `kept` of its active states. Returns whether any
     /// timers are left.
     pub(crate) fn leave(&mut self, key: Key, kept: usize, discarded: &mut Discarded<T>) -> bool {
-        self.remove_if(key, |entry| entry.ends_with(kept), discarded)
+        self.notes.remove_if(key, |scope| scope.ends_with(kept));
+        self.remove_if(key, |entry| entry.ends_with(kept), discarded);
+        self.has(key)
     }
 
     /// Removes all entries of an owner.
     pub(crate) fn forget(&mut self, key: Key, discarded: &mut Discarded<T>) {
         if !self.is_empty() {
+            self.notes.remove_if(key, |_| true);
             self.remove_if(key, |_| true, discarded);
         }
     }
@@ -316,6 +349,7 @@ impl<T: Owner> Timers<T> {
         self.wheel.shrink_to_fit();
         self.kept.list.shrink_to_fit();
         self.kept.free.shrink_to_fit();
+        self.notes.shrink_to_fit();
         self.due.shrink_to_fit();
     }
 
@@ -323,11 +357,16 @@ impl<T: Owner> Timers<T> {
         self.wheel.set((key.index(), key.version()), due, entry.bits());
     }
 
-    fn remove_if(&mut self, key: Key, is_removed: impl Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) -> bool {
+    /// Returns whether an owner has timers, or wakes by itself.
+    fn has(&self, key: Key) -> bool {
+        self.wheel.has(key.index()) || self.notes.get(key).is_some()
+    }
+
+    fn remove_if(&mut self, key: Key, is_removed: impl Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) {
         let index = key.index();
         let Self { wheel, kept, .. } = self;
         if !wheel.has(index) {
-            return false;
+            return;
         }
         wheel.remove_if(index, |_, bits| {
             let entry = WheelEntry::of(bits);
@@ -337,7 +376,47 @@ impl<T: Owner> Timers<T> {
             }
             is_removed
         });
-        wheel.has(index)
+    }
+}
+
+impl FirstNotes {
+    #[inline]
+    fn get(&self, key: Key) -> Option<(Scope, Note)> {
+        *self.list.get(key.index() as usize)?
+    }
+
+    /// Replaces a note with the same scope and the same key. Returns whether there was one.
+    fn replace(&mut self, key: Key, by: Scope, note: Note) -> bool {
+        let is_same = self.get(key).is_some_and(|(scope, before)| (scope, before.key) == (by, note.key));
+        if is_same {
+            self.list[key.index() as usize] = Some((by, note));
+        }
+        is_same
+    }
+
+    /// Adds a note, if the owner has none here. Returns whether it was added.
+    fn add(&mut self, key: Key, by: Scope, note: Note) -> bool {
+        let is_free = self.get(key).is_none();
+        if is_free {
+            let index = key.index() as usize;
+            self.list.resize(self.list.len().max(index + 1), None);
+            self.list[index] = Some((by, note));
+            self.count += 1;
+        }
+        is_free
+    }
+
+    fn remove_if(&mut self, key: Key, is_removed: impl Fn(Scope) -> bool) {
+        if self.get(key).is_some_and(|(scope, _)| is_removed(scope)) {
+            self.list[key.index() as usize] = None;
+            self.count -= 1;
+        }
+    }
+
+    fn shrink_to_fit(&mut self) {
+        let used = self.list.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        self.list.truncate(used);
+        self.list.shrink_to_fit();
     }
 }
 
@@ -374,6 +453,8 @@ impl<T: Owner> Timers<T> {
         self.wheel.clone_from(&source.wheel);
         self.kept.list.clone_from(&source.kept.list);
         self.kept.free.clone_from(&source.kept.free);
+        self.notes.list.clone_from(&source.notes.list);
+        self.notes.count = source.notes.count;
         self.clock = source.clock;
     }
 }

@@ -101,6 +101,9 @@ impl<T: Owner> TimerList<T> {
             let due = index.take_due(now);
             return self.take(due, |timer| timer.come_due(now));
         }
+        if self.list.iter().all(|timer| timer.due > now) {
+            return Timers::new();
+        }
         let mut due = self.take_if(|timer| timer.due <= now, |timer| timer.come_due(now));
         if due.len() < 2 {
             return due;
