@@ -63,16 +63,29 @@ impl<'g, T: Owner> Decider<'g, T> {
                 record.tried(Trial::NoCondition);
                 continue;
             }
-            let change = AskedChange::of(exit, self, fsm);
-            let trial = self.pass(&change, owner, fsm, cx, record);
+            let (trial, to) = self.try_change(exit, owner, fsm, cx, record);
             record.tried(trial);
             match trial {
-                Trial::Taken => return Some(change.to),
+                Trial::Taken => return Some(to),
                 Trial::Superseded => return None,
                 _ => {}
             }
         }
         None
+    }
+
+    /// Returns the result of trying an exit whose condition holds, and its target.
+    #[inline(never)]
+    fn try_change(
+        &self,
+        exit: &Exit<T>,
+        owner: &T,
+        fsm: &Fsm<'_, T>,
+        cx: &T::Context<'_>,
+        record: &mut impl Record,
+    ) -> (Trial, StateRef<T>) {
+        let change = AskedChange::of(exit, self, fsm);
+        (self.pass(&change, owner, fsm, cx, record), change.to)
     }
 
     /// Whether an exit is open and its condition holds.
@@ -142,7 +155,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         is_open.then_some(after)
     }
 
-    /// Returns the result of trying an exit whose condition holds.
+    /// Returns the result of asking for a change.
+    #[inline]
     fn pass(
         &self,
         change: &AskedChange<'_, T>,

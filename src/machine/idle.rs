@@ -46,10 +46,10 @@ impl Idle {
         lasts
     }
 
-    /// Returns what the states declared in earlier ticks; [`Quiet::NONE`] as soon as one of them has something to do.
+    /// Returns what the states declared in earlier ticks, without those that have something to do now.
     #[inline]
     pub(crate) fn quiet(&self, now: impl FnOnce() -> f64) -> Quiet {
-        if self.quiet.states != 0 && now() < self.quiet.until { self.quiet } else { Quiet::NONE }
+        if self.quiet.states == 0 { Quiet::NONE } else { self.quiet.at(now()) }
     }
 
     /// Returns what is known about the next ticks, after a tick in which the states have declared `quiet`.
@@ -59,11 +59,12 @@ impl Idle {
             if seat.is_outdated() {
                 return Self::NOT;
             }
-            let quiet = Quiet { until: next(seat), states: 0, revision: seat.current.revision() };
+            let quiet = Quiet { until: [next(seat); 2], states: 0, revision: seat.current.revision() };
             return Self { seen: now(), quiet };
         }
         if quiet.is_all(seat.depth()) {
-            return Self { seen: now(), quiet: Quiet { until: quiet.until.min(next(seat)), ..quiet } };
+            let [outermost, others] = quiet.until;
+            return Self { seen: now(), quiet: Quiet { until: [outermost.min(next(seat)), others], ..quiet } };
         }
         Self { seen: f64::NAN, quiet }
     }
@@ -77,8 +78,9 @@ fn next<T: Owner>(seat: &Seat<T>) -> f64 {
 /// For how long the active states of a machine have declared that they have nothing to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Quiet {
-    /// The earliest time, in seconds, at which one of these states has something to do.
-    until: f64,
+    /// The earliest times, in seconds, at which the outermost state has something to do, and at which one of the others has.
+    /// Infinity where no state has declared this.
+    until: [f64; 2],
     /// The states that have declared this, one bit for each depth.
     states: u64,
     /// The revision of the states when they declared it. At another revision they may have something to do.
@@ -86,13 +88,30 @@ pub(crate) struct Quiet {
 }
 
 impl Quiet {
-    /// No state has declared anything. `states` alone says so, so that `forget` is one store.
-    pub(crate) const NONE: Self = Self { until: 0.0, states: 0, revision: 0 };
+    /// No state has declared anything. `states` alone says so.
+    pub(crate) const NONE: Self = Self { until: [0.0; 2], states: 0, revision: 0 };
 
-    /// Forgets what states have declared.
+    /// Forgets what the states have declared, except for the outermost `kept` ones.
     #[inline]
-    pub(crate) fn forget(&mut self) {
-        self.states = 0;
+    pub(crate) fn keep(&mut self, kept: usize) {
+        if kept == 0 {
+            self.states = 0;
+        } else {
+            self.states &= OUTERMOST;
+            self.until[1] = f64::INFINITY;
+        }
+    }
+
+    /// Returns what the states have declared that have nothing to do at a time.
+    fn at(mut self, now: f64) -> Self {
+        if now >= self.until[0] {
+            self.states &= !OUTERMOST;
+            self.until[0] = f64::INFINITY;
+        }
+        if now >= self.until[1] {
+            self.keep(1);
+        }
+        self
     }
 
     /// Records that a state has nothing to do for `seconds` after its entry.
@@ -100,10 +119,14 @@ impl Quiet {
     pub(crate) fn note<T: Owner>(&mut self, seat: &Seat<T>, of: Scope, seconds: f64, revision: usize) {
         let Scope::State(depth) = of else { return };
         if self.states == 0 || self.revision != revision {
-            *self = Self { until: f64::INFINITY, states: 0, revision };
+            *self = Self { until: [f64::INFINITY; 2], states: 0, revision };
         }
         let entered_at = time_or_zero(seat.view(&StateRef::NONE).entered_at(depth.into()));
-        self.until = self.until.min(opens_at(seconds, entered_at));
+        let until = opens_at(seconds, entered_at);
+        match depth {
+            0 => self.until[0] = until,
+            _ => self.until[1] = self.until[1].min(until),
+        }
         self.states |= bit(depth.into());
     }
 
@@ -115,7 +138,7 @@ impl Quiet {
 
     #[inline]
     fn is_so<T: Owner>(&self, state: &StateRef<T>, now: f64) -> bool {
-        now < self.until && self.revision == state.revision()
+        now < self.until[0] && now < self.until[1] && self.revision == state.revision()
     }
 
     /// Returns whether all `depth` active states have declared that they have nothing to do.
@@ -124,6 +147,8 @@ impl Quiet {
         (1..=64).contains(&depth) && self.states == bit(depth).wrapping_sub(1)
     }
 }
+
+const OUTERMOST: u64 = 1;
 
 /// Returns the bit of a depth. A state at depth 64, the greatest, has no bit.
 #[inline]

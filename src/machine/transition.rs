@@ -588,7 +588,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     fn enter(&mut self) -> bool {
         let Self { single, from, to, owner, cx, made, time_in_state, .. } = self;
         single.scope = Scope::State(0);
-        single.quiet.forget();
+        single.quiet.keep(0);
         to.enter(owner, &mut single.fsm(), cx);
         let (from, to) = (&ManuallyDrop::new((*from).into()), &ManuallyDrop::new((*to).into()));
         let change = Change::taken(Some(from), Some(to), Cause::Change, *time_in_state);
@@ -632,7 +632,7 @@ impl<T: Owner> Single<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> Result<(), (End, &'p StateRef<T>)> {
         let made = self.made;
-        self.quiet.forget();
+        self.quiet.keep(kept);
         self.descent = Descent::Open;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
@@ -720,7 +720,7 @@ impl<T: Owner> Single<'_, T> {
             return;
         }
         self.is_touched = true;
-        self.quiet.forget();
+        self.quiet.keep(kept);
         self.made += made;
         self.kept = self.kept.min(kept);
         if self.led_to() < self.settings.limit() {

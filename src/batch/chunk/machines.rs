@@ -387,7 +387,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
     fn note_each(&self, nth: usize, by: Scope, key: u32, numbers: &mut [f64]) {
         let first = self.slots.start + nth;
-        let are_in_rows = self.ledger.is_blank_from(first) && self.ledger.asked.waits.is_empty();
+        let are_in_rows = self.ledger.is_blank_from(first) && self.ledger.asked.waits.are_open();
         for (i, number) in numbers.iter_mut().enumerate() {
             let noted = if are_in_rows { self.rows.noted(first + i, by, key) } else { self.noted(nth + i, by, key) };
             *number = noted.unwrap_or(f64::NAN);

@@ -68,6 +68,11 @@ impl Waits {
         self.list.is_empty()
     }
 
+    /// Returns whether no callback that has returned has requested a wait.
+    pub(crate) fn are_open(&self) -> bool {
+        self.open_from == 0
+    }
+
     /// Adds a wait. If a callback requests several sleeps, the last one counts.
     pub(crate) fn add(&mut self, wait: Wait) {
         if wait.until == Until::Awake {
