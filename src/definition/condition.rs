@@ -108,32 +108,39 @@ impl<T: Owner> Condition<T> {
         moment: Moment<'_, '_, T>,
         record: &mut impl Record,
     ) -> bool {
-        self.run(record, |probe| match probe {
-            Probe::Chance(draw, p) => drawn(draw, *p, None, owner, cx),
-            Probe::Rate(draw, p) => drawn(draw, *p, Some(moment), owner, cx),
-            probe => probe.holds(owner, cx, moment),
-        })
+        let mut at = self.first;
+        while let Some(test) = self.tests.get(usize::from(at)) {
+            let answer = match &test.probe {
+                Probe::Chance(draw, p) => drawn(draw, *p, None, owner, cx),
+                Probe::Rate(draw, p) => drawn(draw, *p, Some(moment), owner, cx),
+                probe => probe.holds(owner, cx, moment),
+            };
+            at = self.follow(at, test, answer, record);
+        }
+        at == HOLDS
     }
 
     /// Whether an entry condition holds for one owner. It contains no chance, so it does not change the owner.
-    #[inline]
     pub(crate) fn admits(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
         let moment = Moment::before_entry(fsm);
-        self.run(record, |probe| probe.holds(owner, cx, moment))
-    }
-
-    /// Runs the tests. `ask` answers each of them.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as `holds`")]
-    fn run(&self, record: &mut impl Record, mut ask: impl FnMut(&Probe<T>) -> (Answered, bool)) -> bool {
         let mut at = self.first;
-        while at < FAILS {
-            let test = &self.tests[usize::from(at)];
-            let (answered, yes) = ask(&test.probe);
-            record.answered(&self.written, usize::from(at), answered, yes);
-            at = if yes { test.yes } else { test.no };
+        while let Some(test) = self.tests.get(usize::from(at)) {
+            at = self.follow(at, test, test.probe.holds(owner, cx, moment), record);
         }
         at == HOLDS
+    }
+
+    /// Returns the target that follows the answer to a test.
+    #[inline]
+    fn follow(
+        &self,
+        at: Target,
+        test: &Test<T>,
+        (answered, yes): (Answered, bool),
+        record: &mut impl Record,
+    ) -> Target {
+        record.answered(&self.written, usize::from(at), answered, yes);
+        if yes { test.yes } else { test.no }
     }
 
     /// Returns the lanes of `asked` for which the condition holds.

@@ -169,11 +169,12 @@ impl<'g, T: Owner> Decider<'g, T> {
             return Trial::AlreadyThere;
         }
         let refused = toward(change.target(), fsm, |fsm| {
-            let own = usize::from(change.is_own);
-            if change.is_own && !self.graph.nodes[self.state.fixed.index].content.can_exit(owner, fsm, cx) {
+            // The deciding state is asked without a look-up.
+            let leaves_own = change.is_own && change.left > 0 && self.graph.has(&self.state.fixed);
+            if leaves_own && !self.graph.nodes[self.state.fixed.index].content.can_exit(owner, fsm, cx) {
                 return Some(Trial::CannotExit(fsm.path().count() - 1));
             }
-            for (up, state) in fsm.path().rev().enumerate().take(change.left).skip(own) {
+            for (up, state) in fsm.path().rev().enumerate().take(change.left).skip(leaves_own.into()) {
                 let content = self.content_of(state);
                 let depth = || fsm.path().count() - 1 - up;
                 if content.is_some_and(|content| self.protects(state, content, change)) {

@@ -9,7 +9,7 @@ use super::idle::Quiet;
 use super::observer::Observer;
 use super::seat::{Seat, SeatLoan};
 use super::settings::Settings;
-use super::waiting::{Pending, Scope, Timer, Timers};
+use super::waiting::{Awaited, Pending, Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
 use crate::owner::{Owner, now};
 use crate::span::due_after;
@@ -574,6 +574,14 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             self.seat.note(&request);
         }
         self.requests.push(request);
+    }
+
+    /// Replaces a number at once, if no earlier request can end its state. This takes a fifth of the time of a request.
+    fn wait(&mut self, _: usize, _: f64, awaited: Awaited<T>) -> bool {
+        let (Awaited::Note(note), Some(rare)) = (awaited, &mut self.seat.rare) else { return false };
+        let is_replaced = !self.exiting && self.requests.is_empty() && rare.waiting.timers.note(self.scope, note);
+        self.is_touched |= is_replaced;
+        is_replaced
     }
 
     fn withdraw_changes(&mut self, _: usize) {

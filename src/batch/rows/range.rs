@@ -123,16 +123,23 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// Returns the number that a state of the owner at a slot has stored under `key`.
+    #[inline]
     pub(crate) fn noted(&self, slot: usize, by: Scope, key: u32) -> Option<f64> {
-        let owner = self.key(slot);
-        if !self.has_timers(slot) {
+        let tag = self.noted.tags[slot];
+        if !tag.has_timers() {
             return None;
         }
-        let noted = self.shared.timers.noted(owner, by, key);
-        if noted.is_none() && self.shared.timers.are_beside(owner) {
-            return self.with_rare(slot, |rare| rare?.waiting.timers.noted(by, key));
+        self.shared.timers.first_noted(tag.key, by, key).or_else(|| self.noted_elsewhere(slot, by, key))
+    }
+
+    #[inline(never)]
+    fn noted_elsewhere(&self, slot: usize, by: Scope, key: u32) -> Option<f64> {
+        let (timers, owner) = (self.shared.timers, self.key(slot));
+        if timers.are_beside(owner) {
+            self.with_rare(slot, |rare| rare?.waiting.timers.noted(by, key))
+        } else {
+            timers.noted(owner, by, key)
         }
-        noted
     }
 
     #[inline]

@@ -197,7 +197,8 @@ impl<T: Owner> Timers<T> {
                 self.set(key, at, WheelEntry::Change(scope, number));
             }
             Until::Note(note) => {
-                if self.notes.replace(key, scope, note) {
+                if self.first_noted(key, scope, note.key).is_some() {
+                    self.notes.list[key.index() as usize] = Some((scope, note));
                 } else if let Some(place) = self.place_of(key, scope, note.key) {
                     self.kept.list[place as usize] = Some(Then::Note(note));
                 } else if !self.notes.add(key, scope, note) {
@@ -209,17 +210,15 @@ impl<T: Owner> Timers<T> {
         }
     }
 
-    /// Returns the number that a state of an owner has stored under `key`.
+    /// Returns the number that a state of an owner has stored under `key`, unless the wheel has it.
     #[inline]
-    pub(crate) fn noted(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
-        match self.notes.get(owner) {
-            Some((scope, note)) if scope == by && note.key == key => Some(note.number),
-            _ => self.noted_in_wheel(owner, by, key),
-        }
+    pub(crate) fn first_noted(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
+        let (scope, note) = self.notes.get(owner)?;
+        (scope == by && note.key == key).then_some(note.number)
     }
 
-    #[inline(never)]
-    fn noted_in_wheel(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
+    /// Returns the number that a state of an owner has stored under `key` in the wheel.
+    pub(crate) fn noted(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
         let place = self.place_of(owner, by, key)?;
         self.kept.list[place as usize].as_ref()?.note().map(|note| note.number)
     }
@@ -383,15 +382,6 @@ impl FirstNotes {
     #[inline]
     fn get(&self, key: Key) -> Option<(Scope, Note)> {
         *self.list.get(key.index() as usize)?
-    }
-
-    /// Replaces a note with the same scope and the same key. Returns whether there was one.
-    fn replace(&mut self, key: Key, by: Scope, note: Note) -> bool {
-        let is_same = self.get(key).is_some_and(|(scope, before)| (scope, before.key) == (by, note.key));
-        if is_same {
-            self.list[key.index() as usize] = Some((by, note));
-        }
-        is_same
     }
 
     /// Adds a note, if the owner has none here. Returns whether it was added.
