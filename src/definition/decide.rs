@@ -239,25 +239,23 @@ impl<'g, T: Owner> Decider<'g, T> {
     ) {
         let mut planned = Plans::new();
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
-            let mut block = Block::new(self.state, fsm, nth * LANES, owners.len());
-            self.decide_block(exits, block.all(), owners, &mut block, &mut planned, cx);
+            let block = Block::new(self.state, fsm, nth * LANES, owners.len());
+            self.decide_block(exits, owners, block, &mut planned, cx);
         }
     }
 
-    /// Decides for the owners of a block that are in `asked`.
-    pub(crate) fn decide_block(
+    fn decide_block(
         &self,
         exits: &'g [Exit<T>],
-        asked: Lanes,
         owners: &mut [T],
-        block: &mut Block<'_, '_, T>,
+        mut block: Block<'_, '_, T>,
         planned: &mut Plans<'g, T>,
         cx: &mut T::Context<'_>,
     ) {
         // All owners that have not acted still have the path that they had before the callback, and this path is the same for
         // all of them.
         let acted = block.acted();
-        let mut staying = asked;
+        let mut staying = block.all();
         let mut leaving: Lanes = 0;
         let mut taken = [0_u16; LANES];
         for (i, exit) in exits.iter().enumerate() {
@@ -285,7 +283,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 }
             };
             let holding = match &exit.when {
-                Some(when) if open != 0 => when.holding(open, owners, cx, block),
+                Some(when) if open != 0 => when.holding(open, owners, cx, &mut block),
                 _ => open,
             };
             if holding == 0 {
@@ -306,10 +304,10 @@ impl<'g, T: Owner> Decider<'g, T> {
                 let known = planned.iter().position(|(of, _)| *of == i);
                 let at = known.unwrap_or_else(|| {
                     planned.truncate(planned.inline_size() - 1);
-                    planned.push((i, Planned::of(exit, self, first, block)));
+                    planned.push((i, Planned::of(exit, self, first, &mut block)));
                     planned.len() - 1
                 });
-                passing |= self.passing(&planned[at].1, resting, owners, block, cx);
+                passing |= self.passing(&planned[at].1, resting, owners, &mut block, cx);
             }
             staying &= !passing;
             leaving |= passing;
@@ -430,10 +428,10 @@ impl<'e, T: Owner> AskedChange<'e, T> {
 
 /// The plans for some exits of a state, each with the index of the exit. The number is limited because a tick must not
 /// allocate.
-pub(crate) type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
+type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
 
 /// The change of an exit, computed once for many owners with the same path.
-pub(crate) struct Planned<'e, T: Owner> {
+struct Planned<'e, T: Owner> {
     change: AskedChange<'e, T>,
     /// The states that the change leaves, innermost first.
     exited: Path<T>,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use log::{Level, log, warn};
 
 use super::block::{Block, each};
-use super::decide::{Decider, Plans};
+use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph, Here, Node};
 use super::handle::entered_at;
 use super::moment::tried_at;
@@ -165,22 +165,18 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Updates the owners of a slice for which a state with `every` has its turn now. Usually these are few.
+    /// Updates the owners of a slice for which a state with `every` has its turn now. Usually these are few. Each turn is complete
+    /// before the next one begins, so that a panic ends only one (rule 22).
     fn update_turns(&self, at: Here<'_, T>, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
-        let content = &at.node.content;
-        let mut plans = Plans::new();
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
             let mut block = Block::new(self, fsm, nth * LANES, owners.len());
             let (due, unnoted) = self.turns(&mut block, now::<T>(cx));
-            if content.decides_alone() || due.count_ones() <= 1 {
-                each(due | unnoted).for_each(|lane| self.update_at_turn(at, &mut owners[lane], block.at(lane), cx));
-                continue;
+            for lane in each(due | unnoted) {
+                if due & 1 << lane != 0 {
+                    self.act(at, &mut owners[lane], block.at(lane), cx);
+                }
+                self.wait(at, None, &mut owners[lane], block.at(lane), cx);
             }
-            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
-                each(due).for_each(|lane| behaviour.update(&mut owners[lane], block.at(lane), cx));
-            }
-            Decider::new(self, at.graph).decide_block(&content.exits, due, owners, &mut block, &mut plans, cx);
-            each(due | unnoted).for_each(|lane| self.wait(at, None, &mut owners[lane], block.at(lane), cx));
         }
     }
 
@@ -368,7 +364,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                     behaviour.update_all(owners, fsm, cx);
                 }
-                if content.decides_alone() {
+                if content.has_script || content.asks_scripts || content.has_rates {
                     for (i, owner) in owners.iter_mut().enumerate() {
                         let used = self.run(at, Hook::Update, owner, fsm.at(i), cx);
                         self.try_exits(at, used, owner, fsm.at(i), cx);

@@ -310,11 +310,6 @@ impl<T: Owner> Content<T> {
         self.only_tries_exits() && self.exits.iter().all(opens_later)
     }
 
-    /// Whether the state decides for one owner after another, because it has scripts or chances per second.
-    pub(crate) fn decides_alone(&self) -> bool {
-        self.has_script || self.asks_scripts || self.has_rates
-    }
-
     /// Whether the state does nothing in a tick except try its exits. This is false with `every`, because then the state does not
     /// try its exits in each tick.
     #[inline]
