@@ -5,9 +5,11 @@
 //! are written, and with their places. Last, it refers to the only state whose place ends with it.
 
 use std::collections::HashMap;
+use std::iter;
 use std::rc::Rc;
 
 use super::StateId;
+use crate::format::chains::Chains;
 use crate::format::draft::DraftState;
 
 /// The maximum number of nested states that a search follows. It is larger than the limit for nesting, so that states that are
@@ -26,15 +28,19 @@ pub(super) enum Meant {
 }
 
 /// The places of the states of a machine.
+///
+/// The text of a place is not stored: in a file in which all states are nested in each other, these texts would be hundreds of
+/// times as long as the file. Places are found by their hashes, and then compared part by part.
 pub(crate) struct Scopes {
     /// The scopes of the states, by id.
     of_states: Vec<NameScope>,
     /// The states by their names, as they are written.
     by_key: HashMap<Rc<str>, usize>,
-    /// The states by their places. If several states have the same place, this is the first one.
-    by_place: HashMap<Rc<str>, usize>,
-    /// The states by the last parts of their places, for places with more than one part.
-    by_end: HashMap<String, Vec<usize>>,
+    /// The states by the hashes of their places. If several states have the same place, this is the first one.
+    by_place: HashMap<u64, usize>,
+    /// The states with the hashes of the last parts of their places, in the order of the hashes, for places with more than one
+    /// part.
+    by_end: Vec<(u32, u32)>,
     /// States whose place is already taken, each with the first state at this place.
     taken: Vec<(usize, usize)>,
 }
@@ -58,7 +64,10 @@ struct NameScope {
     parent: Option<usize>,
     /// The name as it is written.
     name: Rc<str>,
-    place: Rc<str>,
+    /// Where the name inside the parent begins: the last part of the place.
+    part: usize,
+    /// The hash of the place.
+    place: u64,
     /// The state that runs the machine in which this state is written.
     root: Option<usize>,
 }
@@ -66,14 +75,17 @@ struct NameScope {
 impl Scopes {
     /// Creates the scopes of states in their written form.
     pub(crate) fn new(states: &[Placed<'_>]) -> Self {
-        let scope = |state: &Placed<'_>| {
-            let name: Rc<str> = state.name.into();
-            NameScope { parent: None, place: Rc::clone(&name), name, root: state.root }
+        let scope = |state: &Placed<'_>| NameScope {
+            parent: None,
+            name: state.name.into(),
+            part: 0,
+            place: 0,
+            root: state.root,
         };
         let scopes: Vec<NameScope> = states.iter().map(scope).collect();
         let by_key = scopes.iter().enumerate().map(|(i, scope)| (Rc::clone(&scope.name), i)).collect();
         let mut all =
-            Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new(), taken: Vec::new() };
+            Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: Vec::new(), taken: Vec::new() };
         for (i, state) in states.iter().enumerate() {
             let parent = match state.parent {
                 Some(parent) => all.parent_named(i, parent, states),
@@ -81,22 +93,42 @@ impl Scopes {
             };
             all.of_states[i].parent = parent;
         }
+        let mut is_placed = vec![false; states.len()];
+        for i in Chains::follow(states.len(), |i| all.of_states[i].parent).order {
+            let name = all.own_name(i, states);
+            let parent = all.of_states[i].parent;
+            let of_parent = parent.filter(|parent| Some(*parent) != all.of_states[i].root);
+            let own = of_parent.and_then(|parent| name.strip_prefix(all.own_name(parent, states))?.strip_prefix('.'));
+            let part = own.unwrap_or(name);
+            // In a circle of parents, one of the states counts as the outermost one.
+            let around = parent.filter(|parent| is_placed[*parent]);
+            is_placed[i] = true;
+            let place = hash_within(around.map(|around| all.of_states[around].place), part);
+            let scope = &mut all.of_states[i];
+            (scope.part, scope.place) = (states[i].name.len() - part.len(), place);
+        }
         for i in 0..states.len() {
-            let parts = all.parts_of(i, states);
-            for from in parts.len().saturating_sub(MOST_PARTS).max(1)..parts.len() {
-                all.by_end.entry(parts[from..].join(".")).or_default().push(i);
-            }
-            // Most states are not nested. Their place is their name, so both share one text.
-            let name = &all.of_states[i].name;
-            let place = if parts[..] == [&**name] { Rc::clone(name) } else { parts.join(".").into() };
-            let first = *all.by_place.entry(Rc::clone(&place)).or_insert(i);
-            // For a state that is nested deeper, only the end of its place is known, so its place cannot be compared.
-            if first != i && parts.len() < DEEPEST {
+            let first = *all.by_place.entry(all.of_states[i].place).or_insert(i);
+            if first != i && all.is_at(first, all.of_states[i].parent, all.part(StateId::new(i))) {
                 all.taken.push((i, first));
             }
-            all.of_states[i].place = place;
+            all.add_ends(i);
         }
+        all.by_end.sort_unstable();
         all
+    }
+
+    /// Adds the ends of the place of a state, without its whole place.
+    fn add_ends(&mut self, of: usize) {
+        let mut end = String::new();
+        let mut at = of;
+        for _ in 0..MOST_PARTS {
+            let Some(parent) = self.of_states[at].parent else { return };
+            end.insert_str(0, self.part(StateId::new(at)));
+            self.by_end.push((short_hash(&end), of as u32));
+            end.insert(0, '.');
+            at = parent;
+        }
     }
 
     /// Returns the parent that a name such as `fight.aim` contains.
@@ -121,19 +153,43 @@ impl Scopes {
         root.and_then(|root| name.strip_prefix(root)?.strip_prefix('.')).unwrap_or(name)
     }
 
-    /// Returns the parts of a state's place, outermost first.
-    fn parts_of<'s>(&self, of: usize, states: &[Placed<'s>]) -> Vec<&'s str> {
-        let mut parts = Vec::new();
-        let mut at = Some(of);
-        while let Some(i) = at.filter(|_| parts.len() < DEEPEST) {
-            let name = self.own_name(i, states);
-            at = self.of_states[i].parent;
-            let of_parent = at.filter(|parent| Some(*parent) != self.of_states[i].root);
-            let own = of_parent.and_then(|parent| name.strip_prefix(self.own_name(parent, states))?.strip_prefix('.'));
-            parts.push(own.unwrap_or(name));
+    /// Returns the segments of a state's place, innermost first. A part has several segments if there is a dot in it.
+    fn segments(&self, of: Option<usize>) -> impl Iterator<Item = &str> {
+        let around = iter::successors(of, |at| self.of_states[*at].parent);
+        around.flat_map(|at| self.part(StateId::new(at)).rsplit('.')).take(DEEPEST)
+    }
+
+    /// Whether the state `of` is at the place with this name in the state `around`. Only the innermost segments are compared,
+    /// because the hashes of the whole places are equal.
+    fn is_at(&self, of: usize, around: Option<usize>, name: &str) -> bool {
+        let is_child = self.of_states[of].parent == around && self.part(StateId::new(of)) == name;
+        is_child || self.segments(Some(of)).eq(name.rsplit('.').chain(self.segments(around)).take(DEEPEST))
+    }
+
+    /// Returns the state with this name in the state `around`, or outside of all states.
+    fn at_place(&self, around: Option<usize>, name: &str) -> Option<usize> {
+        let place = hash_within(around.map(|around| self.of_states[around].place), name);
+        self.by_place.get(&place).copied().filter(|found| self.is_at(*found, around, name))
+    }
+
+    /// Whether the place of a state ends with a name, but is longer.
+    fn ends_with(&self, of: usize, name: &str) -> bool {
+        let (mut at, mut rest) = (of, name);
+        loop {
+            let Some(before) = rest.strip_suffix(self.part(StateId::new(at))) else { return false };
+            let Some(parent) = self.of_states[at].parent else { return false };
+            match before.strip_suffix('.') {
+                Some(before) => (at, rest) = (parent, before),
+                None => return before.is_empty(),
+            }
         }
-        parts.reverse();
-        parts
+    }
+
+    /// Returns the place of a state as text, with its innermost parts.
+    fn place(&self, of: usize) -> String {
+        let mut segments: Vec<_> = self.segments(Some(of)).collect();
+        segments.reverse();
+        segments.join(".")
     }
 
     /// Returns the name of a state, as it is written.
@@ -153,9 +209,8 @@ impl Scopes {
 
     /// Returns a state's name inside its parent: its place without the place of the parent.
     pub(super) fn part(&self, of: StateId) -> &str {
-        let NameScope { parent, place, .. } = &self.of_states[of.index()];
-        let around = parent.map(|parent| &*self.of_states[parent].place);
-        around.and_then(|around| place.strip_prefix(around)?.strip_prefix('.')).unwrap_or(place)
+        let NameScope { name, part, .. } = &self.of_states[of.index()];
+        &name[*part..]
     }
 
     /// Returns the parent of a state, if it has one.
@@ -169,22 +224,38 @@ impl Scopes {
         let mut scope = from.map(StateId::index);
         for _ in 0..DEEPEST {
             let Some(at) = scope else { break };
-            if let Some(found) = self.by_place.get(format!("{}.{name}", self.of_states[at].place).as_str()) {
-                return Meant::One(StateId::new(*found));
+            if let Some(found) = self.at_place(Some(at), name) {
+                return Meant::One(StateId::new(found));
             }
             scope = if Some(at) == root { None } else { self.of_states[at].parent };
         }
         if root.is_none() {
-            if let Some(found) = self.by_key.get(name).or_else(|| self.by_place.get(name)) {
-                return Meant::One(StateId::new(*found));
+            if let Some(found) = self.by_key.get(name).copied().or_else(|| self.at_place(None, name)) {
+                return Meant::One(StateId::new(found));
             }
         }
-        let ending = self.by_end.get(name).into_iter().flatten();
-        let ending: Vec<usize> = ending.copied().filter(|i| self.of_states[*i].root == root).collect();
+        let hash = short_hash(name);
+        let from = self.by_end.partition_point(|(of, _)| *of < hash);
+        let ending = self.by_end[from..].iter().take_while(|(of, _)| *of == hash).map(|(_, i)| *i as usize);
+        let ending: Vec<_> = ending.filter(|i| self.of_states[*i].root == root && self.ends_with(*i, name)).collect();
         match ending[..] {
             [] => Meant::Nothing,
             [one] => Meant::One(StateId::new(one)),
-            _ => Meant::Several(ending.into_iter().map(|i| self.of_states[i].place.to_string()).collect()),
+            _ => Meant::Several(ending.into_iter().map(|i| self.place(i)).collect()),
         }
     }
+}
+
+/// Returns the hash of the place with this name in a place, or outside of all states. It is the FNV-1a hash of the text of the
+/// place.
+fn hash_within(around: Option<u64>, name: &str) -> u64 {
+    let more = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let begin = around.map_or(0xcbf2_9ce4_8422_2325, |around| more(around, b'.'));
+    name.bytes().fold(begin, more)
+}
+
+/// Returns a hash of the end of a place.
+fn short_hash(end: &str) -> u32 {
+    let hash = hash_within(None, end);
+    (hash ^ hash >> 32) as u32
 }
