@@ -71,8 +71,16 @@ fn a_state_needs_about_a_kilobyte() {
     };
     let (outlines, per_byte) = read(&of("after = 1"));
     assert_eq!(outlines.unwrap(), 1);
-    assert!(per_byte <= 24, "{per_byte} bytes for each byte of the file");
+    assert!(per_byte <= 20, "{per_byte} bytes for each byte of the file");
     let (circle, per_byte) = read(&of("always = true"));
     assert_eq!(circle.unwrap_err().errors(), 1);
-    assert!(per_byte <= 24, "{per_byte} bytes for each byte of the file");
+    assert!(per_byte <= 20, "{per_byte} bytes for each byte of the file");
+}
+
+/// The place of each state was stored as a text with the names of all states around it.
+#[test]
+fn states_within_each_other_need_little_more_memory_than_others() {
+    let states = many(20_000, |i| format!("[states.s{i}]\nparent = 's{}'\n", i + 1));
+    let text = format!("initial = 's0'\n{states}[states.s20000]\n");
+    assert_refused(&text, "state `s19936` is nested deeper than 64 states", 30);
 }

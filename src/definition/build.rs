@@ -372,7 +372,7 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
             }
             #[cfg(feature = "script")]
             Repeated::Script(file) => {
-                let scripts = whens.filter_map(When::script).chain(&state.script);
+                let scripts = whens.filter_map(When::script).chain(state.script.as_deref());
                 scripts.filter(|script| script.text == *file).map(span).collect()
             }
         }

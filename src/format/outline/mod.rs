@@ -105,8 +105,8 @@ pub struct StateOutline {
     pub(crate) id: StateId,
     pub(crate) name: Name,
     pub(crate) behaviors: Vec<BehaviorOutline>,
-    pub(crate) script: Option<Name>,
-    pub(crate) every: Option<Duration>,
+    pub(crate) script: Option<Box<Name>>,
+    pub(crate) every: Option<Box<Duration>>,
     pub(crate) enter_when: Option<Box<When>>,
     pub(crate) parent: Option<StateId>,
     /// Where the parent is named.
@@ -121,9 +121,9 @@ pub struct StateOutline {
     /// The state whose linked machine ends in this state.
     pub(crate) ends: Option<StateId>,
     /// The machine that the state runs, as the file names it.
-    pub(crate) machine: Option<Name>,
-    /// The state's name inside its parent.
-    pub(crate) part: String,
+    pub(crate) machine: Option<Box<Name>>,
+    /// Where the name inside the parent begins in the state's name.
+    pub(crate) part: usize,
     /// Whether the state belongs to a machine that another state runs.
     pub(crate) is_linked: bool,
     /// Whether the state is written in a linked file.
@@ -352,7 +352,7 @@ impl Outline {
         let mut rest = name;
         // The loop ends even if parents form a circle, because each pass makes the rest of the name shorter.
         loop {
-            let before = rest.strip_suffix(self.state(at).part.as_str())?;
+            let before = rest.strip_suffix(self.state(at).part())?;
             parts.push((before.len()..rest.len(), at));
             if before.is_empty() {
                 break;
@@ -417,7 +417,7 @@ impl StateOutline {
     /// Returns the time between two turns of the state. `None` if it is updated in each tick.
     #[must_use]
     pub fn every(&self) -> Option<&Duration> {
-        self.every.as_ref()
+        self.every.as_deref()
     }
 
     /// Returns the targets of the state's exits, and the states that its behaviors name.
@@ -428,7 +428,7 @@ impl StateOutline {
 
     /// Returns all durations in the state.
     pub(crate) fn durations(&self) -> impl Iterator<Item = &Duration> {
-        self.every.iter().chain(self.exits.iter().filter_map(ExitOutline::after))
+        self.every().into_iter().chain(self.exits.iter().filter_map(ExitOutline::after))
     }
 
     /// Returns the parent of the state.
@@ -491,7 +491,7 @@ impl StateOutline {
     /// Returns the state's name inside its parent: the last part of its [name](Self::name).
     #[must_use]
     pub fn part(&self) -> &str {
-        &self.part
+        &self.name.text[self.part..]
     }
 
     /// Returns where the state's name is written first: the range of bytes, including any quotes around the name, and, if this

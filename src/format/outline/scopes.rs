@@ -120,12 +120,13 @@ impl Scopes {
 
     /// Adds the ends of the place of a state, without its whole place.
     fn add_ends(&mut self, of: usize) {
+        let Ok(id) = u32::try_from(of) else { return };
         let mut end = String::new();
         let mut at = of;
         for _ in 0..MOST_PARTS {
             let Some(parent) = self.of_states[at].parent else { return };
             end.insert_str(0, self.part(StateId::new(at)));
-            self.by_end.push((short_hash(&end), of as u32));
+            self.by_end.push((short_hash(&end), id));
             end.insert(0, '.');
             at = parent;
         }
@@ -256,6 +257,5 @@ fn hash_within(around: Option<u64>, name: &str) -> u64 {
 
 /// Returns a hash of the end of a place.
 fn short_hash(end: &str) -> u32 {
-    let hash = hash_within(None, end);
-    (hash ^ hash >> 32) as u32
+    u32::try_from(hash_within(None, end) >> 32).unwrap_or_default()
 }

@@ -59,7 +59,7 @@ pub(super) fn check(
 fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
     let states = outline.states.iter();
     let of = |state: &Arc<super::StateOutline>| {
-        let hooks = state.script.iter().map(|script| (script.clone(), Purpose::Hooks));
+        let hooks = state.script.as_deref().into_iter().map(|script| (script.clone(), Purpose::Hooks));
         let whens =
             state.enter_when.as_deref().into_iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_deref()));
         let conditions = whens.filter_map(|when| when.script()).map(|script| (script.clone(), Purpose::Condition));
