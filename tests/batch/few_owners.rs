@@ -140,6 +140,30 @@ fn ticks_of_one_owner() {
 }
 
 #[test]
+fn changes_ahead() {
+    play(
+        IN_A_BATCH,
+        r"
+        # a_state_that_a_change_ahead_has_entered_is_not_entered_again_to_ensure_it (rules 11 and 24)
+        in A, A; knows A B X1 X2
+        0 A.update: ensure B; ahead B
+        1 A.update: ensure X; ahead X2
+        update => A.update 0; A.exit 0; A -> B (change) 0; B.enter 0; A.update 1; A.exit 1; A -> X2 (change) 1; X.enter 1
+            X2.enter 1
+        where => B X/X2
+
+        # a_change_behind_a_change_ahead_is_to_the_state_that_was_named (rules 6 and 11)
+        in A, A; knows A X1 X2
+        1 A.update: change X
+        update => A.update 0; A.update 1; A.exit 1; A -> X1 (change) 1; X.enter 1; X1.enter 1
+        0 A.update: change X; ahead X2
+        update => A.update 0; A.exit 0; A -> X2 (change) 0; X.enter 0; X2.enter 0; X2.exit 0; X.exit 0
+            X2 -> X1 (change) 0; X.enter 0; X1.enter 0; X.update 1; X1.update 1
+        ",
+    );
+}
+
+#[test]
 fn changes_of_a_group() {
     play(
         IN_A_BATCH,

@@ -85,7 +85,10 @@ impl<T: Owner> Ledger<'_, T> {
                 individual.count = 1;
             }
             if let Some(mover) = asked.supersede(slot) {
-                individual.ask_as(mover, rows);
+                match asked.take_original(slot) {
+                    Some(request) => individual.requests.push(request),
+                    None => individual.ask_as(mover, rows),
+                }
             }
             // To take no waits would take as long as to take one.
             if !asked.waits.is_empty() {
@@ -135,6 +138,9 @@ impl<T: Owner> Ledger<'_, T> {
 pub(crate) struct Asked<T: Owner> {
     /// Sorted by slot.
     movers: Vec<Mover>,
+    /// The requests of those movers that do not say all of them, sorted by slot. They are needed if another request is carried out
+    /// ahead of the mover. Only requests for singletons are here, so that no code of the game runs when they are dropped.
+    originals: Vec<(usize, Option<Request<T>>)>,
     /// Whether `movers` contains movers whose owners are individuals now, or movers of the kind `Nothing`.
     has_stale: bool,
     /// Whether a forced change has been added since this field was last reset.
@@ -155,6 +161,7 @@ impl<T: Owner> Asked<T> {
     pub(crate) fn new() -> Self {
         Self {
             movers: Vec::new(),
+            originals: Vec::new(),
             has_stale: false,
             has_forced: false,
             misused: Vec::new(),
@@ -233,6 +240,17 @@ impl<T: Owner> Asked<T> {
         mover
     }
 
+    /// Keeps the request of the mover that was added last.
+    pub(crate) fn keep_original(&mut self, slot: usize, request: Request<T>) {
+        self.originals.push((slot, Some(request)));
+    }
+
+    /// Takes the request of the owner's mover, if it was kept.
+    fn take_original(&mut self, slot: usize) -> Option<Request<T>> {
+        let at = self.originals.binary_search_by_key(&slot, |(of, _)| *of).ok()?;
+        self.originals[at].1.take()
+    }
+
     /// Returns the mover of the owner at a slot.
     pub(crate) fn mover_of(&self, slot: usize) -> Option<Mover> {
         let last = self.movers.last().filter(|last| last.slot() >= slot)?;
@@ -244,6 +262,9 @@ impl<T: Owner> Asked<T> {
     fn withdraw_mover(&mut self, slot: usize) {
         let Some(at) = Mover::position(&self.movers, slot) else { return };
         self.movers.remove(at);
+        if let Ok(at) = self.originals.binary_search_by_key(&slot, |(of, _)| *of) {
+            self.originals.remove(at);
+        }
         if self.open_from == slot + 1 {
             self.open_from = slot;
         }
@@ -261,6 +282,7 @@ impl<T: Owner> Asked<T> {
             movers.extend_from_slice(&self.movers);
         }
         self.movers.clear();
+        self.originals.clear();
     }
 
     /// Drops the requests that an owner, which is not an individual, has made in a callback that panicked.

@@ -102,6 +102,19 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         self.rows.states().get(target).is_bulk.then(|| Mover::new(slot, kind, target))
     }
 
+    /// Returns whether a mover says all of its request. A mover says neither that a state is only to be ensured, nor the name of a
+    /// state with children. Returns `None` if the request cannot be kept beside the mover, either.
+    fn is_whole(&self, mover: Mover, request: &Request<T>) -> Option<bool> {
+        let is_target = |to: &StateRef<T>| *self.rows.states().get(mover.target()).state() == *to;
+        let (is_whole, to) = match request {
+            Request::Ensure(to) => (mover.kind() == Kind::Nothing, to),
+            Request::Change(to) | Request::Force(to) => (is_target(to), to),
+            Request::ChangeSingleton(to) => return Some(is_target(&StateRef::from(*to))),
+            _ => return Some(true),
+        };
+        (is_whole || to.as_singleton().is_some()).then_some(is_whole)
+    }
+
     /// Returns the number of the state in which a change to `to` ends, if the change can be made in bulk.
     fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
         // This call is only for its note of an unknown `to`. It comes first, because whether the end of the change is known
@@ -156,11 +169,17 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             // batch does not know its state.
             Phase::Update { .. } if matches!(self.ledger.entry(slot), Entry::Blank) => {
                 let mover = self.mover(slot, &request);
-                if let Some(mover) = mover.filter(|mover| self.ledger.asked.add(*mover)) {
-                    if let Request::ChangeSingleton(to) = request {
-                        self.remember(to, mover.target());
+                if let Some((mover, is_whole)) = mover.and_then(|mover| Some((mover, self.is_whole(mover, &request)?)))
+                {
+                    if self.ledger.asked.add(mover) {
+                        if let Request::ChangeSingleton(to) = request {
+                            self.remember(to, mover.target());
+                        }
+                        if !is_whole {
+                            self.ledger.asked.keep_original(slot, request);
+                        }
+                        return;
                     }
-                    return;
                 }
             }
             _ => {}
