@@ -141,9 +141,10 @@ use crate::state::{IntoState, StateRef};
 /// | sleep, or a timer for a change, if the owner requests nothing else; and the end of such a sleep or timer | in bulk |
 /// | the turns of a state from a file, and the times and numbers that it keeps | in bulk |
 /// | `ensure_state` | in bulk, as a change; if the state is already active, it costs next to nothing |
-/// | several requests of one owner, a push, a pop, a resume, a message to oneself, `change_state_now`, `send_now` | one by one |
+/// | several requests of one owner, a push, a pop, a resume, a message to oneself, and all requests within the call | one by one |
 /// | requests of the global state, or of a parent; a change to a parent that is active | one by one |
 /// | a change from or to a state with an ancestor that keeps a history | one by one |
+/// | a change to a shared state (an `Arc`) with children, and `ensure_state` of a shared state that is not active | one by one |
 /// | messages, and all methods that take a key | one by one |
 /// | owned states | one by one |
 ///
