@@ -148,6 +148,31 @@ fn no_exit_but_its_own_leads_out_of_a_final_state() {
 }
 
 #[test]
+fn an_exit_around_a_linked_machine_leads_out_of_its_end() {
+    let file = "
+        [machines.guard]
+        initial = 'patrol'
+        states.patrol = { machine = 'round', exits = [{ to = 'rest', when = 'tired' }] }
+        states.rest.final = true
+        [machines.round]
+        initial = 'walk'
+        global = 'ears'
+        states.ears.exits = [{ to = 'walk', when = 'noise' }]
+        states.walk.exits = [{ to = 'home', after = 2 }]
+        states.home.final = true
+    ";
+    let outline = Outline::parse("guard.toml", file, None).unwrap();
+    let change = |to: &str| serde_json::json!({ "from": "patrol.home", "to": to, "cause": "change", "count": 1 });
+    let flow: Flow = serde_json::from_value(serde_json::json!({
+        "version": 1, "changes": [change("rest"), change("patrol.walk")], "refusals": [], "stays": [],
+    }))
+    .unwrap();
+    let seen = arrows(&outline.diagram().observe(&flow).unwrap());
+    let seen: Vec<_> = seen.into_iter().filter(|arrow| !arrow.ends_with("never")).collect();
+    assert_eq!(seen, ["patrol -> rest: tired | 1×", "not in the file: patrol.home -> patrol.walk: 1×"]);
+}
+
+#[test]
 fn an_exit_from_around_is_not_taken_while_its_target_is_active() {
     let file = "initial = 'calm'\nglobal = 'watch'\n[states.watch]\nexits = [{ to = 'calm', on = 'calm' }, { to = 'calm', on = 'again', restart = true }]\n[states.calm]\ninitial = 'sit'\n[states.sit]\nparent = 'calm'\nexits = [{ to = 'sit', on = 'stretch' }]\n";
     let outline = Outline::parse("hare.toml", file, None).unwrap();
