@@ -222,6 +222,37 @@ fn a_circle_that_is_cut_short_ends_in_a_state_whose_exits_are_tried_in_the_same_
     assert_eq!(said(&linked, &[]), [&circle.replace("`d`", "`d.e`"), more]);
 }
 
+/// A parent's exit is tried first in a tick. So what it excludes does not hold when the child's exit leads on in the same tick.
+#[test]
+fn an_exit_of_a_parent_excludes_an_exit_that_is_always_tried() {
+    let file = "
+        initial = 'p'
+        [states.p]
+        initial = 's'
+        exits = [{ to = 'q', when = 'x' }]
+        [states.s]
+        parent = 'p'
+        exits = [{ to = 't', when = 'y' }]
+        [states.t]
+        parent = 'p'
+        exits = [{ to = 'u', always = true, when = 'x' }, { to = 's', after = 1 }]
+        [states.u]
+        parent = 'p'
+        exits = [{ to = 's', after = 1 }]
+        [states.q]
+        exits = [{ to = 'p', after = 1 }]
+    ";
+    let never = "this exit is never taken: an earlier exit of `p`, to `q`, is taken whenever this condition holds";
+    assert_eq!(said(file, &[]), [never, "state `u` can never be reached"]);
+    // It is possible if the child is entered in the middle of the tick, behind the parent's exit, or left by a message.
+    let outer = file.replace("[{ to = 'q'", "[{ to = 's', when = 'z', restart = true }, { to = 'q'");
+    let message = file.replace("when = 'y'", "on = 'y'");
+    for file in [outer, message] {
+        let said = said(&file, &[]);
+        assert!(!said.iter().any(|line| line.contains("never")), "{said:?}");
+    }
+}
+
 /// Each of these slips had a message that named another cause, or none.
 mod messages {
     use demeanor::definition::{Outline, Problem, Words};

@@ -326,6 +326,25 @@ impl Reaching<'_> {
         Claim::all([at.none_taken(same), at.taken(way)])
     }
 
+    /// Returns the claim that none of the exits that are tried before those of the exit's state is taken, if a tick certainly begins
+    /// on the path: then no exit leads there in the middle of a tick, or as soon as another state is entered.
+    fn passed(&self, way: ExitId, from: &[StateId]) -> Claim {
+        let machine = self.machine;
+        let at = from[from.len() - 1];
+        let leads_between_ticks = |way: &ExitId| {
+            let exit = machine.exit(*way);
+            let is_outer = machine.state(way.of).is_composite() || machine.outline.global() == Some(way.of);
+            !exit.is_always && !exit.is_done && (exit.on.is_some() || !is_outer)
+        };
+        let is_tried_in_tick = machine.exit(way).on.is_none() && !machine.exit(way).is_always;
+        let mut ways = self.leads_to.get(&at).into_iter().flatten();
+        if !is_tried_in_tick || self.within.contains(&at) || !ways.all(leads_between_ticks) {
+            return Claim::ALWAYS;
+        }
+        let before = machine.before(way, from).into_iter().filter(|before| before.of != way.of);
+        machine.at(from, StateTime::Varies).none_tried(before)
+    }
+
     /// Returns the exits that lead to an innermost state, each with a path on which it may be taken. Also returns whether these
     /// are all ways to this state that depend on the file.
     fn ways(&self, at: StateId) -> (Vec<(ExitId, Vec<StateId>)>, bool) {
@@ -360,7 +379,7 @@ impl Reaching<'_> {
     fn after<'p>(&self, way: ExitId, from: &'p [StateId], id: ExitId, path: &[StateId]) -> Vec<Way<'p>> {
         let machine = self.machine;
         let Ok(change) = machine.change(from, way) else { return Vec::new() };
-        let led = self.led(way, from);
+        let led = Claim::all([self.led(way, from), self.passed(way, from)]);
         let at = machine.at(path, StateTime::Varies).entered(change.kept);
         let (from_level, level) = (Machine::level(from, way.of), Machine::level(path, id.of));
         let mut claims = Vec::new();
