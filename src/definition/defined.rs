@@ -13,6 +13,7 @@ use super::handle::entered_at;
 use super::moment::tried_at;
 use super::record::Unrecorded;
 use super::values::LANES;
+use crate::change::Guard;
 use crate::format::hook::Hook;
 #[cfg(feature = "script")]
 use crate::format::script::budget::Usage;
@@ -23,7 +24,7 @@ use crate::owner::{Label, Owner, now};
 use crate::save::SavedNote;
 use crate::slice::FsmSlice;
 use crate::span::Span;
-use crate::state::{State, StateRef};
+use crate::state::{Callback, State, StateRef};
 
 /// What a function of the state's script has used in a callback.
 #[derive(Clone, Copy, Default)]
@@ -216,6 +217,25 @@ impl<T: Owner> DefinedState<T> {
             );
         }
         fsm.change_state(state);
+    }
+}
+
+impl<T: Owner> DefinedState<T> {
+    /// Returns the behavior of a state from a file, if a callback of the state calls this and nothing else.
+    pub(crate) fn delegate(state: &dyn State<T>, callback: Callback) -> Option<StateRef<T>> {
+        state.downcast_ref::<Self>()?.with(|Here { node, .. }| {
+            let content = &node.content;
+            let does_more = match callback {
+                Callback::Guard(Guard::CanExit) => false,
+                Callback::Guard(Guard::CanEnter) => content.enter_when.is_some(),
+                Callback::Exit => content.has_script,
+                Callback::Enter => {
+                    let waits = content.keeps || node.waits();
+                    content.has_script || content.has_always || content.ends.is_some() || waits
+                }
+            };
+            (!does_more).then(|| content.behaviour.clone().unwrap_or(StateRef::NONE))
+        })
     }
 }
 

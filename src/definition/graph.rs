@@ -378,7 +378,7 @@ impl<T: Owner> Fixed<T> {
         let now = shared.load();
         let first = if now.has(self) { now } else { Arc::new(now.nowhere()) };
         let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared), first };
-        let state = StateRef::from(Arc::new(state));
+        let state = StateRef::delegating(Arc::new(state), DefinedState::delegate);
         if let Some(weak) = state.downgrade() {
             if let Err(weak) = self.first.set(weak) {
                 *again = Some(weak);

@@ -91,6 +91,12 @@ impl Quiet {
     /// No state has declared anything. `states` alone says so.
     pub(crate) const NONE: Self = Self { until: [0.0; 2], states: 0, revision: 0 };
 
+    /// Returns whether no state has declared anything.
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.states == 0
+    }
+
     /// Forgets what the states have declared, except for the outermost `kept` ones.
     #[inline]
     pub(crate) fn keep(&mut self, kept: usize) {

@@ -1044,6 +1044,9 @@ fn tick_all<T: Owner>(
         single.quiet = before.quiet(|| now::<T>(cx));
         single.tick(owner, cx);
     }
+    if single.quiet.is_none() && !single.seat.is_asleep() {
+        return finish(single);
+    }
     let idle = Idle::after(single.seat, single.quiet, || now::<T>(cx));
     let outcome = finish(single);
     beside.be_idle(idle);

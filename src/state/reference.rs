@@ -11,7 +11,12 @@ use core::ops::Deref;
 use dyn_clone::DynClone;
 
 use super::State;
+#[cfg(feature = "std")]
+use super::mover::Mover;
+use crate::change::Guard;
 use crate::owner::Owner;
+#[cfg(feature = "std")]
+use crate::slice::FsmSlice;
 
 /// An owned state: a [`State`] that can be cloned behind its trait object.
 trait OwnedState<T: Owner>: State<T> + DynClone {
@@ -81,8 +86,21 @@ enum Repr<T: Owner> {
 }
 
 enum Held<T: Owner> {
-    Shared(Arc<dyn State<T>>),
+    Shared(Arc<dyn State<T>>, Option<Delegate<T>>),
     Owned(Box<dyn OwnedState<T>>),
+}
+
+/// Returns the state whose callback is all that this callback of a state calls; [`StateRef::NONE`] if it calls nothing. `None` if
+/// it does more. A batch then calls the callback of that state for many owners at once.
+pub(crate) type Delegate<T> = fn(&dyn State<T>, Callback) -> Option<StateRef<T>>;
+
+/// A callback that a batch calls for many owners at once.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch has many owners"))]
+pub(crate) enum Callback {
+    Guard(Guard),
+    Exit,
+    Enter,
 }
 
 /// A reference that does not keep its state alive. The graph of a definition refers to its states in this way, because the
@@ -146,7 +164,7 @@ impl<T: Owner> StateRef<T> {
             Repr::Held(Some(held)) => {
                 Arc::strong_count(held) == 1
                     && match &**held {
-                        Held::Shared(state) => Arc::strong_count(state) == 1,
+                        Held::Shared(state, _) => Arc::strong_count(state) == 1,
                         Held::Owned(_) => true,
                     }
             }
@@ -164,7 +182,7 @@ impl<T: Owner> StateRef<T> {
         match &self.0 {
             Repr::Singleton(state) => *state,
             Repr::Held(Some(held)) => match &**held {
-                Held::Shared(state) => &**state,
+                Held::Shared(state, _) => &**state,
                 Held::Owned(state) => state.as_state(),
             },
             Repr::Held(None) => &Nowhere,
@@ -183,7 +201,7 @@ impl<T: Owner> StateRef<T> {
         let Repr::Held(Some(held)) = &mut self.0 else { return None };
         match Arc::make_mut(held) {
             Held::Owned(state) => state.as_state_mut().downcast_mut(),
-            Held::Shared(_) => None,
+            Held::Shared(..) => None,
         }
     }
 
@@ -202,10 +220,59 @@ impl<T: Owner> StateRef<T> {
         match &self.0 {
             Repr::Held(Some(held)) => match &**held {
                 Held::Owned(state) => size_of_val(state.as_state()) > 0,
-                Held::Shared(_) => false,
+                Held::Shared(..) => false,
             },
             _ => false,
         }
+    }
+}
+
+/// Callbacks for many owners. They do what the methods of [`Bulk`](super::Bulk) with the same names do.
+#[cfg(feature = "std")]
+impl<T: Owner> StateRef<T> {
+    /// Creates a reference to a shared state some of whose callbacks only call those of another state.
+    #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files do so"))]
+    pub(crate) fn delegating(state: Arc<dyn State<T>>, delegate: Delegate<T>) -> Self {
+        Self(Repr::Held(Some(Arc::new(Held::Shared(state, Some(delegate))))))
+    }
+
+    fn delegate(&self, callback: Callback) -> Option<Self> {
+        let Repr::Held(Some(held)) = &self.0 else { return None };
+        let Held::Shared(state, Some(delegate)) = &**held else { return None };
+        delegate(&**state, callback)
+    }
+
+    pub(crate) fn guard_each(
+        &self,
+        guard: Guard,
+        owners: &[T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &T::Context<'_>,
+        refuse: &mut dyn FnMut(usize),
+    ) {
+        let delegate = self.delegate(Callback::Guard(guard));
+        delegate.as_ref().unwrap_or(self).state().guard_each(guard, owners, movers, fsm, cx, refuse);
+    }
+
+    pub(crate) fn exit_each(
+        &self,
+        owners: &mut [T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        self.delegate(Callback::Exit).as_ref().unwrap_or(self).state().exit_each(owners, movers, fsm, cx);
+    }
+
+    pub(crate) fn enter_each(
+        &self,
+        owners: &mut [T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        self.delegate(Callback::Enter).as_ref().unwrap_or(self).state().enter_each(owners, movers, fsm, cx);
     }
 }
 
@@ -249,7 +316,7 @@ impl<T: Owner> Clone for StateRef<T> {
 impl<T: Owner> Clone for Held<T> {
     fn clone(&self) -> Self {
         match self {
-            Self::Shared(state) => Self::Shared(Arc::clone(state)),
+            Self::Shared(state, delegate) => Self::Shared(Arc::clone(state), *delegate),
             Self::Owned(state) => Self::Owned(state.clone()),
         }
     }
@@ -375,7 +442,7 @@ impl<T: Owner, S: State<T>> IntoState<T> for Arc<S> {
 
 impl<T: Owner> IntoState<T> for Arc<dyn State<T>> {
     fn into_state(self) -> StateRef<T> {
-        StateRef(Repr::Held(Some(Arc::new(Held::Shared(self)))))
+        StateRef(Repr::Held(Some(Arc::new(Held::Shared(self, None)))))
     }
 }
 
