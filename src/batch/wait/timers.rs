@@ -451,8 +451,35 @@ impl<T: Owner> Timers<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_NUMBERS, WheelEntry};
-    use crate::machine::waiting::Scope;
+    use super::{MOST_NUMBERS, Timers, WheelEntry};
+    use crate::batch::known::key::Key;
+    use crate::batch::known::panics::Discarded;
+    use crate::batch::wait::waiter::{Until, Waiter};
+    use crate::machine::waiting::{Note, Scope};
+    use crate::owner::Owner;
+
+    struct Nobody;
+
+    impl Owner for Nobody {
+        type Context<'a> = ();
+        type Message = ();
+    }
+
+    #[test]
+    fn a_number_that_is_stored_again_replaces_the_one_in_the_wheel_though_a_place_beside_it_is_free() {
+        let (mut timers, mut discarded) = (Timers::<Nobody>::new(), Discarded::new());
+        let owner = Key::new(3, 1);
+        for (depth, key, number, left) in [(1, 7, 1.0, 9), (0, 8, 2.0, 1), (0, 8, 3.0, 9)] {
+            let (until, scope) = (Until::Note(Note { key, number }), Scope::state(depth));
+            timers.wait(Waiter { key: owner, at: f64::INFINITY, until, scope }, &mut discarded);
+            assert!(timers.leave(owner, left, &mut discarded));
+        }
+        assert_eq!(timers.first_noted(owner, Scope::state(1), 7), None);
+        assert_eq!(timers.first_noted(owner, Scope::state(0), 8), None);
+        assert_eq!(timers.noted(owner, Scope::state(0), 8), Some(3.0));
+        assert!(!timers.leave(owner, 0, &mut discarded));
+        assert!(timers.is_empty());
+    }
 
     #[test]
     fn a_node_of_the_wheel_means_what_was_set() {
