@@ -119,8 +119,10 @@ impl<'a, T: Owner> Single<'a, T> {
         Fsm::new(self, 0)
     }
 
-    /// Drops all pending requests, and a request to sleep, after a panic or a cycle.
+    /// Drops all pending requests, and a request to sleep, after a panic or a cycle. A state whose number is dropped has to be
+    /// asked again, whatever it has declared.
     pub(crate) fn forget_requests(&mut self) {
+        self.quiet.keep(0);
         self.count &= !ASKED_TO_SLEEP;
         if let Some(rare) = &mut self.seat.rare {
             rare.waiting.wanted = None;

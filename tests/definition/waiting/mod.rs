@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::cases::cases;
 use crate::guard::{self, Guard, Told, parsed};
 use crate::troop::{WAYS, Way};
-use files::{MOST_STATES, edited, file, states};
+use files::{Drawn, DrawnExit, MOST_STATES, edited, file, states};
 use interpreter::interpreted;
 use runs::{Event, GUARDS, event, run};
 
@@ -122,4 +122,20 @@ fn in_the_runs_many_ticks_are_slept_through() {
         ticks += events.iter().map(times).sum::<usize>();
     }
     assert!(slept * 4 > ticks && slept < ticks, "{slept} of {ticks}");
+}
+
+/// A circle of changes that is cut short drops the turn that is noted in it. The tick goes on, and the turn is noted again.
+#[test]
+fn a_turn_that_a_circle_has_dropped_is_noted_in_the_same_tick() {
+    let exit =
+        |to, after, when, is_always| DrawnExit { to, after, when, on_alarm: false, is_always, even_final: false };
+    let state = |parent, every, exits| Drawn { parent, is_busy: false, needs_courage: false, every, exits };
+    let flat = || state(None, None, Vec::new());
+    let circle = vec![exit(5, Some(21), None, false), exit(4, None, Some("hungry"), true)];
+    let outer = state(Some(1), None, vec![exit(5, Some(18), None, false)]);
+    let states = [flat(), flat(), flat(), flat(), outer, state(Some(4), Some(13), circle)];
+    let events = [Event::Change(4, 4), Event::Hungry(4, true), Event::Ticks(16, 13)];
+    let text = file(&states, true);
+    let (expected, _) = run(Way::InTurn, [&text, &text], &events);
+    assert_eq!(run(Way::Alone, [&text, &text], &events).0, expected);
 }
