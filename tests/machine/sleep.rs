@@ -18,6 +18,16 @@ fn sleep() {
         update => House.update
         update =>
 
+        # an_outer_state_that_sleeps_for_no_time_leaves_out_the_states_inside_it_for_one_tick (rule 26)
+        in Kitchen
+        House.update, 2x: sleep 0
+        2x update => 2x House.update
+        update => House.update; Kitchen.update
+        in A; global Always
+        Always.update, 2x: sleep 0
+        2x update => 2x Always.update
+        update => Always.update; A.update
+
         # the_global_of_a_sleeper_is_updated_and_can_change_it (rule 26)
         in A; global Always
         A.update: sleep
