@@ -860,7 +860,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// let mut machine = StateMachine::new(&Mine);
     /// machine.update(&mut bob, &mut ());
     /// assert_eq!(bob.0, ["sneezes", "digs on"]);
-    /// assert!(machine.is_in(&Mine));
+    /// assert!(machine.is_in_state(&Mine));
     /// ```
     pub fn push_state_now(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.execute_now(Order::Behind, &Request::Push(over.into_state()), owner, cx)

@@ -619,9 +619,9 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Enters the states of a path below the outermost `kept` active states, outermost first. Each is the current state while its `enter` runs. Stops if a change made
-    /// in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` stays (rule 38). Then returns the state in whose
-    /// `enter` this was.
+    /// Enters the states of a path below the outermost `kept` active states, outermost first. Each is the current state while its
+    /// `enter` runs. Stops if a change made in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` stays (rule
+    /// 38). Then returns the state in whose `enter` this was.
     #[inline(always)]
     fn enter_all<'p>(
         &mut self,
