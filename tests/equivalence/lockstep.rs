@@ -1,7 +1,7 @@
 //! A script on a batch and, beside it, on one machine per owner: the twins. After each deed, both must agree.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -530,6 +530,15 @@ impl Stage<'_> {
     fn compare(&mut self, deed: impl std::fmt::Debug) {
         let way = self.way;
         let table = Table::new(&self.script.program, self.clock());
+        // A search of the journal for each owner would take minutes where thousands of changes are a cycle.
+        let mut written = self.batch.journal().map(|journal| {
+            let mut written = HashMap::<Key, Vec<String>>::new();
+            for entry in journal.entries() {
+                let name = format!("{:?}: ", entry.owner);
+                written.entry(entry.owner).or_default().push(entry.to_string().replacen(&name, "", 1));
+            }
+            written
+        });
         for (place, twin) in self.places.iter().zip(&self.twins) {
             let machine = &twin.machine;
             let number = twin.puppet.number;
@@ -558,9 +567,8 @@ impl Stage<'_> {
                 assert_eq!(alone.digest(), machine.digest(), "{way:?}, {deed:?}: the digest of owner {number}");
             }
             assert_eq!(puppet.told(), twin.puppet.told(), "{way:?}, {deed:?}: the changes of owner {number}");
-            if let (Place::In(key), Some(journal)) = (place, self.batch.journal()) {
-                let name = format!("{key:?}: ");
-                let entries: Vec<_> = journal.of(*key).map(|entry| entry.to_string().replacen(&name, "", 1)).collect();
+            if let (Place::In(key), Some(written)) = (place, &mut written) {
+                let entries = written.remove(key).unwrap_or_default();
                 assert_eq!(entries, puppet.told(), "{way:?}, {deed:?}: what the journal says of owner {number}");
             }
         }
