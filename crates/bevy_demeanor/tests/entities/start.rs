@@ -103,7 +103,7 @@ impl EntityOwner for Recruit {
     type Param = ();
 }
 
-/// Has an initial state that is not its child.
+/// A state whose initial state is not its child.
 struct Mistaken;
 struct Elsewhere;
 impl State<Recruit> for Elsewhere {}
