@@ -16,6 +16,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem::{self, ManuallyDrop};
+use core::ops::Deref;
 use core::{fmt, slice};
 
 use log::{error, log};
@@ -209,10 +210,17 @@ impl<T: Owner> Single<'_, T> {
         let Some(from) = self.seat.lone().filter(|_| self.is_alone() && to.place(None) == Place::Outermost) else {
             return self.execute_change(&to.into(), owner, cx);
         };
+        self.execute_lone(from, to, owner, cx)
+    }
+
+    /// Carries out a change from one flat state to another. It is a function of its own, so that the frames of other changes are
+    /// small in debug builds: changes can be nested.
+    #[inline]
+    fn execute_lone<S: LoneState<T>>(&mut self, from: S, to: S, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
-        mem::forget(mem::replace(&mut self.target, to.into()));
+        mem::forget(mem::replace(&mut self.target, to.to_ref()));
         let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made: 0, time_in_state: 0.0 });
-        mem::forget(mem::replace(&mut self.target, StateRef::NONE));
+        S::drop_ref(mem::replace(&mut self.target, StateRef::NONE));
         is_made
     }
 
@@ -229,6 +237,10 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out a change that was requested with `change_state`.
     #[inline(never)]
     fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.seat.is_lone() && self.is_alone() && to.place(None) == Place::Outermost {
+            let from = self.seat.current.clone();
+            return self.execute_lone((&from, &*from), (to, &**to), owner, cx);
+        }
         if !self.may_change(|| Request::Change(to.clone()), owner) {
             return false;
         }
@@ -381,8 +393,8 @@ struct Plan<'p, T: Owner> {
 
 /// One owner's change.
 ///
-/// Each step is compiled into its caller and no reference to this value leaves it, so that what the caller knows of a change costs
-/// nothing to find out again.
+/// In release builds, each step is compiled into its caller and no reference to this value leaves it, so that what the caller knows
+/// of a change costs nothing to find out again. In debug builds, only `enter` is: during the other steps, no change is nested.
 struct OneChange<'c, 'f, 'x, T: Owner> {
     single: &'c mut Single<'f, T>,
     plan: Plan<'c, T>,
@@ -421,7 +433,7 @@ impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
 
 impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     /// Asks the guards that apply to the request (rules 8, 15, 24).
-    #[inline(always)]
+    #[inline]
     fn admit(&mut self) -> bool {
         let Self { single, plan, owner, cx, from, left, .. } = self;
         let (cause, to) = (plan.cause, plan.entered.last());
@@ -448,7 +460,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
 
     /// Runs the exits, innermost first. While they run, the current and the previous state are both the innermost state
     /// that is being left (rule 5).
-    #[inline(always)]
+    #[inline]
     fn exit(&mut self) {
         let Self { single, plan, owner, cx, from, left, .. } = self;
         single.is_touched = true;
@@ -481,7 +493,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 
     /// Makes the first of the states to enter the current one, and reports the change.
-    #[inline(always)]
+    #[inline]
     fn swap(&mut self) {
         let Self { single, plan, owner, cx, from, .. } = self;
         let now = now::<T>(cx);
@@ -524,14 +536,14 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 }
 
-/// One owner's change from one flat singleton to another, while no other request is pending and the steps are not recorded. Its
-/// steps are those of [`OneChange`], without the work that is not needed here: the change takes 302 instructions with its tick,
-/// rather than 411. A single implementation of both, with a constant parameter, was also measured: it takes 374. Tests with random
-/// programs check that both do the same.
-struct LoneChange<'c, 'f, 'x, T: Owner> {
+/// One owner's change from one flat state to another, while no other request is pending and the steps are not recorded. Its steps
+/// are those of [`OneChange`], without the work that is not needed here: with its tick, a change takes about 300 instructions
+/// rather than 400 between singletons, and 920 rather than 1190 between owned states. A single implementation of both, with a
+/// constant parameter, was also measured: it takes 370 between singletons. Tests with random programs check that both do the same.
+struct LoneChange<'c, 'f, 'x, T: Owner, S> {
     single: &'c mut Single<'f, T>,
-    from: &'static dyn State<T>,
-    to: &'static dyn State<T>,
+    from: S,
+    to: S,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
     /// How many changes had been made when this one was made, itself included. It is set by the swap.
@@ -540,35 +552,90 @@ struct LoneChange<'c, 'f, 'x, T: Owner> {
     time_in_state: f64,
 }
 
-impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
+/// A state that a [`LoneChange`] leaves or enters.
+trait LoneState<T: Owner> {
+    fn state(&self) -> &dyn State<T>;
+    fn as_ref(&self) -> impl Deref<Target = StateRef<T>>;
+    fn to_ref(&self) -> StateRef<T>;
+    fn drop_ref(reference: StateRef<T>);
+}
+
+/// To make a reference to a singleton costs nothing. Dropping one does nothing; `ManuallyDrop` and `forget` save the check for
+/// this.
+impl<T: Owner> LoneState<T> for &'static dyn State<T> {
     #[inline(always)]
-    fn admit(&mut self) -> bool {
-        let Self { single, from, to, owner, cx, .. } = self;
-        let fsm = single.fsm();
-        let may_exit = from.can_exit(owner, &fsm, cx);
-        if may_exit && to.can_enter(owner, &fsm, cx) {
-            return true;
-        }
-        let (from, to) = (&ManuallyDrop::new((*from).into()), &ManuallyDrop::new((*to).into()));
-        let refusal = if may_exit { Refusal::Enter(to) } else { Refusal::Exit(from) };
-        single.tell_refused(refusal, Some(to), Cause::Change, owner, cx)
+    fn state(&self) -> &dyn State<T> {
+        *self
     }
 
     #[inline(always)]
+    fn as_ref(&self) -> impl Deref<Target = StateRef<T>> {
+        ManuallyDrop::new(self.to_ref())
+    }
+
+    #[inline(always)]
+    fn to_ref(&self) -> StateRef<T> {
+        (*self).into()
+    }
+
+    #[inline(always)]
+    fn drop_ref(reference: StateRef<T>) {
+        mem::forget(reference);
+    }
+}
+
+/// A reference to any state, with its trait object: to look it up takes time.
+impl<T: Owner> LoneState<T> for (&StateRef<T>, &dyn State<T>) {
+    #[inline(always)]
+    fn state(&self) -> &dyn State<T> {
+        self.1
+    }
+
+    #[inline(always)]
+    fn as_ref(&self) -> impl Deref<Target = StateRef<T>> {
+        self.0
+    }
+
+    #[inline(always)]
+    fn to_ref(&self) -> StateRef<T> {
+        self.0.clone()
+    }
+
+    #[inline(always)]
+    fn drop_ref(reference: StateRef<T>) {
+        drop(reference);
+    }
+}
+
+impl<T: Owner, S: LoneState<T>> Steps for LoneChange<'_, '_, '_, T, S> {
+    #[inline]
+    fn admit(&mut self) -> bool {
+        let Self { single, from, to, owner, cx, .. } = self;
+        let fsm = single.fsm();
+        let may_exit = from.state().can_exit(owner, &fsm, cx);
+        if may_exit && to.state().can_enter(owner, &fsm, cx) {
+            return true;
+        }
+        let (from, to) = (from.as_ref(), to.as_ref());
+        let refusal = if may_exit { Refusal::Enter(&to) } else { Refusal::Exit(&from) };
+        single.tell_refused(refusal, Some(&to), Cause::Change, owner, cx)
+    }
+
+    #[inline]
     fn exit(&mut self) {
         let Self { single, from, owner, cx, .. } = self;
         single.is_touched = true;
-        single.seat.previous = (*from).into();
+        single.seat.previous = from.to_ref();
         single.has_waiting = false;
         single.exiting = true;
-        from.exit(owner, &mut single.fsm(), cx);
+        from.state().exit(owner, &mut single.fsm(), cx);
         single.exiting = false;
         if !single.requests.is_empty() {
             single.refuse_requests(owner);
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn swap(&mut self) {
         let Self { single, from, to, owner, cx, .. } = self;
         let now = now::<T>(cx);
@@ -577,11 +644,10 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         single.kept = 0;
         self.made = single.made;
         self.time_in_state = time_since(single.seat.entered_at, now);
-        single.seat.replace(0, (*to).into(), now);
+        drop(single.seat.replace(0, to.to_ref(), now));
         single.show(cx);
-        // Dropping a reference to a singleton does nothing. `ManuallyDrop` saves the check for this.
-        let (from, to) = (&ManuallyDrop::new((*from).into()), &ManuallyDrop::new((*to).into()));
-        single.tell(&Change::taken(Some(from), Some(to), Cause::Change, self.time_in_state), now, owner, cx);
+        let (from, to) = (from.as_ref(), to.as_ref());
+        single.tell(&Change::taken(Some(&from), Some(&to), Cause::Change, self.time_in_state), now, owner, cx);
     }
 
     #[inline(always)]
@@ -589,11 +655,11 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         let Self { single, from, to, owner, cx, made, time_in_state, .. } = self;
         single.scope = Scope::State(0);
         single.quiet.keep(0);
-        to.enter(owner, &mut single.fsm(), cx);
-        let (from, to) = (&ManuallyDrop::new((*from).into()), &ManuallyDrop::new((*to).into()));
-        let change = Change::taken(Some(from), Some(to), Cause::Change, *time_in_state);
+        to.state().enter(owner, &mut single.fsm(), cx);
+        let (from, to) = (from.as_ref(), to.as_ref());
+        let change = Change::taken(Some(&from), Some(&to), Cause::Change, *time_in_state);
         if single.made != *made {
-            return tell_end(single.observer(), change, (End::Abandoned, to), owner, cx);
+            return tell_end(single.observer(), change, (End::Abandoned, &to), owner, cx);
         }
         owner.after_change(&change, cx);
         true

@@ -2,9 +2,13 @@
 
 use crate::play::{EVERYWHERE, play};
 #[cfg(feature = "std")]
-use crate::trace::{Actor, Stage, places::A};
+use crate::trace::places::{A, B, C, HALL, KITCHEN, STEP};
+#[cfg(feature = "std")]
+use crate::trace::{Actor, Place, Stage};
 #[cfg(feature = "std")]
 use demeanor::Batch;
+#[cfg(feature = "std")]
+use std::thread;
 
 #[test]
 fn cycles_of_changes() {
@@ -195,4 +199,24 @@ fn a_machine_has_the_limit_of_the_batch_that_it_joins() {
     actor.take_trace();
     machine.change_state(&mut actor, &A, &mut time);
     assert_eq!(entered(&mut actor), 20);
+}
+
+/// Rule 13. On Windows, the stack of the main thread has one mebibyte.
+#[cfg(feature = "std")]
+#[test]
+fn the_deepest_calls_within_callbacks_fit_on_a_stack_of_a_mebibyte() {
+    type Entry = (&'static Place, &'static str);
+    let entered = |[first, second]: [Entry; 2]| {
+        let mut stage = Stage::new(&C);
+        for ((_, enter), (next, _)) in [(first, second), (second, first)] {
+            stage = stage.when(enter, move |actor, fsm, time| _ = fsm.change_state_now(actor, next, time));
+        }
+        stage.machine.change_state(&mut stage.actor, first.0, &mut stage.time);
+        stage.actor.take_trace().iter().filter(|line| *line == first.1 || *line == second.1).count()
+    };
+    let flat = [(&A, "A.enter"), (&B, "B.enter")];
+    let siblings = [(&HALL, "Hall.enter"), (&KITCHEN, "Kitchen.enter")];
+    let deep = [(&A, "A.enter"), (&STEP, "Step.enter")];
+    let deepest = thread::Builder::new().stack_size(1 << 20).spawn(move || [flat, siblings, deep].map(entered));
+    assert_eq!(deepest.expect("a thread starts").join().expect("no panic"), [321; 3]);
 }
