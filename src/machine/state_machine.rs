@@ -998,10 +998,25 @@ impl<T: Owner> MachineMut<'_, T> {
     }
 }
 
-/// Runs one tick of any machine, unless the tick has nothing to do. This is a function of its own, so that little code is inlined
-/// with [`MachineMut::update`]. Returns whether the machine has changed state, and whether a guard has refused a change.
+/// Runs one tick of any machine. This is a function of its own, so that little code is inlined with [`MachineMut::update`]. Returns
+/// whether the machine has changed state, and whether a guard has refused a change.
 #[inline(never)]
 fn tick_any<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    if machine.beside.0.is_none() {
+        tick_all(machine, observer, owner, cx)
+    } else {
+        tick_beside(machine, observer, owner, cx)
+    }
+}
+
+/// Runs one tick of a machine with settings, or about whose next tick something is known, unless the tick has nothing to do.
+#[inline(never)]
+fn tick_beside<T: Owner>(
     machine: &mut StateMachine<T>,
     observer: Option<&mut dyn Observer<T>>,
     owner: &mut T,
