@@ -1192,7 +1192,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.noted(self.nth.get(), by, key)
     }
 
-    /// Stores a number under `key` until the state whose callback is running is left.
+    /// Stores a number under `key` until the state whose callback is running is left, or for ever: see [`Note`].
     pub(crate) fn note(&mut self, key: u32, number: f64) {
         let note = Note { key, number };
         if !self.machines.wait(self.nth.get(), f64::INFINITY, Awaited::Note(note)) {
@@ -1444,7 +1444,7 @@ impl<T: Owner> Request<T> {
     /// Returns the request as made by a callback with this scope. Only a request for a timer stores the scope.
     pub(crate) fn of(mut self, scope: Scope) -> Self {
         if let Self::After(after) = &mut self {
-            after.scope = scope;
+            after.scope = after.then.note().map_or(scope, |note| note.scope(scope));
         }
         self
     }

@@ -1,11 +1,16 @@
 //! The last stage of loading a definition: builds the graph on which machines run, from an outline and a vocabulary.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hasher;
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
+use siphasher::sip::SipHasher13;
+
+use super::choice::{Choice, Ranking};
 use super::condition::Condition;
+use super::formula::Formula;
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph, ToldOnce};
 use super::named::{FileStates, Link};
 use super::opening::{Interval, Opening};
@@ -14,8 +19,10 @@ use super::script::{Offered, RefusedScript, Script};
 use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use crate::format::beside::FilesBeside;
+use crate::format::choose::Choose;
 use crate::format::draft::{Params, When};
 use crate::format::name::Name;
+use crate::format::operand::Operand;
 use crate::format::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::Mistake;
@@ -64,6 +71,7 @@ pub(crate) fn build<T: Owner>(
         vocabulary,
         by_name: &by_name,
         link: &link,
+        numbers: HashSet::new(),
         findings: Findings::new(Arc::clone(&outline.source)),
         #[cfg(feature = "script")]
         offered: Offered {
@@ -122,6 +130,7 @@ fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -
         is_always: false,
         restarts: true,
         even_final: true,
+        rank: None,
         opens: Opening::AtOnce,
         after: Box::default(),
         when: None,
@@ -218,6 +227,8 @@ struct Builder<'a, T: Owner> {
     by_name: &'a HashMap<&'a str, &'a Arc<Fixed<T>>>,
     link: &'a Link<T>,
     vocabulary: &'a Vocabulary<T>,
+    /// The numbers of the exits with a cooldown.
+    numbers: HashSet<u32>,
     findings: Findings,
     #[cfg(feature = "script")]
     offered: Offered<'a, T>,
@@ -257,6 +268,11 @@ impl<T: Owner> Builder<'_, T> {
                 }
             }
         }
+        let choice = match state.choose {
+            Choose::First => None,
+            Choose::Best => Some(Choice::Best),
+            Choose::Random => self.vocabulary.random.clone().map(Choice::Random),
+        };
         let is_script = |exit: &ExitOutline| matches!(exit.when.as_deref(), Some(When::Script(_)));
         Content {
             has_script: state.script.is_some(),
@@ -270,7 +286,7 @@ impl<T: Owner> Builder<'_, T> {
             enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, state.name())),
             #[cfg(feature = "script")]
             script: state.script.as_ref().and_then(|script| self.script(script, state.name(), Purpose::Hooks)),
-            ..Content::of(exits, message_exits)
+            ..Content::of(exits, message_exits, choice)
         }
     }
 
@@ -299,16 +315,42 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
+        let opens = Opening::new(exit.after(), nth, self.vocabulary);
         Exit {
             is_always: exit.is_always,
             restarts: exit.restarts,
             // When a linked machine has ended, it is in a final state.
             even_final: exit.even_final || exit.is_done,
-            opens: Opening::new(exit.after(), nth, self.vocabulary),
+            opens: match exit.cooldown() {
+                Some(cooldown) => opens.cooled(cooldown, self.number(of, exit.to), self.vocabulary),
+                None => opens,
+            },
+            rank: exit.rank.as_ref().and_then(|rank| self.ranking(&rank.operand, exit.on())),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
             when: exit.when.as_deref().and_then(|when| self.condition(when, exit.on(), of)),
             ..exit_to(exit.to, self.outline, self.states)
         }
+    }
+
+    fn ranking(&self, operand: &Operand, message: Option<&str>) -> Option<Box<Ranking<T>>> {
+        let formula = Formula::compile(operand, self.vocabulary, self.by_name, message)?;
+        Some(Box::new(Ranking::new(formula)))
+    }
+
+    /// Returns the number of an exit with a cooldown. It is a hash of the names of its states, so that in a saved game and after
+    /// a reload, the number still means the same exit. Each exit with the same hash gets the next free number.
+    fn number(&mut self, of: &str, to: StateId) -> u32 {
+        let mut hasher = SipHasher13::new();
+        for name in [of, self.outline.state(to).name()] {
+            hasher.write(name.as_bytes());
+            hasher.write_u8(0xff);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
+        let mut number = hasher.finish() as u32 >> 1;
+        while !self.numbers.insert(number) {
+            number = (number + 1) & u32::MAX >> 1;
+        }
+        number
     }
 
     /// Compiles a condition. `message` is the message that the exit waits for.
@@ -364,11 +406,14 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
             }
             Repeated::Word(WordKind::Value, name) => {
                 let durations = durations.filter(|of| of.value() == Some(name)).map(|of| of.span.clone());
-                whens.filter_map(|when| when.first_value(name)).chain(durations).collect()
+                let ranks = state.exits.iter().filter_map(|exit| exit.rank.as_ref());
+                let ranks = ranks.filter_map(|rank| rank.operand.first_value(name)).map(span);
+                whens.filter_map(|when| when.first_value(name)).chain(durations).chain(ranks).collect()
             }
             Repeated::Random => {
                 let durations = durations.filter(|of| of.range().is_some()).map(|of| of.span.clone());
-                whens.filter_map(When::first_chance).chain(durations).collect()
+                let chooses = (state.choose == Choose::Random).then(|| state.name.span.clone());
+                whens.filter_map(When::first_chance).chain(durations).chain(chooses).collect()
             }
             #[cfg(feature = "script")]
             Repeated::Script(file) => {

@@ -29,6 +29,19 @@ impl<T: Owner> Condition<T> {
     }
 }
 
+impl<T: Owner> Formula<T> {
+    /// Compiles a calculation that has been checked. `None` if the vocabulary does not have one of its words. The parameters are
+    /// those of [`Condition::compile`].
+    pub(crate) fn compile(
+        operand: &Operand,
+        vocabulary: &Vocabulary<T>,
+        states: &HashMap<&str, &Arc<Fixed<T>>>,
+        message: Option<&str>,
+    ) -> Option<Self> {
+        Compiler { vocabulary, states, message, tests: Vec::new(), written: Vec::new() }.formula(operand)
+    }
+}
+
 struct Compiler<'v, T: Owner> {
     vocabulary: &'v Vocabulary<T>,
     states: &'v HashMap<&'v str, &'v Arc<Fixed<T>>>,

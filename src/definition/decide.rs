@@ -5,6 +5,7 @@ use std::iter;
 use smallvec::SmallVec;
 
 use super::block::{Block, each};
+use super::choice::Choice;
 use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entered_at_depth, toward};
 use super::moment::Moment;
@@ -26,6 +27,8 @@ use crate::state::StateRef;
 pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) state: &'g DefinedState<T>,
     pub(crate) graph: &'g Graph<T>,
+    /// How the state chooses among exits that hold, if it does not take the first one.
+    pub(crate) choice: Option<&'g Choice<T>>,
     /// Whether the state is being entered. Then pending requests to set timers do not count, because they are not changes.
     pub(crate) is_entry: bool,
     /// The message that was sent, if the exits wait for one.
@@ -40,6 +43,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         Self {
             state,
             graph,
+            choice: None,
             is_entry: false,
             message: None,
             #[cfg(feature = "script")]
@@ -47,8 +51,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         }
     }
 
-    /// Tries exits in order. Returns the target of the first exit whose condition holds and whose change every guard allows.
-    /// The exits after it are not tried.
+    /// Tries exits in order. Returns the first exit whose condition holds and whose change every guard allows. The exits after it
+    /// are not tried, unless the state has a choice.
     #[inline]
     pub(crate) fn decide<'e>(
         &self,
@@ -57,16 +61,19 @@ impl<'g, T: Owner> Decider<'g, T> {
         fsm: &Fsm<'_, T>,
         cx: &mut T::Context<'_>,
         record: &mut impl Record,
-    ) -> Option<StateRef<T>> {
+    ) -> Option<Taken<'e, T>> {
+        if let Some(choice) = self.choice {
+            return self.choose(choice, exits, owner, fsm, cx, record);
+        }
         for exit in exits {
-            if !self.holds(exit, owner, fsm, cx, record) {
+            if self.holds(exit, owner, fsm, cx, record).is_none() {
                 record.tried(Trial::NoCondition);
                 continue;
             }
             let (trial, to) = self.try_change(exit, owner, fsm, cx, record);
             record.tried(trial);
             match trial {
-                Trial::Taken => return Some(to),
+                Trial::Taken => return Some(Taken { exit, to }),
                 Trial::Superseded => return None,
                 _ => {}
             }
@@ -76,7 +83,7 @@ impl<'g, T: Owner> Decider<'g, T> {
 
     /// Returns the result of trying an exit whose condition holds, and its target.
     #[inline(never)]
-    fn try_change(
+    pub(super) fn try_change(
         &self,
         exit: &Exit<T>,
         owner: &T,
@@ -88,33 +95,36 @@ impl<'g, T: Owner> Decider<'g, T> {
         (self.pass(&change, owner, fsm, cx, record), change.to)
     }
 
-    /// Whether an exit is open and its condition holds.
+    /// Returns how many seconds after the entry into the state an exit opened. `None` if it is not open, or if its condition does
+    /// not hold.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "usually this is all of a decision")]
-    fn holds(
+    pub(super) fn holds(
         &self,
         exit: &Exit<T>,
         owner: &mut T,
         fsm: &Fsm<'_, T>,
         cx: &mut T::Context<'_>,
         record: &mut impl Record,
-    ) -> bool {
+    ) -> Option<f64> {
         let opened = match &exit.opens {
             Opening::AtOnce => 0.0,
-            _ => match self.open(exit, owner, fsm, cx, record) {
-                Some(opened) => opened,
-                None => return false,
-            },
+            _ => self.open(exit, owner, fsm, cx, record)?,
         };
-        let Some(when) = &exit.when else { return true };
-        let moment = Moment {
+        let Some(when) = &exit.when else { return Some(opened) };
+        when.holds(owner, cx, self.moment(fsm, opened), record).then_some(opened)
+    }
+
+    /// Returns the moment at which the condition of an exit is evaluated that opened this number of seconds after the entry.
+    #[inline]
+    pub(super) fn moment<'m, 'f>(&'m self, fsm: &'m Fsm<'f, T>, opened: f64) -> Moment<'m, 'f, T> {
+        Moment {
             message: self.message,
             opened,
             #[cfg(feature = "script")]
             usage: self.usage,
             ..Moment::of(self.state, fsm)
-        };
-        when.holds(owner, cx, moment, record)
+        }
     }
 
     /// Returns how many seconds after the entry into the state an exit opened. `None` if the exit is not open yet.
@@ -141,8 +151,18 @@ impl<'g, T: Owner> Decider<'g, T> {
         cx: &T::Context<'_>,
         record: &mut impl Record,
     ) -> Option<f64> {
-        let after = match &exit.opens {
-            Opening::AtOnce => return Some(0.0),
+        let opens = match &exit.opens {
+            Opening::Cooled(cooldown) => {
+                if let Some(left) = cooldown.left(fsm, now::<T>(cx)) {
+                    record.cooling(&cooldown.written, left);
+                    return None;
+                }
+                &cooldown.opens
+            }
+            opens => opens,
+        };
+        let after = match opens {
+            Opening::AtOnce | Opening::Cooled(_) => return Some(0.0),
             Opening::After(seconds) => *seconds,
             Opening::Kept(kept) => {
                 let found = depth.and_then(|depth| kept.seconds(depth, fsm));
@@ -267,7 +287,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 Opening::After(after) => {
                     block.compare_times(staying, Comparison::GreaterOrEqual, Span::of(*after, now::<T>(cx)))
                 }
-                Opening::Kept(_) => {
+                Opening::Kept(_) | Opening::Cooled(_) => {
                     let together = staying & !acted;
                     let depth = if together == 0 { None } else { block.depth(together.trailing_zeros() as usize) };
                     let entries = block.entries(together);
@@ -362,6 +382,23 @@ impl<'g, T: Owner> Decider<'g, T> {
             }
         }
         passing
+    }
+}
+
+/// The exit that is taken.
+pub(crate) struct Taken<'e, T: Owner> {
+    pub(crate) exit: &'e Exit<T>,
+    pub(crate) to: StateRef<T>,
+}
+
+impl<T: Owner> Taken<'_, T> {
+    /// Requests the change, and notes when the exit may be taken again.
+    #[inline]
+    pub(crate) fn request(self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        if let Opening::Cooled(cooldown) = &self.exit.opens {
+            cooldown.begin(owner, fsm, cx);
+        }
+        fsm.change_state(self.to);
     }
 }
 

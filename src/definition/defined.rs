@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use log::{Level, log, warn};
 
 use super::block::{Block, each};
-use super::decide::Decider;
+use super::decide::{Decider, Taken};
 use super::graph::{DefinedState, Exit, Graph, Here, Node};
 use super::handle::entered_at;
 use super::moment::tried_at;
@@ -87,15 +87,16 @@ impl<T: Owner> DefinedState<T> {
             let cut_offs = before + u32::from(used.is_cut_off);
             let usage = Usage { cut_offs: cut_offs.into(), operations: used.operations.into() };
             let decider = Decider { usage: Some(&usage), ..*decider };
-            let to = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
+            let taken = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
             let cut_offs = usage.cut_offs.get();
-            if to.is_none() && cut_offs != before && !fsm.asks_for_change() {
+            if taken.is_none() && cut_offs != before && !fsm.asks_for_change() {
                 fsm.note(SavedNote::CutOffs.key(), cut_offs.into());
             }
-            return to.map(|to| fsm.change_state(to)).is_some();
+            return taken.map(|taken| taken.request(owner, fsm, cx)).is_some();
         }
         let _ = (self, used);
-        decider.decide(exits, owner, fsm, cx, &mut Unrecorded).map(|to| fsm.change_state(to)).is_some()
+        let taken = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
+        taken.map(|taken| taken.request(owner, fsm, cx)).is_some()
     }
 
     /// Called when an owner has entered a final state of the machine that the state at index `of` runs. Tries the exits of this
@@ -103,10 +104,12 @@ impl<T: Owner> DefinedState<T> {
     fn end(graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let runs = fsm.path().find(|active| graph.index_of(active) == Some(of)).cloned();
         let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<Self>()) else { return };
-        let waiting = graph.nodes[of].content.message_exits.iter().filter(|waiting| waiting.is_done);
-        let decider = Decider { is_entry: true, ..Decider::new(runs, graph) };
-        if let Some(to) = decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded) {
-            fsm.change_state(to);
+        let content = &graph.nodes[of].content;
+        let waiting = content.message_exits.iter().filter(|waiting| waiting.is_done);
+        let decider = Decider { is_entry: true, choice: content.choice.as_ref(), ..Decider::new(runs, graph) };
+        let taken = decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded);
+        if let Some(taken) = taken {
+            taken.request(owner, fsm, cx);
         }
     }
 
@@ -115,7 +118,8 @@ impl<T: Owner> DefinedState<T> {
     #[inline(never)]
     fn try_exits(&self, at: Here<'_, T>, used: Used, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let content = &at.node.content;
-        let is_taken = self.decide(&Decider::new(self, at.graph), &content.exits, used, owner, fsm, cx);
+        let decider = Decider { choice: content.choice.as_ref(), ..Decider::new(self, at.graph) };
+        let is_taken = self.decide(&decider, &content.exits, used, owner, fsm, cx);
         if !is_taken && content.has_rates && !fsm.asks_for_change() {
             fsm.note(SavedNote::Tried.key(), tried_at(self, fsm, now::<T>(cx)));
         }
@@ -191,9 +195,9 @@ impl<T: Owner> DefinedState<T> {
         }
         let is_first = |told: &AtomicBool| !told.swap(true, Ordering::Relaxed);
         let name = &self.fixed.name;
-        let to = Decider::new(self, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
+        let taken = Decider::new(self, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
         let owner = Label(owner);
-        let Some(state) = to else {
+        let Some(Taken { to: state, .. }) = taken else {
             // Otherwise each owner would log this in each tick.
             if is_first(&graph.told.is_refused) {
                 let to = &graph.nodes[exit.to].fixed.name;
@@ -253,7 +257,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return;
             }
             if content.has_always {
-                let decider = Decider { is_entry: true, ..Decider::new(self, at.graph) };
+                let choice = content.choice.as_ref();
+                let decider = Decider { is_entry: true, choice, ..Decider::new(self, at.graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
                 // The change is carried out after all states of the current change have been entered.
                 self.decide(&decider, always, used, owner, fsm, cx);
@@ -306,7 +311,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return is_handled;
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
-            let decider = Decider { message: Some(message), ..Decider::new(self, at.graph) };
+            let choice = content.choice.as_ref();
+            let decider = Decider { message: Some(message), choice, ..Decider::new(self, at.graph) };
             let exits = waiting.map(|waiting| &waiting.exit);
             self.decide(&decider, exits, Used::default(), owner, fsm, cx) || is_handled
         })
@@ -367,8 +373,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     // `is_passive` stays false for all states: its answer must not change, and a reload may give this state something to do.
 
-    /// Calls the behavior's `update_all`, and then evaluates each condition for up to 64 owners at a time. States with scripts or
-    /// with chances per second evaluate their conditions for one owner after another.
+    /// Calls the behavior's `update_all`, and then evaluates each condition for up to 64 owners at a time. States with scripts,
+    /// with chances per second, with cooldowns or with a choice evaluate their conditions for one owner after another.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|at| {
             let Node { content, gone, can_rest, .. } = at.node;
@@ -384,7 +390,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                     behaviour.update_all(owners, fsm, cx);
                 }
-                if content.has_script || content.asks_scripts || content.has_rates {
+                if content.is_alone || content.has_script || content.asks_scripts {
                     for (i, owner) in owners.iter_mut().enumerate() {
                         let used = self.run(at, Hook::Update, owner, fsm.at(i), cx);
                         self.try_exits(at, used, owner, fsm.at(i), cx);

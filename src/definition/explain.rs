@@ -6,6 +6,7 @@ use std::iter;
 use std::mem;
 
 use super::Definition;
+use super::choice::Choice;
 use super::decide::Decider;
 use super::graph::{Content, Exit, Graph, MessageExit};
 use super::handle::machine_in;
@@ -32,6 +33,10 @@ pub struct ExitReport {
     pub holds: Option<bool>,
     /// Whether every state that the change would leave or enter allows the change. `None` if no state was asked.
     pub admits: Option<bool>,
+    /// The exit's score, if its state chooses by the scores and its condition holds.
+    pub score: Option<f64>,
+    /// The exit's weight, if its state chooses by the weights and its condition holds.
+    pub weight: Option<f64>,
     /// The parts of the condition that were checked, with their answers.
     pub questions: Vec<Question>,
 }
@@ -61,6 +66,8 @@ pub enum Verdict {
         /// The state's name.
         String,
     ),
+    /// The exit's condition holds, but its state chooses another exit: by the score, or by a random number.
+    NotChosen,
     /// The exit is not tried, because an exit before it is taken.
     NotTried,
     /// The exit is not tried, because its state has an `every` and waits for its next turn.
@@ -108,6 +115,10 @@ impl fmt::Display for ExitReport {
             f.write_str(if i == 0 { ": " } else { ", " })?;
             fmt::Display::fmt(question, f)?;
         }
+        for (name, number) in [("score", self.score), ("weight", self.weight)] {
+            let Some(number) = number.map(rounded) else { continue };
+            write!(f, "{} {name} {number}", if self.questions.is_empty() { ":" } else { "," })?;
+        }
         Ok(())
     }
 }
@@ -121,6 +132,7 @@ impl fmt::Display for Verdict {
             Self::Final(state) => write!(f, "{state} is final"),
             Self::CannotExit(state) => write!(f, "{state} cannot be left"),
             Self::CannotEnter(state) => write!(f, "{state} cannot be entered"),
+            Self::NotChosen => f.write_str("not chosen"),
             Self::NotTried => f.write_str("not tried"),
             Self::NotItsTurn => f.write_str("not its turn"),
         }
@@ -336,7 +348,8 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
             for exit in exits {
                 let read = format!("{} s left", seconds(turn.comes_in(now)));
                 let question = Question { text: format!("every {every}"), read, answer: Answer::No };
-                self.report(&decider, exit, None, Some((Trial::NotItsTurn, vec![question])));
+                let trial = Minute { trial: Trial::NotItsTurn, questions: vec![question], rank: None };
+                self.report(&decider, exit, None, Some(trial));
             }
             return false;
         }
@@ -358,8 +371,19 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         for state in self.fsm.path().rev().chain(self.fsm.global().as_ref()) {
             let Some((decider, content)) = self.decider(state) else { continue };
             let decider = Decider { message, ..decider };
-            for MessageExit { on, exit, .. } in content.message_exits.iter().filter(waits) {
-                if self.exits(&decider, [exit], Some(on), taken.contains(on)) {
+            if decider.choice.is_none() {
+                for MessageExit { on, exit, .. } in content.message_exits.iter().filter(waits) {
+                    if self.exits(&decider, [exit], Some(on), taken.contains(on)) {
+                        taken.insert(on);
+                    }
+                }
+                continue;
+            }
+            // The exits that wait for the same message are tried together.
+            let mut seen = HashSet::new();
+            for MessageExit { on, .. } in content.message_exits.iter().filter(waits) {
+                let same = content.message_exits.iter().filter(|same| same.on == *on).map(|same| &same.exit);
+                if seen.insert(on) && self.exits(&decider, same, Some(on), taken.contains(on)) {
                     taken.insert(on);
                 }
             }
@@ -374,7 +398,8 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         let node = &self.graph.nodes[self.graph.index_of(state)?];
         // The exits of a state that is gone contain indices of an older graph.
         let content = node.gone.is_none().then_some(&*node.content)?;
-        Some((Decider::new(state.downcast_ref()?, self.graph), content))
+        let choice = content.choice.as_ref();
+        Some((Decider { choice, ..Decider::new(state.downcast_ref()?, self.graph) }, content))
     }
 
     /// Reports exits. Tries them if no exit was taken before (`is_taken`). Returns whether an exit is taken now or was before.
@@ -384,19 +409,19 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     {
         let mut minutes = Minutes::default();
         let is_taken = is_taken || decider.decide(exits.clone(), self.owner, self.fsm, self.cx, &mut minutes).is_some();
-        let mut trials = minutes.trials.into_iter();
+        let mut trials = minutes.tried.into_iter();
         exits.into_iter().for_each(|exit| self.report(decider, exit, on, trials.next()));
         is_taken
     }
 
-    fn report(&mut self, of: &Decider<'_, T>, exit: &Exit<T>, on: Option<&str>, tried: Option<(Trial, Vec<Question>)>) {
+    fn report(&mut self, of: &Decider<'_, T>, exit: &Exit<T>, on: Option<&str>, tried: Option<Minute>) {
         let name = |index: usize| self.graph.nodes[index].fixed.name.clone();
         let active = |depth: usize| self.fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default();
-        let (trial, questions) = tried.unzip();
-        let (verdict, holds, admits) = match trial {
+        let (verdict, holds, admits) = match tried.as_ref().map(|minute| minute.trial) {
             None => (Verdict::NotTried, None, None),
             Some(Trial::NotItsTurn) => (Verdict::NotItsTurn, None, None),
             Some(Trial::NoCondition) => (Verdict::ConditionFails, Some(false), None),
+            Some(Trial::NotChosen) => (Verdict::NotChosen, Some(true), None),
             Some(Trial::AlreadyThere) => (Verdict::AlreadyThere, Some(true), None),
             // Explaining requests no change, so `Superseded` means the same as `Taken` here.
             Some(Trial::Taken | Trial::Superseded) => (Verdict::Taken, Some(true), Some(true)),
@@ -404,6 +429,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
             Some(Trial::CannotExit(depth)) => (Verdict::CannotExit(active(depth)), Some(true), Some(false)),
             Some(Trial::CannotEnter(index)) => (Verdict::CannotEnter(name(index)), Some(true), Some(false)),
         };
+        let rank = tried.as_ref().and_then(|minute| minute.rank);
         self.reports.push(ExitReport {
             of: of.state.fixed.name.clone(),
             to: name(exit.to),
@@ -411,7 +437,9 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
             verdict,
             holds,
             admits,
-            questions: questions.unwrap_or_default(),
+            score: rank.filter(|_| matches!(of.choice, Some(Choice::Best))),
+            weight: rank.filter(|_| matches!(of.choice, Some(Choice::Random(_)))),
+            questions: tried.map(|minute| minute.questions).unwrap_or_default(),
         });
     }
 }
@@ -419,9 +447,17 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
 /// A record of a decision: collects the questions and the result of each exit.
 #[derive(Default)]
 struct Minutes {
-    /// The questions of the exit that is being tried.
+    /// The questions of the exit that is being tried, and its rank.
     questions: Vec<Question>,
-    trials: Vec<(Trial, Vec<Question>)>,
+    rank: Option<f64>,
+    tried: Vec<Minute>,
+}
+
+/// What was recorded of one exit.
+struct Minute {
+    trial: Trial,
+    rank: Option<f64>,
+    questions: Vec<Question>,
 }
 
 /// Rounds to a hundredth, which is exact enough for a waiting time.
@@ -448,7 +484,21 @@ impl Record for Minutes {
         self.questions.push(Question { text: format!("after {written}"), read, answer: is_open.into() });
     }
 
+    fn cooling(&mut self, written: &str, left: f64) {
+        let read = format!("{} s left", seconds(left));
+        self.questions.push(Question { text: format!("cooldown {written}"), read, answer: Answer::No });
+    }
+
+    fn ranked(&mut self, rank: f64) {
+        self.rank = Some(rank);
+    }
+
     fn tried(&mut self, trial: Trial) {
-        self.trials.push((trial, mem::take(&mut self.questions)));
+        self.tried.push(Minute { trial, rank: self.rank.take(), questions: mem::take(&mut self.questions) });
+    }
+
+    fn tried_again(&mut self, nth: usize, trial: Trial) {
+        self.tried[nth].trial = trial;
+        self.tried[nth].questions.append(&mut self.questions);
     }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 
+use super::choice::{Choice, Ranking};
 use super::condition::Condition;
 use super::opening::{Interval, KeptTime, Opening};
 use super::record::Record;
@@ -123,6 +124,10 @@ pub(crate) struct Content<T: Owner> {
     /// For how many seconds after the entry into the state all exits are certainly closed, whatever the values of the game are.
     /// Negative infinity if an exit may be open from the beginning.
     pub(crate) closed_for: f64,
+    /// How the state chooses among the exits that hold, if it does not take the first one.
+    pub(crate) choice: Option<Choice<T>>,
+    /// Whether the exits have to be tried for one owner after another.
+    pub(crate) is_alone: bool,
     /// Whether some exits are also tried when the state is entered.
     pub(crate) has_always: bool,
     /// Whether some exits have a chance per second.
@@ -154,6 +159,8 @@ pub(crate) struct Exit<T: Owner> {
     /// Whether the exit also leads out of final states other than its own.
     pub(crate) even_final: bool,
     pub(crate) when: Option<Condition<T>>,
+    /// The score or the weight, if the exit has one.
+    pub(crate) rank: Option<Box<Ranking<T>>>,
     /// The waiting time as it is written.
     pub(crate) after: Box<str>,
 }
@@ -173,8 +180,9 @@ impl<T: Owner> Exit<T> {
     /// open from the beginning. Calls no code of the game.
     pub(crate) fn closed_for(&self) -> f64 {
         let asked = self.when.as_ref().map_or(f64::NEG_INFINITY, Condition::fails_for);
-        match &self.opens {
-            Opening::AtOnce => asked,
+        let opens = if let Opening::Cooled(cooldown) = &self.opens { &cooldown.opens } else { &self.opens };
+        match opens {
+            Opening::AtOnce | Opening::Cooled(_) => asked,
             Opening::After(seconds) => seconds.max(asked),
             // The time may be a value of the game.
             Opening::Kept(_) => f64::NEG_INFINITY,
@@ -186,7 +194,7 @@ impl<T: Owner> Node<T> {
     /// Creates a node without content, for a state that is not in the file. `to` is the exit that its owners take.
     #[cold]
     pub(crate) fn without(fixed: Arc<Fixed<T>>, to: Arc<Exit<T>>) -> Self {
-        Self { fixed, content: Arc::new(Content::of(Vec::new(), Vec::new())), gone: Some(to), can_rest: false }
+        Self { fixed, content: Arc::new(Content::of(Vec::new(), Vec::new(), None)), gone: Some(to), can_rest: false }
     }
 
     /// Whether owners in the state sometimes sleep or wait for a turn.
@@ -269,7 +277,7 @@ impl<T: Owner> SharedGraph<T> {
 
 impl<T: Owner> Content<T> {
     /// Creates the content of a state that has exits and nothing else.
-    pub(crate) fn of(exits: Vec<Exit<T>>, message_exits: Vec<MessageExit<T>>) -> Self {
+    pub(crate) fn of(exits: Vec<Exit<T>>, message_exits: Vec<MessageExit<T>>, choice: Option<Choice<T>>) -> Self {
         let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
         let has_rates = exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate);
         // With a chance per second, each try must be noted, so the exits cannot be skipped while they are closed.
@@ -285,6 +293,8 @@ impl<T: Owner> Content<T> {
             every_written: None,
             enter_when: None,
             closed_for,
+            is_alone: has_rates || choice.is_some() || exits.iter().any(|exit| matches!(exit.opens, Opening::Cooled(_))),
+            choice,
             has_always: exits.iter().any(|exit| exit.is_always),
             has_rates,
             is_final: false,

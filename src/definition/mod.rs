@@ -35,6 +35,7 @@
 
 mod block;
 mod build;
+mod choice;
 mod compile;
 mod condition;
 mod coverage;
@@ -68,6 +69,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use log::{info, warn};
 
+pub use crate::format::choose::Choose;
 pub use crate::format::cursor::{Cursor, CursorPart};
 pub use crate::format::draft::schema;
 pub use crate::format::duration::Duration;

@@ -7,8 +7,9 @@ use super::vocabulary::{Random, Value, Vocabulary};
 use crate::format::duration::{Drawn, Duration, Length};
 use crate::fsm::Fsm;
 use crate::machine::waiting::Scope;
-use crate::owner::Owner;
+use crate::owner::{Owner, now};
 use crate::save::SavedNote;
+use crate::span::{Span, opens_at};
 
 /// When an exit opens.
 pub(crate) enum Opening<T: Owner> {
@@ -18,6 +19,17 @@ pub(crate) enum Opening<T: Owner> {
     After(f64),
     /// After a time that is determined when the owner enters the state.
     Kept(Box<KeptTime<T>>),
+    /// Like another opening, but not until some time after the exit was taken.
+    Cooled(Box<Cooldown<T>>),
+}
+
+/// The time after an exit was taken in which it is not taken again, for each owner, whatever states it is in.
+pub(crate) struct Cooldown<T: Owner> {
+    pub(crate) opens: Opening<T>,
+    pub(crate) written: Box<str>,
+    /// The number of the exit among all exits of the definition that have a cooldown.
+    number: u32,
+    time: Interval<T>,
 }
 
 /// The waiting time of an exit that is determined for each owner when it enters the state, and kept until it leaves the state.
@@ -38,6 +50,12 @@ pub(crate) enum Interval<T: Owner> {
 }
 
 impl<T: Owner> Opening<T> {
+    /// Creates the opening of an exit with a cooldown. `number` is the number of the exit.
+    pub(crate) fn cooled(self, cooldown: &Duration, number: u32, vocabulary: &Vocabulary<T>) -> Self {
+        let (time, written) = (Interval::new(cooldown, vocabulary), cooldown.to_string().into());
+        Self::Cooled(Box::new(Cooldown { opens: self, written, number, time }))
+    }
+
     /// Creates the opening of the `nth` exit of a state.
     pub(crate) fn new(after: Option<&Duration>, nth: usize, vocabulary: &Vocabulary<T>) -> Self {
         match after.map(|after| Interval::new(after, vocabulary)) {
@@ -50,11 +68,13 @@ impl<T: Owner> Opening<T> {
     pub(crate) fn kept(&self) -> Option<&KeptTime<T>> {
         match self {
             Self::Kept(kept) => Some(kept),
+            Self::Cooled(cooldown) => cooldown.opens.kept(),
             _ => None,
         }
     }
 
-    /// Returns the number of seconds after which the exit is certainly open. `None` if it depends on a value of the game.
+    /// Returns the number of seconds after which the exit is certainly open, if it has no cooldown. `None` if it depends on a
+    /// value of the game.
     pub(crate) fn most(&self) -> Option<f64> {
         match self {
             Self::AtOnce => Some(0.0),
@@ -63,7 +83,33 @@ impl<T: Owner> Opening<T> {
                 Interval::Drawn(drawn, _) => Some(drawn.most),
                 _ => None,
             },
+            Self::Cooled(cooldown) => cooldown.opens.most(),
         }
+    }
+}
+
+impl<T: Owner> Cooldown<T> {
+    /// Notes that the exit is taken. The noted time is on the clock. It is the time of this call, except for a cooldown that is
+    /// random or a value of the game: by as much as this one is longer than the shortest, the noted time is later.
+    pub(crate) fn begin(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let longer = self.time.seconds(owner, cx) - self.shortest();
+        fsm.note(SavedNote::Cooldown(self.number).key(), now::<T>(cx) + longer);
+    }
+
+    /// Returns for how many more seconds the exit is not taken. `None` if it can be taken.
+    pub(crate) fn left(&self, fsm: &Fsm<'_, T>, now: f64) -> Option<f64> {
+        let begun = fsm.noted(Scope::Machine, SavedNote::Cooldown(self.number).key())?;
+        (!Span::of(self.shortest(), now).has_passed(begun)).then(|| begun + self.shortest() - now)
+    }
+
+    /// Returns when the exit can be taken again, by the clock. Negative infinity if it was not taken.
+    pub(crate) fn ends(&self, fsm: &Fsm<'_, T>) -> f64 {
+        let begun = fsm.noted(Scope::Machine, SavedNote::Cooldown(self.number).key());
+        begun.map_or(f64::NEG_INFINITY, |begun| opens_at(self.shortest(), begun))
+    }
+
+    fn shortest(&self) -> f64 {
+        self.time.least().unwrap_or(0.0)
     }
 }
 

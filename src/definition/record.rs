@@ -16,9 +16,21 @@ pub(crate) trait Record {
     #[inline]
     fn waited(&mut self, _written: &str, _after: f64, _time: f64, _is_open: bool) {}
 
+    /// Called when an exit is closed for `_left` more seconds, because it was taken.
+    #[inline]
+    fn cooling(&mut self, _written: &str, _left: f64) {}
+
+    /// Called with the score or weight of an exit that holds, before the exit has been tried.
+    #[inline]
+    fn ranked(&mut self, _rank: f64) {}
+
     /// Called when an exit has been tried.
     #[inline]
     fn tried(&mut self, _trial: Trial) {}
+
+    /// Called when the `_nth` of the exits that were tried has been chosen and tried again.
+    #[inline]
+    fn tried_again(&mut self, _nth: usize, _trial: Trial) {}
 }
 
 /// Records nothing.
@@ -34,6 +46,8 @@ pub(crate) enum Trial {
     NotItsTurn,
     /// The exit is not open yet, or its condition does not hold.
     NoCondition,
+    /// The exit's condition holds, but another exit is chosen.
+    NotChosen,
     /// The target is already active, and it is not the state in which the exit is written.
     AlreadyThere,
     /// The active state at this depth is final, and the exit is written in another state.

@@ -194,13 +194,17 @@ impl<T: Owner> DefinedState<T> {
                 next_turn = next_turn.min(opens_at(turn?, entered_at));
                 continue;
             }
-            let dues = node.content.exits.iter().map(|exit| match &exit.opens {
-                Opening::AtOnce => entered_at,
+            let due = |opens: &Opening<T>| match opens {
+                Opening::AtOnce | Opening::Cooled(_) => entered_at,
                 Opening::After(after) => opens_at(*after, entered_at),
                 // An exit without a noted time is tried in each tick.
                 Opening::Kept(kept) => {
                     kept.seconds(depth, fsm).map_or(f64::NEG_INFINITY, |after| opens_at(after, entered_at))
                 }
+            };
+            let dues = node.content.exits.iter().map(|exit| match &exit.opens {
+                Opening::Cooled(cooldown) => due(&cooldown.opens).max(cooldown.ends(fsm)),
+                opens => due(opens),
             });
             next_exit = dues.fold(next_exit, f64::min);
         }

@@ -54,14 +54,7 @@ impl Expr {
         match self {
             Self::Flag(flag) => (flag.text == name).then_some(flag),
             Self::Compare { left, right, .. } => {
-                let mut first = None;
-                for side in [left, right] {
-                    side.visit(&mut |part| match part {
-                        Operand::Value(value) if value.text == name => first = first.or(Some(value)),
-                        _ => {}
-                    });
-                }
-                first
+                left.first_value(name).or_else(|| right.first_value(name))
             }
             Self::Bool(_) | Self::Chance { .. } | Self::FieldFlag(_) | Self::In(_) => None,
             Self::Not(inner) => inner.first_value(name),

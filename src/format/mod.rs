@@ -4,6 +4,7 @@
 
 pub(crate) mod beside;
 pub(crate) mod chains;
+pub(crate) mod choose;
 pub(crate) mod cursor;
 pub(crate) mod draft;
 pub(crate) mod duration;

@@ -68,6 +68,16 @@ impl Operand {
         }
     }
 
+    /// Returns the first use of the value with this name.
+    pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
+        let mut first = None;
+        self.visit(&mut |part| match part {
+            Self::Value(value) if value.text == name => first = first.or(Some(value)),
+            _ => {}
+        });
+        first
+    }
+
     fn any(&self, mut is: impl FnMut(&Self) -> bool) -> bool {
         let mut any = false;
         self.visit(&mut |part| any |= is(part));

@@ -144,12 +144,23 @@ pub(crate) struct Repeat {
     pub(crate) message: Arc<dyn Any + Send + Sync>,
 }
 
-/// A number that a state stores about an owner until the state is left. A push suspends the state and does not end the note.
+/// A number that a state stores about an owner until the state is left. A push suspends the state and does not end the note. A
+/// note with the bit [`OF_MACHINE`](Self::OF_MACHINE) in its key does not end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Note {
     /// Which of the state's numbers this is.
     pub(crate) key: u32,
     pub(crate) number: f64,
+}
+
+impl Note {
+    /// A note whose key has this bit lasts as long as the machine.
+    pub(crate) const OF_MACHINE: u32 = 1 << 31;
+
+    /// Returns the scope of the note if a callback with the scope `by` makes it.
+    pub(crate) fn scope(self, by: Scope) -> Scope {
+        if self.key & Self::OF_MACHINE == 0 { by } else { Scope::Machine }
+    }
 }
 
 impl<T: Owner> Then<T> {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::seconds::Seconds;
 use super::version::Saved;
+use crate::machine::waiting::Note;
 
 /// A saved [`StateMachine`](crate::StateMachine). See [`StateMachine::save`](crate::StateMachine::save).
 pub type SavedMachine = Saved<MachineContent>;
@@ -172,12 +173,15 @@ pub enum SavedNote {
     CutOffs,
     /// How many seconds the state will have been active at its next turn, if it has `every`.
     Turn,
+    /// When the cooldown of an exit began. The number stands for the exit: it is a hash of the names of its states.
+    Cooldown(u32),
 }
 
 impl SavedNote {
     /// Returns the key under which a state stores the number.
     pub(crate) fn key(self) -> u32 {
         let (kind, exit) = match self {
+            Self::Cooldown(exit) => return exit | Note::OF_MACHINE,
             Self::Luck(exit) => (0, exit),
             Self::Seconds(exit) => (1, exit),
             Self::Tried => (2, 0),
@@ -191,6 +195,9 @@ impl SavedNote {
     pub(crate) fn of_key(key: u32) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "the exit is in the lower half")]
         let exit = key as u16;
+        if key & Note::OF_MACHINE != 0 {
+            return Self::Cooldown(key & !Note::OF_MACHINE);
+        }
         match key >> 16 {
             0 => Self::Luck(exit),
             1 => Self::Seconds(exit),

@@ -353,6 +353,7 @@ impl<'b, T: Owner> Reader<'b, T> {
                 let number = match of {
                     // The global state notes a time of the clock, other states the seconds since their entry.
                     SavedNote::Tried if saved.depth.is_none() => at(*number),
+                    SavedNote::Cooldown(_) => at(*number),
                     _ => *number,
                 };
                 Then::Note(Note { key: of.key(), number })

@@ -353,3 +353,8 @@ fn what_conditions_ask_is_answered_and_explained() {
 fn a_file_is_reloaded_under_guards() {
     assert_cases("reloads.txt", play);
 }
+
+#[test]
+fn a_state_chooses_among_exits_by_scores_weights_and_cooldowns() {
+    assert_cases("choices.txt", play);
+}

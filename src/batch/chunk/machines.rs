@@ -251,7 +251,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     fn wait(&mut self, nth: usize, seconds: f64, awaited: Awaited<T>) -> bool {
         let may_end_tick = !matches!(awaited, Awaited::Note(_));
         let Some(slot) = self.slot(nth).filter(|&slot| self.may_wait(slot, may_end_tick)) else { return false };
-        let scope = if matches!(awaited, Awaited::Next(_)) { Scope::Current } else { self.scope };
+        let scope = match awaited {
+            Awaited::Next(_) => Scope::Current,
+            Awaited::Note(note) => note.scope(self.scope),
+            _ => self.scope,
+        };
         let until = match awaited {
             Awaited::Wake => Until::Awake,
             Awaited::Change(to) | Awaited::Next(to) => match self.number_of_singleton(to) {

@@ -66,12 +66,21 @@ pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option
 
 /// Reads `every`: the time between two turns of a state.
 pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
-    let duration = read(value, "`every`", "more than 0", findings)?;
+    above_zero(value, "`every`", "remove it, if the state is to be tried in each tick", findings)
+}
+
+/// Reads `cooldown`: for how long after it was taken an exit is not taken again.
+pub(crate) fn cooldown(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+    above_zero(value, "`cooldown`", "remove it, if the exit may be taken again at once", findings)
+}
+
+fn above_zero(value: &SpannedValue<'_>, what: &str, help: &str, findings: &mut Findings) -> Option<DraftDuration> {
+    let duration = read(value, what, "more than 0", findings)?;
     let begins_at_zero = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);
     if is_zero(&duration) || begins_at_zero {
-        return Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
+        return Mistake::error("no-time", value.span(), format!("{what} must be a time in seconds, more than 0"))
             .label("no time at all")
-            .help("remove it, if the state is to be tried in each tick")
+            .help(help)
             .fail(findings);
     }
     Some(duration)
@@ -112,7 +121,7 @@ fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findin
 }
 
 /// Returns the number of a value, if it is a number. NaN if the number cannot be read.
-fn number(value: &TreeValue<'_>) -> Option<f64> {
+pub(super) fn number(value: &TreeValue<'_>) -> Option<f64> {
     let read = match value {
         TreeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
         TreeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),

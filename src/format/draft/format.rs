@@ -24,6 +24,7 @@ pub(crate) const STATE_KEYS: &[&str] = &[
     "every",
     "enter_when",
     "exits",
+    "choose",
     "parent",
     "initial",
     "history",
@@ -33,7 +34,8 @@ pub(crate) const STATE_KEYS: &[&str] = &[
 ];
 
 /// The keys of an exit.
-pub(crate) const EXIT_KEYS: &[&str] = &["to", "after", "when", "on", "always", "restart", "even_final"];
+pub(crate) const EXIT_KEYS: &[&str] =
+    &["to", "after", "when", "on", "score", "weight", "cooldown", "always", "restart", "even_final"];
 
 /// The keys of a condition that is a script.
 pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
@@ -88,6 +90,9 @@ struct DefinedState {
     enter_when: Option<Condition>,
     /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
     exits: Option<Vec<Exit>>,
+    /// Which of the exits that hold is taken: the first one in the file, the one with the best `score`, or a random one by `weight`.
+    /// Without it, the first one.
+    choose: Option<Choose>,
     /// The state around this one. Its behavior and exits run too.
     parent: Option<String>,
     /// The child to go on to when this state is entered.
@@ -115,6 +120,12 @@ struct Exit {
     when: Option<Condition>,
     /// The message that is waited for. Without it, the exit is tried after each update.
     on: Option<String>,
+    /// How good the exit is, in a state with `choose = "best"`: a number, or a calculation such as `hunger * 2`. Without it, 0.
+    score: Option<Rank>,
+    /// How likely the exit is beside the others, in a state with `choose = "random"`: a number, or a calculation. Without it, 1.
+    weight: Option<Rank>,
+    /// For how long after it was taken the exit is not taken again.
+    cooldown: Option<Duration>,
     /// Whether the exit is also tried as soon as its state is entered, before any update.
     always: Option<bool>,
     /// Whether the exit of a parent or of the global state is also taken while its target is active already.
@@ -151,6 +162,28 @@ struct BehaviorWithParams {
     /// Its parameters.
     #[serde(flatten)]
     params: BTreeMap<String, serde_json::Value>,
+}
+
+/// Which exit is taken of those that hold.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum Choose {
+    /// The first one in the file.
+    First,
+    /// The one with the highest `score`.
+    Best,
+    /// A random one, by `weight`.
+    Random,
+}
+
+/// The score or the weight of an exit.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Rank {
+    /// The number.
+    Number(f64),
+    /// A calculation with values, as in conditions.
+    Text(String),
 }
 
 /// How long something lasts.

@@ -34,6 +34,12 @@ pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
     reader.whole().map_err(|mistake| Box::new(mistake.moved(|at| map.span(at))))
 }
 
+/// Reads a calculation that stands alone. The place of a mistake is a range in the file.
+pub(crate) fn parse_sum(text: &str, map: &SourceMap) -> Result<Operand, Box<Mistake>> {
+    let mut reader = ConditionReader { text, map, at: 0, number: 0..0, depth: 0, calculations: 0, tests: 0 };
+    reader.whole_sum().map_err(|mistake| Box::new(mistake.moved(|at| map.span(at))))
+}
+
 type Parsed<O> = Result<O, Box<Mistake>>;
 
 /// Reads a condition from its beginning to its end.
@@ -79,6 +85,20 @@ impl ConditionReader<'_> {
         let term = self.condition()?;
         let expr = self.as_condition(term)?;
         if self.next() == self.text.len() { Ok(expr) } else { self.expected_end() }
+    }
+
+    fn whole_sum(&mut self) -> Parsed<Operand> {
+        let start = self.next();
+        let term = self.sum("a value or a number")?;
+        let is_bool = matches!(term, Term::Condition(_) | Term::Operand(Operand::Bool(_)));
+        if is_bool || self.operator().is_some() {
+            return Mistake::error("comparison", start..self.text.len(), "a number is expected, not a condition")
+                .label("true or false")
+                .help("write a calculation such as `hunger * 2`; a condition belongs to `when`")
+                .refuse();
+        }
+        let end = self.at;
+        if self.next() < self.text.len() { self.expected("a sign such as `*`, or the end") } else { term.operand(start..end) }
     }
 
     fn condition(&mut self) -> Parsed<Term> {

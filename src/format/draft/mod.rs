@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use self::duration::DraftDuration;
 use self::tree::{SpannedValue, TreeValue};
+use super::choose::{Choose, Rank};
 use super::expression::Expr;
 use super::name::Name;
 
@@ -70,6 +71,8 @@ pub(crate) struct DraftState<'i> {
     /// Where its name is written, if it is written in a linked file. Then mistakes in the state are reported at the link to
     /// that file.
     pub(crate) written: Option<WrittenElsewhere>,
+    /// How it chooses among its exits, and where this is written.
+    pub(crate) choose: Option<(Choose, Range<usize>)>,
     pub(crate) exits: Vec<DraftExit>,
 }
 
@@ -95,6 +98,9 @@ pub(crate) struct DraftExit {
     pub(crate) after: Option<DraftDuration>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
+    /// Its `score` or `weight`, whichever its state asks for.
+    pub(crate) rank: Option<Box<Rank>>,
+    pub(crate) cooldown: Option<Box<DraftDuration>>,
     /// Where the value `true` is written.
     pub(crate) always: Option<Range<usize>>,
     pub(crate) restarts: bool,

@@ -12,7 +12,9 @@ use super::machines::{self, SharedState, WrittenMachine};
 use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
+use crate::format::choose::{Choose, Rank};
 use crate::format::name::Name;
+use crate::format::operand::Operand;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::source::Source;
 
@@ -243,6 +245,7 @@ impl<'i> DraftReader<'_, 'i> {
                 .report(self.findings);
         }
         self.known_keys(state, "a state", STATE_KEYS);
+        let choose = state.get("choose").and_then(|value| self.choose(value));
         DraftState {
             behaviors: self.behaviors(state),
             script: state.get("script").and_then(|value| self.string(value, "`script`")),
@@ -258,9 +261,23 @@ impl<'i> DraftReader<'_, 'i> {
             ends: None,
             rate: None,
             written: None,
-            exits: state.get("exits").and_then(|value| self.exits(value)).unwrap_or_default(),
+            exits: state.get("exits").and_then(|value| self.exits(value, choose.as_ref())).unwrap_or_default(),
+            choose,
             name,
         }
+    }
+
+    /// Reads how a state chooses among its exits.
+    fn choose(&mut self, value: &SpannedValue<'_>) -> Option<(Choose, Range<usize>)> {
+        let Name { text, span } = self.string(value, "`choose`")?;
+        if let Some(choose) = Choose::ALL.into_iter().find(|choose| choose.to_string() == text) {
+            return Some((choose, span));
+        }
+        let message = format!("`choose` must be `first`, `best` or `random`, not `{text}`");
+        let nearest = self.findings.nearest(&text, ["first", "best", "random"]);
+        let mistake = Mistake::error("choice", span, message).label("no way to choose");
+        let by = "`best` takes the exit with the highest `score`, `random` one by `weight`";
+        mistake.help(by).meant(nearest).fail(self.findings)
     }
 
     fn good_name(&mut self, name: &Name, of: &str) {
@@ -272,12 +289,23 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    fn exits(&mut self, value: &SpannedValue<'_>) -> Option<Vec<DraftExit>> {
+    fn exits(
+        &mut self,
+        value: &SpannedValue<'_>,
+        choose: Option<&(Choose, Range<usize>)>,
+    ) -> Option<Vec<DraftExit>> {
         let help = match value.get_ref() {
             TreeValue::Array(list) => {
                 // An exact capacity, because most states have few exits.
                 let mut exits = Vec::with_capacity(list.len());
-                exits.extend(list.iter().filter_map(|exit| self.exit(exit)));
+                exits.extend(list.iter().filter_map(|exit| self.exit(exit, choose.map_or(Choose::First, |(by, _)| *by))));
+                if let Some((Choose::Best, at)) = choose.filter(|_| exits.iter().all(|exit| exit.rank.is_none())) {
+                    Mistake::warning("no-effect", at.clone(), "no exit of the state has a `score`")
+                        .label("all exits are equally good")
+                        .help("write how good each exit is, `score = 2` or `score = \"hunger * 2\"`, or remove `choose`")
+                        .origin(Origin::MayFollow)
+                        .report(self.findings);
+                }
                 return Some(exits);
             }
             TreeValue::Table(_) => Some("write `[` before the table and `]` behind it: `exits` may be several".into()),
@@ -287,7 +315,7 @@ impl<'i> DraftReader<'_, 'i> {
         self.mistyped(value, "`exits`", "a list", help)
     }
 
-    fn exit(&mut self, exit: &SpannedValue<'_>) -> Option<DraftExit> {
+    fn exit(&mut self, exit: &SpannedValue<'_>, choose: Choose) -> Option<DraftExit> {
         let span = exit.span();
         let exit = self.table(exit, "an exit")?;
         self.known_keys(exit, "an exit", EXIT_KEYS);
@@ -297,12 +325,61 @@ impl<'i> DraftReader<'_, 'i> {
             after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
+            rank: self.rank(exit, choose).map(Box::new),
+            cooldown: exit.get("cooldown").and_then(|value| duration::cooldown(value, self.findings)).map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
             restarts: self.yes(exit, "restart"),
             even_final: self.yes(exit, "even_final"),
             has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
         })
+    }
+
+    /// Reads the number of an exit by which its state chooses. Reports a number by which it does not.
+    fn rank(&mut self, exit: &Table<'_>, choose: Choose) -> Option<Rank> {
+        for by in [Choose::Best, Choose::Random] {
+            let Some((at, _)) = exit.get_key_value(by.key()).filter(|_| by != choose) else { continue };
+            let key = by.key();
+            Mistake::error("choice", at.span(), format!("`{key}` says nothing in a state that does not choose by it"))
+                .label(format!("the state has no `choose = \"{by}\"`"))
+                .help(match choose {
+                    Choose::First => format!("write `choose = \"{by}\"` in the state"),
+                    _ => format!("write `{}`: the state has `choose = \"{choose}\"`", choose.key()),
+                })
+                .origin(Origin::MayFollow)
+                .report(self.findings);
+        }
+        let key = choose.key();
+        let value = exit.get(key).filter(|_| choose != Choose::First)?;
+        let span = value.span();
+        let operand = match duration::number(value.get_ref()) {
+            Some(number) => Operand::Number(number),
+            None if value.get_ref().is_str() => {
+                let Name { text, span } = self.string(value, key)?;
+                let written = self.text.get(span.clone()).unwrap_or_default();
+                match grammar::parse_sum(&text, &SourceMap::of(&text, written, span.start)) {
+                    Ok(operand) => operand,
+                    Err(mistake) => return mistake.fail(self.findings),
+                }
+            }
+            None => return self.mistyped(value, &format!("`{key}`"), "a number or a calculation", None),
+        };
+        if let Operand::Number(number) = operand {
+            let is_wrong = !number.is_finite() || choose == Choose::Random && number < 0.0;
+            if is_wrong {
+                let least = if choose == Choose::Random { ", 0 or more" } else { "" };
+                return Mistake::error("choice", span, format!("`{key}` must be a number{least}"))
+                    .label("not such a number")
+                    .fail(self.findings);
+            }
+            if choose == Choose::Random && number == 0.0 {
+                Mistake::warning("never-taken", span.clone(), "this exit is never taken: its `weight` is 0")
+                    .label("never taken")
+                    .help("give it a weight above 0, or remove the exit")
+                    .report(self.findings);
+            }
+        }
+        Some(Rank { by: choose, operand, span })
     }
 
     fn condition(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Box<When>> {

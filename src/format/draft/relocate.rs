@@ -23,12 +23,18 @@ impl DraftState<'_> {
         names.for_each(|name: &mut Name| name.span = at());
         self.every.iter_mut().for_each(|every| duration(every, to));
         self.enter_when.iter_mut().for_each(|when| condition(when, to));
+        self.choose.iter_mut().for_each(|(_, choose)| *choose = at());
         for exit in &mut self.exits {
             exit.span = at();
             [&mut exit.to, &mut exit.on].into_iter().flatten().for_each(|name| name.span = at());
             exit.always.iter_mut().for_each(|always| *always = at());
             exit.after.iter_mut().for_each(|after| duration(after, to));
             exit.when.iter_mut().for_each(|when| condition(when, to));
+            exit.cooldown.iter_mut().for_each(|cooldown| duration(cooldown, to));
+            if let Some(rank) = &mut exit.rank {
+                rank.span = at();
+                operand(&mut rank.operand, to);
+            }
         }
     }
 }
@@ -57,16 +63,18 @@ pub(super) fn expr(expr: &mut Expr, to: &Range<usize>) {
         | Expr::In(Name { span, .. })
         | Expr::Chance { span, .. } => *span = to.clone(),
         Expr::Compare { left, right, .. } => {
-            for side in [left, right] {
-                side.visit_mut(&mut |part| match part {
-                    Operand::Value(Name { span, .. })
-                    | Operand::Field(Name { span, .. })
-                    | Operand::TimeIn(Name { span, .. })
-                    | Operand::TimeInState(span) => *span = to.clone(),
-                    _ => {}
-                });
-            }
+            [left, right].into_iter().for_each(|side| operand(side, to));
         }
         Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
+    });
+}
+
+fn operand(operand: &mut Operand, to: &Range<usize>) {
+    operand.visit_mut(&mut |part| match part {
+        Operand::Value(Name { span, .. })
+        | Operand::Field(Name { span, .. })
+        | Operand::TimeIn(Name { span, .. })
+        | Operand::TimeInState(span) => *span = to.clone(),
+        _ => {}
     });
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::mention::{ConditionPlace, Meaning};
 use super::resolve::Resolver;
+use crate::format::choose::Rank;
 use crate::format::draft::When;
 use crate::format::expression::{Expr, OF_MESSAGE, flag_compared};
 use crate::format::name::Name;
@@ -19,6 +20,13 @@ impl Resolver<'_> {
         };
         self.within = Some(span.clone());
         expr.visit_mut(&mut |test| self.test(test, place));
+        self.within = None;
+    }
+
+    /// Checks the score or the weight of an exit.
+    pub(super) fn rank(&mut self, rank: &mut Rank, place: ConditionPlace<'_>) {
+        self.within = Some(rank.span.clone());
+        self.operand(&mut rank.operand, place);
         self.within = None;
     }
 
@@ -74,19 +82,21 @@ impl Resolver<'_> {
             }
             _ => {}
         }
-        for side in sides {
-            side.visit_mut(&mut |part| match part {
-                Operand::Value(name) => self.value(name, ValueKind::Number),
-                Operand::Field(name) => self.field(name, ValueKind::Number, place),
-                Operand::TimeIn(name) => self.asked_state(name),
-                Operand::TimeInState(span) => {
-                    if let ConditionPlace::Entry = place {
-                        self.findings.add(not_in_entry("time_in_state", span.clone()));
-                    }
+        sides.into_iter().for_each(|side| self.operand(side, place));
+    }
+
+    fn operand(&mut self, side: &mut Operand, place: ConditionPlace<'_>) {
+        side.visit_mut(&mut |part| match part {
+            Operand::Value(name) => self.value(name, ValueKind::Number),
+            Operand::Field(name) => self.field(name, ValueKind::Number, place),
+            Operand::TimeIn(name) => self.asked_state(name),
+            Operand::TimeInState(span) => {
+                if let ConditionPlace::Entry = place {
+                    self.findings.add(not_in_entry("time_in_state", span.clone()));
                 }
-                _ => {}
-            });
-        }
+            }
+            _ => {}
+        });
     }
 
     pub(super) fn value(&mut self, name: &Name, used_as: ValueKind) {

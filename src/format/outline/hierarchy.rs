@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::chains::Chains;
+use crate::format::choose::Choose;
 use crate::format::problems::{Findings, Mistake, Origin};
 
 /// The maximum number of states that are nested in one another.
@@ -158,12 +159,14 @@ fn without_end(outline: &Outline, findings: &mut Findings) {
 fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOutline> {
     let tried = outline.descent(state.id).into_iter().flat_map(|id| {
         let entered = outline.state(id);
-        let done = entered.ends.map(|runs| outline.state(runs).exits.iter().filter(|exit| exit.is_done));
-        entered.exits.iter().filter(|exit| exit.is_always).chain(done.into_iter().flatten())
+        let done = entered.ends.map(|runs| outline.state(runs));
+        let done = done.into_iter().flat_map(|runs| runs.exits.iter().map(move |exit| (runs, exit)));
+        let always = entered.exits.iter().filter(|exit| exit.is_always).map(move |exit| (entered, exit));
+        always.chain(done.filter(|(_, exit)| exit.is_done))
     });
     let mut first: Option<StateId> = None;
-    for exit in tried {
-        if *first.get_or_insert(exit.to) != exit.to {
+    for (of, exit) in tried {
+        if of.choose != Choose::First || *first.get_or_insert(exit.to) != exit.to {
             return None;
         }
         let is_open = || outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
+use super::choose::{Choose, Rank};
 use super::draft::{Params, When, WrittenElsewhere};
 use super::duration::Duration;
 use super::name::Name;
@@ -130,6 +131,7 @@ pub struct StateOutline {
     pub(crate) is_foreign: bool,
     /// Where the state's name is written in the linked file, if it is in one.
     pub(crate) written: Option<WrittenElsewhere>,
+    pub(crate) choose: Choose,
     pub(crate) exits: Vec<ExitOutline>,
     /// The places where the state names states and words of the game.
     pub(crate) mentions: Vec<Mention>,
@@ -153,6 +155,9 @@ pub struct ExitOutline {
     pub(crate) after: Option<Duration>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
+    /// Its score or weight, if its state chooses by it.
+    pub(crate) rank: Option<Box<Rank>>,
+    pub(crate) cooldown: Option<Box<Duration>>,
     pub(crate) is_always: bool,
     pub(crate) restarts: bool,
     pub(crate) even_final: bool,
@@ -428,7 +433,8 @@ impl StateOutline {
 
     /// Returns all durations in the state.
     pub(crate) fn durations(&self) -> impl Iterator<Item = &Duration> {
-        self.every().into_iter().chain(self.exits.iter().filter_map(ExitOutline::after))
+        let of_exits = self.exits.iter().flat_map(|exit| exit.after().into_iter().chain(exit.cooldown()));
+        self.every().into_iter().chain(of_exits)
     }
 
     /// Returns the parent of the state.
@@ -447,6 +453,12 @@ impl StateOutline {
     #[must_use]
     pub fn is_composite(&self) -> bool {
         !self.children.is_empty()
+    }
+
+    /// Returns how the state chooses among the exits whose conditions hold.
+    #[must_use]
+    pub fn choose(&self) -> Choose {
+        self.choose
     }
 
     /// Returns the state's exits, in the order in which they are tried.
@@ -549,6 +561,19 @@ impl ExitOutline {
         self.on.as_ref().map(|name| name.text.as_str())
     }
 
+    /// Returns the number by which the state [chooses](StateOutline::choose) the exit, as it is written: `score hunger * 2`, or
+    /// `weight 3`.
+    #[must_use]
+    pub fn rank(&self) -> Option<String> {
+        self.rank.as_ref().map(|rank| format!("{} {}", rank.by.key(), rank.operand))
+    }
+
+    /// Returns for how long after it was taken the exit is not taken again. `None` if it has no cooldown.
+    #[must_use]
+    pub fn cooldown(&self) -> Option<&Duration> {
+        self.cooldown.as_deref()
+    }
+
     /// Returns whether the exit is also tried when its state is entered.
     #[must_use]
     pub fn is_always(&self) -> bool {
@@ -569,7 +594,7 @@ impl ExitOutline {
     }
 
     /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `always` comes
-    /// first, and `(restart)` and `(even final)` last.
+    /// first, and its score or weight, its cooldown, `(restart)` and `(even final)` last.
     #[must_use]
     pub fn label(&self) -> String {
         let after = self.after().map(|after| format!("after {after}"));
@@ -580,11 +605,16 @@ impl ExitOutline {
             (begin, Some(when)) if begin.is_empty() => when,
             (begin, Some(when)) => format!("{begin} [{when}]"),
         };
-        for (says, is_said) in [("restart", self.restarts), ("even final", self.even_final)] {
-            if is_said {
-                let space = if label.is_empty() { "" } else { " " };
-                let _ = write!(label, "{space}({says})");
-            }
+        let said = |is: bool, says: &str| is.then(|| says.to_owned());
+        let says = [
+            self.rank(),
+            self.cooldown().map(|cooldown| format!("cooldown {cooldown}")),
+            said(self.restarts, "restart"),
+            said(self.even_final, "even final"),
+        ];
+        for says in says.into_iter().flatten() {
+            let space = if label.is_empty() { "" } else { " " };
+            let _ = write!(label, "{space}({says})");
         }
         label
     }
@@ -592,14 +622,15 @@ impl ExitOutline {
     /// Returns the time, in seconds after the entry into its state, from which on the exit is taken in every tick in which it
     /// is tried and its target can be entered. `None` if there is no such time.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
-        let is_always = self.on.is_none() && self.when.as_deref().is_none_or(When::is_always);
+        let is_always =
+            self.on.is_none() && self.cooldown.is_none() && self.when.as_deref().is_none_or(When::is_always);
         if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
     }
 
     /// Whether the exit is taken as soon as its state is entered or its state's machine ends, whenever its target can be
     /// entered.
     pub(crate) fn leads_at_once(&self) -> bool {
-        let is_at_once = self.is_always || self.is_done;
+        let is_at_once = (self.is_always || self.is_done) && self.cooldown.is_none();
         let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));
         is_at_once && is_open && self.when.as_deref().is_none_or(When::is_always)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::effects::ScriptEffects;
 use super::{ExitOutline, Outline, StateId, StateOutline};
+use crate::format::choose::Choose;
 use crate::format::duration::Duration;
 use crate::format::problems::{Findings, Mistake};
 
@@ -107,12 +108,13 @@ fn reached(outline: &Outline) -> Vec<bool> {
     reached
 }
 
-/// Whether an exit of a state is taken whenever its condition holds: no state that the exit may enter has an `enter_when`, and
-/// the target is neither the state itself nor one of its ancestors. False for exits of the global state and of a state with
+/// Whether an exit of a state is taken whenever its condition holds: it has no cooldown, no state that the exit may enter has an
+/// `enter_when`, and the target is neither the state itself nor one of its ancestors. False for exits of the global state and of a state with
 /// children, because then the target or a final state may already be active. Behaviors may still refuse the change.
 fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
     let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
     of.children.is_empty()
+        && exit.cooldown.is_none()
         && outline.global != Some(of.id)
         && !outline.path(of.id).contains(&exit.to)
         && entered.all(|id| outline.state(id).enter_when.is_none())
@@ -130,7 +132,7 @@ fn comes_first(before: &ExitOutline, exit: &ExitOutline) -> bool {
 fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
     // The exit that is certainly taken first, and when it is taken, in seconds after the state is entered.
     let mut taken: Option<(&ExitOutline, f64)> = None;
-    for exit in of.exits.iter().filter(|exit| exit.on.is_none()) {
+    for exit in of.exits.iter().filter(|exit| exit.on.is_none() && of.choose == Choose::First) {
         if let Some((first, at)) = taken.filter(|(first, _)| comes_first(first, exit)) {
             let when = first.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
             let to = outline.state(first.to).name();
@@ -189,7 +191,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
     // For each message and condition, the first exit that is taken whenever the condition holds. An exit without a condition
     // covers all later exits for the same message.
     let mut taken: HashMap<(Option<&str>, Option<String>), &ExitOutline> = HashMap::new();
-    for exit in &of.exits {
+    for exit in of.exits.iter().filter(|_| of.choose == Choose::First) {
         let condition = match exit.when.as_deref() {
             Some(when) if !when.is_always() => when.constant(),
             _ => Some(String::new()),

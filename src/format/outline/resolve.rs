@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use super::mention::{ConditionPlace, Meaning, Mention};
 use super::scopes::{Meant, Placed, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
+use crate::format::choose::Choose;
 use crate::format::draft::keys::quoted;
 use crate::format::draft::read::missing_key;
 use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
@@ -213,6 +214,10 @@ impl Resolver<'_> {
         self.rate = state.rate.or(of_file);
         self.is_foreign = state.written.is_some();
         let runs = machine.is_some();
+        let (choose, at) = state.choose.unwrap_or((Choose::First, 0..0));
+        if choose == Choose::Random {
+            self.chance(at);
+        }
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         if let Some(script) = &script {
             self.script(script);
@@ -242,10 +247,11 @@ impl Resolver<'_> {
             is_linked: state.root.is_some(),
             is_foreign: self.is_foreign,
             written: state.written,
+            choose,
             exits: {
                 // An exact capacity, because most states have few exits.
                 let mut exits = Vec::with_capacity(state.exits.len());
-                exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)));
+                exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs, choose != Choose::First)));
                 exits
             },
             mentions: Vec::new(),
@@ -277,18 +283,25 @@ impl Resolver<'_> {
         (BehaviorOutline { name, params: params.as_ref().map(|params| params.span()), named }, params)
     }
 
-    /// Resolves an exit. `runs` says whether the state of the exit runs a machine.
-    fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
-        let DraftExit { to, after, mut when, on, always, restarts, even_final, has_condition, span } = exit;
+    /// Resolves an exit. `runs` says whether the state of the exit runs a machine, and `is_chosen` whether the state may choose
+    /// a later exit although this one holds.
+    fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool, is_chosen: bool) -> Option<ExitOutline> {
+        let DraftExit { to, after, mut when, on, mut rank, cooldown, always, .. } = exit;
+        let DraftExit { restarts, even_final, has_condition, span, .. } = exit;
         let to = to.and_then(|to| self.state_named(to));
+        let place = on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text));
         if let Some(when) = &mut when {
-            self.condition(when, on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text)));
+            self.condition(when, place);
+        }
+        if let Some(rank) = &mut rank {
+            self.rank(rank, place);
         }
         let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
         if let Some(on) = on.as_ref().filter(|_| !is_done) {
             self.message(on, from);
         }
         let after = after.and_then(|after| self.duration(after));
+        let cooldown = cooldown.and_then(|cooldown| self.duration(*cooldown)).map(Box::new);
         if let Some(at) = always.clone().filter(|_| after.is_some() || on.is_some()) {
             Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
                 .label("tried as soon as the state is entered")
@@ -297,10 +310,11 @@ impl Resolver<'_> {
         }
         let to = to?;
         let is_always = always.is_some();
-        let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, is_done, span };
+        let exit =
+            ExitOutline { to, after, when, on, rank, cooldown, is_always, restarts, even_final, is_done, span };
         // If the condition of an exit has a mistake, the exit only looks like an exit without a condition.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
-        if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
+        if to == from && !is_mistaken && !is_chosen && exit.is_always_from() == Some(0.0) {
             let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
             Mistake::error("spins", exit.span.clone(), message)
                 .label("to itself, with no condition")

@@ -8,6 +8,7 @@ use std::iter;
 use super::claim::{Claim, Quantity};
 use super::solver::{ClaimAnswer, Situation, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
+use crate::format::choose::Choose;
 use crate::format::outline::effects::ScriptEffects;
 use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
@@ -262,14 +263,18 @@ impl<'a> Standing<'a> {
         self.none_taken(self.machine.in_tick(self.path))
     }
 
-    /// Returns the claim that an exit has waited long enough and its condition holds.
+    /// Returns the claim that an exit has waited long enough, its condition holds, and its state chooses it.
     pub(super) fn asked(&self, id: ExitId) -> Claim {
         let exit = self.machine.exit(id);
         let is_global = self.machine.outline.global() == Some(id.of);
         let asker = if is_global { self.path.last().copied() } else { Some(id.of) };
         let asking = self.asking(asker, exit.on());
         let after = exit.after.as_ref().map_or(Claim::ALWAYS, |after| asking.after(after));
-        Claim::all([after, exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when))])
+        let when = exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when));
+        // Whether the exit is chosen depends on the other exits and on the past.
+        let is_chosen = self.machine.state(id.of).choose != Choose::First || exit.cooldown.is_some();
+        let chosen = is_chosen.then(|| asking.undecided(|undecided| undecided.has_choices = true));
+        Claim::all([after, when].into_iter().chain(chosen))
     }
 
     /// Returns the claim that every state that a change leaves or enters allows the change.
@@ -294,6 +299,8 @@ pub(super) struct Undecided {
     /// Comparisons of two quantities that both vary.
     pub(super) comparisons: BTreeSet<String>,
     pub(super) has_chances: bool,
+    /// Exits that are chosen by a score or a weight, or that have a cooldown.
+    pub(super) has_choices: bool,
     pub(super) has_scripts: bool,
     pub(super) has_durations: bool,
     /// How many parts could not be decided so far. Each has its own number.

@@ -114,7 +114,7 @@ impl Asking<'_> {
     }
 
     /// Returns a claim that may or may not hold, and notes the reason.
-    fn undecided(&self, note: impl FnOnce(&mut Undecided)) -> Claim {
+    pub(super) fn undecided(&self, note: impl FnOnce(&mut Undecided)) -> Claim {
         let mut undecided = self.machine.undecided.borrow_mut();
         note(&mut undecided);
         undecided.count += 1;
