@@ -42,7 +42,7 @@ struct Candidate<'e, T: Owner> {
     rank: f64,
 }
 
-impl<'g, T: Owner> Decider<'g, T> {
+impl<T: Owner> Decider<'_, T> {
     /// Like [`decide`](Self::decide), by scores or weights: asks all exits whether they hold, and then the guards of those that
     /// it chooses, until they allow a change. One random number determines all choices of a decision.
     #[inline(never)]
@@ -97,7 +97,9 @@ impl<'g, T: Owner> Decider<'g, T> {
         if exit.rank.as_deref().is_some_and(is_first) {
             let [from, to] = [&*self.state.fixed.name, &*self.graph.nodes[exit.to].fixed.name];
             let owner = Label(owner);
-            warn!("{owner}: the exit from {from} to {to} is not taken: {rank} is not a score or weight. It is logged once");
+            warn!(
+                "{owner}: the exit from {from} to {to} is not taken: {rank} is not a score or weight. It is logged once"
+            );
         }
     }
 }

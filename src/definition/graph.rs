@@ -293,7 +293,9 @@ impl<T: Owner> Content<T> {
             every_written: None,
             enter_when: None,
             closed_for,
-            is_alone: has_rates || choice.is_some() || exits.iter().any(|exit| matches!(exit.opens, Opening::Cooled(_))),
+            is_alone: has_rates
+                || choice.is_some()
+                || exits.iter().any(|exit| matches!(exit.opens, Opening::Cooled(_))),
             choice,
             has_always: exits.iter().any(|exit| exit.is_always),
             has_rates,

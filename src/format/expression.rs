@@ -53,9 +53,7 @@ impl Expr {
     pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
         match self {
             Self::Flag(flag) => (flag.text == name).then_some(flag),
-            Self::Compare { left, right, .. } => {
-                left.first_value(name).or_else(|| right.first_value(name))
-            }
+            Self::Compare { left, right, .. } => left.first_value(name).or_else(|| right.first_value(name)),
             Self::Bool(_) | Self::Chance { .. } | Self::FieldFlag(_) | Self::In(_) => None,
             Self::Not(inner) => inner.first_value(name),
             Self::And(parts) | Self::Or(parts) => parts.iter().find_map(|part| part.first_value(name)),

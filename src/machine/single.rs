@@ -581,7 +581,8 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     /// Replaces a number at once, if no earlier request can end its state. This takes a fifth of the time of a request.
     fn wait(&mut self, _: usize, _: f64, awaited: Awaited<T>) -> bool {
         let (Awaited::Note(note), Some(rare)) = (awaited, &mut self.seat.rare) else { return false };
-        let is_replaced = !self.exiting && self.requests.is_empty() && rare.waiting.timers.note(note.scope(self.scope), note);
+        let is_replaced =
+            !self.exiting && self.requests.is_empty() && rare.waiting.timers.note(note.scope(self.scope), note);
         self.is_touched |= is_replaced;
         is_replaced
     }

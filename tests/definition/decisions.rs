@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use demeanor::definition::{Definition, Verdict, Vocabulary};
+use demeanor::definition::{Definition, ExitReport, Verdict, Vocabulary};
 use demeanor::{Fsm, State};
 use proptest::prelude::*;
 
@@ -49,7 +49,9 @@ static ACTS: [Act; 7] =
     [Act::Enters(0), Act::Enters(1), Act::Enters(2), Act::Exits(0), Act::Exits(1), Act::Exits(2), Act::Bolts(0)];
 
 fn vocabulary() -> Vocabulary<Guard> {
-    let mut vocabulary = Vocabulary::new().random(|guard: &mut Guard, _| guard.draw());
+    let mut vocabulary = Vocabulary::new()
+        .random(|guard: &mut Guard, _| guard.draw())
+        .value("luck", |guard: &Guard, _| f64::from(guard.luck % 10));
     for (i, message) in MESSAGES.into_iter().enumerate() {
         vocabulary = vocabulary
             .flag(format!("flag{i}"), move |guard: &Guard, _| flag_of(guard, i))
@@ -69,12 +71,16 @@ struct Exit {
     to: usize,
     when: Option<&'static str>,
     on: Option<usize>,
+    /// Its score or weight, if its state chooses by it.
+    rank: Option<&'static str>,
+    cooldown: Option<&'static str>,
 }
 
 #[derive(Clone, Debug)]
 struct Written {
     act: Option<usize>,
     enter_when: Option<&'static str>,
+    choose: Option<&'static str>,
     exits: Vec<Exit>,
 }
 
@@ -88,11 +94,18 @@ fn written() -> impl Strategy<Value = Vec<Written>> {
         "true",
     ]);
     let enter = prop::sample::select(vec!["flag0", "not flag0", "flag1 or flag2", "true"]);
-    let exit = (0..NAMES.len(), prop::option::of(when), prop::option::weighted(0.3, 0..3_usize));
-    let exit = exit.prop_map(|(to, when, on)| Exit { to, when, on });
-    let state =
-        (prop::option::of(0..ACTS.len()), prop::option::weighted(0.3, enter), prop::collection::vec(exit, 0..4));
-    let state = state.prop_map(|(act, enter_when, exits)| Written { act, enter_when, exits });
+    let rank = prop::option::of(prop::sample::select(vec!["0", "2", "time_in_state", "luck - 5", "luck / 0"]));
+    let cooldown = prop::option::weighted(0.2, prop::sample::select(vec!["1 s", "2.5 s", "1 s .. 3 s", "luck"]));
+    let exit = (0..NAMES.len(), prop::option::of(when), prop::option::weighted(0.3, 0..3_usize), rank, cooldown);
+    let exit = exit.prop_map(|(to, when, on, rank, cooldown)| Exit { to, when, on, rank, cooldown });
+    let choose = prop::option::weighted(0.3, prop::sample::select(vec!["best", "random"]));
+    let state = (
+        prop::option::of(0..ACTS.len()),
+        prop::option::weighted(0.3, enter),
+        choose,
+        prop::collection::vec(exit, 0..4),
+    );
+    let state = state.prop_map(|(act, enter_when, choose, exits)| Written { act, enter_when, choose, exits });
     // The last one is the global state.
     prop::collection::vec(state, NAMES.len() + 1)
 }
@@ -114,12 +127,20 @@ fn file(states: &[Written]) -> String {
         if let (Some(when), Some(_)) = (state.enter_when, NAMES.get(i)) {
             writeln!(file, "enter_when = '{when}'").unwrap();
         }
+        if let Some(choose) = state.choose {
+            writeln!(file, "choose = '{choose}'").unwrap();
+        }
         let exits = state.exits.iter().filter(|exit| exit.to != i || !matches!(exit.when, None | Some("true")));
         let exits: Vec<_> = exits
             .map(|exit| {
                 let when = exit.when.map(|when| format!(", when = '{when}'")).unwrap_or_default();
                 let on = exit.on.map(|on| format!(", on = 'message{on}'")).unwrap_or_default();
-                format!("{{ to = '{}'{when}{on} }}", NAMES[exit.to])
+                let key = if state.choose == Some("best") { "score" } else { "weight" };
+                let rank = exit.rank.filter(|rank| state.choose.is_some() && !(*rank == "0" && key == "weight"));
+                let rank = rank.map(|rank| format!(", {key} = '{rank}'")).unwrap_or_default();
+                let cooldown = exit.cooldown.filter(|cooldown| name != "always" || !cooldown.contains(".."));
+                let cooldown = cooldown.map(|cooldown| format!(", cooldown = '{cooldown}'")).unwrap_or_default();
+                format!("{{ to = '{}'{when}{on}{rank}{cooldown} }}", NAMES[exit.to])
             })
             .collect();
         writeln!(file, "exits = [{}]", exits.join(", ")).unwrap();
@@ -195,7 +216,9 @@ proptest! {
                     report.on.as_deref() == Some(&*name) && report.verdict == Verdict::Taken
                 };
                 // What is drawn for it depends on what was drawn before: only those without chance can be compared.
-                if reports.iter().any(|report| report.questions.iter().any(|question| question.text.contains("chance"))) {
+                let is_drawn = |report: &ExitReport| report.weight.is_some();
+                let has_chance = |report: &ExitReport| report.questions.iter().any(|one| one.text.contains("chance"));
+                if reports.iter().any(|report| is_drawn(report) || has_chance(report)) {
                     continue;
                 }
                 let taken = reports.iter().find(waits).is_some();

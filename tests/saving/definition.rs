@@ -28,7 +28,7 @@ const FILE: &str = r#"
     states.dim.every = 0.3
     states.dim.exits = [{ to = "bright", when = "time_in_state > 0.5" }]
     states.bright.parent = "on"
-    states.bright.exits = [{ to = "off", after = 1.0, when = "health < 3" }, { to = "dim", after = 4.0 }]
+    states.bright.exits = [{ to = "off", after = 1.0, when = "health < 3", cooldown = 5 }, { to = "dim", after = 4.0 }]
 "#;
 
 fn definition(file: &str) -> Definition<Lamp> {

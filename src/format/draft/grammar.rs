@@ -98,7 +98,11 @@ impl ConditionReader<'_> {
                 .refuse();
         }
         let end = self.at;
-        if self.next() < self.text.len() { self.expected("a sign such as `*`, or the end") } else { term.operand(start..end) }
+        if self.next() < self.text.len() {
+            self.expected("a sign such as `*`, or the end")
+        } else {
+            term.operand(start..end)
+        }
     }
 
     fn condition(&mut self) -> Parsed<Term> {

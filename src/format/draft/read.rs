@@ -245,7 +245,17 @@ impl<'i> DraftReader<'_, 'i> {
                 .report(self.findings);
         }
         self.known_keys(state, "a state", STATE_KEYS);
-        let choose = state.get("choose").and_then(|value| self.choose(value));
+        let choose = state.get("choose").map(|value| self.choose(value));
+        let by = choose.as_ref().map_or(Some(Choose::First), |choose| Some(choose.as_ref()?.0));
+        let choose = choose.flatten();
+        let exits = state.get("exits").and_then(|value| self.exits(value, by)).unwrap_or_default();
+        if let Some((Choose::Best, at)) = choose.as_ref().filter(|_| exits.iter().all(|exit| exit.rank.is_none())) {
+            Mistake::warning("no-effect", at.clone(), "no exit of the state has a `score`")
+                .label("all exits are equally good")
+                .help("write how good each exit is, `score = 2` or `score = \"hunger * 2\"`, or remove `choose`")
+                .origin(Origin::MayFollow)
+                .report(self.findings);
+        }
         DraftState {
             behaviors: self.behaviors(state),
             script: state.get("script").and_then(|value| self.string(value, "`script`")),
@@ -261,7 +271,7 @@ impl<'i> DraftReader<'_, 'i> {
             ends: None,
             rate: None,
             written: None,
-            exits: state.get("exits").and_then(|value| self.exits(value, choose.as_ref())).unwrap_or_default(),
+            exits,
             choose,
             name,
         }
@@ -289,23 +299,13 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    fn exits(
-        &mut self,
-        value: &SpannedValue<'_>,
-        choose: Option<&(Choose, Range<usize>)>,
-    ) -> Option<Vec<DraftExit>> {
+    /// Reads the exits of a state. `choose` is `None` if the state's `choose` has a mistake.
+    fn exits(&mut self, value: &SpannedValue<'_>, choose: Option<Choose>) -> Option<Vec<DraftExit>> {
         let help = match value.get_ref() {
             TreeValue::Array(list) => {
                 // An exact capacity, because most states have few exits.
                 let mut exits = Vec::with_capacity(list.len());
-                exits.extend(list.iter().filter_map(|exit| self.exit(exit, choose.map_or(Choose::First, |(by, _)| *by))));
-                if let Some((Choose::Best, at)) = choose.filter(|_| exits.iter().all(|exit| exit.rank.is_none())) {
-                    Mistake::warning("no-effect", at.clone(), "no exit of the state has a `score`")
-                        .label("all exits are equally good")
-                        .help("write how good each exit is, `score = 2` or `score = \"hunger * 2\"`, or remove `choose`")
-                        .origin(Origin::MayFollow)
-                        .report(self.findings);
-                }
+                exits.extend(list.iter().filter_map(|exit| self.exit(exit, choose)));
                 return Some(exits);
             }
             TreeValue::Table(_) => Some("write `[` before the table and `]` behind it: `exits` may be several".into()),
@@ -315,7 +315,7 @@ impl<'i> DraftReader<'_, 'i> {
         self.mistyped(value, "`exits`", "a list", help)
     }
 
-    fn exit(&mut self, exit: &SpannedValue<'_>, choose: Choose) -> Option<DraftExit> {
+    fn exit(&mut self, exit: &SpannedValue<'_>, choose: Option<Choose>) -> Option<DraftExit> {
         let span = exit.span();
         let exit = self.table(exit, "an exit")?;
         self.known_keys(exit, "an exit", EXIT_KEYS);
@@ -325,7 +325,7 @@ impl<'i> DraftReader<'_, 'i> {
             after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
-            rank: self.rank(exit, choose).map(Box::new),
+            rank: choose.and_then(|choose| self.rank(exit, choose)).map(Box::new),
             cooldown: exit.get("cooldown").and_then(|value| duration::cooldown(value, self.findings)).map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
             restarts: self.yes(exit, "restart"),

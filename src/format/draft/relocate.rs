@@ -63,7 +63,8 @@ pub(super) fn expr(expr: &mut Expr, to: &Range<usize>) {
         | Expr::In(Name { span, .. })
         | Expr::Chance { span, .. } => *span = to.clone(),
         Expr::Compare { left, right, .. } => {
-            [left, right].into_iter().for_each(|side| operand(side, to));
+            operand(left, to);
+            operand(right, to);
         }
         Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
     });

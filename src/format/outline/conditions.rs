@@ -82,7 +82,9 @@ impl Resolver<'_> {
             }
             _ => {}
         }
-        sides.into_iter().for_each(|side| self.operand(side, place));
+        for side in sides {
+            self.operand(side, place);
+        }
     }
 
     fn operand(&mut self, side: &mut Operand, place: ConditionPlace<'_>) {

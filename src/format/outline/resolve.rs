@@ -251,7 +251,9 @@ impl Resolver<'_> {
             exits: {
                 // An exact capacity, because most states have few exits.
                 let mut exits = Vec::with_capacity(state.exits.len());
-                exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs, choose != Choose::First)));
+                exits.extend(
+                    state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs, choose != Choose::First)),
+                );
                 exits
             },
             mentions: Vec::new(),
@@ -310,8 +312,7 @@ impl Resolver<'_> {
         }
         let to = to?;
         let is_always = always.is_some();
-        let exit =
-            ExitOutline { to, after, when, on, rank, cooldown, is_always, restarts, even_final, is_done, span };
+        let exit = ExitOutline { to, after, when, on, rank, cooldown, is_always, restarts, even_final, is_done, span };
         // If the condition of an exit has a mistake, the exit only looks like an exit without a condition.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && !is_chosen && exit.is_always_from() == Some(0.0) {

@@ -295,6 +295,7 @@ impl<'a> Standing<'a> {
 
 /// Parts of conditions that could not be decided.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a kind of part that may be met")]
 pub(super) struct Undecided {
     /// Comparisons of two quantities that both vary.
     pub(super) comparisons: BTreeSet<String>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use demeanor::definition::{Cursor, CursorPart, Key, Outline, Survey, ValueKind, Words};
+use demeanor::definition::{Choose, Cursor, CursorPart, Key, Outline, Survey, ValueKind, Words};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, MarkupContent, MarkupKind,
     TextEdit, Url,
@@ -152,7 +152,7 @@ impl Writer<'_> {
     fn values(&self, key: &str, quote: &str) -> (Range<usize>, Vec<Offer>) {
         let is_condition = matches!(
             (&self.located.place, key),
-            (Place::Of(Table::Exit), "when") | (Place::Of(Table::State), "enter_when")
+            (Place::Of(Table::Exit), "when" | "score" | "weight") | (Place::Of(Table::State), "enter_when")
         );
         let span = self.cursor.span();
         let Some(first) = quote.chars().next() else {
@@ -195,7 +195,11 @@ impl Writer<'_> {
             (Place::Of(Table::State), "behavior" | "behaviour") | (Place::Params { has_name: true, .. }, "name") => {
                 self.behaviors()
             }
-            (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after") => self.numbers(),
+            (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after" | "cooldown") => self.numbers(),
+            (Place::Of(Table::State), "choose") => {
+                let words = [Choose::First, Choose::Best, Choose::Random];
+                words.map(|word| Offer::new(word.to_string(), CompletionItemKind::ENUM_MEMBER)).into()
+            }
             (Place::Params { behavior, .. }, param) => {
                 let params = self.params(behavior.as_deref());
                 let Some(param) = params.into_iter().find(|one| one.name == param) else { return Vec::new() };

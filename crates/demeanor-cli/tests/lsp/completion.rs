@@ -66,13 +66,20 @@ fn the_keys_of_a_state_are_those_of_the_schema_that_are_not_there_yet() {
 
 #[test]
 fn every_kind_of_table_has_its_keys() {
-    let of_exit = ["after", "always", "even_final", "on", "restart", "when"];
+    let of_exit = ["after", "always", "cooldown", "even_final", "on", "restart", "score", "weight", "when"];
     assert_eq!(labels(&offered("[states.a]\nexits = [{ to = 'a', | }]\n")), of_exit);
     assert_eq!(labels(&offered("[[states.a.exits]]\nto = 'a'\n|")), of_exit);
     assert_eq!(labels(&offered("|")), ["global", "initial", "machines", "states", "ticks_per_second"]);
     assert_eq!(labels(&offered("[machines.imp]\ninitial = 'a'\n|")), ["global", "like", "states"]);
     assert_eq!(labels(&offered("[states.a]\nenter_when = { | }\n")), ["script"]);
     assert_eq!(labels(&offered("[|")), ["states.", "machines."]);
+}
+
+#[test]
+fn ways_to_choose_are_offered_and_values_for_scores() {
+    assert_eq!(labels(&offered("[states.a]\nchoose = '|'\n")), ["first", "best", "random"]);
+    let in_score = labels(&offered("[states.a]\nexits = [{ to = 'a', score = 'heal|' }]\n"));
+    assert_eq!(in_score, labels(&offered("[states.a]\nexits = [{ to = 'a', when = 'heal|' }]\n")));
 }
 
 #[test]
