@@ -7,7 +7,7 @@ use core::cell::Cell;
 use core::fmt;
 
 use crate::change::Cause;
-use crate::machine::seat::Seat;
+use crate::machine::seat::{Rare, Seat};
 use crate::machine::settings::Settings;
 use crate::machine::waiting::{AT_ONCE, After, Awaited, Note, Pending, Scope, Then, Timer};
 use crate::owner::{Owner, now};
@@ -1200,6 +1200,13 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
+    /// Calls `look` with what the machine stores about suspended states and histories. `None` if it stores nothing.
+    pub(crate) fn look_back<R>(&self, look: impl FnOnce(Option<&Rare<T>>) -> R) -> R {
+        let (mut look, mut seen) = (Some(look), None);
+        self.machines.look_back(self.nth.get(), &mut |rare| seen = look.take().map(|look| look(rare)));
+        seen.expect("each machine calls it once")
+    }
+
     /// Returns whether any request has been made that may lead to a change.
     pub(crate) fn asks_for_change(&self) -> bool {
         self.machines.asks_for_change(self.nth.get())
@@ -1291,6 +1298,10 @@ pub(crate) trait Machines<T: Owner> {
         for (i, number) in numbers.iter_mut().enumerate() {
             *number = self.noted(nth + i, by, key).unwrap_or(f64::NAN);
         }
+    }
+    /// Calls `look` once with the rare data of a machine, if there is any.
+    fn look_back(&self, _nth: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
+        look(None);
     }
     /// Returns whether any request has been made that may lead to a change.
     fn asks_for_change(&self, nth: usize) -> bool {

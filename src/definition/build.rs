@@ -21,6 +21,7 @@ use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use crate::format::beside::FilesBeside;
 use crate::format::choose::Choose;
 use crate::format::draft::{Params, When};
+use crate::format::leads::Leads;
 use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
@@ -131,6 +132,7 @@ fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -
         restarts: true,
         even_final: true,
         rank: None,
+        leads: Leads::To,
         opens: Opening::AtOnce,
         after: Box::default(),
         when: None,
@@ -317,6 +319,7 @@ impl<T: Owner> Builder<'_, T> {
     fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
         let opens = Opening::new(exit.after(), nth, self.vocabulary);
         Exit {
+            leads: exit.leads,
             is_always: exit.is_always,
             restarts: exit.restarts,
             // When a linked machine has ended, it is in a final state.

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Definition;
+use crate::change::Cause;
 use crate::diagram::{Arrow, Diagram, DiagramState, ExitRules, Seen, UnknownStates};
+use crate::format::leads::Leads;
 use crate::format::outline::Outline;
 use crate::journal::Flow;
 use crate::owner::Owner;
@@ -134,6 +136,13 @@ impl Outline {
                 label: exit.label(),
                 // An exit for the end of a machine leads out of the state in which the machine ends, and this state is final.
                 rules: ExitRules {
+                    leads: match exit.leads {
+                        Leads::To => None,
+                        Leads::Back => Some(Cause::Revert),
+                        Leads::Push => Some(Cause::Push),
+                        Leads::Pop => Some(Cause::Pop),
+                        Leads::Resume => Some(Cause::Resume),
+                    },
                     restarts: exit.restarts(),
                     is_always: exit.is_always(),
                     even_final: exit.even_final() || exit.is_done,

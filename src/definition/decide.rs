@@ -14,6 +14,7 @@ use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
 use crate::change::Guard;
 use crate::format::expression::Comparison;
+use crate::format::leads::Leads;
 #[cfg(feature = "script")]
 use crate::format::script::budget::Usage;
 use crate::fsm::{Fsm, View};
@@ -91,6 +92,9 @@ impl<'g, T: Owner> Decider<'g, T> {
         cx: &T::Context<'_>,
         record: &mut impl Record,
     ) -> (Trial, StateRef<T>) {
+        if exit.leads != Leads::To {
+            return self.try_recalled(exit, owner, fsm, cx, record);
+        }
         let change = AskedChange::of(exit, self, fsm);
         (self.pass(&change, owner, fsm, cx, record), change.to)
     }
@@ -197,7 +201,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             for (up, state) in fsm.path().rev().enumerate().take(change.left).skip(leaves_own.into()) {
                 let content = self.content_of(state);
                 let depth = || fsm.path().count() - 1 - up;
-                if content.is_some_and(|content| self.protects(state, content, change)) {
+                if content.is_some_and(|content| self.protects(state, content, change.exit)) {
                     return Some(Trial::Final(depth()));
                 }
                 let can_exit = match content {
@@ -216,17 +220,23 @@ impl<'g, T: Owner> Decider<'g, T> {
         if let Some(refused) = refused {
             return refused;
         }
-        // If the behavior has requested or made a change, this change takes precedence over the exits.
-        let is_left = !change.is_own && self.state.is_left(fsm);
+        self.taken_or_superseded(change.is_own, fsm)
+    }
+
+    /// Returns the result for an exit that no guard refuses. If the behavior has requested or made a change, this change takes
+    /// precedence over the exits. `is_own` says whether the deciding state is the innermost one.
+    #[inline]
+    pub(super) fn taken_or_superseded(&self, is_own: bool, fsm: &Fsm<'_, T>) -> Trial {
+        let is_left = !is_own && self.state.is_left(fsm);
         let is_asked = if self.is_entry { fsm.asks_for_change() } else { fsm.has_requests() };
         if is_left || is_asked { Trial::Superseded } else { Trial::Taken }
     }
 
     /// Whether a state that the change leaves is final, while the exit belongs to another state and does not have `even_final`.
     /// Then the change is refused. The end of a linked machine refuses only exits of this machine's own states.
-    fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &AskedChange<'_, T>) -> bool {
+    pub(super) fn protects(&self, state: &StateRef<T>, content: &Content<T>, exit: &Exit<T>) -> bool {
         content.is_final
-            && !change.exit.even_final
+            && !exit.even_final
             && !self.state.is(state)
             && content.ends.is_none_or(|of| self.is_inside(of))
     }
@@ -237,7 +247,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         iter::successors(self.state.fixed.parent, parent).any(|index| index == of)
     }
 
-    fn content_of(&self, state: &StateRef<T>) -> Option<&'g Content<T>> {
+    pub(super) fn content_of(&self, state: &StateRef<T>) -> Option<&'g Content<T>> {
         Some(&self.graph.nodes[self.graph.index_of(state)?].content)
     }
 }
@@ -361,7 +371,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 Some(content) => content.behaviour.as_ref(),
                 None => Some(state),
             };
-            if self.content_of(state).is_some_and(|content| self.protects(state, content, change)) {
+            if self.content_of(state).is_some_and(|content| self.protects(state, content, change.exit)) {
                 return 0;
             }
             if let Some(asks) = asks.filter(|_| passing != 0) {
@@ -398,7 +408,13 @@ impl<T: Owner> Taken<'_, T> {
         if let Opening::Cooled(cooldown) = &self.exit.opens {
             cooldown.begin(owner, fsm, cx);
         }
-        fsm.change_state(self.to);
+        match self.exit.leads {
+            Leads::To => fsm.change_state(self.to),
+            Leads::Back => fsm.revert_state(),
+            Leads::Push => fsm.push_state(self.to),
+            Leads::Pop => fsm.pop_state(),
+            Leads::Resume => fsm.resume_state(self.to),
+        }
     }
 }
 

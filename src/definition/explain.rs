@@ -11,6 +11,7 @@ use super::decide::Decider;
 use super::graph::{Content, Exit, Graph, MessageExit};
 use super::handle::machine_in;
 use super::record::{Answered, Record, Trial, WrittenTest, rounded};
+use crate::format::leads::Leads;
 use crate::fsm::Fsm;
 use crate::owner::{Owner, now};
 use crate::state::StateRef;
@@ -23,7 +24,8 @@ use crate::state::StateRef;
 pub struct ExitReport {
     /// The name of the state in which the exit is written: the owner's current state, one of its ancestors, or the global state.
     pub of: String,
-    /// The name of the state to which the exit leads.
+    /// The name of the state to which the exit leads. For an exit that leads back, this is the innermost state that it would enter
+    /// or resume now, or `back`, `pop` or `resume` if there is none.
     pub to: String,
     /// The message that the exit waits for, if it waits for one.
     pub on: Option<String>,
@@ -51,6 +53,9 @@ pub enum Verdict {
     ConditionFails,
     /// The owner is already in the state to which the exit leads.
     AlreadyThere,
+    /// The exit leads back, and there is no state to go back to; or it leads to a state on top of the active ones, and too many
+    /// states are suspended.
+    Nowhere,
     /// A state that would be left is final, and the exit is written in another state.
     Final(
         /// The state's name.
@@ -129,6 +134,7 @@ impl fmt::Display for Verdict {
             Self::Taken => f.write_str("yes"),
             Self::ConditionFails => f.write_str("no"),
             Self::AlreadyThere => f.write_str("already there"),
+            Self::Nowhere => f.write_str("nowhere to go"),
             Self::Final(state) => write!(f, "{state} is final"),
             Self::CannotExit(state) => write!(f, "{state} cannot be left"),
             Self::CannotEnter(state) => write!(f, "{state} cannot be entered"),
@@ -415,7 +421,9 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     }
 
     fn report(&mut self, of: &Decider<'_, T>, exit: &Exit<T>, on: Option<&str>, tried: Option<Minute>) {
-        let name = |index: usize| self.graph.nodes[index].fixed.name.clone();
+        // A state that is entered again may be one of the game's code.
+        let name =
+            |index: usize| self.graph.nodes.get(index).map_or("a state".to_owned(), |node| node.fixed.name.clone());
         let active = |depth: usize| self.fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default();
         let (verdict, holds, admits) = match tried.as_ref().map(|minute| minute.trial) {
             None => (Verdict::NotTried, None, None),
@@ -425,6 +433,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
             Some(Trial::AlreadyThere) => (Verdict::AlreadyThere, Some(true), None),
             // Explaining requests no change, so `Superseded` means the same as `Taken` here.
             Some(Trial::Taken | Trial::Superseded) => (Verdict::Taken, Some(true), Some(true)),
+            Some(Trial::Nowhere) => (Verdict::Nowhere, Some(true), None),
             Some(Trial::Final(depth)) => (Verdict::Final(active(depth)), Some(true), Some(false)),
             Some(Trial::CannotExit(depth)) => (Verdict::CannotExit(active(depth)), Some(true), Some(false)),
             Some(Trial::CannotEnter(index)) => (Verdict::CannotEnter(name(index)), Some(true), Some(false)),
@@ -432,7 +441,10 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         let rank = tried.as_ref().and_then(|minute| minute.rank);
         self.reports.push(ExitReport {
             of: of.state.fixed.name.clone(),
-            to: name(exit.to),
+            to: match exit.leads {
+                Leads::To | Leads::Push => name(exit.to),
+                leads => of.recall(exit, self.fsm).map_or(leads.to_string(), |recalled| recalled.target.to_string()),
+            },
             on: on.map(str::to_owned),
             verdict,
             holds,

@@ -18,6 +18,7 @@ use super::record::Record;
 #[cfg(feature = "script")]
 use super::script::Script;
 use super::vocabulary::MessageKind;
+use crate::format::leads::Leads;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::{StateRef, WeakStateRef};
@@ -152,6 +153,8 @@ pub(crate) struct Exit<T: Owner> {
     /// How many states of the route are ancestors of the target.
     pub(crate) above: usize,
     pub(crate) opens: Opening<T>,
+    /// Whether it leads to the state `to`, or to states that the machine remembers.
+    pub(crate) leads: Leads,
     /// Whether the exit is also tried when its state is entered.
     pub(crate) is_always: bool,
     /// Whether the exit is also taken if its target is already active.
@@ -176,6 +179,11 @@ pub(crate) struct MessageExit<T: Owner> {
 }
 
 impl<T: Owner> Exit<T> {
+    /// Whether the exit has to be tried for one owner after another.
+    fn is_alone(&self) -> bool {
+        self.leads != Leads::To || matches!(self.opens, Opening::Cooled(_))
+    }
+
     /// Returns for how many seconds after the entry into the state the exit is certainly closed. Negative infinity if it may be
     /// open from the beginning. Calls no code of the game.
     pub(crate) fn closed_for(&self) -> f64 {
@@ -293,9 +301,7 @@ impl<T: Owner> Content<T> {
             every_written: None,
             enter_when: None,
             closed_for,
-            is_alone: has_rates
-                || choice.is_some()
-                || exits.iter().any(|exit| matches!(exit.opens, Opening::Cooled(_))),
+            is_alone: has_rates || choice.is_some() || exits.iter().any(Exit::is_alone),
             choice,
             has_always: exits.iter().any(|exit| exit.is_always),
             has_rates,

@@ -50,6 +50,8 @@ pub(crate) enum Trial {
     NotChosen,
     /// The target is already active, and it is not the state in which the exit is written.
     AlreadyThere,
+    /// There is no state to go back to, or too many states are suspended.
+    Nowhere,
     /// The active state at this depth is final, and the exit is written in another state.
     Final(usize),
     /// The active state at this depth cannot be left.

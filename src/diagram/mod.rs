@@ -20,6 +20,7 @@ pub use self::observe::{Seen, UnknownStates, Visits};
 pub use self::shade::{Color, Shade};
 pub use self::text::Caption;
 use self::text::{escaped, wrapped};
+use crate::change::Cause;
 use crate::journal::Flow;
 use crate::machine::seat::path_to;
 use crate::owner::Owner;
@@ -117,6 +118,8 @@ pub struct Arrow {
 /// The settings of an exit in a file that decide, besides its condition, in which states it can be taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExitRules {
+    /// What the exit requests, if it is not a change to its target.
+    pub(crate) leads: Option<Cause>,
     /// Whether the exit is also taken if its target is already active.
     pub(crate) restarts: bool,
     /// Whether the exit is also tried when its state is entered.

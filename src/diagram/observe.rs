@@ -300,7 +300,7 @@ impl Diagram {
     fn note_way(&mut self, (from, to, cause): (usize, usize, Cause), counts: WayCounts) -> Option<Arrow> {
         let WayCounts { made, refused, ended_early } = counts;
         let taken = made.saturating_add(ended_early);
-        let exits = if cause == Cause::Change { self.exits_between(from, to) } else { Vec::new() };
+        let exits = self.exits_between(from, to, cause);
         for exit in &exits {
             let seen = self.arrows[*exit].seen.get_or_insert_default();
             add(&mut seen.at_most, taken);
@@ -319,17 +319,23 @@ impl Diagram {
     }
 
     /// Returns the positions of the arrows that may have led an owner from one state to another.
-    fn exits_between(&self, from: usize, to: usize) -> Vec<usize> {
+    fn exits_between(&self, from: usize, to: usize, cause: Cause) -> Vec<usize> {
         let beside = self.global.filter(|global| !self.is_within(from, *global));
         let sources = self.outward(from).chain(beside);
         let exits = sources.flat_map(|source| self.places_from(source));
-        exits.filter(|exit| self.can_lead(&self.arrows[*exit], from, to)).collect()
+        let asks = |exit: &usize| self.arrows[*exit].rules.leads.unwrap_or(Cause::Change) == cause;
+        exits.filter(asks).filter(|exit| self.can_lead(&self.arrows[*exit], from, to)).collect()
     }
 
     /// Returns whether an exit can lead from one state to another if its condition holds. The rules are the same as in
     /// `definition::decide`, without those that depend on the owner or the time.
     fn can_lead(&self, exit: &Arrow, from: usize, to: usize) -> bool {
-        if self.descent(exit.to).last() != Some(to) {
+        let is_target = match exit.rules.leads {
+            Some(Cause::Revert | Cause::Pop) => return true,
+            Some(Cause::Resume) => return self.is_within(to, exit.to),
+            _ => self.descent(exit.to).last() == Some(to),
+        };
+        if !is_target {
             return false;
         }
         // An exit with `always` is also tried when its state is entered. Then the children of this state are not active yet.

@@ -12,6 +12,7 @@ pub(crate) mod expression;
 pub(crate) mod files;
 pub(crate) mod folder;
 pub(crate) mod hook;
+pub(crate) mod leads;
 pub(crate) mod library;
 pub(crate) mod link;
 pub(crate) mod name;

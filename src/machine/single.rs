@@ -7,7 +7,7 @@ use core::mem;
 
 use super::idle::Quiet;
 use super::observer::Observer;
-use super::seat::{Seat, SeatLoan};
+use super::seat::{Rare, Seat, SeatLoan};
 use super::settings::Settings;
 use super::waiting::{Awaited, Pending, Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
@@ -679,6 +679,10 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
 
     fn noted(&self, _: usize, by: Scope, key: u32) -> Option<f64> {
         self.seat.rare.as_ref()?.waiting.timers.noted(by, key)
+    }
+
+    fn look_back(&self, _: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
+        look(self.seat.rare.as_deref());
     }
 
     fn asks_for_change(&self, _: usize) -> bool {

@@ -9,7 +9,7 @@
 )]
 
 mod life;
-mod path;
+pub(crate) mod path;
 mod wait;
 
 use alloc::format;

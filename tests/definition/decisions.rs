@@ -74,6 +74,8 @@ struct Exit {
     /// Its score or weight, if its state chooses by it.
     rank: Option<&'static str>,
     cooldown: Option<&'static str>,
+    /// How it leads there, or back.
+    leads: &'static str,
 }
 
 #[derive(Clone, Debug)]
@@ -96,8 +98,13 @@ fn written() -> impl Strategy<Value = Vec<Written>> {
     let enter = prop::sample::select(vec!["flag0", "not flag0", "flag1 or flag2", "true"]);
     let rank = prop::option::of(prop::sample::select(vec!["0", "2", "time_in_state", "luck - 5", "luck / 0"]));
     let cooldown = prop::option::weighted(0.2, prop::sample::select(vec!["1 s", "2.5 s", "1 s .. 3 s", "luck"]));
-    let exit = (0..NAMES.len(), prop::option::of(when), prop::option::weighted(0.3, 0..3_usize), rank, cooldown);
-    let exit = exit.prop_map(|(to, when, on, rank, cooldown)| Exit { to, when, on, rank, cooldown });
+    let leads = prop_oneof![
+        6 => Just("to"),
+        1 => prop::sample::select(vec!["push", "resume", "pop = true", "to = '$previous'"]),
+    ];
+    let on = prop::option::weighted(0.3, 0..3_usize);
+    let exit = (0..NAMES.len(), prop::option::of(when), on, rank, cooldown, leads);
+    let exit = exit.prop_map(|(to, when, on, rank, cooldown, leads)| Exit { to, when, on, rank, cooldown, leads });
     let choose = prop::option::weighted(0.3, prop::sample::select(vec!["best", "random"]));
     let state = (
         prop::option::of(0..ACTS.len()),
@@ -117,7 +124,7 @@ fn file(states: &[Written]) -> String {
         let name = NAMES.get(i).copied().unwrap_or("always");
         writeln!(file, "[states.{name}]").unwrap();
         match name {
-            "a" | "b" => writeln!(file, "initial = '{name}1'").unwrap(),
+            "a" | "b" => writeln!(file, "initial = '{name}1'\nhistory = true").unwrap(),
             "a1" | "a2" | "b1" | "b2" => writeln!(file, "parent = '{}'", &name[..1]).unwrap(),
             _ => {}
         }
@@ -140,7 +147,11 @@ fn file(states: &[Written]) -> String {
                 let rank = rank.map(|rank| format!(", {key} = '{rank}'")).unwrap_or_default();
                 let cooldown = exit.cooldown.filter(|cooldown| name != "always" || !cooldown.contains(".."));
                 let cooldown = cooldown.map(|cooldown| format!(", cooldown = '{cooldown}'")).unwrap_or_default();
-                format!("{{ to = '{}'{when}{on}{rank}{cooldown} }}", NAMES[exit.to])
+                let leads = match exit.leads {
+                    way @ ("to" | "push" | "resume") => format!("{way} = '{}'", NAMES[exit.to]),
+                    back => back.to_owned(),
+                };
+                format!("{{ {leads}{when}{on}{rank}{cooldown} }}")
             })
             .collect();
         writeln!(file, "exits = [{}]", exits.join(", ")).unwrap();
@@ -176,6 +187,11 @@ proptest! {
         let states: Vec<_> = states
             .into_iter()
             .map(|state| Written { act: state.act.filter(|act| !matches!(ACTS[*act], Act::Bolts(_))), ..state })
+            // Exits that lead back are played by `memory.txt`.
+            .map(|mut state| {
+                state.exits.iter_mut().for_each(|exit| exit.leads = "to");
+                state
+            })
             .collect();
         let definition = Definition::parse(&file(&states), &vocabulary()).unwrap();
         for guard in guards.into_iter().take(20) {

@@ -358,3 +358,8 @@ fn a_file_is_reloaded_under_guards() {
 fn a_state_chooses_among_exits_by_scores_weights_and_cooldowns() {
     assert_cases("choices.txt", play);
 }
+
+#[test]
+fn exits_lead_back_to_what_a_machine_remembers() {
+    assert_cases("memory.txt", play);
+}

@@ -14,6 +14,7 @@ use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
 use crate::change::End;
 use crate::fsm::{Entries, Machines, Order, Request, View};
+use crate::machine::seat::Rare;
 use crate::machine::settings::Settings;
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
@@ -414,6 +415,14 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         for (i, number) in numbers.iter_mut().enumerate() {
             let noted = if are_in_rows { self.rows.noted(first + i, by, key) } else { self.noted(nth + i, by, key) };
             *number = noted.unwrap_or(f64::NAN);
+        }
+    }
+
+    fn look_back(&self, nth: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
+        let Some(slot) = self.slot(nth) else { return look(None) };
+        match self.ledger.entry(slot) {
+            Entry::Individual(Individual { is_loaded: true, seat, .. }) => look(seat.rare.as_deref()),
+            _ => self.rows.with_rare(slot, look),
         }
     }
 

@@ -34,8 +34,21 @@ pub(crate) const STATE_KEYS: &[&str] = &[
 ];
 
 /// The keys of an exit.
-pub(crate) const EXIT_KEYS: &[&str] =
-    &["to", "after", "when", "on", "score", "weight", "cooldown", "always", "restart", "even_final"];
+pub(crate) const EXIT_KEYS: &[&str] = &[
+    "to",
+    "push",
+    "pop",
+    "resume",
+    "after",
+    "when",
+    "on",
+    "score",
+    "weight",
+    "cooldown",
+    "always",
+    "restart",
+    "even_final",
+];
 
 /// The keys of a condition that is a script.
 pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
@@ -110,10 +123,19 @@ struct DefinedState {
 
 /// A way out of a state.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("oneOf" = [
+    { "required": ["to"] }, { "required": ["push"] }, { "required": ["pop"] }, { "required": ["resume"] }
+]))]
 struct Exit {
-    /// The state that it leads to.
-    to: String,
+    /// The state that it leads to, or `$previous`: the state that was active before. An exit has one of `to`, `push`, `pop` and
+    /// `resume`.
+    to: Option<String>,
+    /// The state that it puts on top of the active ones, which are suspended until an exit with `pop` leads back to them.
+    push: Option<String>,
+    /// Whether it leads back to the states that were suspended last.
+    pop: Option<bool>,
+    /// The state with `history` that it leads to, down to the states that were active last in it.
+    resume: Option<String>,
     /// How long after this state was entered the way is open. Without it, at once.
     after: Option<Duration>,
     /// The condition, such as `health < 20 and not enemy_visible`. Without it, always.

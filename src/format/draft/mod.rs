@@ -13,6 +13,7 @@ use self::duration::DraftDuration;
 use self::tree::{SpannedValue, TreeValue};
 use super::choose::{Choose, Rank};
 use super::expression::Expr;
+use super::leads::Leads;
 use super::name::Name;
 
 mod behaviors;
@@ -94,7 +95,9 @@ pub(crate) struct DraftBehavior<'i> {
 /// The content of a file for one exit.
 #[derive(Clone)]
 pub(crate) struct DraftExit {
+    /// The state that it names.
     pub(crate) to: Option<Name>,
+    pub(crate) leads: Leads,
     pub(crate) after: Option<DraftDuration>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,

@@ -13,6 +13,7 @@ use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 use crate::format::choose::{Choose, Rank};
+use crate::format::leads::Leads;
 use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::problems::{Findings, Mistake, Origin};
@@ -319,9 +320,10 @@ impl<'i> DraftReader<'_, 'i> {
         let span = exit.span();
         let exit = self.table(exit, "an exit")?;
         self.known_keys(exit, "an exit", EXIT_KEYS);
-        let to = self.given(exit, "to", "an exit", span.clone());
+        let (to, leads) = self.leads(exit, span.clone());
         Some(DraftExit {
-            to: to.and_then(|to| self.string(to, "`to`")),
+            to,
+            leads,
             after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
@@ -333,6 +335,41 @@ impl<'i> DraftReader<'_, 'i> {
             has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
         })
+    }
+
+    /// Reads the state that an exit names, and how the exit leads there.
+    fn leads(&mut self, exit: &Table<'_>, span: Range<usize>) -> (Option<Name>, Leads) {
+        let ways = [("push", Leads::Push), ("pop", Leads::Pop), ("resume", Leads::Resume)];
+        let mut given =
+            exit.iter().filter(|(key, _)| key.get_ref() == "to" || ways.iter().any(|way| key.get_ref() == way.0));
+        if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
+            let (first, second) =
+                if first.span().start < second.span().start { (first, second) } else { (second, first) };
+            let message =
+                format!("an exit leads to one place: it has `{}` and `{}`", first.get_ref(), second.get_ref());
+            Mistake::error("exit", second.span(), message)
+                .label("a second place")
+                .help("write two exits, or remove one of the two")
+                .report(self.findings);
+        }
+        let Some((key, leads)) = ways.into_iter().find(|(key, _)| exit.contains_key(key)) else {
+            let to = self.given(exit, "to", "an exit", span).and_then(|to| self.string(to, "`to`"));
+            let is_back = to.as_ref().is_some_and(|to| to.text == "$previous");
+            return if is_back { (None, Leads::Back) } else { (to, Leads::To) };
+        };
+        if leads == Leads::Pop {
+            if !self.yes(exit, key)
+                && exit.get(key).is_some_and(|value| matches!(value.get_ref(), TreeValue::Boolean(_)))
+            {
+                let at = exit.get(key).map_or(span, Spanned::span);
+                Mistake::error("exit", at, "`pop` is `true`, or is left out")
+                    .help("write `pop = true`, or the state that the exit leads to: `to = \"..\"`")
+                    .origin(Origin::MayFollow)
+                    .report(self.findings);
+            }
+            return (None, leads);
+        }
+        (exit.get(key).and_then(|state| self.string(state, &format!("`{key}`"))), leads)
     }
 
     /// Reads the number of an exit by which its state chooses. Reports a number by which it does not.

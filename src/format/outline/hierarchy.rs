@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::chains::Chains;
 use crate::format::choose::Choose;
+use crate::format::leads::Leads;
 use crate::format::problems::{Findings, Mistake, Origin};
 
 /// The maximum number of states that are nested in one another.
@@ -100,7 +101,9 @@ fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
             .help("the global state is never entered: write a fixed duration")
             .report(findings);
     }
-    for exit in outline.states.iter().flat_map(|state| &state.exits).filter(|exit| exit.to == global) {
+    for exit in
+        outline.states.iter().flat_map(|state| &state.exits).filter(|exit| exit.to == global && exit.leads.is_named())
+    {
         let message = format!("state `{}` is the global state: it cannot be changed to", state.name);
         Mistake::error("global", exit.span.clone(), message)
             .label("runs beside every other state already")
@@ -118,6 +121,14 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
             Mistake::warning("no-effect", exit.span.clone(), message)
                 .label("an exit of the state itself")
                 .help("it is for exits of parents and of the global state: remove it")
+                .report(findings);
+        }
+        let target = outline.state(exit.to);
+        if exit.leads == Leads::Resume && !target.keeps_history {
+            let message = format!("`resume` begins `{}` anew: it keeps no history", target.name);
+            Mistake::warning("no-effect", exit.span.clone(), message)
+                .label("as `to`")
+                .help(format!("write `history = true` in `{}`, or `to` instead of `resume`", target.name))
                 .report(findings);
         }
         // An exit to the state itself has already been reported.

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use super::choose::{Choose, Rank};
 use super::draft::{Params, When, WrittenElsewhere};
 use super::duration::Duration;
+use super::leads::Leads;
 use super::name::Name;
 use super::problems::Problem;
 use super::source::Source;
@@ -151,7 +152,9 @@ pub(crate) struct BehaviorOutline {
 #[derive(Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub struct ExitOutline {
+    /// The state that it names. The state of the exit itself, if it names none.
     pub(crate) to: StateId,
+    pub(crate) leads: Leads,
     pub(crate) after: Option<Duration>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
@@ -530,10 +533,17 @@ impl StateOutline {
 }
 
 impl ExitOutline {
-    /// Returns the state to which the exit leads.
+    /// Returns the state to which the exit leads. For an exit that [names no state](Leads::is_named), this is the state in which
+    /// the exit is written.
     #[must_use]
     pub fn target(&self) -> StateId {
         self.to
+    }
+
+    /// Returns how the exit leads to its target: whether it changes to it, pushes it, or goes back.
+    #[must_use]
+    pub fn leads(&self) -> Leads {
+        self.leads
     }
 
     /// Returns where the exit is written, as a range of bytes in the file that was read. For an exit in a linked file, this is
@@ -593,13 +603,14 @@ impl ExitOutline {
         self.even_final
     }
 
-    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `always` comes
-    /// first, and its score or weight, its cooldown, `(restart)` and `(even final)` last.
+    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `push` or another
+    /// way of [leading](Self::leads) comes first, and then `always`; and its score or weight, its cooldown, `(restart)` and `(even final)` last.
     #[must_use]
     pub fn label(&self) -> String {
         let after = self.after().map(|after| format!("after {after}"));
         let always = self.is_always.then(|| "always".to_owned());
-        let begin: Vec<_> = always.into_iter().chain(self.on().map(str::to_owned)).chain(after).collect();
+        let leads = Some(self.leads.to_string()).filter(|leads| !leads.is_empty());
+        let begin: Vec<_> = leads.into_iter().chain(always).chain(self.on().map(str::to_owned)).chain(after).collect();
         let mut label = match (begin.join(" "), self.when()) {
             (begin, None) => begin,
             (begin, Some(when)) if begin.is_empty() => when,
@@ -622,15 +633,16 @@ impl ExitOutline {
     /// Returns the time, in seconds after the entry into its state, from which on the exit is taken in every tick in which it
     /// is tried and its target can be entered. `None` if there is no such time.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
-        let is_always =
-            self.on.is_none() && self.cooldown.is_none() && self.when.as_deref().is_none_or(When::is_always);
+        let is_plain = self.leads == Leads::To && self.cooldown.is_none();
+        let is_always = self.on.is_none() && is_plain && self.when.as_deref().is_none_or(When::is_always);
         if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
     }
 
     /// Whether the exit is taken as soon as its state is entered or its state's machine ends, whenever its target can be
     /// entered.
     pub(crate) fn leads_at_once(&self) -> bool {
-        let is_at_once = (self.is_always || self.is_done) && self.cooldown.is_none();
+        let is_plain = self.leads == Leads::To && self.cooldown.is_none();
+        let is_at_once = (self.is_always || self.is_done) && is_plain;
         let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));
         is_at_once && is_open && self.when.as_deref().is_none_or(When::is_always)
     }

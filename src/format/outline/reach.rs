@@ -9,6 +9,7 @@ use super::effects::ScriptEffects;
 use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::choose::Choose;
 use crate::format::duration::Duration;
+use crate::format::leads::Leads;
 use crate::format::problems::{Findings, Mistake};
 
 /// Warns about one machine of a file.
@@ -108,13 +109,14 @@ fn reached(outline: &Outline) -> Vec<bool> {
     reached
 }
 
-/// Whether an exit of a state is taken whenever its condition holds: it has no cooldown, no state that the exit may enter has an
+/// Whether an exit of a state is taken whenever its condition holds: it leads to the state that it names, it has no cooldown, no state that the exit may enter has an
 /// `enter_when`, and the target is neither the state itself nor one of its ancestors. False for exits of the global state and of a state with
 /// children, because then the target or a final state may already be active. Behaviors may still refuse the change.
 fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
     let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
     of.children.is_empty()
         && exit.cooldown.is_none()
+        && exit.leads == Leads::To
         && outline.global != Some(of.id)
         && !outline.path(of.id).contains(&exit.to)
         && entered.all(|id| outline.state(id).enter_when.is_none())

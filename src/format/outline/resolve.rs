@@ -289,8 +289,8 @@ impl Resolver<'_> {
     /// a later exit although this one holds.
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool, is_chosen: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, mut when, on, mut rank, cooldown, always, .. } = exit;
-        let DraftExit { restarts, even_final, has_condition, span, .. } = exit;
-        let to = to.and_then(|to| self.state_named(to));
+        let DraftExit { leads, restarts, even_final, has_condition, span, .. } = exit;
+        let to = if leads.is_named() { to.and_then(|to| self.state_named(to)) } else { Some(from) };
         let place = on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text));
         if let Some(when) = &mut when {
             self.condition(when, place);
@@ -312,7 +312,8 @@ impl Resolver<'_> {
         }
         let to = to?;
         let is_always = always.is_some();
-        let exit = ExitOutline { to, after, when, on, rank, cooldown, is_always, restarts, even_final, is_done, span };
+        let exit =
+            ExitOutline { to, leads, after, when, on, rank, cooldown, is_always, restarts, even_final, is_done, span };
         // If the condition of an exit has a mistake, the exit only looks like an exit without a condition.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && !is_chosen && exit.is_always_from() == Some(0.0) {
@@ -386,10 +387,10 @@ impl Resolver<'_> {
     }
 
     fn unknown_state(&mut self, name: Name) -> Option<StateId> {
-        if matches!(name.text.as_str(), "previous" | "$previous") {
-            return Mistake::error("unknown-state", name.span, "an exit does not lead back to the previous state")
+        if name.text == "previous" || name.text == "$previous" {
+            return Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
                 .label("no state of this file")
-                .help("name a state; the game's code goes back to the previous one, with `revert_state`")
+                .help("an exit leads back to the state before with `to = \"$previous\"`")
                 .origin(Origin::MayFollow)
                 .fail(self.findings);
         }

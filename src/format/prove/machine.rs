@@ -9,6 +9,7 @@ use super::claim::{Claim, Quantity};
 use super::solver::{ClaimAnswer, Situation, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::choose::Choose;
+use crate::format::leads::Leads;
 use crate::format::outline::effects::ScriptEffects;
 use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
@@ -19,6 +20,8 @@ pub(super) struct Machine<'o> {
     pub(super) states: HashMap<&'o str, StateId>,
     /// Whether a script may change the state, or write a value.
     pub(super) has_script: bool,
+    /// Whether an exit suspends states or leads back, so that a state may be entered or resumed by a change whose path is unknown.
+    pub(super) has_memory: bool,
     /// Whether the proof assumes that behaviors may refuse any change to or from their states, in any situation.
     pub(super) may_refuse: bool,
     /// Plays the witnesses of findings. `None` if the outline cannot be run.
@@ -181,7 +184,13 @@ impl<'o> Machine<'o> {
         if !is_own && !exit.restarts && exit.to != id.of && path.contains(&exit.to) {
             return Err(NeverTaken::AlreadyThere);
         }
-        let change = self.route(path, exit.to);
+        let change = match exit.leads {
+            Leads::To => self.route(path, exit.to),
+            Leads::Push => PathChange { kept: 0, entered: self.route(&[], exit.to).entered },
+            Leads::Pop => PathChange { kept: 0, entered: Vec::new() },
+            // It is unknown how many states are left.
+            Leads::Back | Leads::Resume => return Ok(PathChange { kept: path.len(), entered: Vec::new() }),
+        };
         let is_inside = |of: StateId| id.of != of && self.outline.path(id.of).contains(&of);
         let is_end = |at: &&StateId| self.state(**at).is_final && self.state(**at).ends.is_none_or(is_inside);
         if !(exit.even_final || exit.is_done) {
@@ -271,8 +280,9 @@ impl<'a> Standing<'a> {
         let asking = self.asking(asker, exit.on());
         let after = exit.after.as_ref().map_or(Claim::ALWAYS, |after| asking.after(after));
         let when = exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when));
-        // Whether the exit is chosen depends on the other exits and on the past.
+        // Whether the exit is chosen, and where it leads back to, depends on the other exits and on the past.
         let is_chosen = self.machine.state(id.of).choose != Choose::First || exit.cooldown.is_some();
+        let is_chosen = is_chosen || exit.leads != Leads::To;
         let chosen = is_chosen.then(|| asking.undecided(|undecided| undecided.has_choices = true));
         Claim::all([after, when].into_iter().chain(chosen))
     }
@@ -300,7 +310,7 @@ pub(super) struct Undecided {
     /// Comparisons of two quantities that both vary.
     pub(super) comparisons: BTreeSet<String>,
     pub(super) has_chances: bool,
-    /// Exits that are chosen by a score or a weight, or that have a cooldown.
+    /// Exits that are chosen by a score or a weight, that have a cooldown, or that lead back.
     pub(super) has_choices: bool,
     pub(super) has_scripts: bool,
     pub(super) has_durations: bool,

@@ -10,6 +10,7 @@ use super::reach::{Reached, reach};
 use super::solver::Work;
 use super::witness::{Stage, Witness};
 use super::{conditions, flicker, never, no_way_out};
+use crate::format::leads::Leads;
 use crate::format::outline::Outline;
 use crate::format::problems::problem::Problem;
 
@@ -131,7 +132,10 @@ impl Proof {
             let (stage, found) = (stage(outline), RefCell::default());
             let scripts = || outline.states().iter().filter_map(|state| outline.script_effects(state));
             let has_script = scripts().any(|script| script.may_lead() || script.writes != Some(BTreeSet::new()));
-            let machine = Machine { outline, states, has_script, may_refuse, stage, work, undecided, found };
+            let mut exits = outline.states().iter().flat_map(|state| &state.exits);
+            let has_memory = exits.any(|exit| exit.leads != Leads::To);
+            let machine =
+                Machine { outline, states, has_script, has_memory, may_refuse, stage, work, undecided, found };
             let reached = reach(&machine);
             looked.push(Looked { machine, reached });
         }
@@ -286,7 +290,7 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
     let states = || looked.iter().flat_map(|looked| looked.machine.outline.states());
     let either = [
         (undecided.has_chances, "chances"),
-        (undecided.has_choices, "choices of exits by `score` or `weight`, and cooldowns"),
+        (undecided.has_choices, "choices of exits, cooldowns, and where exits lead back"),
         (undecided.has_scripts || looked.iter().any(|looked| looked.machine.has_script), "results of scripts"),
         (undecided.has_durations, "durations that are random or values of the game"),
     ];

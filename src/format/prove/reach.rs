@@ -143,6 +143,12 @@ impl Reaching<'_> {
         }
         self.reached.innermost.push(at);
         self.waiting.push(at);
+        // A state to which an exit may lead back is entered, or resumed, at any time, on any path.
+        if self.machine.has_memory {
+            self.free.insert(at);
+            self.within.insert(at);
+            self.resting.insert(at);
+        }
         for id in self.machine.outline.path(at) {
             let is_new = !self.reached.is_active(id);
             self.reached.within[id.index()].push(at);
@@ -441,7 +447,7 @@ fn cut_short(machine: &Machine<'_>) -> HashSet<StateId> {
             }
         }
     }
-    states.iter().map(|state| state.id()).filter(|id| ways[id.index()] > 0).collect()
+    states.iter().map(|state| state.id()).filter(|id| machine.has_memory || ways[id.index()] > 0).collect()
 }
 
 /// Returns the claim that no exit with `always` leads on when the new states of a path are entered.

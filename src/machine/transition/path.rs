@@ -112,7 +112,7 @@ impl<T: Owner> Single<'_, T> {
 }
 
 /// Returns the path from the outermost ancestor of `to` through `to` and its `initial` children down to the innermost one.
-pub(super) fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
+pub(crate) fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
     let mut path = path_to(to).map_err(Misuse::endless)?;
     let mut innermost = to.clone();
     while let Some(child) = innermost.initial() {

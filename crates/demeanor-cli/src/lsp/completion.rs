@@ -189,7 +189,7 @@ impl Writer<'_> {
     /// Returns the texts that a value can be.
     fn texts(&self, key: &str) -> Vec<Offer> {
         match (&self.located.place, key) {
-            (Place::Of(_), "to" | "initial" | "parent" | "global") => self.states(),
+            (Place::Of(_), "to" | "initial" | "parent" | "global" | "push" | "resume") => self.states(),
             (Place::Of(Table::Machine), "like") | (Place::Of(Table::State), "machine") => self.machines(),
             (Place::Of(Table::Exit), "on") => self.messages(),
             (Place::Of(Table::State), "behavior" | "behaviour") | (Place::Params { has_name: true, .. }, "name") => {

@@ -66,7 +66,20 @@ fn the_keys_of_a_state_are_those_of_the_schema_that_are_not_there_yet() {
 
 #[test]
 fn every_kind_of_table_has_its_keys() {
-    let of_exit = ["after", "always", "cooldown", "even_final", "on", "restart", "score", "weight", "when"];
+    let of_exit = [
+        "after",
+        "always",
+        "cooldown",
+        "even_final",
+        "on",
+        "pop",
+        "push",
+        "restart",
+        "resume",
+        "score",
+        "weight",
+        "when",
+    ];
     assert_eq!(labels(&offered("[states.a]\nexits = [{ to = 'a', | }]\n")), of_exit);
     assert_eq!(labels(&offered("[[states.a.exits]]\nto = 'a'\n|")), of_exit);
     assert_eq!(labels(&offered("|")), ["global", "initial", "machines", "states", "ticks_per_second"]);
@@ -88,6 +101,8 @@ fn states_are_offered_where_one_is_named() {
     for line in [
         "exits = [{ to = \"|\" }]",
         "exits = [{ to = | }]",
+        "exits = [{ push = | }]",
+        "exits = [{ resume = '|' }]",
         "exits = [{ when = 'in(|",
         "parent = |",
         "initial = '|'",
