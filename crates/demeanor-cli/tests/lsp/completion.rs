@@ -91,8 +91,9 @@ fn every_kind_of_table_has_its_keys() {
 #[test]
 fn ways_to_choose_are_offered_and_values_for_scores() {
     assert_eq!(labels(&offered("[states.a]\nchoose = '|'\n")), ["first", "best", "random"]);
-    let in_score = labels(&offered("[states.a]\nexits = [{ to = 'a', score = 'heal|' }]\n"));
-    assert_eq!(in_score, labels(&offered("[states.a]\nexits = [{ to = 'a', when = 'heal|' }]\n")));
+    let in_score = offered("[states.a]\nexits = [{ to = 'a', score = 'heal|' }]\n");
+    let in_condition = offered("[states.a]\nexits = [{ to = 'a', when = 'heal|' }]\n");
+    assert_eq!(labels(&in_score), labels(&in_condition));
 }
 
 #[test]
