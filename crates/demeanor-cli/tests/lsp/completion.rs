@@ -45,7 +45,19 @@ fn the_keys_of_a_state_are_those_of_the_schema_that_are_not_there_yet() {
     let items = offered("initial = 'a'\n[states.a]\nbehavior = 'look'\n|\nfinal = true\n");
     assert_eq!(
         labels(&items),
-        ["enter_when", "entry", "every", "exits", "history", "initial", "machine", "params", "parent", "script"]
+        [
+            "choose",
+            "enter_when",
+            "entry",
+            "every",
+            "exits",
+            "history",
+            "initial",
+            "machine",
+            "params",
+            "parent",
+            "script"
+        ]
     );
     assert_eq!(
         items[1],
