@@ -285,14 +285,14 @@ fn what_happens_to_an_owner_costs_the_same_however_many_timers_it_has() {
     }
 }
 
-/// Rule 31. A machine that went over all its timers in each of these calls would look at one thirty thousand million times.
+/// Rule 31. A machine that went over all its timers in each of these calls would look at one three thousand million times.
 #[test]
-fn a_hundred_thousand_timers_of_one_owner_are_no_burden() {
+fn thirty_thousand_timers_of_one_owner_are_no_burden() {
     let no_burden =
         ["due one by one", "ticks in which nothing is due", "left one by one, beside others", "changes beside them"];
     for (_, course) in COURSES.into_iter().filter(|(name, _)| no_burden.contains(name)) {
         for host in HOSTS {
-            course(&mut host(), 100_000);
+            course(&mut host(), 30_000);
         }
     }
 }
@@ -310,17 +310,17 @@ fn the_room_of_many_timers_is_given_back_when_they_have_ended() {
     assert_eq!(memory.bytes_current, 0);
 }
 
-/// Of a thousand owners, each with as many as fill their vectors, so that there is no room for more.
+/// Of a hundred owners, each with as many as fill their vectors, so that there is no room for more.
 #[test]
 fn each_of_many_timers_takes_less_than_60_bytes() {
     let mut batch = Batch::new();
-    let keys: Vec<_> = (0..1000).map(|_| batch.spawn(Unit::default(), &Place::<0>, &mut 0.0)).collect();
+    let keys: Vec<_> = (0..100).map(|_| batch.spawn(Unit::default(), &Place::<0>, &mut 0.0)).collect();
     let memory = measure(|| {
         for (nth, key) in (0..1024).flat_map(|nth| keys.iter().map(move |key| (nth, *key))) {
             batch.change_state_after(key, later(nth), &Place::<1>, &mut 0.0);
         }
     });
-    assert!(memory.bytes_current < 60 * 1_024_000, "{memory:?}");
+    assert!(memory.bytes_current < 60 * 102_400, "{memory:?}");
 }
 
 /// Rule 39.

@@ -214,7 +214,7 @@ fn all_but_a_few_move_as_in_an_ordinary_tick() {
     for moving in [990, 998, 999] {
         for (camps, target) in [(3, None), (3, Some(2))] {
             let season = Season { now: 1.0, moving, target, camps, ..STILL };
-            assert_all_equal(&pools, &batch_of(&[60_000, 5000, 0]), &[season, Season { now: 2.0, ..season }]);
+            assert_all_equal(&pools, &batch_of(&[20_000, 5000, 0]), &[season, Season { now: 2.0, ..season }]);
         }
     }
 }

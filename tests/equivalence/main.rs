@@ -160,6 +160,10 @@ fn an_owner_that_waits_fares_as_one_that_polls() {
     assert!(is_enough, "too little was compared: {seen:?}");
 }
 
+/// The numbers of scripts that together reach every corner. If scripts become others, the test searches for a minute, and prints
+/// the numbers to write here.
+const REACHING: [u64; 10] = [1671, 910, 235, 127, 109, 91, 72, 45, 40, 22];
+
 /// Scripts that never led to a corner would prove nothing about it; least of all if no changes were made in bulk.
 #[test]
 fn the_scripts_reach_every_corner_of_a_batch() {
@@ -182,16 +186,22 @@ fn the_scripts_reach_every_corner_of_a_batch() {
         [&panicked[..], &among_many, &panicked_among_many, &refused_by, &others].concat().into_iter()
     };
     let mut missing: BTreeSet<_> = missing.collect();
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[1; 32]);
-    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
     let (intricate, plain) = (intricate(), plain());
-    for _ in 0..1000 {
+    for number in REACHING.into_iter().chain(0..5000) {
+        let mut seed = [0; 32];
+        seed[..8].copy_from_slice(&number.to_le_bytes());
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+        let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
         for script in [
             intricate.new_tree(&mut runner).expect("nothing is filtered out").current(),
             plain.new_tree(&mut runner).expect("nothing is filtered out").current(),
         ] {
             let reached = run(&script, Way::Update).corners;
+            let before = missing.len();
             missing.retain(|corner| !reached.contains(corner));
+            if missing.len() < before {
+                println!("the scripts of number {number} reach {} more corners", before - missing.len());
+            }
         }
         if missing.is_empty() {
             return;
