@@ -23,6 +23,9 @@ pub(crate) enum Format {
     LegacyBincode,
 }
 
+/// The most bytes that bincode reads. Without a limit, it allocates as many as a file says that a text has, before it reads them.
+const MOST: usize = 1 << 24;
+
 impl Format {
     pub(crate) const ALL: [Self; 7] =
         [Self::Json, Self::JsonValue, Self::Ron, Self::PrettyRon, Self::Postcard, Self::Bincode, Self::LegacyBincode];
@@ -58,8 +61,12 @@ impl Format {
                 Self::JsonValue => serde_json::from_value(serde_json::from_slice(bytes)?)?,
                 Self::Ron | Self::PrettyRon => ron::de::from_bytes(bytes)?,
                 Self::Postcard => postcard::from_bytes(bytes)?,
-                Self::Bincode => bincode::serde::decode_from_slice(bytes, bincode::config::standard())?.0,
-                Self::LegacyBincode => bincode::serde::decode_from_slice(bytes, bincode::config::legacy())?.0,
+                Self::Bincode => {
+                    bincode::serde::decode_from_slice(bytes, bincode::config::standard().with_limit::<MOST>())?.0
+                }
+                Self::LegacyBincode => {
+                    bincode::serde::decode_from_slice(bytes, bincode::config::legacy().with_limit::<MOST>())?.0
+                }
             })
         };
         read().map_err(|error| error.to_string())
