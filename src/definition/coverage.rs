@@ -123,6 +123,7 @@ impl Outline {
             behaviors: state.behaviors().map(str::to_owned).collect(),
             every: state.every().map(ToString::to_string),
             enter_when: state.enter_when(),
+            note: state.note().map(str::to_owned),
             parent: state.parent().map(super::StateId::index),
             initial: state.initial().map(super::StateId::index),
             is_final: state.is_final(),

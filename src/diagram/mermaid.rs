@@ -51,7 +51,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
 
 /// Writes the note beside a state, if there is anything to note. Mermaid draws only one note for each state.
 fn note(text: &mut String, diagram: &Diagram, id: usize) {
-    let DiagramState { behaviors, every, enter_when, .. } = &diagram.states[id];
+    let DiagramState { behaviors, every, enter_when, note, .. } = &diagram.states[id];
     let mut lines = Vec::new();
     if diagram.is_global(id) {
         lines.push("beside every other state".to_owned());
@@ -62,6 +62,7 @@ fn note(text: &mut String, diagram: &Diagram, id: usize) {
     }
     lines.extend(every.iter().map(|every| format!("every {}", plain(every))));
     lines.extend(enter_when.iter().map(|when| format!("if {}", plain(when))));
+    lines.extend(note.iter().map(|note| plain(note)));
     match &lines[..] {
         [] => {}
         [line] => {

@@ -96,6 +96,8 @@ pub struct DiagramState {
     pub(crate) behaviors: Vec<String>,
     pub(crate) every: Option<String>,
     pub(crate) enter_when: Option<String>,
+    /// What the file notes about it.
+    pub(crate) note: Option<String>,
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
     pub(crate) is_final: bool,

@@ -13,6 +13,8 @@ pub enum Caption {
     Behavior(String),
     /// How often it is tried, or a part of the condition for entering it.
     Condition(String),
+    /// A line of what the file notes about it.
+    Note(String),
     /// What was observed of it.
     Seen(String),
 }
@@ -22,7 +24,9 @@ impl Caption {
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
-            Self::Name(text) | Self::Behavior(text) | Self::Condition(text) | Self::Seen(text) => text,
+            Self::Name(text) | Self::Behavior(text) | Self::Condition(text) | Self::Note(text) | Self::Seen(text) => {
+                text
+            }
         }
     }
 }
@@ -34,6 +38,7 @@ pub(super) fn captions(state: &DiagramState) -> Vec<Caption> {
     captions.extend(state.every.iter().map(|every| Caption::Condition(format!("every {every}"))));
     let when = state.enter_when.as_ref().map(|when| format!("if {}", escaped(when))).unwrap_or_default();
     captions.extend(wrapped(&when).into_iter().map(Caption::Condition));
+    captions.extend(state.note.iter().flat_map(|note| in_lines(&escaped(note))).map(Caption::Note));
     let seen = state.visits.iter().flat_map(Visits::lines);
     captions.extend(seen.map(Caption::Seen));
     captions
@@ -42,6 +47,21 @@ pub(super) fn captions(state: &DiagramState) -> Vec<Caption> {
 /// Returns a text in one line, with control characters as escapes.
 pub(super) fn escaped(text: &str) -> String {
     shown(text, usize::MAX).into_owned()
+}
+
+/// Splits a text into lines of about 30 bytes.
+fn in_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut().filter(|line| line.len() + word.len() < 30) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Splits a label into lines. A line longer than 14 bytes ends before the next `and` or `or`.

@@ -28,6 +28,9 @@ use serde::{Deserialize, Serialize};
 pub struct Words {
     /// The values that conditions can read, and whether each is a number or a flag.
     pub values: BTreeMap<String, ValueKind>,
+    /// The least and the greatest number of those values whose range the game says.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ranges: BTreeMap<String, (f64, f64)>,
     /// The behaviors, each with the JSON Schema of its parameters; `None` if it has no parameters.
     #[serde(alias = "behaviours")]
     pub behaviors: BTreeMap<String, Option<serde_json::Value>>,

@@ -56,6 +56,7 @@ fn small_game() -> Vocabulary<Guard> {
 
 fn game() -> Words {
     let vocabulary = guard::vocabulary()
+        .range("patience", 0.0..=10.0)
         .behavior("look", Notes::new("look"))
         .behavior("rest", Notes::new("rest"))
         .behavior_with("go_to", |_: GoTo| Notes(String::new()))

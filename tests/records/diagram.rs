@@ -466,3 +466,31 @@ fn what_was_seen_before_is_forgotten_when_a_diagram_is_observed_again() {
     assert_eq!(arrows(&again), arrows(&once));
     assert_eq!(again.to_dot(), once.to_dot());
 }
+
+#[test]
+fn exits_that_lead_back_are_drawn_and_counted_for_what_they_ask() {
+    let file = "
+        initial = 'sit'
+        states.sit = { note = 'Ears up.', exits = [{ push = 'look', when = 'afraid' }, { to = 'eat', when = 'hungry' }] }
+        states.look.exits = [{ pop = true }]
+        states.eat.exits = [{ to = '$previous' }, { pop = true, when = 'afraid' }]
+    ";
+    let hares = Definition::parse(file, &vocabulary()).unwrap();
+    let (mut machine, mut field) = (hares.machine(), Field::default());
+    for (afraid, hungry) in [(true, false), (false, false), (false, true), (false, false)] {
+        machine.update(&mut Hare { afraid, hungry }, &mut field);
+    }
+    let coverage = hares.coverage(&field.flow).unwrap();
+    let exits: Vec<_> = coverage.exits().iter().map(|exit| (exit.to_string(), exit.seen.at_least)).collect();
+    let expected = [
+        ("sit -> look: push [afraid]", 1),
+        ("sit -> eat: hungry", 1),
+        ("look -> look: pop", 1),
+        ("eat -> eat: back", 1),
+        ("eat -> eat: pop [afraid]", 0),
+    ];
+    assert_eq!(exits, expected.map(|(exit, count)| (exit.to_owned(), count)));
+    let drawn = hares.outline().diagram().to_mermaid();
+    assert!(drawn.contains("    s0 --> s1 : push [afraid]\n") && drawn.contains("    s1 --> s1 : pop\n"), "{drawn}");
+    assert!(drawn.contains("    note right of s0 : Ears up.\n"), "{drawn}");
+}

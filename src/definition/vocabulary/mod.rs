@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::named::FileStates;
@@ -121,6 +122,8 @@ pub struct Vocabulary<T: Owner> {
     fields: messages::Fields<T>,
     /// The descriptions of words, by the name of the word.
     descriptions: BTreeMap<String, String>,
+    /// The least and the greatest number of values, by the name of the value.
+    ranges: BTreeMap<String, (f64, f64)>,
     /// Draws random numbers for conditions and durations.
     pub(crate) random: Option<Random<T>>,
     ticks_per_second: Option<f64>,
@@ -199,6 +202,7 @@ impl<T: Owner> Vocabulary<T> {
             messages: BTreeMap::new(),
             fields: BTreeMap::new(),
             descriptions: BTreeMap::new(),
+            ranges: BTreeMap::new(),
             random: None,
             ticks_per_second: None,
             repeated: BTreeSet::new(),
@@ -330,11 +334,34 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
+    /// Says between which numbers a value always is. A comparison that no such number fulfills is then an error in the file, and
+    /// one that each of them fulfills is a warning. The value may also be not a number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// use demeanor::Owner;
+    /// struct Guard { hour: f64 }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let vocabulary = Vocabulary::<Guard>::new().value("hour", |guard: &Guard, _| guard.hour).range("hour", 0.0..=24.0);
+    /// let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'hour >= 25' }]\nstates.b.final = true\n";
+    /// let problems = Definition::parse(file, &vocabulary).err().expect("no day has such an hour");
+    /// assert_eq!(problems.iter().next().unwrap().to_string(), "`hour >= 25` never holds: `hour` is from 0 to 24");
+    /// ```
+    #[must_use]
+    pub fn range(mut self, name: impl Into<String>, range: RangeInclusive<f64>) -> Self {
+        self.ranges.insert(name.into(), range.into_inner());
+        self
+    }
+
     /// Returns the words without the code behind them, for tools.
     #[must_use]
     pub fn export(&self) -> Words {
         let mut words = Words {
             descriptions: self.descriptions.clone(),
+            ranges: self.ranges.clone(),
             random: self.random.is_some(),
             ticks_per_second: self.ticks_per_second,
             ..Words::default()
@@ -453,6 +480,7 @@ impl<T: Owner> Clone for Vocabulary<T> {
             messages: self.messages.clone(),
             fields: self.fields.clone(),
             descriptions: self.descriptions.clone(),
+            ranges: self.ranges.clone(),
             random: self.random.clone(),
             ticks_per_second: self.ticks_per_second,
             repeated: self.repeated.clone(),

@@ -13,7 +13,8 @@ use schemars::JsonSchema;
 pub(crate) const MACHINE_KEYS: &[&str] = &["like", "initial", "global", "states"];
 
 /// The keys of a file.
-pub(crate) const FILE_KEYS: &[&str] = &["initial", "global", "ticks_per_second", "states", "machines"];
+pub(crate) const FILE_KEYS: &[&str] =
+    &["initial", "global", "ticks_per_second", "constants", "conditions", "states", "machines"];
 
 /// The keys of a state.
 pub(crate) const STATE_KEYS: &[&str] = &[
@@ -31,6 +32,7 @@ pub(crate) const STATE_KEYS: &[&str] = &[
     "final",
     "entry",
     "machine",
+    "note",
 ];
 
 /// The keys of an exit.
@@ -48,6 +50,7 @@ pub(crate) const EXIT_KEYS: &[&str] = &[
     "always",
     "restart",
     "even_final",
+    "note",
 ];
 
 /// The keys of a condition that is a script.
@@ -64,6 +67,10 @@ struct DefinitionFile {
     /// How often the game updates its characters: how long a tick is, for durations in ticks. Without it, the game says.
     #[schemars(extend("exclusiveMinimum" = 0))]
     ticks_per_second: Option<f64>,
+    /// Numbers by name, for conditions, scores, weights and durations (in seconds).
+    constants: Option<BTreeMap<String, f64>>,
+    /// Conditions by name, for other conditions.
+    conditions: Option<BTreeMap<String, String>>,
     /// The states by name.
     states: Option<BTreeMap<String, DefinedState>>,
     /// Several machines by name.
@@ -119,6 +126,8 @@ struct DefinedState {
     /// A machine that runs while this state is active: a machine of this file, or a file beside it, such as `patrol.fsm.toml`, or one
     /// of several in it, `creatures.toml#imp`. An exit with `on = "done"` is tried when it reaches a final state.
     machine: Option<String>,
+    /// A text for the people who read the file. Tools show it.
+    note: Option<String>,
 }
 
 /// A way out of a state.
@@ -154,6 +163,8 @@ struct Exit {
     restart: Option<bool>,
     /// Whether the exit of a parent or of the global state also leads out of final states.
     even_final: Option<bool>,
+    /// A text for the people who read the file. Tools show it.
+    note: Option<String>,
 }
 
 /// One behavior or more.

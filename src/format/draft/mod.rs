@@ -9,6 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use self::defined::DefinedWords;
 use self::duration::DraftDuration;
 use self::tree::{SpannedValue, TreeValue};
 use super::choose::{Choose, Rank};
@@ -17,6 +18,7 @@ use super::leads::Leads;
 use super::name::Name;
 
 mod behaviors;
+pub(crate) mod defined;
 pub(crate) mod document;
 pub(crate) mod duration;
 mod foreign;
@@ -44,6 +46,8 @@ pub(crate) struct Draft<'i> {
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
+    /// The words that the file defines. All of its machines share them.
+    pub(crate) defined: Arc<DefinedWords>,
     /// The states in the order of the file, after the states from another machine. Machines with the same state share it.
     pub(crate) states: Vec<Rc<DraftState<'i>>>,
 }
@@ -61,6 +65,8 @@ pub(crate) struct DraftState<'i> {
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
     pub(crate) is_entry: bool,
+    /// The text for the people who read the file, on one line.
+    pub(crate) note: Option<Box<str>>,
     /// The machine that runs while the state is active.
     pub(crate) machine: Option<Name>,
     /// The index of the state that runs the machine in which this state is written. `None` for the file's own machine.
@@ -110,6 +116,8 @@ pub(crate) struct DraftExit {
     pub(crate) even_final: bool,
     /// Whether it has an `after`, a `when` or an `on`, even if its value has a mistake.
     pub(crate) has_condition: bool,
+    /// The text for the people who read the file, on one line.
+    pub(crate) note: Option<Box<str>>,
     pub(crate) span: Range<usize>,
 }
 

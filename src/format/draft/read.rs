@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use toml::Spanned;
 
+use super::defined::DefinedWords;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::keys::quoted;
 use super::machines::{self, SharedState, WrittenMachine};
@@ -33,7 +34,7 @@ pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut
     if table.is_empty() && findings.errors() > 0 {
         return Vec::new();
     }
-    DraftReader { findings, text }.file(&mut table)
+    DraftReader { findings, text, defined: DefinedWords::default() }.whole(&mut table)
 }
 
 /// Returns the readable parts of a text as a table, ignoring all mistakes. If parts of the text cannot be read, the text
@@ -51,9 +52,22 @@ const MOST_MACHINES: usize = 10_000;
 pub(super) struct DraftReader<'a, 'i> {
     pub(super) findings: &'a mut Findings,
     text: &'i str,
+    pub(super) defined: DefinedWords,
 }
 
 impl<'i> DraftReader<'_, 'i> {
+    /// Reads the words that the file defines, and then its machines.
+    fn whole(mut self, file: &mut Table<'i>) -> Vec<Draft<'i>> {
+        self.define(file);
+        let mut drafts = self.file(file);
+        self.unused();
+        let defined = Arc::new(self.defined);
+        for draft in &mut drafts {
+            draft.defined = Arc::clone(&defined);
+        }
+        drafts
+    }
+
     fn file(&mut self, file: &mut Table<'i>) -> Vec<Draft<'i>> {
         let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
         self.known_keys(file, of, FILE_KEYS);
@@ -182,6 +196,7 @@ impl<'i> DraftReader<'_, 'i> {
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: table.get("global").and_then(|global| self.string(global, "`global`")),
             ticks_per_second: rate,
+            defined: Arc::default(),
             states: Vec::new(),
         }
     }
@@ -260,13 +275,14 @@ impl<'i> DraftReader<'_, 'i> {
         DraftState {
             behaviors: self.behaviors(state),
             script: state.get("script").and_then(|value| self.string(value, "`script`")),
-            every: state.get("every").and_then(|value| duration::every(value, self.findings)),
+            every: state.get("every").and_then(|value| self.duration(value, duration::every)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
             keeps_history: self.yes(state, "history"),
             is_final: self.yes(state, "final"),
             is_entry: self.yes(state, "entry"),
+            note: self.note(state),
             machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
             root: None,
             ends: None,
@@ -324,17 +340,24 @@ impl<'i> DraftReader<'_, 'i> {
         Some(DraftExit {
             to,
             leads,
-            after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
+            after: exit.get("after").and_then(|value| self.duration(value, duration::after)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
             rank: choose.and_then(|choose| self.rank(exit, choose)).map(Box::new),
-            cooldown: exit.get("cooldown").and_then(|value| duration::cooldown(value, self.findings)).map(Box::new),
+            cooldown: exit.get("cooldown").and_then(|value| self.duration(value, duration::cooldown)).map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
+            note: self.note(exit),
             restarts: self.yes(exit, "restart"),
             even_final: self.yes(exit, "even_final"),
             has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
         })
+    }
+
+    /// Reads the text for the people who read the file.
+    fn note(&mut self, table: &Table<'_>) -> Option<Box<str>> {
+        let note = table.get("note").and_then(|note| self.string(note, "`note`"))?;
+        Some(note.text.split_whitespace().collect::<Vec<_>>().join(" ").into())
     }
 
     /// Reads the state that an exit names, and how the exit leads there.
@@ -395,7 +418,10 @@ impl<'i> DraftReader<'_, 'i> {
                 let Name { text, span } = self.string(value, key)?;
                 let written = self.text.get(span.clone()).unwrap_or_default();
                 match grammar::parse_sum(&text, &SourceMap::of(&text, written, span.start)) {
-                    Ok(operand) => operand,
+                    Ok(mut operand) => {
+                        self.defined.replace_constants(&mut operand);
+                        operand
+                    }
                     Err(mistake) => return mistake.fail(self.findings),
                 }
             }
@@ -419,7 +445,7 @@ impl<'i> DraftReader<'_, 'i> {
         Some(Rank { by: choose, operand, span })
     }
 
-    fn condition(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Box<When>> {
+    pub(super) fn condition(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Box<When>> {
         if let TreeValue::Table(table) = value.get_ref() {
             self.known_keys(table, "a condition", SCRIPT_KEYS);
             let Some(script) = table.get("script") else {
@@ -445,7 +471,7 @@ impl<'i> DraftReader<'_, 'i> {
         let Name { text, span } = self.string(value, what)?;
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
-            Ok(expr) => Some(Box::new(When::Expr { expr, text, span })),
+            Ok(expr) => self.expanded(expr, &span).map(|expr| Box::new(When::Expr { expr, text, span })),
             Err(mistake) => mistake.fail(self.findings),
         }
     }

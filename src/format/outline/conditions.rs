@@ -6,7 +6,7 @@ use super::mention::{ConditionPlace, Meaning};
 use super::resolve::Resolver;
 use crate::format::choose::Rank;
 use crate::format::draft::When;
-use crate::format::expression::{Expr, OF_MESSAGE, flag_compared};
+use crate::format::expression::{Comparison, Expr, OF_MESSAGE, flag_compared};
 use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::problems::Mistake;
@@ -54,7 +54,10 @@ impl Resolver<'_> {
             Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
                 Some((Operand::Field(name), _)) => self.field(name, ValueKind::Flag, place),
                 Some((Operand::Value(name), _)) => self.value(name, ValueKind::Flag),
-                _ => self.comparison([left, right], place),
+                _ => {
+                    self.in_range(left, *op, right);
+                    self.comparison([left, right], place);
+                }
             },
         }
     }
@@ -85,6 +88,27 @@ impl Resolver<'_> {
         for side in sides {
             self.operand(side, place);
         }
+    }
+
+    /// Reports a comparison that no number in the range of a value fulfills, or that all of them fulfill.
+    fn in_range(&mut self, left: &Operand, op: Comparison, right: &Operand) {
+        let (name, compared, with) = match (left, right) {
+            (Operand::Value(name), Operand::Number(with)) => (name, op, *with),
+            (Operand::Number(with), Operand::Value(name)) => (name, op.mirrored(), *with),
+            _ => return,
+        };
+        let Some((least, most)) = self.words.and_then(|words| words.ranges.get(&name.text)) else { return };
+        // Between the two, and at them, the answer changes at most at `with`.
+        let numbers = [*least, *most, with.clamp(least.min(*most), *most)];
+        let holding = numbers.iter().filter(|number| compared.holds(**number, with)).count();
+        let always = match holding {
+            0 => "never holds",
+            3 => "always holds",
+            _ => return,
+        };
+        let message = format!("`{left} {op} {right}` {always}: `{name}` is from {least} to {most}");
+        let mistake = if holding == 0 { Mistake::error } else { Mistake::warning };
+        mistake("range", name.span.clone(), message.as_str()).label("its range is known").report(self.findings);
     }
 
     fn operand(&mut self, side: &mut Operand, place: ConditionPlace<'_>) {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use super::choose::{Choose, Rank};
+use super::draft::defined::DefinedWords;
 use super::draft::{Params, When, WrittenElsewhere};
 use super::duration::Duration;
 use super::leads::Leads;
@@ -74,6 +75,8 @@ pub struct Outline {
     pub(crate) states: Vec<Arc<StateOutline>>,
     /// The states without a parent.
     pub(crate) outermost: Vec<StateId>,
+    /// The words that the file defines. All of its machines share them.
+    pub(crate) defined: Arc<DefinedWords>,
     /// The warnings of the whole file. All of its machines share them.
     pub(crate) warnings: Arc<[Problem]>,
     /// How many more warnings there are than `warnings` lists.
@@ -120,6 +123,8 @@ pub struct StateOutline {
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
     pub(crate) is_entry: bool,
+    /// The text for the people who read the file.
+    pub(crate) note: Option<Box<str>>,
     /// The state whose linked machine ends in this state.
     pub(crate) ends: Option<StateId>,
     /// The machine that the state runs, as the file names it.
@@ -166,6 +171,8 @@ pub struct ExitOutline {
     pub(crate) even_final: bool,
     /// Whether it waits for the end of the machine that its state runs.
     pub(crate) is_done: bool,
+    /// The text for the people who read the file.
+    pub(crate) note: Option<Box<str>>,
     pub(crate) span: Range<usize>,
 }
 
@@ -243,6 +250,12 @@ impl Outline {
     #[must_use]
     pub fn ticks_per_second(&self) -> Option<f64> {
         self.ticks_per_second
+    }
+
+    /// Returns the words that the file defines for its conditions, in `[constants]` and `[conditions]`: the name of each, and
+    /// where it is written.
+    pub fn defined_words(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
+        self.defined.places.iter().map(|(name, _)| (name.text.as_str(), name.span.clone()))
     }
 
     /// Returns the states, in the order of the file. The states from the machine that this one is [like](Self::like) come
@@ -329,6 +342,8 @@ impl Outline {
             let in_states = self.states.iter().flat_map(|state| &state.mentions);
             let mut all: Vec<Mention> = self.named.iter().chain(in_states).cloned().collect();
             all.sort_by_key(|mention| mention.span.start);
+            // A condition of `[conditions]` may be used in several places.
+            all.dedup_by(|one, other| one.span == other.span && one.meaning == other.meaning);
             all
         })
     }
@@ -483,6 +498,12 @@ impl StateOutline {
         self.is_final
     }
 
+    /// Returns what the file notes about the state, on one line.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
     /// Returns the machine that runs while the state is active, as the file names it. The states of this machine are
     /// [children](Outline::children) of this state.
     #[must_use]
@@ -563,6 +584,12 @@ impl ExitOutline {
     #[must_use]
     pub fn when(&self) -> Option<String> {
         self.when.as_deref().map(When::text)
+    }
+
+    /// Returns what the file notes about the exit, on one line.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// Returns the message that the exit waits for.

@@ -12,6 +12,7 @@ use super::mention::{ConditionPlace, Meaning, Mention};
 use super::scopes::{Meant, Placed, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 use crate::format::choose::Choose;
+use crate::format::draft::defined::DefinedWords;
 use crate::format::draft::keys::quoted;
 use crate::format::draft::read::missing_key;
 use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
@@ -75,6 +76,14 @@ pub(crate) fn resolve<'i>(
     }
     let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
     let rate = draft.ticks_per_second.or(of_game);
+    for (name, _) in &draft.defined.places {
+        if words.is_some_and(|words| words.values.contains_key(&name.text)) {
+            Mistake::error("duplicate-word", name.span.clone(), format!("`{name}` is also a value of the game"))
+                .label("which of the two?")
+                .help("give it another name in the file")
+                .report(findings);
+        }
+    }
     let linked = draft.states.iter().filter_map(|state| Some(state.machine.as_ref()?.span.start)).collect();
     let mut resolver = Resolver {
         findings,
@@ -86,6 +95,7 @@ pub(crate) fn resolve<'i>(
         rate,
         global: None,
         within: None,
+        defined: Arc::clone(&draft.defined),
         linked,
         mentions: Vec::new(),
         unchecked: Unchecked::default(),
@@ -123,6 +133,7 @@ pub(crate) fn resolve<'i>(
         ticks_per_second: draft.ticks_per_second,
         states,
         outermost,
+        defined: draft.defined,
         warnings: Arc::default(),
         unlisted_warnings: 0,
         unchecked,
@@ -190,6 +201,8 @@ pub(super) struct Resolver<'a> {
     /// The places at which states name the machines that they run, as byte offsets. All names from another file are at the
     /// place of the link to this file, so a name at such a place is not a mention.
     linked: HashSet<usize>,
+    /// The words that the file defines.
+    defined: Arc<DefinedWords>,
     mentions: Vec<Mention>,
     pub(super) unchecked: Unchecked,
 }
@@ -241,6 +254,7 @@ impl Resolver<'_> {
             keeps_history: state.keeps_history,
             is_final: state.is_final,
             is_entry: state.is_entry,
+            note: state.note,
             ends: state.ends.map(StateId::new),
             machine: machine.map(Box::new),
             part: name.text.len() - self.scopes.part(id).len(),
@@ -289,7 +303,7 @@ impl Resolver<'_> {
     /// a later exit although this one holds.
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool, is_chosen: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, mut when, on, mut rank, cooldown, always, .. } = exit;
-        let DraftExit { leads, restarts, even_final, has_condition, span, .. } = exit;
+        let DraftExit { leads, restarts, even_final, has_condition, note, span, .. } = exit;
         let to = if leads.is_named() { to.and_then(|to| self.state_named(to)) } else { Some(from) };
         let place = on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text));
         if let Some(when) = &mut when {
@@ -312,8 +326,21 @@ impl Resolver<'_> {
         }
         let to = to?;
         let is_always = always.is_some();
-        let exit =
-            ExitOutline { to, leads, after, when, on, rank, cooldown, is_always, restarts, even_final, is_done, span };
+        let exit = ExitOutline {
+            to,
+            leads,
+            after,
+            when,
+            on,
+            rank,
+            cooldown,
+            is_always,
+            restarts,
+            even_final,
+            is_done,
+            note,
+            span,
+        };
         // If the condition of an exit has a mistake, the exit only looks like an exit without a condition.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && !is_chosen && exit.is_always_from() == Some(0.0) {
@@ -383,7 +410,12 @@ impl Resolver<'_> {
             return;
         }
         let Name { text, span } = name.clone();
-        self.mentions.push(Mention { name: text, span, meaning, condition: self.within.clone() });
+        // A name in a condition of `[conditions]` is written there, and not where this condition is used.
+        let is_around = |at: &Range<usize>| at.start <= span.start && span.end <= at.end;
+        let defined = || self.defined.places.iter().map(|(_, at)| at).find(|at| is_around(at)).cloned();
+        let condition =
+            self.within.clone().and_then(|within| if is_around(&within) { Some(within) } else { defined() });
+        self.mentions.push(Mention { name: text, span, meaning, condition });
     }
 
     fn unknown_state(&mut self, name: Name) -> Option<StateId> {
@@ -409,7 +441,9 @@ impl Resolver<'_> {
     pub(super) fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
         let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
         let grammar = RESERVED.into_iter().filter(|_| kind == WordKind::Value);
-        let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(grammar));
+        let of_file = self.defined.places.iter().map(|(name, _)| name.text.as_str());
+        let of_file = of_file.filter(|_| kind == WordKind::Value);
+        let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(of_file).chain(grammar));
         let mistake = Mistake::error(kind.unknown(), name.span.clone(), format!("unknown {kind} `{name}`"))
             .label(format!("no {kind} that the game offers"));
         if let Some(help) = self.word_of_another_kind(kind, &name.text) {
@@ -424,6 +458,11 @@ impl Resolver<'_> {
 
     /// Returns what to write if the word exists, but is a word of another kind.
     fn word_of_another_kind(&self, kind: WordKind, name: &str) -> Option<String> {
+        if kind == WordKind::Value && self.defined.places.iter().any(|(defined, _)| defined.text == name) {
+            return Some(format!(
+                "`{name}` is a word of this file: a condition uses it below its definition, alone or in a comparison"
+            ));
+        }
         let words = self.words?;
         match kind {
             WordKind::Value if words.messages.contains(name) => {

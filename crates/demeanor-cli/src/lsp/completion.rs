@@ -154,6 +154,7 @@ impl Writer<'_> {
             (&self.located.place, key),
             (Place::Of(Table::Exit), "when" | "score" | "weight") | (Place::Of(Table::State), "enter_when")
         );
+        let is_condition = is_condition || self.cursor.table() == ["conditions"];
         let span = self.cursor.span();
         let Some(first) = quote.chars().next() else {
             let quoted = self.texts(key).into_iter().map(|offer| {
@@ -299,7 +300,12 @@ impl Writer<'_> {
                     let kind = if is_function { CompletionItemKind::FUNCTION } else { CompletionItemKind::KEYWORD };
                     Offer::new(word.name, kind).detail(word.shown).says(word.says).insert(word.insert)
                 });
-                (inner.start + start..to, values.chain(of_message).chain(functions).collect())
+                let outlines = self.surveys.iter().filter_map(|survey| self.located.outline(survey));
+                let names: BTreeSet<_> = outlines.flat_map(Outline::defined_words).map(|(name, _)| name).collect();
+                let of_file = names
+                    .into_iter()
+                    .map(|name| Offer::new(name, CompletionItemKind::CONSTANT).detail("defined in this file"));
+                (inner.start + start..to, of_file.chain(values).chain(of_message).chain(functions).collect())
             }
         }
     }

@@ -47,6 +47,9 @@ fn about(outline: &Outline, state: &StateOutline) -> String {
     if let Some(machine) = outline.machine() {
         let _ = write!(text, " of machine `{machine}`");
     }
+    if let Some(note) = state.note() {
+        let _ = write!(text, "\n\n{}", note.replace('`', "'"));
+    }
     let mut facts = Vec::new();
     for (is_so, fact) in [
         (outline.initial() == state.id(), "a machine begins in it"),
@@ -78,6 +81,9 @@ fn about(outline: &Outline, state: &StateOutline) -> String {
         let label = exit.label();
         if !label.is_empty() {
             let _ = write!(text, ": {}", label.replace('`', "'"));
+        }
+        if let Some(note) = exit.note() {
+            let _ = write!(text, " ({})", note.replace('`', "'"));
         }
     }
     text

@@ -54,13 +54,14 @@ fn the_keys_of_a_state_are_those_of_the_schema_that_are_not_there_yet() {
             "history",
             "initial",
             "machine",
+            "note",
             "params",
             "parent",
             "script"
         ]
     );
     assert_eq!(
-        items[1],
+        items[2],
         json!({
             "label": "entry",
             "kind": 10,
@@ -83,6 +84,7 @@ fn every_kind_of_table_has_its_keys() {
         "always",
         "cooldown",
         "even_final",
+        "note",
         "on",
         "pop",
         "push",
@@ -94,7 +96,10 @@ fn every_kind_of_table_has_its_keys() {
     ];
     assert_eq!(labels(&offered("[states.a]\nexits = [{ to = 'a', | }]\n")), of_exit);
     assert_eq!(labels(&offered("[[states.a.exits]]\nto = 'a'\n|")), of_exit);
-    assert_eq!(labels(&offered("|")), ["global", "initial", "machines", "states", "ticks_per_second"]);
+    assert_eq!(
+        labels(&offered("|")),
+        ["conditions", "constants", "global", "initial", "machines", "states", "ticks_per_second"]
+    );
     assert_eq!(labels(&offered("[machines.imp]\ninitial = 'a'\n|")), ["global", "like", "states"]);
     assert_eq!(labels(&offered("[states.a]\nenter_when = { | }\n")), ["script"]);
     assert_eq!(labels(&offered("[|")), ["states.", "machines."]);
@@ -106,6 +111,9 @@ fn ways_to_choose_are_offered_and_values_for_scores() {
     let in_score = offered("[states.a]\nexits = [{ to = 'a', score = 'heal|' }]\n");
     let in_condition = offered("[states.a]\nexits = [{ to = 'a', when = 'heal|' }]\n");
     assert_eq!(labels(&in_score), labels(&in_condition));
+    let file = "initial = 'a'\n[conditions]\nweak = 'health < 3'\n[states.a]\nexits = [{ to = 'a', when = '|' }]\n";
+    let with_words = offered(file);
+    assert_eq!(labels(&with_words)[0], "weak");
 }
 
 #[test]

@@ -15,9 +15,12 @@ enter_when = 'health > 3 and not in(rest)'
 
 [states.'fight.aim']
 behavior = { name = 'walk', speed = 3, then = 'rest' }
-exits = [{ to = 'rest', after = '2 s', when = 'chance(0.5)' }, { to = 'fight' }]
+exits = [{ to = 'rest', after = '2 s', when = 'chance(0.5)' }, { to = 'fight', note = 'at once' }]
 
 [states.rest]
+note = '''
+  Sleeps
+  till morning.'''
 final = true
 ";
 
@@ -40,14 +43,15 @@ fn assert_said(behind: &str, word: &str, expected: Option<&str>) {
 
 #[test]
 fn a_state_is_told_with_its_place_its_behaviors_and_its_exits() {
-    let aim = "state `fight / aim`\n- does `walk`\n\nexits:\n1. to `rest`: after 2 s [chance(0.5)]\n1. to `fight`";
+    let aim = "state `fight / aim`\n- does `walk`\n\nexits:\n1. to `rest`: after 2 s [chance(0.5)]\n\
+               1. to `fight` (at once)";
     assert_said("[states.'fight.aim", "aim", Some(aim));
     let fight = "state `fight`\n- a machine begins in it\n- begins with `aim`\n- every 0.5 s\n\
                  - can be entered when `health > 3 and not in(rest)`";
     assert_said("initial", "fight", Some(fight));
     assert_said("[states.'fight", "fight", Some(fight));
-    assert_said("in(", "rest", Some("state `rest`\n- is final"));
-    assert_said("then =", "rest", Some("state `rest`\n- is final"));
+    assert_said("in(", "rest", Some("state `rest`\n\nSleeps till morning.\n- is final"));
+    assert_said("then =", "rest", Some("state `rest`\n\nSleeps till morning.\n- is final"));
 }
 
 #[test]
