@@ -369,11 +369,11 @@ impl<T: Owner> Requests<T> {
 
     /// Takes out the requests for which `is_one` returns `true`, and returns them.
     fn withdraw(&mut self, is_one: impl Fn(&Request<T>) -> bool) -> Self {
-        if self.any(&is_one) { self.withdraw_each(is_one) } else { Self::new() }
+        if self.any(&is_one) { self.withdraw_each(&mut |request| is_one(request)) } else { Self::new() }
     }
 
     /// Does what [`withdraw`](Self::withdraw) does, and calls `is_one` exactly once for each request.
-    fn withdraw_each(&mut self, mut is_one: impl FnMut(&Request<T>) -> bool) -> Self {
+    fn withdraw_each(&mut self, is_one: &mut dyn FnMut(&Request<T>) -> bool) -> Self {
         let mut withdrawn = Self::new();
         if let Some(more) = &mut self.more {
             for waiting in &mut more.set_aside {
@@ -410,7 +410,7 @@ impl<T: Owner> Requests<T> {
 
     /// Takes out the timers for which `is_canceled` returns `true`, and returns them.
     fn cancel(&mut self, seat: &Seat<T>, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> Self {
-        self.withdraw_each(|request| seat.pending_request(request).is_some_and(|pending| is_canceled(&pending)))
+        self.withdraw_each(&mut |request| seat.pending_request(request).is_some_and(|pending| is_canceled(&pending)))
     }
 
     fn len(&self) -> usize {

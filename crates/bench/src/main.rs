@@ -7,6 +7,7 @@
 //! cargo run --release -p bench -- corners --owners 2000,20000 --only refuses
 //! cargo run --release -p bench -- waiting --owners 1000000
 //! cargo run --release -p bench -- cast
+//! cargo run --release -p bench -- compile --rounds 3
 //! cargo run --release -p bench -- save
 //! cargo run --release -p bench -- threads --owners 1000000 --churn 1,100 --only light
 //! ```
@@ -21,6 +22,7 @@
 //! | `cast` | members that send each other telegrams, compared with agents in a `Vec` (`casts/`) |
 //! | `save` | a batch that is saved and loaded, or cloned into an existing batch, compared with its owners alone in a `Vec` (`saving.rs`, `rolling_back.rs`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
+//! | `compile` | what each further type of owner costs a game to compile (`compiling.rs`) |
 //!
 //! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must have the
 //! same checksum. A time is the median over the rounds, in nanoseconds per owner and tick.
@@ -36,6 +38,7 @@
 )]
 
 mod casts;
+mod compiling;
 mod contender;
 mod contenders;
 mod corners;
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Tables::Waiting => waiting(&options),
         Tables::Cast => casts(&options),
         Tables::Save => save(&options),
+        Tables::Compile => compile(&options),
     };
     if let Err(why) = tables {
         eprintln!("{why}");
@@ -164,6 +168,14 @@ fn casts(options: &Options) -> Result<(), String> {
     let table = casts::table(options.rounds.into(), |name| options.is_wanted(name))?;
     println!("\nTimes are nanoseconds per callback, or per telegram; the ratio is the median of the rounds' ratios.");
     println!("{table}");
+    Ok(())
+}
+
+fn compile(options: &Options) -> Result<(), String> {
+    println!(
+        "\nProcessor seconds of cargo, medians over the rounds: a package with one type of owner, and with eleven."
+    );
+    println!("{}", compiling::table(options.rounds.into(), |name| options.is_wanted(name))?);
     Ok(())
 }
 

@@ -50,6 +50,8 @@ pub(crate) enum Tables {
     Save,
     /// Members of a cast that are updated and send each other telegrams, beside agents in a `Vec`.
     Cast,
+    /// What each further type of owner costs a game to compile, in processor seconds. A round takes about two minutes.
+    Compile,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -90,7 +92,7 @@ impl Tables {
             Self::Corners => &[2_000, 20_000, 1_000_000],
             Self::Threads => &[100_000, 1_000_000],
             Self::Waiting | Self::Save => &[1_000_000],
-            Self::Cast => &[],
+            Self::Cast | Self::Compile => &[],
         }
     }
 
