@@ -73,6 +73,7 @@ pub(crate) fn build<T: Owner>(
         by_name: &by_name,
         link: &link,
         numbers: HashSet::new(),
+        number: 0,
         findings: Findings::new(Arc::clone(&outline.source)),
         #[cfg(feature = "script")]
         offered: Offered {
@@ -231,6 +232,8 @@ struct Builder<'a, T: Owner> {
     vocabulary: &'a Vocabulary<T>,
     /// The numbers of the exits with a cooldown.
     numbers: HashSet<u32>,
+    /// The last of these numbers.
+    number: u32,
     findings: Findings,
     #[cfg(feature = "script")]
     offered: Offered<'a, T>,
@@ -279,6 +282,7 @@ impl<T: Owner> Builder<'_, T> {
         Content {
             has_script: state.script.is_some(),
             asks_scripts: state.exits.iter().any(is_script),
+            ignores: state.ignores().filter_map(|message| self.vocabulary.message_of(message)).collect(),
             is_final: state.is_final,
             ends: state.ends.map(|of| self.states[of.index()].index),
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
@@ -317,7 +321,14 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
-        let opens = Opening::new(exit.after(), nth, self.vocabulary);
+        let opens = match exit.at() {
+            Some(value) => Opening::at(value, self.vocabulary),
+            None => Opening::new(exit.after(), nth, self.vocabulary),
+        };
+        // The exit for several messages has one cooldown.
+        if exit.cooldown().is_some() && !exit.is_same {
+            self.number = self.next_number(of, exit.to);
+        }
         Exit {
             leads: exit.leads,
             is_always: exit.is_always,
@@ -325,7 +336,7 @@ impl<T: Owner> Builder<'_, T> {
             // When a linked machine has ended, it is in a final state.
             even_final: exit.even_final || exit.is_done,
             opens: match exit.cooldown() {
-                Some(cooldown) => opens.cooled(cooldown, self.number(of, exit.to), self.vocabulary),
+                Some(cooldown) => opens.cooled(cooldown, self.number, self.vocabulary),
                 None => opens,
             },
             rank: exit.rank.as_ref().and_then(|rank| self.ranking(&rank.operand, exit.on())),
@@ -342,7 +353,7 @@ impl<T: Owner> Builder<'_, T> {
 
     /// Returns the number of an exit with a cooldown. It is a hash of the names of its states, so that in a saved game and after
     /// a reload, the number still means the same exit. Each exit with the same hash gets the next free number.
-    fn number(&mut self, of: &str, to: StateId) -> u32 {
+    fn next_number(&mut self, of: &str, to: StateId) -> u32 {
         let mut hasher = SipHasher13::new();
         for name in [of, self.outline.state(to).name()] {
             hasher.write(name.as_bytes());
@@ -394,7 +405,7 @@ fn never<T: Owner>() -> MessageKind<T> {
 fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
     let span = |name: &Name| name.span.clone();
     let uses = outline.states.iter().flat_map(|state| -> Vec<Range<usize>> {
-        let ons = state.exits.iter().filter_map(|exit| exit.on.as_ref());
+        let ons = state.exits.iter().filter_map(|exit| exit.on.as_ref()).chain(&state.ignores);
         let whens = state.exits.iter().filter_map(|exit| exit.when.as_deref()).chain(state.enter_when.as_deref());
         let durations = state.durations();
         match repeated {
@@ -409,9 +420,11 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
             }
             Repeated::Word(WordKind::Value, name) => {
                 let durations = durations.filter(|of| of.value() == Some(name)).map(|of| of.span.clone());
+                let ats = state.exits.iter().filter_map(|exit| exit.at.as_ref());
+                let ats = ats.filter(|at| at.text == *name).map(span);
                 let ranks = state.exits.iter().filter_map(|exit| exit.rank.as_ref());
                 let ranks = ranks.filter_map(|rank| rank.operand.first_value(name)).map(span);
-                whens.filter_map(|when| when.first_value(name)).chain(durations).chain(ranks).collect()
+                whens.filter_map(|when| when.first_value(name)).chain(durations).chain(ranks).chain(ats).collect()
             }
             Repeated::Random => {
                 let durations = durations.filter(|of| of.range().is_some()).map(|of| of.span.clone());

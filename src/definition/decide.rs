@@ -158,7 +158,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         let opens = match &exit.opens {
             Opening::Cooled(cooldown) => {
                 if let Some(left) = cooldown.left(fsm, now::<T>(cx)) {
-                    record.cooling(&cooldown.written, left);
+                    record.closed(&cooldown.written, left);
                     return None;
                 }
                 &cooldown.opens
@@ -167,6 +167,14 @@ impl<'g, T: Owner> Decider<'g, T> {
         };
         let after = match opens {
             Opening::AtOnce | Opening::Cooled(_) => return Some(0.0),
+            Opening::At(at) => {
+                let (opens_at, now) = (at.0.read(owner, cx), now::<T>(cx));
+                let is_open = Span::of(0.0, now).has_passed(opens_at);
+                if !is_open {
+                    record.closed(&at.1, opens_at - now);
+                }
+                return is_open.then_some(0.0);
+            }
             Opening::After(seconds) => *seconds,
             Opening::Kept(kept) => {
                 let found = depth.and_then(|depth| kept.seconds(depth, fsm));
@@ -297,7 +305,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 Opening::After(after) => {
                     block.compare_times(staying, Comparison::GreaterOrEqual, Span::of(*after, now::<T>(cx)))
                 }
-                Opening::Kept(_) | Opening::Cooled(_) => {
+                Opening::Kept(_) | Opening::Cooled(_) | Opening::At(_) => {
                     let together = staying & !acted;
                     let depth = if together == 0 { None } else { block.depth(together.trailing_zeros() as usize) };
                     let entries = block.entries(together);

@@ -314,7 +314,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
             let choice = content.choice.as_ref();
             let decider = Decider { message: Some(message), choice, ..Decider::new(self, at.graph) };
             let exits = waiting.map(|waiting| &waiting.exit);
-            self.decide(&decider, exits, Used::default(), owner, fsm, cx) || is_handled
+            let is_taken = self.decide(&decider, exits, Used::default(), owner, fsm, cx);
+            is_taken || is_handled || content.ignores.iter().any(|ignored| ignored(message))
         })
     }
 

@@ -496,9 +496,9 @@ impl Record for Minutes {
         self.questions.push(Question { text: format!("after {written}"), read, answer: is_open.into() });
     }
 
-    fn cooling(&mut self, written: &str, left: f64) {
+    fn closed(&mut self, written: &str, left: f64) {
         let read = format!("{} s left", seconds(left));
-        self.questions.push(Question { text: format!("cooldown {written}"), read, answer: Answer::No });
+        self.questions.push(Question { text: written.to_owned(), read, answer: Answer::No });
     }
 
     fn ranked(&mut self, rank: f64) {

@@ -139,6 +139,8 @@ pub(crate) struct Content<T: Owner> {
     /// Whether some exits have a waiting time that is determined when an owner enters the state: see [`KeptTime`].
     pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
+    /// The messages that the state handles by doing nothing.
+    pub(crate) ignores: Vec<MessageKind<T>>,
     pub(crate) has_script: bool,
     /// Whether some exits have a script as their condition.
     pub(crate) asks_scripts: bool,
@@ -181,7 +183,7 @@ pub(crate) struct MessageExit<T: Owner> {
 impl<T: Owner> Exit<T> {
     /// Whether the exit has to be tried for one owner after another.
     fn is_alone(&self) -> bool {
-        self.leads != Leads::To || matches!(self.opens, Opening::Cooled(_))
+        self.leads != Leads::To || matches!(self.opens, Opening::At(_) | Opening::Cooled(_))
     }
 
     /// Returns for how many seconds after the entry into the state the exit is certainly closed. Negative infinity if it may be
@@ -190,7 +192,7 @@ impl<T: Owner> Exit<T> {
         let asked = self.when.as_ref().map_or(f64::NEG_INFINITY, Condition::fails_for);
         let opens = if let Opening::Cooled(cooldown) = &self.opens { &cooldown.opens } else { &self.opens };
         match opens {
-            Opening::AtOnce | Opening::Cooled(_) => asked,
+            Opening::AtOnce | Opening::At(_) | Opening::Cooled(_) => asked,
             Opening::After(seconds) => seconds.max(asked),
             // The time may be a value of the game.
             Opening::Kept(_) => f64::NEG_INFINITY,
@@ -310,6 +312,7 @@ impl<T: Owner> Content<T> {
             keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),
             exits,
             message_exits,
+            ignores: Vec::new(),
             has_script: false,
             asks_scripts: false,
             #[cfg(feature = "script")]

@@ -19,6 +19,8 @@ pub(crate) enum Opening<T: Owner> {
     After(f64),
     /// After a time that is determined when the owner enters the state.
     Kept(Box<KeptTime<T>>),
+    /// At a time of the clock, which is a value of the game.
+    At(Box<(Arc<dyn Number<T>>, Box<str>)>),
     /// Like another opening, but not until some time after the exit was taken.
     Cooled(Box<Cooldown<T>>),
 }
@@ -50,9 +52,17 @@ pub(crate) enum Interval<T: Owner> {
 }
 
 impl<T: Owner> Opening<T> {
+    /// Creates the opening of an exit with `at`. An exit whose value the vocabulary does not have never opens.
+    pub(crate) fn at(value: &str, vocabulary: &Vocabulary<T>) -> Self {
+        match vocabulary.value_of(value).and_then(Value::<T>::number) {
+            Some(number) => Self::At(Box::new((number, format!("at {value}").into()))),
+            None => Self::After(f64::INFINITY),
+        }
+    }
+
     /// Creates the opening of an exit with a cooldown. `number` is the number of the exit.
     pub(crate) fn cooled(self, cooldown: &Duration, number: u32, vocabulary: &Vocabulary<T>) -> Self {
-        let (time, written) = (Interval::new(cooldown, vocabulary), cooldown.to_string().into());
+        let (time, written) = (Interval::new(cooldown, vocabulary), format!("cooldown {cooldown}").into());
         Self::Cooled(Box::new(Cooldown { opens: self, written, number, time }))
     }
 
@@ -83,6 +93,7 @@ impl<T: Owner> Opening<T> {
                 Interval::Drawn(drawn, _) => Some(drawn.most),
                 _ => None,
             },
+            Self::At(_) => None,
             Self::Cooled(cooldown) => cooldown.opens.most(),
         }
     }

@@ -16,9 +16,9 @@ pub(crate) trait Record {
     #[inline]
     fn waited(&mut self, _written: &str, _after: f64, _time: f64, _is_open: bool) {}
 
-    /// Called when an exit is closed for `_left` more seconds, because it was taken.
+    /// Called when an exit is closed for `_left` more seconds, because it was taken, or because of a time of the clock.
     #[inline]
-    fn cooling(&mut self, _written: &str, _left: f64) {}
+    fn closed(&mut self, _written: &str, _left: f64) {}
 
     /// Called with the score or weight of an exit that holds, before the exit has been tried.
     #[inline]

@@ -87,6 +87,9 @@ impl MachineReplay {
             for value in state.durations().filter_map(|duration| duration.value()) {
                 words.values.insert(value.into(), ValueKind::Number);
             }
+            for value in state.exits.iter().filter_map(|exit| exit.at()) {
+                words.values.insert(value.into(), ValueKind::Number);
+            }
         }
         let mut vocabulary = Vocabulary::new().random(|_: &mut Actor, _| 0.5);
         let mut values = BTreeMap::new();

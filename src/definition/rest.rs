@@ -196,6 +196,8 @@ impl<T: Owner> DefinedState<T> {
             }
             let due = |opens: &Opening<T>| match opens {
                 Opening::AtOnce | Opening::Cooled(_) => entered_at,
+                // The value may change, so the exit is tried in each tick.
+                Opening::At(_) => f64::NEG_INFINITY,
                 Opening::After(after) => opens_at(*after, entered_at),
                 // An exit without a noted time is tried in each tick.
                 Opening::Kept(kept) => {

@@ -51,6 +51,9 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
             for exit in state.exits() {
                 let flags = (exit.is_always(), exit.restarts(), exit.even_final());
                 _ = write!(text, "{:?}", (exit.target(), exit.after(), exit.when(), exit.on(), flags));
+                if exit.cooldown().is_some() || exit.at().is_some() {
+                    _ = write!(text, "{:?}", (exit.cooldown(), exit.at()));
+                }
             }
         }
         let mut digest = SipHasher13::new();

@@ -32,6 +32,7 @@ pub(crate) const STATE_KEYS: &[&str] = &[
     "final",
     "entry",
     "machine",
+    "ignore",
     "note",
 ];
 
@@ -42,6 +43,7 @@ pub(crate) const EXIT_KEYS: &[&str] = &[
     "pop",
     "resume",
     "after",
+    "at",
     "when",
     "on",
     "score",
@@ -126,6 +128,8 @@ struct DefinedState {
     /// A machine that runs while this state is active: a machine of this file, or a file beside it, such as `patrol.fsm.toml`, or one
     /// of several in it, `creatures.toml#imp`. An exit with `on = "done"` is tried when it reaches a final state.
     machine: Option<String>,
+    /// Messages that neither the states around this one nor the global state get while it is active.
+    ignore: Option<Messages>,
     /// A text for the people who read the file. Tools show it.
     note: Option<String>,
 }
@@ -147,10 +151,12 @@ struct Exit {
     resume: Option<String>,
     /// How long after this state was entered the way is open. Without it, at once.
     after: Option<Duration>,
+    /// The value with the time of the game's clock, in seconds, from which on the way is open. Instead of `after`.
+    at: Option<String>,
     /// The condition, such as `health < 20 and not enemy_visible`. Without it, always.
     when: Option<Condition>,
     /// The message that is waited for. Without it, the exit is tried after each update.
-    on: Option<String>,
+    on: Option<Messages>,
     /// How good the exit is, in a state with `choose = "best"`: a number, or a calculation such as `hunger * 2`. Without it, 0.
     score: Option<Rank>,
     /// How likely the exit is beside the others, in a state with `choose = "random"`: a number, or a calculation. Without it, 1.
@@ -207,6 +213,16 @@ enum Choose {
     Best,
     /// A random one, by `weight`.
     Random,
+}
+
+/// One message or more.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Messages {
+    /// One of them.
+    One(String),
+    /// Several, of which any counts.
+    Several(Vec<String>),
 }
 
 /// The score or the weight of an exit.

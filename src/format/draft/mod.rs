@@ -78,6 +78,8 @@ pub(crate) struct DraftState<'i> {
     /// Where its name is written, if it is written in a linked file. Then mistakes in the state are reported at the link to
     /// that file.
     pub(crate) written: Option<WrittenElsewhere>,
+    /// The messages that the state keeps from the states around it.
+    pub(crate) ignores: Vec<Name>,
     /// How it chooses among its exits, and where this is written.
     pub(crate) choose: Option<(Choose, Range<usize>)>,
     pub(crate) exits: Vec<DraftExit>,
@@ -105,8 +107,12 @@ pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
     pub(crate) leads: Leads,
     pub(crate) after: Option<DraftDuration>,
+    /// The value with the time of the clock at which it opens.
+    pub(crate) at: Option<Name>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
+    /// Whether it is the same exit as the one before it in the list, for another message.
+    pub(crate) is_same: bool,
     /// Its `score` or `weight`, whichever its state asks for.
     pub(crate) rank: Option<Box<Rank>>,
     pub(crate) cooldown: Option<Box<DraftDuration>>,

@@ -282,6 +282,7 @@ impl<'i> DraftReader<'_, 'i> {
             keeps_history: self.yes(state, "history"),
             is_final: self.yes(state, "final"),
             is_entry: self.yes(state, "entry"),
+            ignores: state.get("ignore").map(|value| self.messages(value, "`ignore`")).unwrap_or_default(),
             note: self.note(state),
             machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
             root: None,
@@ -322,7 +323,16 @@ impl<'i> DraftReader<'_, 'i> {
             TreeValue::Array(list) => {
                 // An exact capacity, because most states have few exits.
                 let mut exits = Vec::with_capacity(list.len());
-                exits.extend(list.iter().filter_map(|exit| self.exit(exit, choose)));
+                for exit in list {
+                    let Some(mut draft) = self.exit(exit, choose) else { continue };
+                    let on = exit.get_ref().as_table().and_then(|exit| exit.get("on"));
+                    let mut messages = on.map(|on| self.messages(on, "`on`")).unwrap_or_default().into_iter();
+                    draft.on = messages.next();
+                    let more: Vec<_> =
+                        messages.map(|on| DraftExit { on: Some(on), is_same: true, ..draft.clone() }).collect();
+                    exits.push(draft);
+                    exits.extend(more);
+                }
                 return Some(exits);
             }
             TreeValue::Table(_) => Some("write `[` before the table and `]` behind it: `exits` may be several".into()),
@@ -342,16 +352,35 @@ impl<'i> DraftReader<'_, 'i> {
             leads,
             after: exit.get("after").and_then(|value| self.duration(value, duration::after)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
-            on: exit.get("on").and_then(|value| self.string(value, "`on`")),
+            on: None,
+            is_same: false,
+            at: exit.get("at").and_then(|value| self.string(value, "`at`")),
             rank: choose.and_then(|choose| self.rank(exit, choose)).map(Box::new),
             cooldown: exit.get("cooldown").and_then(|value| self.duration(value, duration::cooldown)).map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
             note: self.note(exit),
             restarts: self.yes(exit, "restart"),
             even_final: self.yes(exit, "even_final"),
-            has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
+            has_condition: ["after", "at", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
         })
+    }
+
+    /// Reads one message, or a list of messages.
+    fn messages(&mut self, value: &SpannedValue<'_>, what: &str) -> Vec<Name> {
+        match value.get_ref() {
+            TreeValue::Array(list) if !list.is_empty() => {
+                list.iter().filter_map(|message| self.string(message, what)).collect()
+            }
+            TreeValue::Array(_) => {
+                Mistake::error("wrong-type", value.span(), format!("{what} names no message"))
+                    .label("an empty list")
+                    .origin(Origin::MayFollow)
+                    .report(self.findings);
+                Vec::new()
+            }
+            _ => self.string(value, what).into_iter().collect(),
+        }
     }
 
     /// Reads the text for the people who read the file.

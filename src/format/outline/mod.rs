@@ -137,6 +137,7 @@ pub struct StateOutline {
     pub(crate) is_foreign: bool,
     /// Where the state's name is written in the linked file, if it is in one.
     pub(crate) written: Option<WrittenElsewhere>,
+    pub(crate) ignores: Vec<Name>,
     pub(crate) choose: Choose,
     pub(crate) exits: Vec<ExitOutline>,
     /// The places where the state names states and words of the game.
@@ -161,8 +162,11 @@ pub struct ExitOutline {
     pub(crate) to: StateId,
     pub(crate) leads: Leads,
     pub(crate) after: Option<Duration>,
+    pub(crate) at: Option<Name>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
+    /// Whether it is the same exit as the one before it, for another message.
+    pub(crate) is_same: bool,
     /// Its score or weight, if its state chooses by it.
     pub(crate) rank: Option<Box<Rank>>,
     pub(crate) cooldown: Option<Box<Duration>>,
@@ -473,6 +477,11 @@ impl StateOutline {
         !self.children.is_empty()
     }
 
+    /// Returns the messages that the state keeps from the states around it and from the global state.
+    pub fn ignores(&self) -> impl Iterator<Item = &str> {
+        self.ignores.iter().map(|message| message.text.as_str())
+    }
+
     /// Returns how the state chooses among the exits whose conditions hold.
     #[must_use]
     pub fn choose(&self) -> Choose {
@@ -580,6 +589,12 @@ impl ExitOutline {
         self.after.as_ref()
     }
 
+    /// Returns the value with the time of the game's clock at which the exit opens.
+    #[must_use]
+    pub fn at(&self) -> Option<&str> {
+        self.at.as_ref().map(|at| at.text.as_str())
+    }
+
     /// Returns the exit's condition, as it is written.
     #[must_use]
     pub fn when(&self) -> Option<String> {
@@ -634,7 +649,8 @@ impl ExitOutline {
     /// way of [leading](Self::leads) comes first, and then `always`; and its score or weight, its cooldown, `(restart)` and `(even final)` last.
     #[must_use]
     pub fn label(&self) -> String {
-        let after = self.after().map(|after| format!("after {after}"));
+        let at = self.at().map(|at| format!("at {at}"));
+        let after = self.after().map(|after| format!("after {after}")).or(at);
         let always = self.is_always.then(|| "always".to_owned());
         let leads = Some(self.leads.to_string()).filter(|leads| !leads.is_empty());
         let begin: Vec<_> = leads.into_iter().chain(always).chain(self.on().map(str::to_owned)).chain(after).collect();
@@ -660,7 +676,7 @@ impl ExitOutline {
     /// Returns the time, in seconds after the entry into its state, from which on the exit is taken in every tick in which it
     /// is tried and its target can be entered. `None` if there is no such time.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
-        let is_plain = self.leads == Leads::To && self.cooldown.is_none();
+        let is_plain = self.leads == Leads::To && self.cooldown.is_none() && self.at.is_none();
         let is_always = self.on.is_none() && is_plain && self.when.as_deref().is_none_or(When::is_always);
         if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
     }
@@ -668,7 +684,7 @@ impl ExitOutline {
     /// Whether the exit is taken as soon as its state is entered or its state's machine ends, whenever its target can be
     /// entered.
     pub(crate) fn leads_at_once(&self) -> bool {
-        let is_plain = self.leads == Leads::To && self.cooldown.is_none();
+        let is_plain = self.leads == Leads::To && self.cooldown.is_none() && self.at.is_none();
         let is_at_once = (self.is_always || self.is_done) && is_plain;
         let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));
         is_at_once && is_open && self.when.as_deref().is_none_or(When::is_always)

@@ -116,6 +116,7 @@ fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline
     let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
     of.children.is_empty()
         && exit.cooldown.is_none()
+        && exit.at.is_none()
         && exit.leads == Leads::To
         && outline.global != Some(of.id)
         && !outline.path(of.id).contains(&exit.to)

@@ -19,7 +19,7 @@ use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
 use crate::format::expression::RESERVED;
 use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake, Origin};
-use crate::format::words::{WordKind, Words};
+use crate::format::words::{ValueKind, WordKind, Words};
 
 /// The name of the pseudo-message for exits that are taken when the machine that their state runs has ended.
 const DONE: &str = "done";
@@ -261,6 +261,12 @@ impl Resolver<'_> {
             is_linked: state.root.is_some(),
             is_foreign: self.is_foreign,
             written: state.written,
+            ignores: {
+                for message in &state.ignores {
+                    self.message(message, id);
+                }
+                state.ignores
+            },
             choose,
             exits: {
                 // An exact capacity, because most states have few exits.
@@ -302,7 +308,7 @@ impl Resolver<'_> {
     /// Resolves an exit. `runs` says whether the state of the exit runs a machine, and `is_chosen` whether the state may choose
     /// a later exit although this one holds.
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool, is_chosen: bool) -> Option<ExitOutline> {
-        let DraftExit { to, after, mut when, on, mut rank, cooldown, always, .. } = exit;
+        let DraftExit { to, after, at: from_time, is_same, mut when, on, mut rank, cooldown, always, .. } = exit;
         let DraftExit { leads, restarts, even_final, has_condition, note, span, .. } = exit;
         let to = if leads.is_named() { to.and_then(|to| self.state_named(to)) } else { Some(from) };
         let place = on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text));
@@ -317,8 +323,17 @@ impl Resolver<'_> {
             self.message(on, from);
         }
         let after = after.and_then(|after| self.duration(after));
+        if let Some(at) = &from_time {
+            self.value(at, ValueKind::Number);
+            if let Some(after) = &after {
+                Mistake::error("exit", after.span.clone(), "an exit has `after` or `at`, not both")
+                    .label("a second time")
+                    .help("write the one of the two for which the exit has to wait")
+                    .report(self.findings);
+            }
+        }
         let cooldown = cooldown.and_then(|cooldown| self.duration(*cooldown)).map(Box::new);
-        if let Some(at) = always.clone().filter(|_| after.is_some() || on.is_some()) {
+        if let Some(at) = always.clone().filter(|_| after.is_some() || from_time.is_some() || on.is_some()) {
             Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
                 .label("tried as soon as the state is entered")
                 .help("remove `always`, or put the `after` or `on` into an exit of its own")
@@ -330,6 +345,8 @@ impl Resolver<'_> {
             to,
             leads,
             after,
+            at: from_time,
+            is_same,
             when,
             on,
             rank,
@@ -342,7 +359,8 @@ impl Resolver<'_> {
             span,
         };
         // If the condition of an exit has a mistake, the exit only looks like an exit without a condition.
-        let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
+        let is_mistaken =
+            has_condition && exit.after.is_none() && exit.at.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && !is_chosen && exit.is_always_from() == Some(0.0) {
             let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
             Mistake::error("spins", exit.span.clone(), message)

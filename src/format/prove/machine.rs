@@ -282,7 +282,7 @@ impl<'a> Standing<'a> {
         let when = exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when));
         // Whether the exit is chosen, and where it leads back to, depends on the other exits and on the past.
         let is_chosen = self.machine.state(id.of).choose != Choose::First || exit.cooldown.is_some();
-        let is_chosen = is_chosen || exit.leads != Leads::To;
+        let is_chosen = is_chosen || exit.leads != Leads::To || exit.at.is_some();
         let chosen = is_chosen.then(|| asking.undecided(|undecided| undecided.has_choices = true));
         Claim::all([after, when].into_iter().chain(chosen))
     }

@@ -290,7 +290,7 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
     let states = || looked.iter().flat_map(|looked| looked.machine.outline.states());
     let either = [
         (undecided.has_chances, "chances"),
-        (undecided.has_choices, "choices of exits, cooldowns, and where exits lead back"),
+        (undecided.has_choices, "choices of exits, cooldowns, deadlines, and where exits lead back"),
         (undecided.has_scripts || looked.iter().any(|looked| looked.machine.has_script), "results of scripts"),
         (undecided.has_durations, "durations that are random or values of the game"),
     ];

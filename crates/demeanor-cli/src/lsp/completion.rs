@@ -192,11 +192,13 @@ impl Writer<'_> {
         match (&self.located.place, key) {
             (Place::Of(_), "to" | "initial" | "parent" | "global" | "push" | "resume") => self.states(),
             (Place::Of(Table::Machine), "like") | (Place::Of(Table::State), "machine") => self.machines(),
-            (Place::Of(Table::Exit), "on") => self.messages(),
+            (Place::Of(Table::Exit), "on") | (Place::Of(Table::State), "ignore") => self.messages(),
             (Place::Of(Table::State), "behavior" | "behaviour") | (Place::Params { has_name: true, .. }, "name") => {
                 self.behaviors()
             }
-            (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after" | "cooldown") => self.numbers(),
+            (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after" | "at" | "cooldown") => {
+                self.numbers()
+            }
             (Place::Of(Table::State), "choose") => {
                 let words = [Choose::First, Choose::Best, Choose::Random];
                 words.map(|word| Offer::new(word.to_string(), CompletionItemKind::ENUM_MEMBER)).into()

@@ -52,6 +52,7 @@ fn the_keys_of_a_state_are_those_of_the_schema_that_are_not_there_yet() {
             "every",
             "exits",
             "history",
+            "ignore",
             "initial",
             "machine",
             "note",
@@ -82,6 +83,7 @@ fn every_kind_of_table_has_its_keys() {
     let of_exit = [
         "after",
         "always",
+        "at",
         "cooldown",
         "even_final",
         "note",
