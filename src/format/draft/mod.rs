@@ -102,6 +102,7 @@ pub(crate) struct DraftBehavior<'i> {
 
 /// The content of a file for one exit.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub(crate) struct DraftExit {
     /// The state that it names.
     pub(crate) to: Option<Name>,
