@@ -106,6 +106,15 @@ impl From<bool> for Answer {
     }
 }
 
+impl ExitReport {
+    /// Returns the number by which the state chooses the exit, as text: `score 14`, or `weight 3`.
+    #[must_use]
+    pub fn rank(&self) -> Option<String> {
+        let score = self.score.map(|score| format!("score {}", rounded(score)));
+        score.or_else(|| self.weight.map(|weight| format!("weight {}", rounded(weight))))
+    }
+}
+
 impl fmt::Display for ExitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "to {}", self.to)?;
@@ -120,9 +129,8 @@ impl fmt::Display for ExitReport {
             f.write_str(if i == 0 { ": " } else { ", " })?;
             fmt::Display::fmt(question, f)?;
         }
-        for (name, number) in [("score", self.score), ("weight", self.weight)] {
-            let Some(number) = number.map(rounded) else { continue };
-            write!(f, "{} {name} {number}", if self.questions.is_empty() { ":" } else { "," })?;
+        if let Some(rank) = self.rank() {
+            write!(f, "{} {rank}", if self.questions.is_empty() { ":" } else { "," })?;
         }
         Ok(())
     }

@@ -352,7 +352,8 @@ impl<W: Write> Stage<W> {
                 None => self.written(&from, &to, message.filter(|_| is_own)),
                 Some(report) => {
                     let by = if report.of == from { String::new() } else { format!("by {}: ", report.of) };
-                    let questions: Vec<_> = report.questions.iter().map(ToString::to_string).collect();
+                    let mut questions: Vec<_> = report.questions.iter().map(ToString::to_string).collect();
+                    questions.extend(report.rank());
                     let why = match &report.on {
                         Some(on) if questions.is_empty() => format!("on {on}"),
                         None if questions.is_empty() => "always".to_owned(),

@@ -205,6 +205,7 @@ fn the_files_of_the_examples_are_proved() {
     for (file, more) in [
         ("arena/grunt.toml", &[][..]),
         ("arena/sniper.toml", &[]),
+        ("dragon/dragon.fsm.toml", &[]),
         ("bestiary/bestiary.fsm.toml", &["--vocabulary", words.as_str()]),
     ] {
         let file = format!("{examples}/{file}");
