@@ -7,7 +7,7 @@ use crate::state::StateRef;
 
 /// A change of an owner's state, made or refused, for [`Owner::on_change`] and [`Owner::after_change`].
 ///
-/// It is displayed as `Idle -> Chase (change)`.
+/// It is displayed as `Idle -> Chase (change)`, or as `Walk -> Run in Combat (change)` if it is a change in a region.
 #[non_exhaustive]
 pub struct Change<'a, T: Owner> {
     /// The state that is left; `None` when there was none.
@@ -20,6 +20,9 @@ pub struct Change<'a, T: Owner> {
     pub outcome: Outcome<'a, T>,
     /// How many seconds [`from`](Self::from) had been active, by [`Owner::now`].
     pub time_in_state: f64,
+    /// The state in one of whose [regions](crate::State::regions) the change happens; `None` for a change of the
+    /// machine's own current state ([rule 32](crate::docs::semantics#rule-32)).
+    pub within: Option<&'a StateRef<T>>,
 }
 
 impl<'a, T: Owner> Change<'a, T> {
@@ -30,7 +33,13 @@ impl<'a, T: Owner> Change<'a, T> {
         cause: Cause,
         time_in_state: f64,
     ) -> Self {
-        Self { from, to, cause, outcome: Outcome::Taken, time_in_state }
+        Self { from, to, cause, outcome: Outcome::Taken, time_in_state, within: None }
+    }
+
+    /// Returns the same change as one in a region of `composite`.
+    #[inline]
+    pub(crate) fn within(self, composite: Option<&'a StateRef<T>>) -> Self {
+        Self { within: composite, ..self }
     }
 
     /// Returns whether the change is made. `false` for one that was refused, and when it is reported that one ended early.
@@ -42,7 +51,11 @@ impl<'a, T: Owner> Change<'a, T> {
 
 impl<T: Owner> fmt::Display for Change<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} -> {} ({})", NameOf(self.from), NameOf(self.to), self.cause)?;
+        write!(f, "{} -> {}", NameOf(self.from), NameOf(self.to))?;
+        if let Some(composite) = self.within {
+            write!(f, " in {composite}")?;
+        }
+        write!(f, " ({})", self.cause)?;
         match &self.outcome {
             Outcome::Taken => Ok(()),
             Outcome::Refused(refusal) => write!(f, ", refused by {refusal}"),

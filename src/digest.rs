@@ -6,6 +6,7 @@ use std::hash::Hasher;
 use siphasher::sip::SipHasher13;
 
 use crate::fsm::View;
+use crate::machine::regions::Regions;
 use crate::machine::seat::{Rare, Seat, Suspended};
 use crate::machine::state_machine::StateMachine;
 use crate::machine::waiting::{Note, Then, Timer, Waiting};
@@ -141,7 +142,7 @@ impl DigestHasher {
     pub(crate) fn write_rare<T: Owner>(&mut self, rare: Option<&Rare<T>>) {
         let (stack, history) = rare.map_or((&[][..], &[][..]), |rare| (&rare.stack, &rare.history));
         self.write_usize(stack.len());
-        for Suspended { current, time, ancestors, timers } in stack {
+        for Suspended { current, time, ancestors, timers, regions } in stack {
             self.write_name(current);
             self.write_time(*time);
             self.write_usize(ancestors.len());
@@ -150,11 +151,20 @@ impl DigestHasher {
                 self.write_time(*time);
             }
             self.write_timers(timers.len(), timers.iter());
+            self.write_regions(regions.as_deref());
         }
         self.write_usize(history.len());
         for (of, last) in history {
             self.write_name(of);
             self.write_name(last);
+        }
+        self.write_regions(rare.and_then(|rare| rare.regions.as_deref()));
+    }
+
+    fn write_regions<T: Owner>(&mut self, regions: Option<&Regions<T>>) {
+        for seat in regions.into_iter().flat_map(Regions::seats) {
+            self.write_text("region");
+            self.write_seat(seat);
         }
     }
 }

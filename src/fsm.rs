@@ -7,6 +7,7 @@ use core::cell::Cell;
 use core::fmt;
 
 use crate::change::Cause;
+use crate::machine::regions::{InRegion, Outer, Regions, Tree};
 use crate::machine::seat::{Rare, Seat};
 use crate::machine::settings::Settings;
 use crate::machine::waiting::{AT_ONCE, After, Awaited, Note, Pending, Scope, Then, Timer};
@@ -1002,7 +1003,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.send_now(self.nth.get(), Order::Ahead, owner, message, cx)
     }
 
-    /// Returns the innermost active state. `None` when the machine has no state.
+    /// Returns the innermost active state; a state whose [regions](State::regions) are open counts as innermost. In a callback of a
+    /// state in a region, this is the innermost state of the region ([rule 32](crate::docs::semantics#rule-32)). `None` when the
+    /// machine has no state.
     #[must_use]
     pub fn current(&self) -> Option<&StateRef<T>> {
         self.view().current.as_option()
@@ -1057,20 +1060,37 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// Returns the active states, from the outermost ancestor down to the current state.
     #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
-        let View { ancestors, current, .. } = self.view();
-        ancestors.iter().chain(current.as_option())
+        let View { ancestors, current, around, .. } = self.view();
+        around.map_or(&[][..], Outer::path).iter().chain(ancestors).chain(current.as_option())
     }
 
-    /// Returns whether `state` is active: whether it is the current state or an ancestor of it.
+    /// Returns all active states: the outermost first, and after a state with regions, the states in its regions, region by
+    /// region ([rule 32](crate::docs::semantics#rule-32)). Without regions, this is the [path](Self::path).
+    pub fn active_states(&self) -> impl Iterator<Item = &StateRef<T>> {
+        let tree = self.machines.tree(self.nth.get());
+        tree.map_or_else(|| self.path().collect(), |tree| tree.active_states()).into_iter()
+    }
+
+    /// Returns the innermost active state in each open region of `composite`; a state whose own regions are open counts as
+    /// innermost. Returns none if `composite` is not active or has no regions. See
+    /// [`StateMachine::regions`](crate::StateMachine::regions).
+    pub fn regions(&self, composite: impl IntoState<T>) -> impl Iterator<Item = &StateRef<T>> {
+        let composite = composite.into_state();
+        let tree = self.machines.tree(self.nth.get());
+        tree.map_or_else(Vec::new, |tree| tree.regions_of(&composite)).into_iter()
+    }
+
+    /// Returns whether `state` is active: whether it is the current state or an ancestor of it, or lies in another open region.
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
-        self.view().depth_of(state).is_some()
+        self.view().is_in_state(state)
     }
 
     /// Returns whether any state of type `S` is active.
     #[must_use]
     pub fn is_in<S: State<T>>(&self) -> bool {
         self.path().any(|active| active.is::<S>())
+            || self.view().has_elsewhere() && self.active_states().any(|active| active.is::<S>())
     }
 
     /// Returns how long the current state has been active, in seconds by [`Owner::now`]. If it has not been entered, the
@@ -1286,6 +1306,10 @@ pub(crate) trait Machines<T: Owner> {
     /// the machine's data in columns.
     fn lend(&mut self, _nth: usize, _owner: &mut T, _cx: &mut T::Context<'_>, _act: ActOnSeat<'_, T>) {}
     fn view(&self, nth: usize) -> View<'_, T>;
+    /// Returns the seats of all regions of the machine; `None` if it cannot have any.
+    fn tree(&self, _nth: usize) -> Option<Tree<'_, T>> {
+        None
+    }
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
     /// Returns the number that the state with the scope `by` stores under a key.
@@ -1362,6 +1386,10 @@ pub(crate) struct View<'v, T: Owner> {
     pub(crate) entered_at: f64,
     /// When each ancestor was entered, in seconds. Empty if no times are stored.
     pub(crate) ancestors_entered_at: &'v [f64],
+    /// The seat around the region in which these states lie; `None` outside of regions.
+    pub(crate) around: Option<&'v Outer<T>>,
+    /// The open regions of the current state.
+    pub(crate) regions: Option<&'v Regions<T>>,
 }
 
 impl<T: Owner> View<'_, T> {
@@ -1381,9 +1409,22 @@ impl<T: Owner> View<'_, T> {
         if is(self.current) { Some(self.ancestors.len()) } else { self.ancestors.iter().rposition(is) }
     }
 
+    pub(crate) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
+        self.depth_of(state).is_some() || self.has_elsewhere() && self.entry_elsewhere(state).is_some()
+    }
+
     pub(crate) fn time_in<S: State<T> + ?Sized>(&self, state: &S, now: f64) -> Option<f64> {
-        let depth = self.depth_of(state)?;
-        Some(time_since(self.entered_at(depth), now))
+        let entered_at = match self.depth_of(state) {
+            Some(depth) => self.entered_at(depth),
+            None if self.has_elsewhere() => self.entry_elsewhere(state)?,
+            None => return None,
+        };
+        Some(time_since(entered_at, now))
+    }
+
+    /// Returns whether any state is active in another seat.
+    fn has_elsewhere(&self) -> bool {
+        self.around.is_some() || self.regions.is_some()
     }
 
     /// Returns when the active state at a depth was entered, in seconds.
@@ -1436,6 +1477,8 @@ pub(crate) enum Request<T: Owner> {
     Cancel,
     /// A call of `stay` outside of an `enter`. It is refused.
     Stay,
+    /// A request that was made in a region and concerns the region's seat (rule 32).
+    InRegion(Box<InRegion<T>>),
 }
 
 impl<T: Owner> Request<T> {
@@ -1462,9 +1505,24 @@ impl<T: Owner> Request<T> {
 
     /// Returns whether it is a request for a change that does not come from a timer.
     pub(crate) fn is_change(&self) -> bool {
-        !matches!(
+        match self {
+            Self::Send(_)
+            | Self::After(_)
+            | Self::Next(_)
+            | Self::Due(_)
+            | Self::Sleep(_)
+            | Self::Cancel
+            | Self::Stay => false,
+            Self::InRegion(inside) => inside.request.is_change(),
+            _ => true,
+        }
+    }
+
+    /// Returns whether it concerns the seat of the state that makes it: which states it leads to, or what waits there.
+    pub(crate) fn depends_on_seat(&self) -> bool {
+        matches!(
             self,
-            Self::Send(_) | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_) | Self::Cancel | Self::Stay
+            Self::Revert | Self::Push(_) | Self::Pop | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_)
         )
     }
 
@@ -1476,13 +1534,18 @@ impl<T: Owner> Request<T> {
                 Then::Send(message) => message.downcast_ref(),
                 _ => None,
             },
+            Self::InRegion(inside) => inside.request.message(),
             _ => None,
         }
     }
 
     /// Returns whether it stores a number for a state. Only states from files make such requests.
     pub(crate) fn is_note(&self) -> bool {
-        matches!(self, Self::After(after) if after.then.is_note())
+        match self {
+            Self::After(after) => after.then.is_note(),
+            Self::InRegion(inside) => inside.request.is_note(),
+            _ => false,
+        }
     }
 
     /// Returns whether it is a timer, or a change in the next tick, that ends with a change that keeps only the outermost `kept`
@@ -1503,6 +1566,7 @@ impl<T: Owner> Request<T> {
             Self::Push(_) => Cause::Push,
             Self::Pop => Cause::Pop,
             Self::Resume(_) => Cause::Resume,
+            Self::InRegion(inside) => inside.request.cause(),
             _ => Cause::Change,
         }
     }
@@ -1523,6 +1587,7 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Sleep(_) => f.write_str("sleep"),
             Self::Cancel => f.write_str("access to timers"),
             Self::Stay => f.write_str("stay"),
+            Self::InRegion(inside) => write!(f, "{}", inside.request),
         }
     }
 }

@@ -556,7 +556,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn set_current(&mut self, key: Key, current: impl IntoState<T>) -> bool {
         let current = current.into_state();
-        self.touch(key, |seat| seat.place(current))
+        self.touch(key, |seat| seat.place(&current))
     }
 
     /// Sets an owner's previous state without calling any callback. Returns `false` for a stale key.

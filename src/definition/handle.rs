@@ -109,7 +109,7 @@ pub(crate) fn machine_in<T: Owner>(
 ) -> StateMachine<T> {
     let mut seat = Seat::empty();
     seat.entered_at = now::<T>(cx) - seconds;
-    seat.place(state.clone());
+    seat.place(state);
     let machine = StateMachine::from_seat(seat, Settings::DEFAULT);
     match global {
         Some(global) => machine.with_global(global),

@@ -139,7 +139,7 @@ impl<K: Clone> Journal<K> {
     /// assert_eq!(entry.to_string(), "2.5 s: 7: Closed -> Open (change), after 2.5 s");
     /// ```
     pub fn note<T: Owner>(&mut self, owner: K, change: &Change<'_, T>, now: f64) {
-        let &Change { from, to, cause, ref outcome, time_in_state } = change;
+        let &Change { from, to, cause, ref outcome, time_in_state, .. } = change;
         self.write(owner, (from, to), cause, outcome.shortfall(), (now, time_in_state));
     }
 

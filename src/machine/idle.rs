@@ -55,6 +55,10 @@ impl Idle {
     /// Returns what is known about the next ticks, after a tick in which the states have declared `quiet`.
     #[inline]
     pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
+        if seat.stamp().is_some() {
+            // The states in the regions have declared nothing.
+            return Self { seen: f64::NAN, quiet };
+        }
         if seat.is_asleep() {
             if seat.is_outdated() {
                 return Self::NOT;

@@ -6,6 +6,7 @@
 pub(crate) mod agent;
 pub(crate) mod idle;
 pub(crate) mod observer;
+pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod seat;
 pub(crate) mod settings;

@@ -9,9 +9,11 @@ use core::mem;
 
 use smallvec::SmallVec;
 
+use super::regions::Regions;
 #[cfg(feature = "std")]
 use super::waiting::Then;
 use super::waiting::{NextWake, Scope, Timer, Timers, Waiting};
+use crate::change::Cause;
 use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
@@ -44,6 +46,8 @@ pub(crate) struct Rare<T: Owner> {
     /// The latest changes and messages to oneself, recorded once a callback has led to suspiciously many.
     pub(crate) trail: Vec<Footprint<T>>,
     pub(crate) waiting: Waiting<T>,
+    /// The open regions of the current state (rule 32). `None` if it has no regions, or if they have not been opened.
+    pub(crate) regions: Option<Box<Regions<T>>>,
     /// What has happened to the seat since a callback lent it; `None` while the seat is not lent.
     pub(crate) lent: Option<SeatLoan>,
 }
@@ -80,6 +84,8 @@ pub(crate) struct Suspended<T: Owner> {
     pub(crate) ancestors: SmallVec<[(StateRef<T>, f64); 2]>,
     /// The timers of these states. `due` is the number of seconds that remain.
     pub(crate) timers: Timers<T>,
+    /// The regions of the current state. What was active in each is on top of the stack of its seat.
+    pub(crate) regions: Option<Box<Regions<T>>>,
 }
 
 /// A suspended path that is being resumed, with its times and timers. Each state gets its time and its timers back when it is
@@ -93,10 +99,18 @@ pub(crate) struct Resumption<T: Owner> {
     running: usize,
 }
 
+impl<T: Owner> Resumption<T> {
+    /// Takes out the regions of the innermost state, when all states around them have been resumed.
+    pub(crate) fn take_regions(&mut self) -> Option<Box<Regions<T>>> {
+        self.suspended.regions.take()
+    }
+}
+
 impl<T: Owner> Seat<T> {
+    #[expect(clippy::needless_pass_by_value, reason = "callers have made the reference for this")]
     pub(crate) fn new(current: StateRef<T>) -> Self {
         let mut seat = Self::empty();
-        seat.place(current);
+        seat.place(&current);
         seat
     }
 
@@ -120,10 +134,10 @@ impl<T: Owner> Seat<T> {
     /// Sets the current state and its ancestors, without any callback. If the chain of parents is endless, the state is
     /// treated as one without a parent. States that stay active keep their time. The other states get the time of the current
     /// state. Wakes the machine, and ends the timers of states that are no longer active.
-    pub(crate) fn place(&mut self, current: StateRef<T>) {
+    pub(crate) fn place(&mut self, current: &StateRef<T>) {
         let mut path = Path::new();
         if !current.is_none() {
-            match path_to(&current) {
+            match path_to(current) {
                 Ok(found) => path = found,
                 Err(endless) => {
                     log::error!(
@@ -134,9 +148,20 @@ impl<T: Owner> Seat<T> {
                 }
             }
         }
+        if path.iter().any(|state| state.has_regions()) {
+            self.place_regions(&path);
+        } else {
+            self.place_path(path);
+        }
+    }
+
+    /// Makes a path, outermost first, the active one, as [`place`](Self::place) does. Its states have no open regions then.
+    pub(super) fn place_path(&mut self, mut path: Path<T>) {
+        let current = path.last().cloned().unwrap_or(StateRef::NONE);
         // Dropped last: a state's `Drop` may panic (rule 22).
         let mut replaced = Vec::new();
         let mut ended = Timers::new();
+        let mut closed = None;
         if path.len() > 1 || self.rare.is_some() {
             let entered_at = self.entered_at;
             let is_active = self.shared_with(&path);
@@ -148,9 +173,10 @@ impl<T: Owner> Seat<T> {
             rare.ancestors_entered_at.resize(path.len(), entered_at);
             replaced = mem::replace(&mut rare.ancestors, path.to_vec());
             ended = rare.waiting.change(is_active);
+            closed = rare.regions.take();
         }
         let was_current = mem::replace(&mut self.current, current);
-        drop((was_current, replaced, ended));
+        drop((was_current, replaced, ended, closed));
     }
 
     pub(crate) fn rare_mut(&mut self) -> &mut Rare<T> {
@@ -220,7 +246,7 @@ impl<T: Owner> Seat<T> {
     }
 
     pub(crate) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
-        self.view(&StateRef::NONE).depth_of(state).is_some()
+        self.entry_of(state).is_some()
     }
 
     /// Records a request if it is one to sleep. The machine falls asleep when the callback has returned.
@@ -271,7 +297,9 @@ impl<T: Owner> Seat<T> {
         if global.as_option().is_some_and(is_updating) || is_awake && is_path_updating() {
             return NextWake::EveryTick;
         }
-        self.rare.as_ref().map_or(NextWake::Never, |rare| NextWake::of(rare.waiting.next()))
+        let own = self.rare.as_ref().map_or(NextWake::Never, |rare| NextWake::of(rare.waiting.next()));
+        let regions = self.regions().map(|seat| seat.next_wake(&StateRef::NONE));
+        regions.fold(own, NextWake::sooner)
     }
 
     /// Returns the data for queries while a change to `target` is under way. Without a change, `target` is `StateRef::NONE`.
@@ -283,6 +311,8 @@ impl<T: Owner> Seat<T> {
             ancestors: self.ancestors(),
             entered_at: self.entered_at,
             ancestors_entered_at: self.rare.as_ref().map_or(&[], |rare| &rare.ancestors_entered_at),
+            around: None,
+            regions: self.rare.as_ref().and_then(|rare| rare.regions.as_deref()),
         }
     }
 
@@ -340,6 +370,7 @@ impl<T: Owner> Seat<T> {
             time: now - time_or_zero(entered_at),
             ancestors: SmallVec::new(),
             timers: rare.waiting.change(0),
+            regions: None,
         };
         // Most paths have no ancestors. Checking for this is faster than collecting none.
         if !rare.ancestors.is_empty() {
@@ -362,6 +393,8 @@ impl<T: Owner> Seat<T> {
 
     /// Takes the top path off the stack and makes `first`, its outermost state, the current state. `now` is in seconds. Returns
     /// the old current state, and the path with the times and timers that its other states get back when they are resumed.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what is passed in registers need not be written and waited for")]
     pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> (StateRef<T>, Option<Resumption<T>>) {
         let rare = self.rare_mut();
         let suspended = rare.stack.pop();
@@ -430,8 +463,14 @@ impl<T: Owner> Seat<T> {
             return;
         }
         let last = self.current.clone();
+        self.remember_last(composite, None, last);
+    }
+
+    /// Records a state as the descendant of `composite` that was active last, or that was in one of its regions.
+    pub(crate) fn remember_last(&mut self, composite: StateRef<T>, region: Option<usize>, last: StateRef<T>) {
         let history = &mut self.rare_mut().history;
-        if let Some(at) = history.iter().position(|(of, _)| *of == composite) {
+        let is_in_region = |state| region.is_none() || region_in(state, &composite) == region;
+        if let Some(at) = history.iter().position(|(of, last)| *of == composite && is_in_region(last)) {
             // Moved to the end: the entries are in the order in which their composite states were last left.
             let of_composite = history.remove(at);
             history.push(of_composite);
@@ -501,13 +540,15 @@ impl<T: Owner> Seat<T> {
     /// builds check it before each callback and after each call. To keep this fast, only the ends of long lists are checked.
     pub(crate) fn is_whole(&self) -> bool {
         let Some(rare) = &self.rare else { return true };
-        let Rare { ancestors, ancestors_entered_at, stack, history, waiting, .. } = &**rare;
+        let Rare { ancestors, ancestors_entered_at, stack, history, waiting, regions, .. } = &**rare;
         let has_path = !ancestors.iter().any(StateRef::is_none) && (ancestors.is_empty() || !self.current.is_none());
         let is_remembered = |(of, last): &(StateRef<T>, StateRef<T>)| !of.is_none() && !last.is_none();
         has_path
             && ancestors.len() == ancestors_entered_at.len()
             && are_of(waiting.timers.newest(), self.depth(), true)
-            && stack.len() <= MOST_PUSHED
+            // The seat of a suspended region has its path on its stack.
+            && stack.len() <= MOST_PUSHED + usize::from(self.current.is_none())
+            && regions.as_ref().is_none_or(|regions| !self.current.is_none() && regions.seats().all(Seat::is_whole))
             && stack.iter().rev().take(4).all(Suspended::is_whole)
             && history.len() <= MOST_REMEMBERED
             && history.iter().all(is_remembered)
@@ -518,6 +559,13 @@ impl<T: Owner> Seat<T> {
         let rare = self.rare.as_ref()?;
         rare.history.iter().find_map(|(of, last)| (of == composite).then_some(last))
     }
+}
+
+/// Returns the region of `composite` in which a state lies; `None` if it does not lie inside `composite`.
+pub(crate) fn region_in<T: Owner>(state: &StateRef<T>, composite: &StateRef<T>) -> Option<usize> {
+    let path = path_to(state).ok()?;
+    let at = path.iter().position(|around| around == composite)?;
+    path.get(at + 1).map(|child| child.region())
 }
 
 /// The most paths that can be suspended (rule 15).
@@ -562,11 +610,18 @@ impl<T: Owner> Suspended<T> {
 }
 
 impl<T: Owner> Rare<T> {
+    /// Returns whether a change with this cause leaves or resumes regions.
+    #[inline]
+    pub(crate) fn has_regions(&self, cause: Cause) -> bool {
+        let resumes = || self.stack.last().is_some_and(|suspended| suspended.regions.is_some());
+        self.regions.is_some() || cause == Cause::Pop && resumes()
+    }
+
     /// Returns whether a seat can do without this data.
     fn is_plain(&self) -> bool {
-        let Self { ancestors, ancestors_entered_at: _, stack, history, trail, waiting, lent } = self;
+        let Self { ancestors, ancestors_entered_at: _, stack, history, trail, waiting, regions, lent } = self;
         let has_states = !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
-        !has_states && waiting.is_none() && lent.is_none()
+        !has_states && waiting.is_none() && regions.is_none() && lent.is_none()
     }
 }
 
@@ -574,7 +629,8 @@ impl<T: Owner> Rare<T> {
 impl<T: Owner> Rare<T> {
     /// Empties the rare data, but keeps its memory. Passes the states and messages that it held to `take`.
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
-        let Self { ancestors, ancestors_entered_at, stack, history, trail, waiting, lent: _ } = self;
+        // A batch refuses regions, so there are none.
+        let Self { ancestors, ancestors_entered_at, stack, history, trail, waiting, regions: _, lent: _ } = self;
         ancestors_entered_at.clear();
         // Popped rather than drained: most lists are empty, and a drain takes longer to find that out.
         while let Some(state) = ancestors.pop().or_else(|| trail.pop().map(|footprint| footprint.state)) {
@@ -654,6 +710,7 @@ impl<T: Owner> Clone for Rare<T> {
         self.history.clone_from(&source.history);
         self.trail.clone_from(&source.trail);
         self.waiting.clone_from(&source.waiting);
+        self.regions.clone_from(&source.regions);
         self.lent = None;
     }
 }
@@ -667,6 +724,7 @@ impl<T: Owner> Default for Rare<T> {
             history: Vec::new(),
             trail: Vec::new(),
             waiting: Waiting::new(),
+            regions: None,
             lent: None,
         }
     }
@@ -685,6 +743,7 @@ impl<T: Owner> Clone for Suspended<T> {
             time: self.time,
             ancestors: self.ancestors.clone(),
             timers: self.timers.clone(),
+            regions: self.regions.clone(),
         }
     }
 
@@ -693,5 +752,6 @@ impl<T: Owner> Clone for Suspended<T> {
         self.time = source.time;
         self.ancestors.clone_from(&source.ancestors);
         self.timers.clone_from(&source.timers);
+        self.regions.clone_from(&source.regions);
     }
 }

@@ -15,10 +15,12 @@ pub(crate) struct Settings<T: Owner> {
     pub(crate) global: StateRef<T>,
     /// The most changes and messages to oneself that one callback may lead to.
     limit: u32,
+    /// Whether the machine can open regions (rule 32). A batch cannot.
+    pub(crate) has_regions: bool,
 }
 
 impl<T: Owner> Settings<T> {
-    pub(crate) const DEFAULT: Self = Self { global: StateRef::NONE, limit: MOST_CHANGES };
+    pub(crate) const DEFAULT: Self = Self { global: StateRef::NONE, limit: MOST_CHANGES, has_regions: true };
 
     pub(crate) const DEFAULTS: &'static Self = &Self::DEFAULT;
 
@@ -32,6 +34,11 @@ impl<T: Owner> Settings<T> {
         self.limit
     }
 
+    #[cfg(feature = "std")]
+    pub(crate) fn with_regions(self, has_regions: bool) -> Self {
+        Self { has_regions, ..self }
+    }
+
     /// Sets the limit. 0 counts as 1. The number has to leave room for the highest bit of `Single::count`.
     pub(crate) fn set_limit(&mut self, changes: u32) {
         self.limit = changes.clamp(1, u32::MAX >> 2);
@@ -40,11 +47,12 @@ impl<T: Owner> Settings<T> {
 
 impl<T: Owner> Clone for Settings<T> {
     fn clone(&self) -> Self {
-        Self { global: self.global.clone(), limit: self.limit }
+        Self { global: self.global.clone(), ..*self }
     }
 
     fn clone_from(&mut self, source: &Self) {
         self.global.clone_from(&source.global);
         self.limit = source.limit;
+        self.has_regions = source.has_regions;
     }
 }

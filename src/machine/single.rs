@@ -7,6 +7,7 @@ use core::mem;
 
 use super::idle::Quiet;
 use super::observer::Observer;
+use super::regions::{Outer, RegionId, RegionPath, Tree, own};
 use super::seat::{Rare, Seat, SeatLoan};
 use super::settings::Settings;
 use super::waiting::{Awaited, Pending, Scope, Timer, Timers};
@@ -16,9 +17,11 @@ use crate::span::due_after;
 use crate::state::{State, StateRef};
 
 /// One owner's machine while it runs.
-#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other, and are set in one store")]
 pub(crate) struct Single<'a, T: Owner> {
+    /// The seat of the machine, or of the region whose callback is running.
     pub(crate) seat: &'a mut Seat<T>,
+    /// The seats around that of the region; `None` outside of regions.
+    pub(crate) outer: Option<Box<Outer<T>>>,
     pub(crate) settings: &'a Settings<T>,
     pub(crate) requests: Requests<T>,
     /// The target of the change under way; `StateRef::NONE` when there is no change.
@@ -43,8 +46,9 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) scope: Scope,
     /// Whether the seat may have changed, for example because an `exit` or a start has begun.
     pub(crate) is_touched: bool,
-    /// Whether a guard has refused a change.
-    pub(crate) has_refused: bool,
+    /// Whether a guard has refused a change ([`HAS_REFUSED`]), and whether a change has been made in a region
+    /// ([`HAS_CHANGED_INSIDE`]). This is one number, so that both are reset with one store.
+    pub(crate) marks: u8,
     pub(crate) observer: Option<&'a mut dyn Observer<T>>,
     /// For how long the states have declared that they have nothing to do.
     pub(crate) quiet: Quiet,
@@ -60,6 +64,10 @@ pub(crate) enum Descent {
     Stayed,
 }
 
+/// The bits of [`Single::marks`].
+pub(crate) const HAS_REFUSED: u8 = 1;
+pub(crate) const HAS_CHANGED_INSIDE: u8 = 2;
+
 /// The highest bit of [`Single::count`].
 pub(crate) const ASKED_TO_SLEEP: u32 = 1 << 31;
 
@@ -68,6 +76,7 @@ impl<'a, T: Owner> Single<'a, T> {
     pub(crate) fn new(seat: &'a mut Seat<T>, settings: &'a Settings<T>) -> Self {
         Self {
             seat,
+            outer: None,
             settings,
             requests: Requests::new(),
             target: StateRef::NONE,
@@ -79,7 +88,7 @@ impl<'a, T: Owner> Single<'a, T> {
             kept: 0,
             scope: Scope::State(0),
             is_touched: false,
-            has_refused: false,
+            marks: 0,
             observer: None,
             quiet: Quiet::NONE,
             descent: Descent::None,
@@ -98,10 +107,10 @@ impl<'a, T: Owner> Single<'a, T> {
         single
     }
 
-    /// Tells the observer that the current state has changed.
+    /// Tells the observer that the current state of the machine has changed.
     #[inline]
     pub(crate) fn show(&mut self, cx: &mut T::Context<'_>) {
-        if let Some(observer) = &mut self.observer {
+        if let (Some(observer), None) = (&mut self.observer, &self.outer) {
             observer.moved(self.seat, cx);
         }
     }
@@ -124,9 +133,7 @@ impl<'a, T: Owner> Single<'a, T> {
     pub(crate) fn forget_requests(&mut self) {
         self.quiet.keep(0);
         self.count &= !ASKED_TO_SLEEP;
-        if let Some(rare) = &mut self.seat.rare {
-            rare.waiting.wanted = None;
-        }
+        self.forget_sleep();
         self.requests = Requests::new();
     }
 }
@@ -134,12 +141,34 @@ impl<'a, T: Owner> Single<'a, T> {
 impl<T: Owner> Single<'_, T> {
     /// Runs one tick (rule 4).
     pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.carry_out_waiting(owner, cx);
+        self.tick_active(owner, cx);
+    }
+
+    /// Carries out what is due in the seat at the beginning of its tick.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a fiftieth of what a tick takes")]
+    fn carry_out_waiting(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.seat.is_waiting() {
             self.carry_out_due(owner, cx);
         } else {
             self.seat.rest();
         }
-        self.tick_active(owner, cx);
+    }
+
+    /// Runs the part of a tick that belongs to the open regions, in their order: what is due in each, then the updates of its
+    /// states (rule 32). Returns whether a state was updated.
+    #[cold]
+    fn tick_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let mut is_updated = false;
+        self.each_region(&mut |single, _| {
+            let level = single.level();
+            single.carry_out_waiting(owner, cx);
+            if single.level() == level {
+                is_updated |= single.tick_path::<true>(0, owner, cx);
+            }
+        });
+        is_updated
     }
 
     /// Runs the part of a tick that follows the due timers: updates the global state, then the active states.
@@ -151,7 +180,7 @@ impl<T: Owner> Single<'_, T> {
             is_updated = self.tick_state(&**global, owner, cx);
             self.settle_callback(owner, cx);
         }
-        is_updated |= self.tick_path(0, owner, cx);
+        is_updated |= self.tick_path::<false>(0, owner, cx);
         self.end_tick(is_updated, owner, cx);
     }
 
@@ -176,7 +205,7 @@ impl<T: Owner> Single<'_, T> {
             is_updated = self.tick_state(&**global, owner, cx);
             self.settle_callback(owner, cx);
             if self.is_touched {
-                is_updated |= self.tick_path(0, owner, cx);
+                is_updated |= self.tick_path::<false>(0, owner, cx);
                 return self.end_tick(is_updated, owner, cx);
             }
             self.scope = Scope::State(0);
@@ -203,14 +232,22 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Runs the rest of a tick: updates the active states from `depth` on. Returns whether a state was updated, or has declared
+    /// Runs the rest of a tick: updates the active states of the seat from `depth` on, then those in its regions. Returns whether a state was updated, or has declared
     /// that there is nothing to do.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that a tick needs no second frame for its callbacks")]
-    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn tick_path<const IN_REGION: bool>(
+        &mut self,
+        mut depth: usize,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         let mut is_updated = false;
+        let level = if IN_REGION { self.level() } else { 0 };
+        self.kept = usize::MAX;
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();
+            self.kept = usize::MAX;
             if self.quiet.has(depth, state, || now::<T>(cx)) {
                 is_updated = true;
                 if was_innermost {
@@ -227,10 +264,17 @@ impl<T: Owner> Single<'_, T> {
                 self.tick_state(&*state, owner, cx)
             };
             self.settle_callback(owner, cx);
+            if IN_REGION && self.level() != level {
+                return is_updated;
+            }
             if was_innermost {
                 break;
             }
             depth += 1;
+        }
+        // A change in the last callback has left the state whose regions were open, or has just opened them.
+        if self.seat.has_open_regions() && self.kept >= self.seat.depth() {
+            is_updated |= self.tick_regions(owner, cx);
         }
         is_updated
     }
@@ -409,8 +453,16 @@ impl<T: Owner> Requests<T> {
     }
 
     /// Takes out the timers for which `is_canceled` returns `true`, and returns them.
-    fn cancel(&mut self, seat: &Seat<T>, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> Self {
-        self.withdraw_each(&mut |request| seat.pending_request(request).is_some_and(|pending| is_canceled(&pending)))
+    fn cancel(
+        &mut self,
+        seat: &Seat<T>,
+        of: Option<RegionId>,
+        is_canceled: &mut dyn FnMut(&Pending<T>) -> bool,
+    ) -> Self {
+        self.withdraw_each(&mut |request| {
+            let pending = own(request, of).and_then(|request| seat.pending_request(request));
+            pending.is_some_and(|pending| is_canceled(&pending))
+        })
     }
 
     fn len(&self) -> usize {
@@ -445,10 +497,22 @@ impl<T: Owner> Requests<T> {
         self.withdraw(|request| request.ends_with(kept))
     }
 
+    /// Takes out the timers of a region's states, all but the outermost `kept`. Returns these timers.
+    pub(crate) fn end_in(&mut self, region: RegionId, kept: usize) -> Requests<T> {
+        self.withdraw(|request| match request {
+            Request::InRegion(inside) => inside.at.last() == Some(&region) && inside.request.ends_with(kept),
+            _ => false,
+        })
+    }
+
     /// Moves the timers in the queue to `timers`, as the timers of a suspended path: their `due` is the number of seconds that
     /// remain. Drops the timers of states that had been left before.
     pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
         while let Some(request) = self.pop() {
+            let request = match request {
+                Request::InRegion(inside) => inside.request,
+                request => request,
+            };
             let timer = match request {
                 Request::After(after) => {
                     // Negative seconds and NaN count as 0.
@@ -471,11 +535,10 @@ impl<T: Owner> Requests<T> {
 
     /// Returns whether any request may lead to a change in this tick. Setting a timer and sleep do not.
     pub(crate) fn ask_for_change(&self) -> bool {
-        self.any(|request| {
-            !matches!(
-                request,
-                Request::After(_) | Request::Next(_) | Request::Sleep(_) | Request::Cancel | Request::Stay
-            )
+        self.any(|request| match request {
+            Request::InRegion(inside) => inside.request.is_change() || matches!(inside.request, Request::Due(_)),
+            Request::After(_) | Request::Next(_) | Request::Sleep(_) | Request::Cancel | Request::Stay => false,
+            _ => true,
         })
     }
 
@@ -506,6 +569,7 @@ struct WithinCallback<'s, 'a, T: Owner> {
     exiting: bool,
     nested: u16,
     descent: Descent,
+    region: RegionPath,
 }
 
 impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
@@ -514,7 +578,8 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         let kept = mem::replace(&mut single.kept, usize::MAX);
         let descent = mem::replace(&mut single.descent, Descent::None);
         let (made, exiting, scope, nested) = (single.made, single.exiting, single.scope, single.nested);
-        Self { single, target, made, kept, scope, exiting, nested, descent }
+        let region = single.region_path();
+        Self { single, target, made, kept, scope, exiting, nested, descent, region }
     }
 
     fn end(mut self) {
@@ -525,9 +590,15 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     /// Returns to the callback. A change made within the call cuts the change around the callback short, and may have left the
     /// callback's state.
     fn go_back(&mut self) {
-        let Self { single, target, made, kept, scope, nested, descent, .. } = self;
+        let Self { single, target, made, kept, scope, nested, descent, region, .. } = self;
         single.nested = *nested;
         let target = mem::replace(target, StateRef::NONE);
+        if !single.move_to(region) {
+            // The region of the callback's state has been closed.
+            (single.descent, single.scope) = (Descent::None, Scope::Left);
+            single.target = StateRef::NONE;
+            return;
+        }
         (single.target, single.descent) =
             if single.made == *made { (target, *descent) } else { (StateRef::NONE, Descent::None) };
         single.scope = if scope.ends_with(single.kept) { Scope::Left } else { *scope };
@@ -538,6 +609,10 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
 /// Runs only after a panic, which the callback may catch: [`end`](WithinCallback::end) forgets the value.
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
+        if !self.region.is_empty() && self.single.move_to(&self.region) {
+            // The panic may have cut offers of messages short, so that it is not known which states of the region have been left.
+            self.single.kept = 0;
+        }
         self.go_back();
         self.single.exiting = self.exiting;
         self.single.forget_requests();
@@ -575,6 +650,10 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         if !self.exiting {
             self.seat.note(&request);
         }
+        if self.outer.is_some() {
+            let request = self.inside(request);
+            return self.requests.push(request);
+        }
         self.requests.push(request);
     }
 
@@ -596,6 +675,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     fn withdraw_all(&mut self, _: usize) {
         if !self.exiting {
             self.requests.withdraw_all(&mut self.count, self.seat);
+            self.forget_sleep();
         }
     }
 
@@ -606,7 +686,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         }
         let places: Vec<_> =
             self.seat.pending().filter(|(_, pending)| is_canceled(pending)).map(|(nth, _)| nth).collect();
-        let waiting = self.requests.cancel(self.seat, is_canceled);
+        let waiting = self.requests.cancel(self.seat, self.region_id(), is_canceled);
         let mut canceled = Timers::new();
         if let (Some(rare), false) = (&mut self.seat.rare, places.is_empty()) {
             canceled = rare.waiting.timers.cancel(&places);
@@ -638,6 +718,12 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
+        let inside = match request {
+            Request::Push(over) if self.outer.is_some() => Some(self.inside(Request::Push(over.clone()))),
+            Request::Pop if self.outer.is_some() => Some(self.inside(Request::Pop)),
+            _ => None,
+        };
+        let request = inside.as_ref().unwrap_or(request);
         let now = WithinCallback::new(self);
         let is_done = now.single.execute_now(order, request, owner, cx);
         now.end();
@@ -659,6 +745,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn seat(&self, _: usize) -> Option<&Seat<T>> {
+        // Its address is that of the machine, also while it holds the seat of a region.
         Some(self.seat)
     }
 
@@ -667,6 +754,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         if !now.single.exiting {
             now.single.settle(owner, cx);
         }
+        now.single.move_to(&[]);
         let loan = Loan::begin(now.single);
         act(owner, loan.single.seat, loan.single.settings, cx);
         drop(loan);
@@ -674,7 +762,11 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn view(&self, _: usize) -> View<'_, T> {
-        self.seat.view(&self.target)
+        View { around: self.outer.as_deref(), ..self.seat.view(&self.target) }
+    }
+
+    fn tree(&self, _: usize) -> Option<Tree<'_, T>> {
+        Some(Tree::new(self.outer.as_deref(), self.seat))
     }
 
     fn noted(&self, _: usize, by: Scope, key: u32) -> Option<f64> {

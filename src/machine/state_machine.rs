@@ -7,15 +7,16 @@ use core::{fmt, mem};
 
 use super::idle::Idle;
 use super::observer::Observer;
+use super::regions::Tree;
 use super::report::MachineReport;
 use super::seat::Seat;
 use super::settings::Settings;
-use super::single::Single;
+use super::single::{HAS_CHANGED_INSIDE, HAS_REFUSED, Single};
 use super::step::Step;
 use super::taken::Running;
 use super::waiting::{NextWake, Pending, Scope, Then};
 use crate::change::NameOf;
-use crate::fsm::{Fsm, Request, time_since};
+use crate::fsm::{Fsm, NEVER, Request, time_since};
 use crate::owner::{Owner, clock_time, now};
 use crate::state::{IntoState, State, StateRef};
 
@@ -397,7 +398,7 @@ impl<T: Owner> StateMachine<T> {
     #[inline]
     #[must_use]
     pub fn is_asleep(&self) -> bool {
-        self.seat.is_asleep()
+        self.seat.are_all_asleep()
     }
 
     /// Returns when the machine next has something to do, if no message and no change comes before that. This method is for
@@ -414,7 +415,9 @@ impl<T: Owner> StateMachine<T> {
     /// states over which another state is pushed are left out, because they stand still.
     #[must_use]
     pub fn pending(&self) -> Vec<Pending<T>> {
-        self.seat.pending().map(|(_, pending)| pending).collect()
+        let mut pending = Vec::new();
+        self.tree().each(&mut |seat, _| pending.extend(seat.pending().map(|(_, pending)| pending)));
+        pending
     }
 
     /// Returns what the machine is doing, in words: for tools and for the log. `now` is the time that [`Owner::now`]
@@ -493,7 +496,7 @@ impl<T: Owner> StateMachine<T> {
     /// end.
     pub fn set_current(&mut self, current: impl IntoState<T>) {
         self.beside.end_idle();
-        self.seat.place(current.into_state());
+        self.seat.place(&current.into_state());
     }
 
     /// Sets the previous state without any callback.
@@ -545,10 +548,12 @@ impl<T: Owner> StateMachine<T> {
         }
         let at = clock_time(at);
         self.beside.end_idle();
-        self.seat.entered_at = at;
-        if let Some(rare) = &mut self.seat.rare {
-            rare.ancestors_entered_at.fill(at);
-        }
+        self.seat.each(&mut |seat| {
+            seat.entered_at = if seat.depth() > 0 { at } else { NEVER };
+            if let Some(rare) = &mut seat.rare {
+                rare.ancestors_entered_at.fill(at);
+            }
+        });
     }
 
     /// Returns the current state for editing, if it is an owned state (made from a `Box`) of type `S`.
@@ -587,7 +592,8 @@ impl<T: Owner> StateMachine<T> {
         self.seat.is_entered()
     }
 
-    /// Returns the innermost active state. `None` when the machine has no state.
+    /// Returns the innermost active state. A state whose [regions](State::regions) are open counts as innermost
+    /// ([rule 32](crate::docs::semantics#rule-32)). `None` when the machine has no state.
     #[must_use]
     pub fn current(&self) -> Option<&StateRef<T>> {
         self.seat.current.as_option()
@@ -617,7 +623,54 @@ impl<T: Owner> StateMachine<T> {
         self.seat.path()
     }
 
-    /// Returns whether `state` is active: whether it is the current state or an ancestor of it.
+    /// Returns all active states: the outermost first, and after a state with regions, the states in its regions, region by
+    /// region ([rule 32](crate::docs::semantics#rule-32)). Without regions, this is the [path](Self::path).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Owner, State, StateMachine, StateRef};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Combat;
+    /// struct Walk;
+    /// struct Aim;
+    /// impl State<Enemy> for Combat {
+    ///     fn regions(&self) -> Vec<StateRef<Enemy>> { vec![(&Walk).into(), (&Aim).into()] }
+    /// }
+    /// impl State<Enemy> for Walk {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Combat).into()) }
+    /// }
+    /// impl State<Enemy> for Aim {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Combat).into()) }
+    ///     fn region(&self) -> usize { 1 }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Combat);
+    /// machine.start(&mut Enemy, &mut ());
+    /// let active: Vec<_> = machine.active_states().map(|state| state.name()).collect();
+    /// assert_eq!(active, ["Combat", "Walk", "Aim"]);
+    /// let innermost: Vec<_> = machine.regions(&Combat).map(|state| state.name()).collect();
+    /// assert_eq!(innermost, ["Walk", "Aim"]);
+    /// ```
+    pub fn active_states(&self) -> impl Iterator<Item = &StateRef<T>> {
+        self.tree().active_states().into_iter()
+    }
+
+    /// Returns the innermost active state in each open region of `composite`, in the order of the regions; a state whose own
+    /// regions are open counts as innermost. Returns none if `composite` is not active or has no regions.
+    /// [`active_states`](Self::active_states) has an example.
+    pub fn regions(&self, composite: impl IntoState<T>) -> impl Iterator<Item = &StateRef<T>> {
+        self.tree().regions_of(&composite.into_state()).into_iter()
+    }
+
+    fn tree(&self) -> Tree<'_, T> {
+        Tree::new(None, &self.seat)
+    }
+
+    /// Returns whether `state` is active: whether it is the current state or an ancestor of it, or lies in an open region.
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
         self.seat.is_in_state(state)
@@ -627,6 +680,7 @@ impl<T: Owner> StateMachine<T> {
     #[must_use]
     pub fn is_in<S: State<T>>(&self) -> bool {
         self.path().any(|active| active.is::<S>())
+            || self.seat.stamp().is_some() && self.active_states().any(|active| active.is::<S>())
     }
 
     /// Like [`time_in_state`](Self::time_in_state), for code that has no context. `now` is the time that [`Owner::now`]
@@ -936,19 +990,25 @@ impl<T: Owner> MachineMut<'_, T> {
     /// Does what [`StateMachine::sleep`](crate::StateMachine::sleep) does.
     pub fn sleep(&mut self) {
         self.machine.beside.end_idle();
-        self.machine.seat.sleep_until(f64::INFINITY);
+        self.machine.seat.each(&mut |seat| seat.sleep_until(f64::INFINITY));
     }
 
     /// Does what [`StateMachine::sleep_for`](crate::StateMachine::sleep_for) does.
     pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
         self.machine.beside.end_idle();
         self.single().sleep_for(seconds, owner, cx);
+        let seat = &mut self.machine.seat;
+        if let Some(wakes_at) = seat.rare.as_ref().and_then(|rare| rare.waiting.wakes_at()) {
+            seat.regions_mut().for_each(|seat| seat.each(&mut |seat| seat.sleep_until(wakes_at)));
+        }
     }
 
     /// Does what [`StateMachine::wake`](crate::StateMachine::wake) does. Returns whether the machine was asleep.
     pub fn wake(&mut self) -> bool {
         self.machine.beside.end_idle();
-        self.machine.seat.wake()
+        let was_asleep = self.machine.seat.are_all_asleep();
+        self.machine.seat.each(&mut |seat| _ = seat.wake());
+        was_asleep
     }
 
     /// Does what [`StateMachine::with`](crate::StateMachine::with) does. Returns what `act` returns.
@@ -1088,7 +1148,7 @@ fn lone_state<T: Owner>(
 #[inline]
 fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
     debug_assert!(single.seat.is_whole(), "a call leaves what belongs to no state of the machine");
-    let outcome = (single.made > 0, single.has_refused);
+    let outcome = (single.made > 0 || single.marks & HAS_CHANGED_INSIDE != 0, single.marks & HAS_REFUSED != 0);
     // All requests are carried out, so nothing is left to drop. `forget` saves the check for this.
     mem::forget(single);
     outcome

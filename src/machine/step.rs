@@ -73,7 +73,7 @@ pub enum Step<T: Owner> {
 impl<T: Owner> Step<T> {
     /// Creates the step of a change that was made or refused at `time`, in seconds.
     pub(crate) fn of(change: &Change<'_, T>, time: f64) -> Self {
-        let &Change { from, to, cause, ref outcome, time_in_state } = change;
+        let &Change { from, to, cause, ref outcome, time_in_state, .. } = change;
         let (from, to) = (from.cloned(), to.cloned());
         let Some((shortfall, state)) = outcome.shortfall() else {
             return Self::Changed { from, to, cause, time, time_in_state };

@@ -10,6 +10,7 @@
 
 mod life;
 pub(crate) mod path;
+mod regions;
 mod wait;
 
 use alloc::format;
@@ -24,8 +25,9 @@ use log::{error, log};
 use self::path::Misuse;
 pub(crate) use self::wait::tell_endless_sleep;
 use super::observer::Observer;
+use super::regions::{Branch, InRegion};
 use super::seat::{Footprint, Resumption};
-use super::single::{ASKED_TO_SLEEP, Descent, Requests, Single};
+use super::single::{ASKED_TO_SLEEP, Descent, HAS_REFUSED, Requests, Single};
 use super::step::Step;
 use super::waiting::Scope;
 use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
@@ -166,6 +168,7 @@ impl<T: Owner> Single<'_, T> {
 
     /// Puts the machine to sleep, if the callback has requested it, and resets the count of changes for the next callback. A
     /// request to sleep from a callback that has panicked is still recorded in the seat, but ignored.
+    #[inline]
     fn end_callback(&mut self, owner: &T, cx: &T::Context<'_>) {
         if mem::take(&mut self.count) & ASKED_TO_SLEEP != 0 {
             self.fall_asleep(owner, cx);
@@ -175,6 +178,7 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out one request, except a message. Returns whether this was done.
     pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
+            request if self.outer.is_some() => self.execute_at_root(request, owner, cx),
             Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
             Request::Change(to) => self.execute_change(to, owner, cx),
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
@@ -190,8 +194,43 @@ impl<T: Owner> Single<'_, T> {
                 self.refused(request, owner, NOT_ENTERED);
                 false
             }
+            Request::InRegion(inside) => self.execute_inside(inside, owner, cx),
             request => self.execute_other(request, owner, cx),
         }
+    }
+
+    /// Carries out a request of the machine itself while the seat of a region is in the place of its own.
+    #[cold]
+    fn execute_at_root(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let region = self.region_path();
+        self.move_to(&[]);
+        let is_done = self.execute(request, owner, cx);
+        self.move_to(&region);
+        is_done
+    }
+
+    /// Carries out a request that concerns the seat of a region (rule 32).
+    #[cold]
+    fn execute_inside(&mut self, inside: &InRegion<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let InRegion { at, request } = inside;
+        let is_open = self.move_to(at);
+        let is_done = match request {
+            Request::Sleep(_) => {
+                self.count |= ASKED_TO_SLEEP;
+                true
+            }
+            Request::After(after) if is_open => self.set_timer(after, owner, cx),
+            Request::Next(to) if is_open => self.set_next(to),
+            Request::Due(timer) => self.carry_out_timer(timer, owner, cx),
+            Request::After(_) | Request::Next(_) => false,
+            request if is_open => self.execute_other(request, owner, cx),
+            request => {
+                self.refused(request, owner, "the region that it was requested for has been left");
+                false
+            }
+        };
+        self.move_to(&[]);
+        is_done
     }
 
     /// Returns whether a cycle is suspected, so that its changes and messages are recorded.
@@ -231,7 +270,7 @@ impl<T: Owner> Single<'_, T> {
         let is_recorded = self.observer.as_ref().is_some_and(|observer| observer.sees_steps());
         // `count` is large if a request to sleep has been carried out.
         let is_suspicious = self.count + u32::from(MOST_NAMED) >= self.settings.limit() || self.is_deep();
-        !is_suspicious && !is_recorded && self.requests.is_empty()
+        !is_suspicious && !is_recorded && self.requests.is_empty() && self.outer.is_none()
     }
 
     /// Carries out a change that was requested with `change_state`.
@@ -240,6 +279,9 @@ impl<T: Owner> Single<'_, T> {
         if self.seat.is_lone() && self.is_alone() && to.place(None) == Place::Outermost {
             let from = self.seat.current.clone();
             return self.execute_lone((&from, &*from), (to, &**to), owner, cx);
+        }
+        if self.outer.is_some() {
+            return self.execute_at_root(&Request::Change(to.clone()), owner, cx);
         }
         if !self.may_change(|| Request::Change(to.clone()), owner) {
             return false;
@@ -269,7 +311,7 @@ impl<T: Owner> Single<'_, T> {
         if self.is_cycle(&request, owner) {
             return false;
         }
-        if self.seat.is_being_left() {
+        if self.root().is_being_left() {
             self.refused(&request(), owner, BEING_LEFT);
             return false;
         }
@@ -279,21 +321,54 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out a change that may enter several states.
     #[inline(never)]
     fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        match self.find_path(request) {
-            Ok((kept, path)) => self.change(Plan { cause: request.cause(), kept, entered: &path[kept..] }, owner, cx),
+        let region = self.region_path();
+        let is_made = match self.find_route(request) {
+            Ok((kept, Branch { path, regions })) => {
+                let plan = Plan { cause: request.cause(), kept, entered: &path[kept..] };
+                if regions.is_empty() {
+                    self.change(plan, owner, cx)
+                } else {
+                    self.change_with_regions(plan, &regions, owner, cx)
+                }
+            }
             Err(misuse) => {
                 self.refused(request, owner, misuse);
                 false
             }
-        }
+        };
+        self.move_to(&region);
+        is_made
     }
 
     #[inline(never)]
     fn change(&mut self, plan: Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.outer.is_some() || self.seat.rare.as_ref().is_some_and(|rare| rare.has_regions(plan.cause)) {
+            return self.change_with_regions(plan, &[], owner, cx);
+        }
         // Until the change has ended, `Fsm::target` returns this state.
         self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
         let from = self.seat.current.clone();
-        let is_made = carry_out(&mut OneChange::new(self, plan, (&from, &*from), &mut None, owner, cx));
+        let from = (&from, &*from);
+        let is_made = carry_out(&mut OneChange::<_, false>::new(self, plan, from, None, &mut None, owner, cx));
+        self.target = StateRef::NONE;
+        is_made
+    }
+
+    /// Carries out a change in a region, or one that leaves, opens or resumes regions.
+    #[cold]
+    fn change_with_regions(
+        &mut self,
+        plan: Plan<'_, T>,
+        regions: &[Branch<T>],
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
+        let (from, composite) = (self.seat.current.clone(), self.composite());
+        let (from, within) = ((&from, &*from), composite.as_ref());
+        let mut resumption = None;
+        let change = OneChange::<_, true>::new(self, plan, from, within, &mut resumption, owner, cx);
+        let is_made = carry_out(&mut OneChange { regions, ..change });
         self.target = StateRef::NONE;
         is_made
     }
@@ -319,7 +394,7 @@ impl<T: Owner> Single<'_, T> {
         if is_told {
             return;
         }
-        let trail = self.seat.rare.as_mut().map(|rare| mem::take(&mut rare.trail)).unwrap_or_default();
+        let trail = self.root().rare.as_mut().map(|rare| mem::take(&mut rare.trail)).unwrap_or_default();
         let mut cycle: Vec<String> = Vec::new();
         for Footprint { deed, state, .. } in trail.iter().rev() {
             let step = format!("{deed} {}", NameOf(state.as_option()));
@@ -368,8 +443,8 @@ pub(crate) fn tell_end<T: Owner>(
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> bool {
-    let Change { from, to, cause, time_in_state, .. } = change;
-    let ended = Change { from, to, cause, outcome: Outcome::ended(end, state), time_in_state };
+    let Change { from, to, cause, time_in_state, within, .. } = change;
+    let ended = Change { from, to, cause, outcome: Outcome::ended(end, state), time_in_state, within };
     if let Some(observer) = observer {
         let now = now::<T>(cx);
         observer.changed(&ended, now, cx);
@@ -377,7 +452,7 @@ pub(crate) fn tell_end<T: Owner>(
     tell(owner, &ended, cx);
     let is_complete = end == End::Stayed;
     if is_complete {
-        owner.after_change(&Change::taken(from, Some(state), cause, time_in_state), cx);
+        owner.after_change(&Change::taken(from, Some(state), cause, time_in_state).within(within), cx);
     }
     is_complete
 }
@@ -391,11 +466,11 @@ struct Plan<'p, T: Owner> {
     entered: &'p [StateRef<T>],
 }
 
-/// One owner's change.
+/// One owner's change. It is compiled twice: without regions, nothing of them is left.
 ///
 /// In release builds, each step is compiled into its caller and no reference to this value leaves it, so that what the caller knows
 /// of a change costs nothing to find out again. In debug builds, only `enter` is: during the other steps, no change is nested.
-struct OneChange<'c, 'f, 'x, T: Owner> {
+struct OneChange<'c, 'f, 'x, T: Owner, const REGIONS: bool> {
     single: &'c mut Single<'f, T>,
     plan: Plan<'c, T>,
     owner: &'c mut T,
@@ -413,31 +488,57 @@ struct OneChange<'c, 'f, 'x, T: Owner> {
     /// Whether an `exit` or `suspend` has lent the machine, and the machine was set to another state meanwhile. Then the kept
     /// states may no longer be active.
     is_displaced: bool,
+    /// What is opened in the regions of the last state that is entered, if it has any.
+    regions: &'c [Branch<T>],
+    /// How many regions lie around the seat. At another level, the region in which the change was made has been closed.
+    level: usize,
+    /// The composite in whose region the change is made; `None` outside of regions.
+    within: Option<&'c StateRef<T>>,
 }
 
-impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
+impl<'c, 'f, 'x, T: Owner, const REGIONS: bool> OneChange<'c, 'f, 'x, T, REGIONS> {
     #[inline(always)]
     fn new(
         single: &'c mut Single<'f, T>,
         plan: Plan<'c, T>,
         (from, left): (&'c StateRef<T>, &'c dyn State<T>),
+        within: Option<&'c StateRef<T>>,
         resumption: &'c mut Option<Resumption<T>>,
         owner: &'c mut T,
         cx: &'c mut T::Context<'x>,
     ) -> Self {
         let from = from.as_option();
         let left = (from.is_some() && plan.kept <= single.seat.ancestors().len()).then_some(left);
-        Self { single, plan, owner, cx, from, left, time_in_state: 0.0, resumption, is_displaced: false }
+        let level = if REGIONS { single.level() } else { 0 };
+        Self {
+            single,
+            plan,
+            owner,
+            cx,
+            from,
+            left,
+            time_in_state: 0.0,
+            resumption,
+            is_displaced: false,
+            regions: &[],
+            level,
+            within,
+        }
     }
 }
 
-impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
+impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> {
     /// Asks the guards that apply to the request (rules 8, 15, 24).
     #[inline]
     fn admit(&mut self) -> bool {
-        let Self { single, plan, owner, cx, from, left, .. } = self;
+        let Self { single, plan, owner, cx, from, left, regions, .. } = self;
         let (cause, to) = (plan.cause, plan.entered.last());
         if let (Some(from), Some(left), false) = (*from, left, matches!(cause, Cause::Push | Cause::Force)) {
+            if REGIONS && single.seat.has_open_regions() {
+                if let Some(state) = single.guard_of_regions(owner, cx) {
+                    return single.tell_refused(Refusal::Exit(&state), to, cause, owner, cx);
+                }
+            }
             if !left.can_exit(owner, &single.fsm(), cx) {
                 return single.tell_refused(Refusal::Exit(from), to, cause, owner, cx);
             }
@@ -452,6 +553,11 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             for state in plan.entered {
                 if !state.can_enter(owner, &single.fsm(), cx) {
                     return single.tell_refused(Refusal::Enter(state), to, cause, owner, cx);
+                }
+            }
+            if REGIONS {
+                if let Some(state) = single.guard_of_branches(regions, owner, cx) {
+                    return single.tell_refused(Refusal::Enter(&state), to, cause, owner, cx);
                 }
             }
         }
@@ -472,11 +578,14 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.exiting = true;
         let made = single.made;
         if let (Some(from), Some(left)) = (*from, *left) {
+            if REGIONS && single.seat.has_open_regions() {
+                single.leave_regions(plan.cause, owner, cx);
+            }
             single.leave((from, left), plan.cause, owner, cx);
             for depth in (plan.kept..single.seat.ancestors().len()).rev() {
                 let Some(state) = single.seat.ancestors().get(depth).cloned() else { break };
                 single.leave((&state, &*state), plan.cause, owner, cx);
-                single.seat.remember(depth);
+                single.remember(depth);
             }
         }
         single.exiting = false;
@@ -495,37 +604,72 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     /// Makes the first of the states to enter the current one, and reports the change.
     #[inline]
     fn swap(&mut self) {
-        let Self { single, plan, owner, cx, from, .. } = self;
+        let Self { single, plan, owner, cx, from, within, level, .. } = self;
+        if REGIONS && single.level() != *level {
+            return;
+        }
         let now = now::<T>(cx);
         single.count += 1;
         single.made += 1;
         single.kept = single.kept.min(plan.kept);
-        single.seat.note_change(plan.kept);
+        if !REGIONS || within.is_none() {
+            single.seat.note_change(plan.kept);
+        } else {
+            let root = single.root();
+            root.note_change(root.depth());
+        }
         self.time_in_state = time_since(single.seat.entered_at, now);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
-        if self.is_displaced && plan.kept > 0 {
-            single.seat.place(first.parent().unwrap_or(StateRef::NONE));
+        if self.is_displaced && plan.kept > 0 && !(REGIONS && within.is_some()) {
+            single.seat.place(&first.parent().unwrap_or(StateRef::NONE));
         }
-        let ended = if single.requests.is_empty() { Requests::new() } else { single.requests.end_timers(plan.kept) };
+        let ended = if single.requests.is_empty() {
+            Requests::new()
+        } else if REGIONS {
+            single.end_timers(plan.kept, plan.cause)
+        } else {
+            single.requests.end_timers(plan.kept)
+        };
+        let mut closed = if REGIONS { single.seat.take_regions() } else { None };
         match plan.cause {
-            Cause::Push => drop(single.seat.push(first, |timers| ended.leave_timers(timers), now)),
+            Cause::Push => {
+                drop(single.seat.push(first, |timers| ended.leave_timers(timers), now));
+                if REGIONS {
+                    single.seat.suspend_regions(closed.take(), &mut single.requests, now);
+                }
+            }
             Cause::Pop => *self.resumption = single.seat.pop(first, now).1,
             _ => drop(single.seat.replace(plan.kept, first, now)),
+        }
+        if REGIONS {
+            drop(closed);
+        } else {
+            // There are none, so nothing is left to drop.
+            mem::forget(closed);
         }
         single.show(cx);
         let to = plan.entered.last();
         if single.is_suspicious() {
             single.leave_trail("change to", to.cloned().unwrap_or(StateRef::NONE));
         }
-        single.tell(&Change::taken(*from, to, plan.cause, self.time_in_state), now, owner, cx);
+        let change = Change {
+            within: if REGIONS { *within } else { None },
+            ..Change::taken(*from, to, plan.cause, self.time_in_state)
+        };
+        single.tell(&change, now, owner, cx);
     }
 
     /// Enters the states and tells the owner that the change is complete, or in which state it has ended instead.
     #[inline(always)]
     fn enter(&mut self) -> bool {
-        let Self { single, plan, owner, cx, from, time_in_state, resumption, .. } = self;
-        let entered = single.enter_all((plan.kept, plan.entered), plan.cause, resumption, owner, cx);
-        let change = Change::taken(*from, plan.entered.last(), plan.cause, *time_in_state);
+        let Self { single, plan, owner, cx, from, time_in_state, resumption, regions, within, level, .. } = self;
+        if REGIONS && single.level() != *level {
+            return false;
+        }
+        let entered =
+            single.enter_all::<REGIONS>((plan.kept, plan.entered), regions, plan.cause, resumption, owner, cx);
+        let within = if REGIONS { *within } else { None };
+        let change = Change { within, ..Change::taken(*from, plan.entered.last(), plan.cause, *time_in_state) };
         match entered {
             Ok(()) => {
                 owner.after_change(&change, cx);
@@ -689,15 +833,16 @@ impl<T: Owner> Single<'_, T> {
     /// `enter` runs. Stops if a change made in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` stays (rule
     /// 38). Then returns the state in whose `enter` this was.
     #[inline(always)]
-    fn enter_all<'p>(
+    fn enter_all<'p, const REGIONS: bool>(
         &mut self,
         (kept, path): (usize, &'p [StateRef<T>]),
+        regions: &'p [Branch<T>],
         cause: Cause,
         resumption: &mut Option<Resumption<T>>,
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> Result<(), (End, &'p StateRef<T>)> {
-        let made = self.made;
+        let (made, level) = (self.made, if REGIONS { self.level() } else { 0 });
         self.quiet.keep(kept);
         self.descent = Descent::Open;
         for (i, state) in path.iter().enumerate() {
@@ -715,16 +860,28 @@ impl<T: Owner> Single<'_, T> {
             } else {
                 state.enter(owner, &mut self.fsm(), cx);
             }
-            if self.made != made {
+            if self.made != made || REGIONS && self.level() != level {
                 return Err((End::Abandoned, state));
             }
-            if self.descent == Descent::Stayed && i + 1 < path.len() {
+            let is_last = i + 1 == path.len() && (!REGIONS || regions.is_empty());
+            if self.descent == Descent::Stayed && !is_last {
                 self.descent = Descent::None;
                 return Err((End::Stayed, state));
             }
         }
         self.descent = Descent::None;
-        Ok(())
+        if !REGIONS {
+            return Ok(());
+        }
+        let resumed = resumption.as_mut().and_then(Resumption::take_regions);
+        if regions.is_empty() && resumed.is_none() {
+            return Ok(());
+        }
+        let is_open = match resumed {
+            Some(resumed) => self.resume_regions(*resumed, owner, cx),
+            None => self.open_regions(regions, owner, cx),
+        };
+        path.last().filter(|_| !is_open).map_or(Ok(()), |state| Err((End::Abandoned, state)))
     }
 
     /// Refuses the requests of an `exit` (rule 12).
@@ -753,12 +910,16 @@ impl<T: Owner> Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        self.has_refused = true;
+        self.marks |= HAS_REFUSED;
         let from = self.seat.current.clone();
         let now = now::<T>(cx);
         let time_in_state = time_since(self.seat.entered_at, now);
         let outcome = Outcome::Refused(refusal);
-        self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
+        let change = Change { from: from.as_option(), to, cause, outcome, time_in_state, within: None };
+        match self.composite() {
+            None => self.tell(&change, now, owner, cx),
+            Some(composite) => self.tell(&change.within(Some(&composite)), now, owner, cx),
+        }
         false
     }
 
@@ -802,7 +963,7 @@ impl<T: Owner> Single<'_, T> {
     #[cold]
     fn leave_trail(&mut self, deed: &'static str, state: StateRef<T>) {
         let count = self.led_to();
-        let trail = &mut self.seat.rare_mut().trail;
+        let trail = &mut self.root().rare_mut().trail;
         // An earlier callback may have left a trail and come to its end before the limit.
         trail.retain(|footprint| footprint.count < count && footprint.count + u32::from(MOST_NAMED) > count);
         trail.push(Footprint { count, deed, state });

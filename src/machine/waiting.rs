@@ -72,6 +72,15 @@ impl NextWake {
         }
     }
 
+    /// Returns the sooner of two times.
+    pub(crate) fn sooner(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::At(a), Self::At(b)) => Self::At(a.min(b)),
+            (Self::EveryTick, _) | (_, Self::Never) => self,
+            (_, Self::EveryTick) | (Self::Never, _) => other,
+        }
+    }
+
     /// Counts a reload of a definition, which can change what its states do.
     pub(crate) fn note_exchange() {
         REVISION.fetch_add(1, Ordering::Release);

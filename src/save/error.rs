@@ -95,6 +95,11 @@ pub enum SaveError {
     },
     /// The cast's queue merges telegrams, and the book of the cast does not [know this](super::CastBook::with_merging).
     NoMerging,
+    /// The machine has open or suspended [regions](crate::State::regions), which cannot be saved yet.
+    Regions {
+        /// The name of the state whose regions they are.
+        state: String,
+    },
 }
 
 impl fmt::Display for SaveError {
@@ -117,6 +122,9 @@ impl fmt::Display for SaveError {
                 )
             }
             Self::NoMerging => f.write_str(NO_MERGING),
+            Self::Regions { state } => {
+                write!(f, "the regions of `{state}` are open or suspended, and cannot be saved yet")
+            }
         }
     }
 }

@@ -275,7 +275,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         for timer in &saved.timers {
             timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -spent[depth])?);
         }
-        Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
+        Ok(Suspended { current: found.state, time: of_current, ancestors, timers, regions: None })
     }
 
     /// Reads an entry of the history. The entry is dropped if one of its states was replaced, or if the state that was active

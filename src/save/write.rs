@@ -10,6 +10,7 @@ use super::book::StateBook;
 use super::data::{SavedMore, SavedNote, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::SaveError;
 use super::seconds::Seconds;
+use crate::machine::regions::Regions;
 use crate::machine::seat::{Rare, Seat, Suspended};
 use crate::machine::waiting::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
@@ -104,6 +105,7 @@ impl<'b, T: Owner> Writer<'b, T> {
 
     pub(crate) fn seat(&mut self, seat: &Seat<T>) -> SavedSeat {
         let rare = seat.rare.as_deref();
+        self.refuse_regions(rare.and_then(|rare| rare.regions.as_deref()), &seat.current);
         let entered = |at: f64| (!at.is_nan()).then_some(Seconds(at));
         let ancestors_entered_at = rare.map_or(&[][..], |rare| &rare.ancestors_entered_at);
         let ancestors = seat.ancestors().iter().enumerate();
@@ -130,6 +132,13 @@ impl<'b, T: Owner> Writer<'b, T> {
         }
     }
 
+    /// Notes that the regions of a state cannot be saved yet, if there are any.
+    fn refuse_regions(&mut self, regions: Option<&Regions<T>>, state: &StateRef<T>) {
+        if regions.is_some() {
+            self.failed.get_or_insert_with(|| SaveError::Regions { state: state.name().into_owned() });
+        }
+    }
+
     pub(crate) fn more(&mut self, rare: &Rare<T>) -> SavedMore {
         SavedMore {
             stack: rare.stack.iter().map(|suspended| self.path(suspended)).collect(),
@@ -140,7 +149,8 @@ impl<'b, T: Owner> Writer<'b, T> {
     }
 
     fn path(&mut self, suspended: &Suspended<T>) -> SavedPath {
-        let Suspended { current, time, ancestors, timers } = suspended;
+        let Suspended { current, time, ancestors, timers, regions } = suspended;
+        self.refuse_regions(regions.as_deref(), current);
         let mut states: Vec<_> = ancestors.iter().map(|(state, time)| (self.ancestor(state), Seconds(*time))).collect();
         states.push((self.state(current), Seconds(*time)));
         SavedPath { states, timers: self.timers(timers.iter()) }

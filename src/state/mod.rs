@@ -8,7 +8,9 @@ mod name;
 mod reference;
 
 use alloc::borrow::Cow;
+use alloc::vec::Vec;
 use core::any::type_name;
+use core::mem;
 
 use downcast_rs::{DowncastSync, impl_downcast};
 
@@ -217,6 +219,56 @@ pub trait State<T: Owner>:
         None
     }
 
+    /// Returns the initial state of each region of this state. A state with regions is active together with one child in each
+    /// region: legs that walk while arms aim. Override either this method or [`initial`](Self::initial), and always return the
+    /// same states ([rule 32](crate::docs::semantics#rule-32)).
+    ///
+    /// Each state that is returned must have this state as its [`parent`](Self::parent), and its own index in the list as its
+    /// [`region`](Self::region). A state may have up to 16 regions. A batch does not support regions yet: it refuses a change to
+    /// such a state, with an error in the log.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Owner, State, StateMachine, StateRef};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Combat;
+    /// struct Walk;
+    /// struct Run;
+    /// struct Aim;
+    /// impl State<Enemy> for Combat {
+    ///     fn regions(&self) -> Vec<StateRef<Enemy>> { vec![(&Walk).into(), (&Aim).into()] }
+    /// }
+    /// impl State<Enemy> for Walk {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Combat).into()) }
+    /// }
+    /// impl State<Enemy> for Run {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Combat).into()) }
+    /// }
+    /// impl State<Enemy> for Aim {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Combat).into()) }
+    ///     fn region(&self) -> usize { 1 }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Combat);
+    /// machine.start(&mut Enemy, &mut ());
+    /// machine.change_state(&mut Enemy, &Run, &mut ());
+    /// assert!(machine.is_in_state(&Run) && machine.is_in_state(&Aim));
+    /// assert_eq!(machine.current().unwrap().name(), "Combat");
+    /// ```
+    fn regions(&self) -> Vec<StateRef<T>> {
+        Vec::new()
+    }
+
+    /// Returns in which of its parent's [`regions`](Self::regions) this state lies. Always return the same number
+    /// ([rule 32](crate::docs::semantics#rule-32)).
+    fn region(&self) -> usize {
+        0
+    }
+
     /// Returns whether a machine remembers which descendant of this state was current when the state was last left, for
     /// [`resume_state`](crate::Fsm::resume_state). Always return the same value
     /// ([rule 16](crate::docs::semantics#rule-16)).
@@ -306,6 +358,9 @@ pub trait Bulk<T: Owner> {
     /// unused.
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
 
+    /// Returns whether this state has regions (rule 32).
+    fn has_regions(&self) -> bool;
+
     /// Returns where this state is, compared with a current state that has this parent.
     fn place(&self, parent: Option<&StateRef<T>>) -> Place;
 
@@ -331,11 +386,11 @@ pub trait Bulk<T: Owner> {
 /// Where a state is, compared with the current state.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Place {
-    /// It has neither a parent nor an initial child.
+    /// It has neither a parent nor an initial child nor regions.
     Outermost,
-    /// It has the same parent as the current state, and no initial child.
+    /// It has the same parent as the current state, and neither an initial child nor regions.
     Beside,
-    /// Anywhere else, or it has an initial child.
+    /// Anywhere else, or it has an initial child or regions.
     Elsewhere,
 }
 
@@ -345,8 +400,19 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         if self.is_passive() { fsm.mark_unused() } else { self.update(owner, fsm, cx) }
     }
 
+    fn has_regions(&self) -> bool {
+        let regions = self.regions();
+        let are_any = !regions.is_empty();
+        if !are_any {
+            // An empty list holds nothing. The compiler does not see this, and would add 20 instructions to each change.
+            mem::forget(regions);
+        }
+        are_any
+    }
+
     fn place(&self, parent: Option<&StateRef<T>>) -> Place {
         match (self.initial(), self.parent()) {
+            _ if self.has_regions() => Place::Elsewhere,
             (None, None) => Place::Outermost,
             (None, own) if own.as_ref() == parent => Place::Beside,
             _ => Place::Elsewhere,

@@ -23,6 +23,8 @@ mod next;
 mod panics;
 mod paths;
 mod play;
+mod regions;
+mod regions_elsewhere;
 mod repeating;
 mod replacing;
 mod report;

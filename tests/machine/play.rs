@@ -21,7 +21,7 @@ use crate::captured_log::log_lines;
 use crate::trace::places::named;
 use crate::trace::table::{RowPlayer, callback_and_times, number, play_rows, split};
 use crate::trace::{Actor, Stage, view};
-use demeanor::{Agent, Fsm, GameTime, NextWake, Pending, StateMachine};
+use demeanor::{Agent, Fsm, GameTime, NextWake, Pending, StateMachine, StateRef};
 #[cfg(feature = "std")]
 use demeanor::{Batch, Key};
 
@@ -125,6 +125,7 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "note" => actor.note(rest),
         "in" => assert!(fsm.is_in_state(to())),
         "view" => actor.note(view(fsm.current(), fsm.previous(), fsm.path())),
+        "active" => actor.note(active(fsm.active_states())),
         "target" => actor.note(fsm.target().map_or("to nowhere".to_owned(), |target| format!("to {target}"))),
         "requests" => actor.note(if fsm.has_requests() { "some wait" } else { "none waits" }),
         "time" => actor.note(fsm.time_in_state(time).to_string()),
@@ -142,6 +143,11 @@ fn pending(timers: &[Pending<Actor>]) -> String {
         format!("{timer}{word} at {due}{of}")
     };
     if timers.is_empty() { "none".to_owned() } else { timers.iter().map(shown).collect::<Vec<_>>().join(", ") }
+}
+
+/// Returns the names of active states.
+fn active<'a>(states: impl Iterator<Item = &'a StateRef<Actor>>) -> String {
+    states.map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the times in several places, or `-`: `5 - 3`.
@@ -492,7 +498,7 @@ impl Player {
                 #[cfg(feature = "std")]
                 Hosts::Batch(batch, _) => *batch = batch.clone(),
             },
-            "view" | "time" | "times" | "next" | "asleep" | "pending" => {
+            "view" | "active" | "time" | "times" | "next" | "asleep" | "pending" => {
                 let shown = self.shown(verb, rest);
                 self.actors().into_iter().zip(shown).for_each(|(actor, shown)| actor.note(shown));
             }
@@ -565,6 +571,7 @@ impl Player {
         let asleep = |wake: NextWake| if wake == NextWake::EveryTick { "no" } else { "yes" }.to_owned();
         let of_machine = |machine: &StateMachine<Actor>| match question {
             "view" => view(machine.current(), machine.previous(), machine.path()),
+            "active" => active(machine.active_states()),
             "time" => machine.time_in_state(&self.time).to_string(),
             "times" => times(places, self.is_open, |place| machine.time_in(place, &self.time)),
             "asleep" => asleep(machine.next_wake()),

@@ -6,6 +6,7 @@
 //!   machine has reached. The model of casts uses them for its members, too.
 //! - `naive`: the program on these rules.
 //! - `driven`: the same program on a [`demeanor::StateMachine`].
+//! - `twins`: the same programs in regions of one machine, and on a machine for each region.
 //! - `compared`: finds the first difference, and checks that the programs have reached all special cases; also for casts.
 //!
 //! A difference found in this way becomes an ordinary test in `tests/reported`. `PROPTEST_CASES=100000 cargo test --test
@@ -15,6 +16,7 @@ mod compared;
 mod driven;
 mod naive;
 mod rules;
+mod twins;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -184,13 +184,15 @@ pub(crate) struct Place {
     name: &'static str,
     parent: Option<&'static Place>,
     initial: Option<&'static Place>,
+    regions: &'static [&'static Place],
+    region: usize,
     keeps_history: bool,
     is_passive: bool,
 }
 
 impl Place {
     pub(crate) const fn new(name: &'static str) -> Self {
-        Self { name, parent: None, initial: None, keeps_history: false, is_passive: false }
+        Self { name, parent: None, initial: None, regions: &[], region: 0, keeps_history: false, is_passive: false }
     }
 
     pub(crate) const fn inside(mut self, parent: &'static Self) -> Self {
@@ -200,6 +202,18 @@ impl Place {
 
     pub(crate) const fn opening_on(mut self, initial: &'static Self) -> Self {
         self.initial = Some(initial);
+        self
+    }
+
+    /// Gives it regions with these initial states.
+    pub(crate) const fn with_regions(mut self, regions: &'static [&'static Self]) -> Self {
+        self.regions = regions;
+        self
+    }
+
+    /// Puts it into a region of its parent.
+    pub(crate) const fn in_region(mut self, region: usize) -> Self {
+        self.region = region;
         self
     }
 
@@ -260,6 +274,14 @@ impl State<Actor> for Place {
 
     fn initial(&self) -> Option<StateRef<Actor>> {
         self.initial.map(Into::into)
+    }
+
+    fn regions(&self) -> Vec<StateRef<Actor>> {
+        self.regions.iter().map(|state| (*state).into()).collect()
+    }
+
+    fn region(&self) -> usize {
+        self.region
     }
 
     fn keeps_history(&self) -> bool {

@@ -299,7 +299,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let movers = group.map_or(&movers[..], |group| &grouping.movers[group]);
         let now = panic.catch(|| now::<T>(cx)).unwrap_or(0.0);
         let outcome = Outcome::Refused(refusal);
-        let mut change = Change { from: Some(from), to: None, cause: Cause::Change, outcome, time_in_state: 0.0 };
+        let mut change =
+            Change { from: Some(from), to: None, cause: Cause::Change, outcome, time_in_state: 0.0, within: None };
         // Both lists are sorted by slot.
         let (mut refused_slots, mut movers) = (refused.iter(), movers.iter());
         let mut refuse = |&slot: &usize| {

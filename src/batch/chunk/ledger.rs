@@ -325,6 +325,8 @@ impl<'a, T: Owner> Entering<'a, T> {
             ancestors: &self.known.ancestors[..self.depth],
             entered_at: self.at,
             ancestors_entered_at: self.times.of(slot).get(..self.depth).unwrap_or_default(),
+            around: None,
+            regions: None,
         }
     }
 

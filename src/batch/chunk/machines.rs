@@ -98,7 +98,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::Due(_)
             | Request::Sleep(_)
             | Request::Cancel
-            | Request::Stay => return None,
+            | Request::Stay
+            | Request::InRegion(_) => return None,
         };
         self.rows.states().get(target).is_bulk.then(|| Mover::new(slot, kind, target))
     }
@@ -353,6 +354,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
                 ancestors: &self.rows.known().ancestors,
                 entered_at: 0.0,
                 ancestors_entered_at: &[],
+                around: None,
+                regions: None,
             };
         };
         match self.phase {

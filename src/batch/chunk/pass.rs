@@ -338,7 +338,7 @@ impl<T: Owner> Pass<T> {
                             Rest::Change => {}
                             Rest::Requests => single.end_tick(true, owner, cx),
                             Rest::Path(depth) => {
-                                single.tick_path(depth, owner, cx);
+                                single.tick_path::<false>(depth, owner, cx);
                                 single.end_tick(true, owner, cx);
                             }
                             Rest::Tick => single.tick(owner, cx),

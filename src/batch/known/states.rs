@@ -96,7 +96,8 @@ impl<T: Owner> KnownState<T> {
         self.current = current.clone();
         self.ancestors.extend_from_slice(ancestors);
         self.identities.extend(ancestors.iter().chain([current]).map(|state| Identity::of(&**state)));
-        let is_innermost = panic.catch(|| current.initial().is_none()).unwrap_or(false);
+        let has_no_regions = || !ancestors.iter().chain([current]).any(|state| state.has_regions());
+        let is_innermost = panic.catch(|| current.initial().is_none() && has_no_regions()).unwrap_or(false);
         let keeps_history = |panic: &mut FirstPanic| {
             panic.catch(|| ancestors.iter().any(|ancestor| ancestor.keeps_history())).unwrap_or(true)
         };

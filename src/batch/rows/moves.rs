@@ -22,6 +22,14 @@ impl<T: Owner> Store<T> {
         // Code of the game runs first: if it panics, no owner has been added.
         let bucket = self.bucket_or_panic(&seat);
         let mut panic = FirstPanic::new();
+        if seat.take_regions().is_some() {
+            log::error!(
+                target: "demeanor",
+                "{}: is inserted in {} without a state in a region: a batch does not support regions yet",
+                crate::owner::Label(&owner),
+                seat.current,
+            );
+        }
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
         if seat.is_outdated() {

@@ -221,6 +221,8 @@ impl<'a, T: Owner> Rows<'a, T> {
             ancestors: &self.known().ancestors,
             entered_at: self.entered_at(slot),
             ancestors_entered_at: self.ancestors_entered_at(slot),
+            around: None,
+            regions: None,
         }
     }
 

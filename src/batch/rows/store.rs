@@ -86,7 +86,7 @@ impl<T: Owner> Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
-            global: Global { settings: Settings::DEFAULT, is_updating: false },
+            global: Global { settings: Settings::DEFAULT.with_regions(false), is_updating: false },
             has_clock: false,
             discarded: Discarded::new(),
             spare: Seat::empty(),

@@ -1,13 +1,13 @@
 //! How a machine starts and stops, and how it offers messages to its states.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem;
 
-use super::path::descent;
 use super::{BEING_LEFT, OneChange, Plan, Steps as _};
 use crate::change::{Cause, Change};
 use crate::fsm::{NEVER, Order, Request, time_since};
-use crate::machine::seat::Path;
+use crate::machine::regions::{Branch, RegionId, RegionPath};
 use crate::machine::single::Single;
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
@@ -25,28 +25,31 @@ impl<T: Owner> Single<'_, T> {
             self.refused(&"start", owner, "it has been entered already");
             return;
         }
-        if let Some(path) = self.path_to_start(owner) {
-            self.record(|| Step::of(&Change::taken(None, path.last(), Cause::Start, 0.0), now::<T>(cx)));
-            self.enter_from_nowhere(&path, owner, cx);
+        if let Some(branch) = self.path_to_start(owner) {
+            self.record(|| Step::of(&Change::taken(None, branch.path.last(), Cause::Start, 0.0), now::<T>(cx)));
+            self.enter_from_nowhere(&branch, owner, cx);
             self.settle(owner, cx);
             self.end_callback(owner, cx);
         }
     }
 
     /// Returns the path that a start enters. `None` if the start is refused.
-    fn path_to_start(&self, owner: &T) -> Option<Path<T>> {
-        let path = if self.seat.is_being_left() { Err(BEING_LEFT.into()) } else { descent(&self.seat.current) };
+    fn path_to_start(&self, owner: &T) -> Option<Branch<T>> {
+        let path = if self.seat.is_being_left() { Err(BEING_LEFT.into()) } else { self.opening(self.seat.placed()) };
         path.map_err(|misuse| self.refused(&"start", owner, misuse)).ok()
     }
 
     /// Enters a path although no change leads to it: no guard is asked, and the owner is not told.
-    pub(super) fn enter_from_nowhere(&mut self, path: &[StateRef<T>], owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(super) fn enter_from_nowhere(&mut self, branch: &Branch<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        let Branch { path, regions } = branch;
         self.is_touched = true;
         self.seat.note_change(0);
+        let closed = self.seat.take_regions();
         self.seat.replace(0, path[0].clone(), now::<T>(cx));
+        drop(closed);
         self.show(cx);
         // A start is no change, so it is not reported how far it has come (rule 1).
-        let _ = self.enter_all((0, path), Cause::Change, &mut None, owner, cx);
+        let _ = self.enter_all::<true>((0, path), regions, Cause::Change, &mut None, owner, cx);
     }
 
     /// Enters the current state as a start does, unless it has been entered (rule 27). Returns `false` if this is refused.
@@ -55,12 +58,12 @@ impl<T: Owner> Single<'_, T> {
         if self.seat.current.is_none() || self.seat.is_entered() {
             return true;
         }
-        let Some(path) = self.path_to_start(owner) else { return false };
+        let Some(branch) = self.path_to_start(owner) else { return false };
         // In the outcome of the tick, this entry counts as a change.
         self.count += 1;
         self.made += 1;
         self.kept = 0;
-        self.enter_from_nowhere(&path, owner, cx);
+        self.enter_from_nowhere(&branch, owner, cx);
         true
     }
 
@@ -72,7 +75,7 @@ impl<T: Owner> Single<'_, T> {
         }
         let current = self.seat.current.clone();
         let plan = Plan { cause: Cause::Stop, kept: 0, entered: &[] };
-        OneChange::new(self, plan, (&current, &*current), &mut None, owner, cx).exit();
+        OneChange::<_, true>::new(self, plan, (&current, &*current), None, &mut None, owner, cx).exit();
         if let Some(current) = current.as_option() {
             let entered_at = self.seat.entered_at;
             self.record(|| {
@@ -83,9 +86,10 @@ impl<T: Owner> Single<'_, T> {
         self.seat.note_change(0);
         // The states are dropped last, because the `Drop` of a state may panic (rule 22).
         let suspended = self.seat.rare.as_mut().map(|rare| mem::take(&mut rare.stack));
+        let closed = self.seat.take_regions();
         let left = self.seat.replace(0, StateRef::NONE, NEVER);
         self.show(cx);
-        drop((left, suspended));
+        drop((left, suspended, closed));
     }
 
     /// Offers a message from outside (rule 14). Returns whether it was handled.
@@ -137,6 +141,7 @@ impl<T: Owner> Single<'_, T> {
             let goes_on = offers.single.offer_on(&mut offer, message, owner, cx);
             settle(offers.single, owner, cx);
             if !goes_on {
+                offers.single.end_inside(&offer);
                 return offer.is_handled;
             }
         }
@@ -184,6 +189,11 @@ impl<T: Owner> Single<'_, T> {
     /// Offers a message to the next state. Returns whether it is then to be offered to further states.
     #[inline(always)]
     fn offer_on(&mut self, offer: &mut Offer, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if offer.inside.is_some() {
+            if let Some(state) = self.next_in_regions(offer) {
+                return self.offer_in_region(&state, offer, message, owner, cx);
+            }
+        }
         // States that have been left meanwhile are skipped. The others are where they were when the message was sent.
         offer.left = offer.left.min(self.kept);
         let state = if let Some(depth) = offer.left.checked_sub(1) {
@@ -204,10 +214,86 @@ impl<T: Owner> Single<'_, T> {
         self.wake_if(offer.is_handled);
         !offer.is_handled && (offer.left > 0 || offer.is_for_global)
     }
+
+    /// Ends an offer that may have ended in a region. Moves back to the seat of the machine.
+    #[inline]
+    fn end_inside(&mut self, offer: &Offer) {
+        if let Some(inside) = &offer.inside {
+            let at: RegionPath = inside.levels.iter().map(|level| level.id).collect();
+            for (nth, level) in inside.levels.iter().enumerate().rev() {
+                if self.move_to(&at[..=nth]) {
+                    self.kept = self.kept.min(level.kept_outside);
+                }
+            }
+        }
+        self.move_to(&[]);
+    }
+
+    /// Offers a message to a state in a region, where [`next_in_regions`](Self::next_in_regions) has moved to.
+    #[cold]
+    fn offer_in_region(
+        &mut self,
+        state: &StateRef<T>,
+        offer: &mut Offer,
+        message: &T::Message,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
+        self.wake_if(is_handled);
+        offer.is_handled |= is_handled;
+        if is_handled {
+            (offer.left, offer.is_for_global) = (0, false);
+        }
+        let Some(inside) = &mut offer.inside else { return false };
+        for level in &mut inside.levels {
+            level.is_handled |= is_handled;
+        }
+        let goes_on = |level: &LevelOffer| level.regions.goes_on() || !level.is_handled && level.left > 0;
+        inside.regions.goes_on() || inside.levels.iter().any(goes_on) || offer.left > 0 || offer.is_for_global
+    }
+
+    /// Returns the next state in a region that a message is offered to, and moves to its seat. After the last one, moves back to the
+    /// seat of the machine.
+    ///
+    /// A region's states are those that are active when its turn comes.
+    #[cold]
+    fn next_in_regions(&mut self, offer: &mut Offer) -> Option<StateRef<T>> {
+        let InsideOffer { regions, levels } = &mut **offer.inside.as_mut()?;
+        // Regions that have been closed meanwhile are skipped.
+        let at: RegionPath = levels.iter().map(|level| level.id).collect();
+        self.move_to(&at);
+        levels.truncate(self.level());
+        loop {
+            let next = levels.last_mut().map_or(&mut *regions, |level| &mut level.regions);
+            if let Some(id) = next.next(self.seat.stamp()) {
+                self.enter_region(id.nth);
+                let left = self.seat.depth();
+                let kept_outside = mem::replace(&mut self.kept, left);
+                let regions = RegionOffers::new(self.seat.stamp(), self.seat.regions().count());
+                levels.push(LevelOffer { id, regions, left, is_handled: false, kept_outside });
+                continue;
+            }
+            let Some(level) = levels.last_mut() else { break };
+            level.left = if level.is_handled { 0 } else { level.left.min(self.kept) };
+            if let Some(depth) = level.left.checked_sub(1) {
+                level.left = depth;
+                self.scope = Scope::state(depth);
+                return self.seat.at(depth).cloned();
+            }
+            self.kept = self.kept.min(level.kept_outside);
+            self.leave_region();
+            levels.pop();
+        }
+        offer.inside = None;
+        None
+    }
 }
 
 /// To which states a message is still to be offered.
 struct Offer {
+    /// The regions whose states come first, if there are any.
+    inside: Option<Box<InsideOffer>>,
     /// How many of the active states, from the outermost, it has not been offered to yet.
     left: usize,
     /// Whether it has not been offered to the global state yet, if there is one.
@@ -215,6 +301,46 @@ struct Offer {
     is_handled: bool,
     /// The value of `single.kept` before the offer began.
     kept_outside: usize,
+}
+
+/// To which states in regions a message is still to be offered.
+struct InsideOffer {
+    regions: RegionOffers,
+    /// The regions around the state that it was offered to last, outermost first.
+    levels: Vec<LevelOffer>,
+}
+
+struct LevelOffer {
+    id: RegionId,
+    /// The regions inside this one.
+    regions: RegionOffers,
+    left: usize,
+    is_handled: bool,
+    kept_outside: usize,
+}
+
+/// Which of the regions of one composite are still to come.
+struct RegionOffers {
+    stamp: Option<usize>,
+    next: usize,
+    count: usize,
+}
+
+impl RegionOffers {
+    fn new(stamp: Option<usize>, count: usize) -> Self {
+        Self { stamp, next: 0, count }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.next < self.count
+    }
+
+    /// Returns the next region, unless the composite whose open regions have a stamp is another one by now.
+    fn next(&mut self, stamp: Option<usize>) -> Option<RegionId> {
+        let stamp = stamp.filter(|_| self.goes_on() && stamp == self.stamp)?;
+        self.next += 1;
+        Some(RegionId { stamp, nth: self.next - 1 })
+    }
 }
 
 /// A message to oneself that is being offered.
@@ -230,6 +356,8 @@ struct UnderWay<T: Owner> {
 /// message or the call around these offers.
 struct Offers<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
+    /// The region whose callback has sent the messages.
+    region: RegionPath,
     /// The least of the values of `single.kept` before each offer.
     kept_outside: usize,
 }
@@ -237,20 +365,28 @@ struct Offers<'s, 'a, T: Owner> {
 impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
     #[inline]
     fn new(single: &'s mut Single<'a, T>) -> Self {
-        Self { single, kept_outside: usize::MAX }
+        let region = single.region_path();
+        Self { single, region, kept_outside: usize::MAX }
     }
 
     #[inline(always)]
     fn begin(&mut self) -> Offer {
-        let Self { single, kept_outside: least } = self;
+        let Self { single, kept_outside: least, .. } = self;
+        single.move_to(&[]);
+        let stamp = single.seat.stamp();
+        let inside = stamp.map(|_| {
+            let regions = RegionOffers::new(stamp, single.seat.regions().count());
+            Box::new(InsideOffer { regions, levels: Vec::new() })
+        });
         let left = single.seat.depth();
         let kept_outside = mem::replace(&mut single.kept, left);
         *least = kept_outside.min(*least);
-        Offer { left, is_for_global: !single.settings.global.is_none(), is_handled: false, kept_outside }
+        Offer { inside, left, is_for_global: !single.settings.global.is_none(), is_handled: false, kept_outside }
     }
 
     /// Ends the innermost offer.
     fn end(&mut self, under_way: &UnderWay<T>) {
+        self.single.end_inside(&under_way.offer);
         self.single.kept = self.single.kept.min(under_way.offer.kept_outside);
         if under_way.has_waiting {
             self.single.requests.take_back();
@@ -261,6 +397,8 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
 impl<T: Owner> Drop for Offers<'_, '_, T> {
     #[inline]
     fn drop(&mut self) {
+        self.single.move_to(&[]);
         self.single.kept = self.single.kept.min(self.kept_outside);
+        self.single.move_to(&self.region);
     }
 }

@@ -1,9 +1,13 @@
 //! Which path of states a request leads to, and why a request may lead to none.
 
+use alloc::vec::Vec;
+
 use log::Level;
 
+use super::regions::Memory;
 use crate::fsm::Request;
-use crate::machine::seat::{MOST_PUSHED, Path, Suspended, path_to};
+use crate::machine::regions::{Branch, MOST_REGIONS, Tree};
+use crate::machine::seat::{DEEPEST, MOST_PUSHED, Path, Suspended, path_to, region_in};
 use crate::machine::single::Single;
 use crate::owner::Owner;
 use crate::state::{Place, StateRef};
@@ -30,10 +34,13 @@ impl From<&'static str> for Misuse {
 
 impl<T: Owner> Single<'_, T> {
     /// Returns how many states stay active, and the state that a request enters, if it is certain that the request enters only
-    /// this state. Most requests do. `None` says that [`find_path`](Self::find_path) must decide, which takes several times as
+    /// this state. Most requests do. `None` says that [`find_route`](Self::find_route) must decide, which takes several times as
     /// long.
     #[inline]
     pub(super) fn near_target(&self, request: &Request<T>) -> Option<(usize, StateRef<T>)> {
+        if self.outer.is_some() {
+            return None;
+        }
         let stack = self.stack();
         let to = match request {
             Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
@@ -66,49 +73,156 @@ impl<T: Owner> Single<'_, T> {
         self.seat.rare.as_ref().map_or(&[], |rare| &rare.stack)
     }
 
-    /// Returns the path that a request leads to, and how many of its outermost states are active and stay active.
-    pub(super) fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Misuse> {
+    /// Returns the states that a request leads to, and how many of the outermost ones are active and stay active. Moves to the seat
+    /// in which the change is made: that of the first active state from the target outward, or that of its region (rule 32).
+    pub(super) fn find_route(&mut self, request: &Request<T>) -> Result<(usize, Branch<T>), Misuse> {
         let stack = self.stack();
         match request {
-            Request::Change(to) | Request::Ensure(to) | Request::Force(to) => self.route(to, to),
+            Request::Change(to) | Request::Ensure(to) | Request::Force(to) => self.route(to, to, &Memory::new()),
             Request::Revert => {
-                let previous = self.seat.previous.as_option().ok_or("there is no previous state")?;
-                self.route(previous, previous)
+                let previous = self.seat.previous.as_option().ok_or("there is no previous state")?.clone();
+                self.move_to(&[]);
+                self.route(&previous, &previous, &Memory::new())
             }
-            Request::Resume(composite) => self.route(self.last_active_in(composite), composite),
-            Request::Push(_) if stack.len() == MOST_PUSHED => {
+            Request::Resume(composite) => {
+                let (last, memory) = self.last_active_in(composite);
+                self.route(&last, composite, &memory)
+            }
+            Request::Push(_) if stack.len() >= MOST_PUSHED => {
                 Err("64 paths of states are already suspended on the stack".into())
             }
-            Request::Push(over) => Ok((0, descent(over)?)),
+            Request::Push(over) => {
+                let path = descent(over)?;
+                let around = self.outer.as_ref().map_or(&[][..], |outer| outer.path());
+                let is_inside = path.starts_with(around)
+                    && path
+                        .get(around.len())
+                        .is_some_and(|child| self.region_id().is_none_or(|id| child.region() == id.nth));
+                if !is_inside {
+                    return Err("it lies outside of the region in which it was requested".into());
+                }
+                Ok((0, self.branch(&path[around.len()..], 0, around.len(), &Memory::new())?))
+            }
             Request::Pop => {
                 let Suspended { ancestors, current, .. } = stack.last().ok_or("the stack is empty")?;
                 let ancestors = ancestors.iter().map(|(state, _)| state);
-                Ok((0, ancestors.chain(current.as_option()).cloned().collect()))
+                Ok((0, Branch::flat(ancestors.chain(current.as_option()).cloned().collect())))
             }
             // The other requests enter no state.
-            _ => Ok((0, Path::new())),
+            _ => Ok((0, Branch::flat(Path::new()))),
         }
     }
 
     /// Returns the current state if it lies inside `composite`, or else the descendant of `composite` that was current last
-    /// (rule 16). Returns `composite` itself if it does not keep its history, or if none is recorded.
-    fn last_active_in<'r>(&'r self, composite: &'r StateRef<T>) -> &'r StateRef<T> {
+    /// (rule 16), with what was active last in regions. Returns `composite` itself if it does not keep its history, or if none is
+    /// recorded.
+    fn last_active_in(&self, composite: &StateRef<T>) -> (StateRef<T>, Memory<T>) {
         if !composite.keeps_history() {
-            return composite;
+            return (composite.clone(), Memory::new());
         }
-        if self.seat.is_in_state(&**composite) {
-            return &self.seat.current;
-        }
-        self.seat.remembered(composite).unwrap_or(composite)
+        let tree = Tree::new(None, self.seat);
+        let mut memory = tree.memory();
+        let history = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.history);
+        let regions = history.iter().filter(|(of, _)| of.has_regions());
+        memory.extend(regions.filter_map(|(of, last)| Some((of.clone(), region_in(last, of)?, last.clone()))));
+        let last = tree.current_in(composite).or_else(|| self.seat.remembered(composite)).unwrap_or(composite);
+        (last.clone(), memory)
     }
 
-    /// Returns the path that a change to `to` leads to, and how many of its outermost states are active and stay active. An
+    /// Returns the states that a change to `to` leads to, and how many of the outermost ones are active and stay active. An
     /// active state stays if it is on the path, unless it is `left` or one of its descendants (rules 6, 16).
-    fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
-        let path = descent(to)?;
-        let above = path.iter().position(|state| state == left).unwrap_or(path.len());
-        Ok((self.seat.shared_with(&path).min(above), path))
+    fn route(
+        &mut self,
+        to: &StateRef<T>,
+        left: &StateRef<T>,
+        memory: &Memory<T>,
+    ) -> Result<(usize, Branch<T>), Misuse> {
+        let mut path = &descent(to)?[..];
+        let mut above = path.iter().position(|state| state == left).unwrap_or(path.len());
+        let mut around = 0;
+        loop {
+            let shared = self.seat.shared_with(path);
+            // Where all active states of the seat stay and the path goes on below, it goes on in a region of the current state.
+            let goes_on = shared > 0 && shared == self.seat.depth() && shared < path.len() && shared <= above;
+            if !goes_on || !self.seat.current.has_regions() {
+                let kept = shared.min(above);
+                return Ok((kept, self.branch(path, kept, around, memory)?));
+            }
+            let count = regions_of(&self.seat.current, &path[shared..])?.len();
+            self.allow_regions()?;
+            self.seat.open(count);
+            self.enter_region(path[shared].region());
+            (path, above, around) = (&path[shared..], above - shared, around + shared);
+        }
     }
+
+    /// Returns the states that a start in `state` enters.
+    pub(super) fn opening(&self, state: &StateRef<T>) -> Result<Branch<T>, Misuse> {
+        self.branch(&descent(state)?, 0, 0, &Memory::new())
+    }
+
+    /// Returns the states of a path, as far as they lie in one seat, with what is opened in the regions of the last one. The
+    /// outermost `kept` states are active and stay so; `around` states lie around the path.
+    fn branch(
+        &self,
+        path: &[StateRef<T>],
+        kept: usize,
+        around: usize,
+        memory: &Memory<T>,
+    ) -> Result<Branch<T>, Misuse> {
+        let Some(at) = path.iter().skip(kept).position(|state| state.has_regions()).map(|at| kept + at) else {
+            return Ok(Branch::flat(path.into()));
+        };
+        self.allow_regions()?;
+        let (own, inside) = path.split_at(at + 1);
+        let around = around + own.len();
+        if around > DEEPEST {
+            return Err(Misuse::endless("the regions inside it have no end"));
+        }
+        let composite = &path[at];
+        let mut regions = Vec::new();
+        for (nth, initial) in regions_of(composite, inside)?.iter().enumerate() {
+            let remembered = memory.iter().find(|(of, region, _)| of == composite && *region == nth);
+            let path = match (inside, remembered) {
+                ([child, ..], _) if child.region() == nth => inside.into(),
+                (_, Some((.., last))) => below(descent(last)?, composite),
+                (_, None) => below(descent(initial)?, composite),
+            };
+            regions.push(self.branch(&path, 0, around, memory)?);
+        }
+        Ok(Branch { path: own.into(), regions })
+    }
+
+    /// Refuses regions where they are not supported yet.
+    fn allow_regions(&self) -> Result<(), Misuse> {
+        let why = "a batch does not support regions yet";
+        if self.settings.has_regions { Ok(()) } else { Err(Misuse { level: Level::Error, why }) }
+    }
+}
+
+/// Returns the part of a path below a state on it.
+fn below<T: Owner>(path: Path<T>, composite: &StateRef<T>) -> Path<T> {
+    path.into_iter().skip_while(|state| state != composite).skip(1).collect()
+}
+
+/// Returns the initial states of the regions of a state. The error says which rule of regions it breaks. `inside` is the path
+/// below the state.
+fn regions_of<T: Owner>(composite: &StateRef<T>, inside: &[StateRef<T>]) -> Result<Vec<StateRef<T>>, Misuse> {
+    let regions = composite.regions();
+    let is_initial =
+        |(nth, state): (usize, &StateRef<T>)| state.parent().as_ref() == Some(composite) && state.region() == nth;
+    let why = if composite.initial().is_some() {
+        "a state on its path has both an `initial` state and `regions`"
+    } else if regions.len() > MOST_REGIONS {
+        "a state on its path has more than 16 regions"
+    } else if !regions.iter().enumerate().all(is_initial) {
+        "a state that its `regions` returns has another parent or another `region`"
+    } else if inside.first().is_some_and(|child| child.region() >= regions.len()) {
+        "the `region` of a state on its path is none of its parent's regions"
+    } else {
+        return Ok(regions);
+    };
+    Err(why.into())
 }
 
 /// Returns the path from the outermost ancestor of `to` through `to` and its `initial` children down to the innermost one.

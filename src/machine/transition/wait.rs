@@ -34,12 +34,14 @@ impl<T: Owner> Single<'_, T> {
         for timer in due {
             // The first request is carried out at once, so nothing can end the timer before.
             let is_first = self.requests.is_empty();
-            self.requests.push(match timer {
+            let request = match timer {
                 Timer { then: Then::Change(to), scope, .. } if is_first || scope == Scope::Current => {
                     Request::change(to)
                 }
                 timer => Request::Due(Box::new(timer)),
-            });
+            };
+            let request = self.inside(request);
+            self.requests.push(request);
         }
         self.settle_callback(owner, cx);
     }
@@ -95,7 +97,19 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Puts the machine to sleep, if no change has been made since the callback requested it (rule 26).
+    #[inline(never)]
     pub(super) fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
+        let region = self.region_path();
+        self.move_to(&[]);
+        self.fall_asleep_where_wanted(owner, cx);
+        self.move_to(&region);
+    }
+
+    /// Puts the seat and the open regions inside it to sleep, each if a callback has requested it.
+    fn fall_asleep_where_wanted(&mut self, owner: &T, cx: &T::Context<'_>) {
+        if self.seat.stamp().is_some() {
+            self.each_region(&mut |single, _| single.fall_asleep_where_wanted(owner, cx));
+        }
         let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.wanted.take());
         if let Some(seconds) = wanted {
             self.sleep_for(seconds, owner, cx);
@@ -107,7 +121,8 @@ impl<T: Owner> Single<'_, T> {
         let seconds = Self::seconds(seconds, &"sleep", owner, self.seat.current.as_option());
         self.seat.sleep_until(due_after(seconds, now::<T>(cx)));
         self.is_touched = true;
-        if self.seat.next_wake(&self.settings.global) == NextWake::Never {
+        let is_without_regions = self.outer.is_none() && self.seat.stamp().is_none();
+        if is_without_regions && self.seat.next_wake(&self.settings.global) == NextWake::Never {
             tell_endless_sleep(owner, self.seat.current.as_option());
         }
     }
@@ -115,8 +130,12 @@ impl<T: Owner> Single<'_, T> {
     /// Wakes the machine, if it is asleep and a state has handled a message.
     #[inline]
     pub(super) fn wake_if(&mut self, is_handled: bool) {
-        if is_handled && self.seat.wake() {
-            self.is_touched = true;
+        if !is_handled {
+            return;
+        }
+        self.is_touched |= self.seat.wake();
+        if self.scope == Scope::Machine {
+            self.seat.regions_mut().for_each(|seat| seat.each(&mut |seat| _ = seat.wake()));
         }
     }
 }

@@ -1,0 +1,505 @@
+//! The regions of composite states (rule 32).
+//!
+//! While a composite with regions is current, its seat has a further seat for each region. A region's seat is like that of a
+//! machine: its path begins below the composite. `Single` works on one seat at a time: it puts the seat of a region in the place
+//! of the seat around it, and puts it back afterwards. So callbacks, changes and ticks in a region need no code of their own.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use super::idle::Quiet;
+use super::seat::{Path, Seat};
+use super::single::{HAS_CHANGED_INSIDE, Requests, Single};
+use crate::change::Cause;
+use crate::fsm::{NEVER, Request, View};
+use crate::owner::Owner;
+use crate::state::{State, StateRef};
+
+/// The most regions that a state can have.
+pub(crate) const MOST_REGIONS: usize = 16;
+
+/// How often regions have been opened in this program.
+static OPENED: AtomicUsize = AtomicUsize::new(0);
+
+/// The open regions of a composite state.
+pub(crate) struct Regions<T: Owner> {
+    /// A number that no other open regions have. So whatever refers to a region finds out that it has been closed since.
+    pub(crate) stamp: usize,
+    list: Vec<Region<T>>,
+}
+
+/// An open region. Its seat is empty until its initial state is entered, and while `Single` works on the seat.
+struct Region<T: Owner> {
+    seat: Seat<T>,
+    /// The values that `Single` has of the region while it works on the region's seat.
+    made: u32,
+    kept: usize,
+}
+
+/// Which region of which open regions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RegionId {
+    pub(crate) stamp: usize,
+    pub(crate) nth: usize,
+}
+
+/// The regions that lie around a seat, outermost first; none for the seat of the machine itself.
+pub(crate) type RegionPath = Vec<RegionId>;
+
+/// A request that was made in a region and that concerns the seat of this region.
+pub(crate) struct InRegion<T: Owner> {
+    pub(crate) at: RegionPath,
+    pub(crate) request: Request<T>,
+}
+
+/// The seat around the region on whose seat `Single` works.
+pub(crate) struct Outer<T: Owner> {
+    seat: Seat<T>,
+    id: RegionId,
+    made: u32,
+    kept: usize,
+    quiet: Quiet,
+    /// The active states around the region, outermost first.
+    path: Vec<StateRef<T>>,
+    around: Option<Box<Outer<T>>>,
+    level: usize,
+}
+
+impl<T: Owner> Regions<T> {
+    fn new(count: usize) -> Self {
+        let region = || Region { seat: Seat::empty(), made: 0, kept: usize::MAX };
+        let stamp = OPENED.fetch_add(1, Ordering::Relaxed);
+        Self { stamp, list: core::iter::repeat_with(region).take(count).collect() }
+    }
+
+    pub(crate) fn seats(&self) -> impl Iterator<Item = &Seat<T>> {
+        self.list.iter().map(|region| &region.seat)
+    }
+
+    pub(crate) fn into_seats(self) -> impl ExactSizeIterator<Item = Seat<T>> {
+        self.list.into_iter().map(|region| region.seat)
+    }
+
+    pub(crate) fn seats_mut(&mut self) -> impl Iterator<Item = &mut Seat<T>> {
+        self.list.iter_mut().map(|region| &mut region.seat)
+    }
+}
+
+impl<T: Owner> Clone for Regions<T> {
+    fn clone(&self) -> Self {
+        let mut clone = Self::new(self.list.len());
+        clone.seats_mut().zip(self.seats()).for_each(|(to, seat)| to.clone_from(seat));
+        clone
+    }
+}
+
+impl<T: Owner> Outer<T> {
+    /// Returns the states around the region, outermost first.
+    pub(crate) fn path(&self) -> &[StateRef<T>] {
+        &self.path
+    }
+
+    /// Returns the seats around the region, innermost first.
+    fn outward(&self) -> impl Iterator<Item = &Self> {
+        core::iter::successors(Some(self), |outer| outer.around.as_deref())
+    }
+}
+
+/// The states that a change enters in one seat, outermost first, and what it opens in the regions of the last one.
+pub(crate) struct Branch<T: Owner> {
+    pub(crate) path: Path<T>,
+    pub(crate) regions: Vec<Branch<T>>,
+}
+
+impl<T: Owner> Branch<T> {
+    /// Creates a branch of states without regions.
+    pub(crate) fn flat(path: Path<T>) -> Self {
+        Self { path, regions: Vec::new() }
+    }
+}
+
+impl<T: Owner> Seat<T> {
+    fn open_regions(&self) -> Option<&Regions<T>> {
+        self.rare.as_ref()?.regions.as_deref()
+    }
+
+    #[inline]
+    pub(crate) fn has_open_regions(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.regions.is_some())
+    }
+
+    /// Returns the stamp of the open regions, if there are any.
+    #[inline]
+    pub(crate) fn stamp(&self) -> Option<usize> {
+        self.open_regions().map(|regions| regions.stamp)
+    }
+
+    /// Returns the seats of the open regions.
+    pub(crate) fn regions(&self) -> impl Iterator<Item = &Seat<T>> {
+        self.open_regions().into_iter().flat_map(Regions::seats)
+    }
+
+    pub(crate) fn regions_mut(&mut self) -> impl Iterator<Item = &mut Seat<T>> {
+        self.rare.iter_mut().filter_map(|rare| rare.regions.as_mut()).flat_map(|regions| regions.seats_mut())
+    }
+
+    /// Calls `act` with this seat and all seats inside it.
+    pub(crate) fn each(&mut self, act: &mut dyn FnMut(&mut Self)) {
+        act(self);
+        self.regions_mut().for_each(|seat| seat.each(act));
+    }
+
+    /// Returns whether the machine is asleep: this seat and all seats inside it.
+    pub(crate) fn are_all_asleep(&self) -> bool {
+        self.is_asleep() && self.regions().all(|seat| seat.depth() == 0 || seat.are_all_asleep())
+    }
+
+    /// Returns when an active state was entered, wherever it lies; `None` if it is not active.
+    pub(crate) fn entry_of<S: State<T> + ?Sized>(&self, state: &S) -> Option<f64> {
+        let view = self.view(&StateRef::NONE);
+        let own = view.depth_of(state).map(|depth| view.entered_at(depth));
+        own.or_else(|| self.regions().find_map(|seat| seat.entry_of(state)))
+    }
+
+    /// Makes a path through composites with regions the active one. Other regions that are open stay as they are.
+    pub(super) fn place_regions(&mut self, path: &[StateRef<T>]) {
+        let Some(at) = path.iter().position(|state| state.has_regions()) else {
+            return self.place_path(path.into());
+        };
+        let (own, inside) = path.split_at(at + 1);
+        let stays = self.shared_with(own) == own.len() && own.len() == self.depth();
+        if !stays || inside.is_empty() {
+            self.place_path(own.into());
+        }
+        if let Some(child) = inside.first() {
+            let count = path[at].regions().len().min(MOST_REGIONS);
+            let entered_at = self.entered_at;
+            self.open(count);
+            if let Some(seat) = self.regions_mut().nth(child.region()) {
+                if seat.depth() == 0 {
+                    seat.entered_at = entered_at;
+                }
+                seat.place_regions(inside);
+            }
+        }
+    }
+
+    /// Makes room for the states of `count` regions, unless they are open. Returns their stamp.
+    pub(crate) fn open(&mut self, count: usize) -> usize {
+        self.rare_mut().regions.get_or_insert_with(|| Box::new(Regions::new(count))).stamp
+    }
+
+    /// Returns the innermost active state on the first path through open regions, for a machine that has been placed there.
+    pub(crate) fn placed(&self) -> &StateRef<T> {
+        self.regions().find(|seat| seat.depth() > 0).map_or(&self.current, Seat::placed)
+    }
+
+    /// Takes out the open regions. All changes of the seat's current state do this before they replace it.
+    #[inline]
+    pub(crate) fn take_regions(&mut self) -> Option<Box<Regions<T>>> {
+        self.rare.as_mut().and_then(|rare| rare.regions.take())
+    }
+
+    /// Suspends what is active in the regions of the path that was pushed onto the stack last. `now` is in seconds.
+    pub(super) fn suspend_regions(&mut self, regions: Option<Box<Regions<T>>>, requests: &mut Requests<T>, now: f64) {
+        let Some(mut regions) = regions else { return };
+        let stamp = regions.stamp;
+        for (nth, seat) in regions.seats_mut().enumerate() {
+            let inside = seat.take_regions();
+            let ended = requests.end_in(RegionId { stamp, nth }, 0);
+            drop(seat.push(StateRef::NONE, |timers| ended.leave_timers(timers), now));
+            seat.entered_at = NEVER;
+            seat.suspend_regions(inside, requests, now);
+        }
+        if let Some(suspended) = self.rare.as_mut().and_then(|rare| rare.stack.last_mut()) {
+            suspended.regions = Some(regions);
+        }
+    }
+
+    /// Takes the timers of all states in open regions out of the queue.
+    fn end_inside(&self, requests: &mut Requests<T>) {
+        let Some(regions) = self.open_regions() else { return };
+        for (nth, seat) in regions.seats().enumerate() {
+            drop(requests.end_in(RegionId { stamp: regions.stamp, nth }, 0));
+            seat.end_inside(requests);
+        }
+    }
+}
+
+/// A closure that gets a seat and the seats of its regions.
+type SeeSeat<'a, 'v, T> = &'a mut dyn FnMut(&'v Seat<T>, &[&'v Seat<T>]);
+
+/// The seats of a machine as a callback or the game sees them.
+pub(crate) struct Tree<'v, T: Owner> {
+    /// The seats around the innermost one, outermost first. In each, the region that is entered is empty.
+    around: Vec<&'v Outer<T>>,
+    seat: &'v Seat<T>,
+}
+
+impl<'v, T: Owner> Tree<'v, T> {
+    pub(crate) fn new(outer: Option<&'v Outer<T>>, seat: &'v Seat<T>) -> Self {
+        let mut around: Vec<_> = outer.into_iter().flat_map(Outer::outward).collect();
+        around.reverse();
+        Self { around, seat }
+    }
+
+    /// Calls `act` with each seat that has a state, outermost first, and with the seats of its regions.
+    pub(crate) fn each(&self, act: SeeSeat<'_, 'v, T>) {
+        self.visit(self.root(), 0, act);
+    }
+
+    /// Returns the seat of the machine itself.
+    pub(crate) fn root(&self) -> &'v Seat<T> {
+        self.around.first().map_or(self.seat, |outer| &outer.seat)
+    }
+
+    fn visit(&self, seat: &'v Seat<T>, level: usize, act: SeeSeat<'_, 'v, T>) {
+        // On the way to the innermost seat, a region whose seat is empty is the one that is entered.
+        let entered = self.around.get(level).filter(|outer| core::ptr::eq(&raw const outer.seat, seat));
+        let mut regions: Vec<_> = seat.regions().collect();
+        if let Some(outer) = entered {
+            if let Some(region) = regions.get_mut(outer.id.nth) {
+                *region = self.around.get(level + 1).map_or(self.seat, |outer| &outer.seat);
+            }
+        }
+        if seat.depth() > 0 {
+            act(seat, &regions);
+        }
+        for region in regions {
+            self.visit(region, level + 1, act);
+        }
+    }
+
+    /// Returns the active states, outermost first, region by region.
+    pub(crate) fn active_states(&self) -> Vec<&'v StateRef<T>> {
+        let mut states = Vec::new();
+        self.each(&mut |seat, _| states.extend(seat.path()));
+        states
+    }
+
+    /// Returns the innermost active state in each open region, with its composite and the index of the region.
+    pub(crate) fn memory(&self) -> Vec<(StateRef<T>, usize, StateRef<T>)> {
+        let mut memory = Vec::new();
+        self.each(&mut |seat, regions| {
+            let active = regions.iter().enumerate().filter(|(_, region)| region.depth() > 0);
+            memory.extend(active.map(|(nth, region)| (seat.current.clone(), nth, region.current.clone())));
+        });
+        memory
+    }
+
+    /// Returns the current state of the seat in which `state` is active.
+    pub(crate) fn current_in(&self, state: &StateRef<T>) -> Option<&'v StateRef<T>> {
+        let mut current = None;
+        self.each(&mut |seat, _| {
+            if seat.path().any(|active| active == state) {
+                current = Some(&seat.current);
+            }
+        });
+        current
+    }
+
+    /// Returns the innermost active state in each region of `composite`.
+    pub(crate) fn regions_of(&self, composite: &StateRef<T>) -> Vec<&'v StateRef<T>> {
+        let mut states = Vec::new();
+        self.each(&mut |seat, regions| {
+            if seat.current == *composite {
+                states.extend(regions.iter().filter_map(|seat| seat.current.as_option()));
+            }
+        });
+        states
+    }
+}
+
+impl<T: Owner> View<'_, T> {
+    /// Returns when a state was entered that is active, but not in the seat of this view.
+    pub(crate) fn entry_elsewhere<S: State<T> + ?Sized>(&self, state: &S) -> Option<f64> {
+        let inside = self.regions.and_then(|regions| regions.seats().find_map(|seat| seat.entry_of(state)));
+        let around = || self.around?.outward().find_map(|outer| outer.seat.entry_of(state));
+        inside.or_else(around)
+    }
+}
+
+/// Entering and leaving the seats of regions.
+impl<T: Owner> Single<'_, T> {
+    /// Returns how many regions lie around the seat.
+    #[inline]
+    pub(super) fn level(&self) -> usize {
+        self.outer.as_ref().map_or(0, |outer| outer.level)
+    }
+
+    /// Returns the composite in whose region the seat lies; `None` for the seat of the machine itself.
+    #[inline]
+    pub(super) fn composite(&self) -> Option<StateRef<T>> {
+        self.outer.as_ref().map(|outer| outer.seat.current.clone())
+    }
+
+    /// Returns the seat of the machine itself.
+    #[inline]
+    pub(super) fn root(&mut self) -> &mut Seat<T> {
+        let Some(outer) = &mut self.outer else { return self.seat };
+        let mut outer = &mut **outer;
+        while let Some(around) = &mut outer.around {
+            outer = around;
+        }
+        &mut outer.seat
+    }
+
+    /// Works on the seat of a region from now on.
+    pub(super) fn enter_region(&mut self, nth: usize) {
+        let mut path: Vec<_> = self.outer.as_ref().map_or(Vec::new(), |outer| outer.path.clone());
+        path.extend(self.seat.path().cloned());
+        let regions = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()).expect("the regions are open");
+        let (stamp, region) = (regions.stamp, &mut regions.list[nth]);
+        let (seat, made, kept) = (mem::replace(&mut region.seat, Seat::empty()), region.made, region.kept);
+        let level = self.level() + 1;
+        self.outer = Some(Box::new(Outer {
+            seat: mem::replace(self.seat, seat),
+            id: RegionId { stamp, nth },
+            made: mem::replace(&mut self.made, made),
+            kept: mem::replace(&mut self.kept, kept),
+            quiet: mem::replace(&mut self.quiet, Quiet::NONE),
+            path,
+            around: self.outer.take(),
+            level,
+        }));
+    }
+
+    /// Works on the seat around from now on.
+    pub(super) fn leave_region(&mut self) {
+        let Some(outer) = self.outer.take() else { return };
+        let Outer { seat, id, made, kept, quiet, path, around, level: _ } = *outer;
+        let seat = mem::replace(self.seat, seat);
+        let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(id.nth));
+        if let Some(region) = region {
+            *region = Region { seat, made: self.made, kept: self.kept };
+        }
+        if self.made > 0 {
+            self.marks |= HAS_CHANGED_INSIDE;
+        }
+        (self.made, self.kept, self.quiet, self.outer) = (made, kept, quiet, around);
+        drop(path);
+    }
+
+    /// Returns the regions around the seat.
+    #[inline]
+    pub(super) fn region_path(&self) -> RegionPath {
+        if self.outer.is_none() { Vec::new() } else { self.path_of_regions() }
+    }
+
+    #[cold]
+    fn path_of_regions(&self) -> RegionPath {
+        let Some(outer) = &self.outer else { return Vec::new() };
+        let mut path: Vec<_> = outer.outward().map(|outer| outer.id).collect();
+        path.reverse();
+        path
+    }
+
+    /// Works on the seat of a region from now on; or, if it has been closed, on that of the innermost region around it that is
+    /// open. Returns whether it was open.
+    #[inline]
+    pub(super) fn move_to(&mut self, to: &[RegionId]) -> bool {
+        (self.outer.is_none() && to.is_empty()) || self.move_elsewhere(to)
+    }
+
+    #[cold]
+    fn move_elsewhere(&mut self, to: &[RegionId]) -> bool {
+        let is_here = |single: &Self| single.outer.as_ref().map(|outer| outer.id).as_ref() == to.last();
+        if self.level() == to.len() && is_here(self) {
+            return true;
+        }
+        while self.outer.is_some() {
+            self.leave_region();
+        }
+        for id in to {
+            if self.seat.stamp() != Some(id.stamp) {
+                return false;
+            }
+            self.enter_region(id.nth);
+        }
+        true
+    }
+
+    /// Calls `act` for each open region, in order, with its seat. Stops if the composite is left meanwhile. Returns whether it
+    /// is still active.
+    pub(super) fn each_region(&mut self, act: &mut dyn FnMut(&mut Self, usize)) -> bool {
+        let level = self.level();
+        for nth in 0..self.seat.regions().count() {
+            self.enter_region(nth);
+            act(self, nth);
+            if self.level() <= level {
+                return false;
+            }
+            self.leave_region();
+        }
+        true
+    }
+
+    /// Returns a request as one of the region in which it is made, if it depends on the seat.
+    #[inline]
+    pub(super) fn inside(&self, request: Request<T>) -> Request<T> {
+        if self.outer.is_none() { request } else { self.in_region(request) }
+    }
+
+    #[cold]
+    fn in_region(&self, request: Request<T>) -> Request<T> {
+        if !request.depends_on_seat() {
+            return request;
+        }
+        Request::InRegion(Box::new(InRegion { at: self.region_path(), request }))
+    }
+
+    /// Returns the region on whose seat this works.
+    pub(super) fn region_id(&self) -> Option<RegionId> {
+        self.outer.as_ref().map(|outer| outer.id)
+    }
+
+    /// Takes the timers of the states that a change leaves out of the queue: those of this seat, all but the outermost `kept`,
+    /// and those of the regions inside. Returns the former.
+    #[cold]
+    pub(super) fn end_timers(&mut self, kept: usize, cause: Cause) -> Requests<T> {
+        // A push takes them with it.
+        if cause != Cause::Push {
+            self.seat.end_inside(&mut self.requests);
+        }
+        match &self.outer {
+            Some(outer) => self.requests.end_in(outer.id, kept),
+            None => self.requests.end_timers(kept),
+        }
+    }
+
+    /// Forgets that any callback has requested to sleep.
+    pub(super) fn forget_sleep(&mut self) {
+        let forget = &mut |seat: &mut Seat<T>| {
+            if let Some(rare) = &mut seat.rare {
+                rare.waiting.wanted = None;
+            }
+        };
+        self.seat.each(forget);
+        let mut around = self.outer.as_deref_mut();
+        while let Some(outer) = around {
+            outer.seat.each(forget);
+            around = outer.around.as_deref_mut();
+        }
+    }
+}
+
+/// Returns a request if it concerns a seat: that of a region, or that of the machine itself.
+pub(super) fn own<T: Owner>(request: &Request<T>, seat: Option<RegionId>) -> Option<&Request<T>> {
+    match (request, seat) {
+        (Request::InRegion(inside), Some(id)) => (inside.at.last() == Some(&id)).then_some(&inside.request),
+        (Request::InRegion(_), None) => None,
+        (request, None) => Some(request),
+        (request, Some(_)) => (!request.depends_on_seat()).then_some(request),
+    }
+}
+
+/// Puts all seats in their places, after a panic.
+impl<T: Owner> Drop for Single<'_, T> {
+    fn drop(&mut self) {
+        while self.outer.is_some() {
+            self.leave_region();
+        }
+    }
+}

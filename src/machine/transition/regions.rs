@@ -1,0 +1,129 @@
+//! How a change leaves and opens regions (rule 32).
+
+use alloc::vec::Vec;
+
+use crate::change::Cause;
+use crate::machine::regions::{Branch, Regions};
+use crate::machine::seat::{Path, Resumption};
+use crate::machine::single::Single;
+use crate::owner::{Owner, now};
+use crate::state::StateRef;
+
+impl<T: Owner> Single<'_, T> {
+    /// Asks `can_exit` of all states in the open regions: the last region first, and each from its innermost state outward. Returns
+    /// the first state that refuses.
+    #[cold]
+    pub(super) fn guard_of_regions(&mut self, owner: &T, cx: &T::Context<'_>) -> Option<StateRef<T>> {
+        for nth in (0..self.seat.regions().count()).rev() {
+            self.enter_region(nth);
+            let inside = self.guard_of_regions(owner, cx);
+            let refusing = inside.or_else(|| {
+                let path: Path<T> = self.seat.path().cloned().collect();
+                path.into_iter().rev().find(|state| !state.can_exit(owner, &self.fsm(), cx))
+            });
+            self.leave_region();
+            if refusing.is_some() {
+                return refusing;
+            }
+        }
+        None
+    }
+
+    /// Asks `can_enter` of all states that are entered in regions, in the order of entering. Returns the first state that refuses.
+    pub(super) fn guard_of_branches(
+        &mut self,
+        branches: &[Branch<T>],
+        owner: &T,
+        cx: &T::Context<'_>,
+    ) -> Option<StateRef<T>> {
+        branches.iter().find_map(|branch| {
+            let refusing = branch.path.iter().find(|state| !state.can_enter(owner, &self.fsm(), cx));
+            refusing.cloned().or_else(|| self.guard_of_branches(&branch.regions, owner, cx))
+        })
+    }
+
+    /// Runs the exits of all states in the open regions: the last region first, and each from its innermost state outward.
+    #[cold]
+    pub(super) fn leave_regions(&mut self, cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) {
+        let level = self.level();
+        let composite = self.seat.current.clone();
+        for nth in (0..self.seat.regions().count()).rev() {
+            self.enter_region(nth);
+            if self.seat.stamp().is_some() {
+                self.leave_regions(cause, owner, cx);
+            }
+            if let Some(from) = self.seat.current.as_option().cloned() {
+                self.seat.previous = from;
+            }
+            for depth in (0..self.seat.depth()).rev() {
+                let Some(state) = self.seat.at(depth).cloned() else { break };
+                self.leave((&state, &*state), cause, owner, cx);
+                if self.level() <= level {
+                    return;
+                }
+                self.remember(depth);
+            }
+            self.remember_region(&composite, nth);
+            self.leave_region();
+        }
+    }
+
+    /// Opens the regions of the current state, in their order. A region in which an earlier one has made a change stays as it is.
+    /// Returns whether the state is still active then.
+    #[cold]
+    pub(super) fn open_regions(&mut self, branches: &[Branch<T>], owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.seat.open(branches.len());
+        self.each_region(&mut |single, nth| {
+            if let (Some(branch), 0) = (branches.get(nth), single.seat.depth()) {
+                let Branch { path, regions } = branch;
+                single.seat.replace(0, path[0].clone(), now::<T>(cx));
+                // As for a start, it is not reported how far this has come.
+                let _ = single.enter_all::<true>((0, path), regions, Cause::Change, &mut None, owner, cx);
+            }
+        })
+    }
+
+    /// Resumes what was active in the regions of the current state when another state was pushed over it. Returns whether the
+    /// current state is still active then.
+    #[cold]
+    pub(super) fn resume_regions(&mut self, regions: Regions<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let mut suspended = regions.into_seats();
+        self.seat.open(suspended.len());
+        self.each_region(&mut |single, _| {
+            let Some(seat) = suspended.next().filter(|_| single.seat.depth() == 0) else { return };
+            *single.seat = seat;
+            let path = single.seat.rare.as_ref().and_then(|rare| rare.stack.last()).map(|top| {
+                let ancestors = top.ancestors.iter().map(|(state, _)| state);
+                ancestors.chain(top.current.as_option()).cloned().collect::<Path<T>>()
+            });
+            let path = path.unwrap_or_default();
+            let first = path.first().cloned().unwrap_or(StateRef::NONE);
+            let mut resumption: Option<Resumption<T>> = single.seat.pop(first, now::<T>(cx)).1;
+            let _ = single.enter_all::<true>((0, &path), &[], Cause::Pop, &mut resumption, owner, cx);
+        })
+    }
+
+    /// Records the current state in the history of the ancestor at `depth`, if that ancestor keeps history. The history of all
+    /// regions is that of the machine.
+    #[inline]
+    pub(super) fn remember(&mut self, depth: usize) {
+        if self.outer.is_none() {
+            self.seat.remember(depth);
+        } else if let Some(composite) = self.seat.ancestors().get(depth).filter(|state| state.keeps_history()).cloned()
+        {
+            let last = self.seat.current.clone();
+            self.root().remember_last(composite, None, last);
+        }
+    }
+
+    /// Records the current state of a region in the history of its composite, if that composite or a state around it keeps history.
+    fn remember_region(&mut self, composite: &StateRef<T>, nth: usize) {
+        let is_kept = self.outer.as_ref().is_some_and(|outer| outer.path().iter().any(|state| state.keeps_history()));
+        if let Some(last) = self.seat.current.as_option().filter(|_| is_kept).cloned() {
+            self.root().remember_last(composite.clone(), Some(nth), last);
+        }
+    }
+}
+
+/// What was active last in the regions of composites: a composite, the index of a region, and a state in it.
+pub(super) type Memory<T> = Vec<(StateRef<T>, usize, StateRef<T>)>;

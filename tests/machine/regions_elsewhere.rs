@@ -1,0 +1,96 @@
+//! Where regions meet other parts: panics, recorded steps, hosts that do not support them yet (rule 32).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::captured_log::log_lines;
+use crate::trace::places::{A, FIGHT, RUN, WALK};
+use crate::trace::{Actor, Stage};
+use demeanor::{GameTime, StateMachine, Step};
+
+/// Rules 22 and 32.
+#[test]
+fn a_panic_in_a_region_leaves_all_states_in_their_places() {
+    for callback in ["Walk.update", "Walk.exit", "Run.enter", "Walk.can_exit", "on_change"] {
+        let mut stage = Stage::new(&FIGHT);
+        stage.start();
+        let mut stage = stage.when("Walk.update", |_, fsm, _| fsm.change_state(&RUN)).panicking_in(callback);
+        let update = catch_unwind(AssertUnwindSafe(|| stage.update()));
+        assert!(update.is_err(), "{callback} panics");
+        stage.actor.stop_panicking();
+        stage.actor.take_trace();
+        assert_eq!(stage.machine.path().count(), 1, "the machine has its own seat back after {callback}");
+        assert_eq!(stage.machine.regions(&FIGHT).count(), 2, "after {callback}");
+        let trace = stage.change_state(&A).0;
+        assert_eq!((&*trace[0], &*trace[trace.len() - 2]), ("Ready.exit", "A.enter"), "after {callback}");
+    }
+}
+
+/// Rule 32.
+#[test]
+fn a_change_in_a_region_is_recorded_and_counts_as_a_change() {
+    let mut machine = StateMachine::new(&FIGHT);
+    let (mut actor, mut time) = (Actor::default(), GameTime::new());
+    machine.start(&mut actor, &mut time);
+    let mut steps: Vec<Step<Actor>> = Vec::new();
+    let mut recorded = machine.recording(Some(&mut steps));
+    recorded.change_state(&mut actor, &RUN, &mut time);
+    assert!(recorded.has_changed());
+    let [Step::Exited(walk), Step::Changed { .. }, Step::Entered(run)] = &steps[..] else { panic!("{steps:?}") };
+    assert!(walk.name() == "Walk" && run.name() == "Run");
+}
+
+/// Rule 32.
+#[cfg(feature = "std")]
+#[test]
+fn a_batch_refuses_regions_with_an_error_and_keeps_its_owners() {
+    let mut batch = demeanor::Batch::new();
+    let key = batch.insert(Actor::default(), &A);
+    let mut time = GameTime::new();
+    for (to, state) in [("Fight", &FIGHT), ("Walk", &WALK)] {
+        let log = log_lines(|| assert!(!batch.change_state(key, state, &mut time)));
+        let [line] = &log[..] else { panic!("{log:?}") };
+        let why = "a batch does not support regions yet";
+        assert_eq!(*line, format!("ERROR demeanor: Elsa: change to {to} refused in state A: {why}"));
+    }
+    assert!(batch.is_in_state(key, &A));
+
+    let mut machine = StateMachine::new(&FIGHT);
+    machine.start(&mut Actor::default(), &mut time);
+    let error = batch.insert_machine(Actor::default(), machine).expect_err("it has open regions");
+    assert_eq!(error.to_string(), "the regions of Fight are open, and a batch does not support regions yet");
+    assert!(error.machine.is_in_state(&WALK));
+
+    let (_, mut machine) = batch.remove(key).expect("it is there");
+    assert!(
+        machine.change_state(&mut Actor::default(), &FIGHT, &mut time),
+        "outside of the batch it has regions again"
+    );
+}
+
+/// Rule 32.
+#[cfg(feature = "serde")]
+#[test]
+fn a_machine_with_open_or_suspended_regions_is_not_saved() {
+    let book = demeanor::StateBook::new().with_name("a", &A).with_name("fight", &FIGHT);
+    let mut machine = StateMachine::new(&FIGHT);
+    assert!(machine.save(&book, 0.0).is_ok());
+    let (mut actor, mut time) = (Actor::default(), GameTime::new());
+    machine.start(&mut actor, &mut time);
+    let why = "the regions of `Fight` are open or suspended, and cannot be saved yet";
+    assert_eq!(machine.save(&book, 0.0).expect_err("they are open").to_string(), why);
+    machine.push_state(&mut actor, &A, &mut time);
+    assert_eq!(machine.save(&book, 0.0).expect_err("they are suspended").to_string(), why);
+}
+
+/// Rules 28 and 32.
+#[test]
+fn a_clone_has_the_regions_and_its_digest_tells_them_apart() {
+    let mut machine = StateMachine::new(&FIGHT);
+    let (mut actor, mut time) = (Actor::default(), GameTime::new());
+    machine.start(&mut actor, &mut time);
+    let clone = machine.clone();
+    assert_eq!(clone.digest(), machine.digest());
+    machine.change_state(&mut actor, &RUN, &mut time);
+    assert_ne!(clone.digest(), machine.digest());
+    assert!(clone.is_in_state(&WALK) && machine.is_in_state(&RUN));
+}
