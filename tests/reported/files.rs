@@ -311,8 +311,7 @@ mod messages {
     #[test]
     fn a_slip_in_a_name_or_a_header_is_named() {
         let back = "initial = 'a'\nstates.a.exits = [{ to = 'previous' }]\n";
-        let go_back = "an exit does not lead back to the previous state: name a state; the game's code goes back to the previous \
-                       one, with `revert_state`";
+        let go_back = "unknown state `previous`: an exit leads back to the state before with `to = \"$previous\"`";
         assert_eq!(told(back, None), [go_back]);
 
         let inside = "initial = 'a'\n[states.a]\ninitial = 'x'\n[states.a.states.x]\nexits = [{ to = 'a' }]\n";
