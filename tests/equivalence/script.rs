@@ -179,14 +179,21 @@ fn many_timers() -> impl Strategy<Value = Vec<Verb>> {
     vec(timer, 17..45)
 }
 
-/// The intricate ones, with states that set many timers at once, and timers that last as long as the machine.
+/// The intricate ones, with states that set many timers at once, timers that last as long as the machine, and a state that sets
+/// one behind what its parent does within the call.
 pub(crate) fn patient() -> impl Strategy<Value = Script> {
     let callback = prop_oneof![Just(Callback::Enter), Just(Callback::Update)];
     let line = (id(), callback, option::of(0..3_u32), many_timers());
     let line = line.prop_map(|(state, callback, phase, verbs)| Line { state, callback, phase, verbs });
     let set = vec((any::<Index>(), any::<usize>(), many_timers()), 1..4);
-    (intricate(), vec(line, 1..4), set).prop_map(|(mut script, lines, set)| {
+    let now = proptest::sample::select(&[Verb::SendNow, Verb::SendAhead, Verb::TrySendNow]);
+    (intricate(), vec(line, 1..4), set, id(), now).prop_map(|(mut script, lines, set, child, now)| {
         script.program.lines.extend(lines);
+        if let Some(parent) = script.program.states[usize::from(child)].parent {
+            let enter = |state, verb| Line { state, callback: Callback::Enter, phase: None, verbs: vec![verb] };
+            script.program.lines.extend([enter(parent, now), enter(child, Verb::SendAfter(Wait::Seconds(1)))]);
+            script.deeds.extend([Deed::To(0, Act::Verb(Verb::ChangeNext(child))), Deed::Tick]);
+        }
         script.program.fuel += 100;
         for (at, number, verbs) in set {
             let at = 1 + at.index(script.deeds.len());

@@ -35,6 +35,29 @@ fn what_is_asked_for_together() {
         A.update: sleep; now B is refused
         start; update
         next => never
+
+        # a_timer_of_an_inner_state_runs_though_the_outer_one_has_sent_a_message_within_its_enter
+        // In a batch, it ended at once when the owners changed in bulk: the inner state was not active when the message was sent.
+        in A; handling House
+        House.enter: hear hello is done
+        Kitchen.enter: after 1 send fire; after 3 change B
+        A.update: change Kitchen
+        start; update
+        pending => message to oneself fire at 1 of Kitchen, change to B at 3 of Kitchen
+
+        # and_so_it_does_in_a_change_that_was_due
+        in A; handling House
+        House.enter: hear-ahead hello is done
+        Kitchen.enter: after 1 send fire
+        change-next Kitchen; update
+        pending => message to oneself fire at 1 of Kitchen
+
+        # and_when_the_message_has_panicked
+        in A; panicking House.on_message
+        House.enter: catch hear hello
+        Kitchen.enter: after 1 send fire
+        change-next Kitchen; update
+        pending => message to oneself fire at 1 of Kitchen
         ",
     );
     play(

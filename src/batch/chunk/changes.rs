@@ -430,7 +430,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         if are_individuals {
             for mover in entered {
                 if let Some(individual) = individuals.get_mut(mover.slot()) {
-                    individual.seat.descend(entering.state().clone(), at);
+                    individual.descend(entering.state().clone(), at);
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::machine::settings::Settings;
 use crate::machine::single::{ASKED_TO_SLEEP, Requests, Single};
 use crate::machine::waiting::Scope;
 use crate::owner::Owner;
-use crate::state::{Kind, Mover};
+use crate::state::{Kind, Mover, StateRef};
 
 pub(crate) struct Individual<T: Owner> {
     pub(crate) slot: usize,
@@ -52,6 +52,12 @@ impl<T: Owner> Individual<T> {
     pub(crate) fn ended_early(&self) -> Option<(End, usize)> {
         let end = if self.made > 0 { End::Abandoned } else { End::Stayed };
         (self.made > 0 || self.has_stayed).then_some((end, self.entering))
+    }
+
+    /// Enters a child of its current state, as the next step of its change in bulk. No callback of the child has run yet.
+    pub(crate) fn descend(&mut self, state: StateRef<T>, at: f64) {
+        self.seat.descend(state, at);
+        self.kept = usize::MAX;
     }
 
     /// Adds a request of a callback.
