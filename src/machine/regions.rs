@@ -245,7 +245,7 @@ impl<'v, T: Owner> Tree<'v, T> {
         Self { around, seat }
     }
 
-    /// Calls `act` with each seat that has a state, outermost first, and with the seats of its regions.
+    /// Calls `act` with each seat, outermost first, and with the seats of its regions. A seat may be without a state.
     pub(crate) fn each(&self, act: SeeSeat<'_, 'v, T>) {
         self.visit(self.root(), 0, act);
     }
@@ -264,9 +264,7 @@ impl<'v, T: Owner> Tree<'v, T> {
                 *region = self.around.get(level + 1).map_or(self.seat, |outer| &outer.seat);
             }
         }
-        if seat.depth() > 0 {
-            act(seat, &regions);
-        }
+        act(seat, &regions);
         for region in regions {
             self.visit(region, level + 1, act);
         }

@@ -181,6 +181,11 @@ fn repeating() {
             House.go; Always.go; not handled
         pending => none
 
+        # a_machine_without_a_state_shows_its_timers_too (rule 39)
+        in no state
+        after 5 send hit; every 2 bark; change-next A => done; done; done
+        pending => message to oneself hit at 5, message to oneself every 2 s bark at 2, change to A at -inf
+
         # the_timers_of_a_suspended_state_are_not_canceled (rule 39)
         in A
         A.enter: after 3 change B
