@@ -58,6 +58,19 @@ fn what_is_asked_for_together() {
         Kitchen.enter: after 1 send fire
         change-next Kitchen; update
         pending => message to oneself fire at 1 of Kitchen
+
+        # the_warning_about_negative_seconds_names_the_state_that_has_been_entered
+        // In a batch, it named the one before when the owners changed in bulk.
+        in A
+        Kitchen.enter: after -2 change C; sleep -1
+        B.enter: after -1 change C
+        B.update: after -3 change C; change D
+        change-next Kitchen; update
+        warnings => WARN demeanor: Elsa: change to C after -2 s, asked for in state Kitchen, counts as 0 s
+            WARN demeanor: Elsa: sleep after -1 s, asked for in state Kitchen, counts as 0 s
+        change-next B; update
+        warnings => WARN demeanor: Elsa: change to C after -1 s, asked for in state B, counts as 0 s
+            WARN demeanor: Elsa: change to C after -3 s, asked for in state B, counts as 0 s
         ",
     );
     play(

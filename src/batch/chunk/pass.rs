@@ -171,22 +171,23 @@ impl<T: Owner> Pass<T> {
         // `now` is code of the game and may panic. So may an owner's label, below.
         let now = waits.iter().next().and_then(|_| panic.catch(|| owner::now::<T>(cx)));
         let Some(now) = now else { return waits.clear() };
-        for &Wait { slot, mut seconds, until, scope, .. } in waits.iter() {
+        let current_of = |slot| Mover::find(movers, slot).map_or(rows.bucket, Mover::target);
+        for &Wait { slot, mut seconds, until, scope, is_entry } in waits.iter() {
             let owner = &owners[slot];
             let is_next = scope == Scope::Current;
             if !is_next && (seconds.is_nan() || seconds < 0.0) {
                 let then = until.then(rows.states());
                 let what = then.as_ref().map_or(&"sleep" as &dyn fmt::Display, |then| then);
-                let asked_in = rows.known().state().as_option();
-                seconds = panic.catch(|| Single::seconds(seconds, what, owner, asked_in)).unwrap_or(0.0);
+                let asked_in = rows.states().get(if is_entry { current_of(slot) } else { rows.bucket }).state();
+                let warn = || Single::seconds(seconds, what, owner, asked_in.as_option());
+                seconds = panic.catch(warn).unwrap_or(0.0);
             }
             let key = rows.key(slot);
             let at = if is_next { AT_ONCE } else { due_after(seconds, now) };
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
-                let mover = Mover::find(movers, slot);
-                let current = mover.map_or(rows.bucket, Mover::target);
+                let current = current_of(slot);
                 // The timers of the states that the owner leaves have ended.
-                let keeps_timers = mover.is_none() || rows.states().kept(rows.bucket, current) > 0;
+                let keeps_timers = Mover::find(movers, slot).is_none() || rows.states().kept(rows.bucket, current) > 0;
                 let may_wake = waits.comes_by_itself(slot) || keeps_timers && rows.has_timers(slot);
                 if !may_wake {
                     let current = rows.states().get(current).state();
