@@ -13,6 +13,8 @@ use crate::state::{State, StateRef, same};
 /// [`StateMachine::pending`](crate::StateMachine::pending) returns all of them, and [`Fsm::cancel`](crate::Fsm::cancel) shows
 /// each of them to a function that says whether it ends. The value is a copy: it does not change when the timer does.
 ///
+/// A timer of infinite seconds is never due, so a machine does not keep it: only the callback that has requested it sees it.
+///
 /// It is displayed as `change to Patrol`, `message to oneself` or `message to oneself every 2 s`.
 ///
 /// # Examples
@@ -79,7 +81,8 @@ impl<T: Owner> Pending<T> {
         }
     }
 
-    /// Returns how many seconds lie between two messages of the timer. `None` if it does not repeat.
+    /// Returns how many seconds lie between two messages of the timer. `None` if it does not repeat, and for a message that is
+    /// due: the timer that repeats it runs on beside it.
     #[must_use]
     pub fn every(&self) -> Option<f64> {
         match &self.then {
@@ -88,7 +91,8 @@ impl<T: Owner> Pending<T> {
         }
     }
 
-    /// Returns the active state whose exit ends the timer. `None` if the timer lasts as long as the machine.
+    /// Returns the active state whose exit ends the timer. `None` if the timer lasts as long as the machine. For a change in the
+    /// next tick, it is the current state, although any other change ends it, too.
     #[must_use]
     pub fn state(&self) -> Option<&StateRef<T>> {
         self.state.as_ref()
