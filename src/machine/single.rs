@@ -232,8 +232,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Runs the rest of a tick: updates the active states of the seat from `depth` on, then those in its regions. Returns whether a state was updated, or has declared
-    /// that there is nothing to do.
+    /// Runs the rest of a tick: updates the active states of the seat from `depth` on, then those in its regions. Returns whether a
+    /// state was updated, or has declared that there is nothing to do.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that a tick needs no second frame for its callbacks")]
     pub(crate) fn tick_path<const IN_REGION: bool>(
