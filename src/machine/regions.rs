@@ -45,13 +45,20 @@ pub(crate) struct RegionId {
     pub(crate) nth: usize,
 }
 
-/// The regions that lie around a seat, outermost first; none for the seat of the machine itself.
-pub(crate) type RegionPath = Vec<RegionId>;
+/// The regions that lie around a seat, outermost first; `None` for the seat of the machine itself.
+pub(crate) type RegionPath = Option<Box<[RegionId]>>;
 
 /// A request that was made in a region and that concerns the seat of this region.
 pub(crate) struct InRegion<T: Owner> {
     pub(crate) at: RegionPath,
     pub(crate) request: Request<T>,
+}
+
+impl<T: Owner> InRegion<T> {
+    /// Returns whether it was made in a region, not in one around or inside it.
+    pub(super) fn is_of(&self, region: RegionId) -> bool {
+        self.at.as_deref().and_then(<[RegionId]>::last) == Some(&region)
+    }
 }
 
 /// The seat around the region on whose seat `Single` works.
@@ -383,15 +390,20 @@ impl<T: Owner> Single<'_, T> {
     /// Returns the regions around the seat.
     #[inline]
     pub(super) fn region_path(&self) -> RegionPath {
-        if self.outer.is_none() { Vec::new() } else { self.path_of_regions() }
+        if self.outer.is_none() { None } else { self.path_of_regions() }
     }
 
     #[cold]
     fn path_of_regions(&self) -> RegionPath {
-        let Some(outer) = &self.outer else { return Vec::new() };
-        let mut path: Vec<_> = outer.outward().map(|outer| outer.id).collect();
+        let mut path: Vec<_> = self.outer.as_ref()?.outward().map(|outer| outer.id).collect();
         path.reverse();
-        path
+        Some(path.into())
+    }
+
+    /// Moves to the seat of a region as [`move_to`](Self::move_to) does.
+    #[inline]
+    pub(super) fn move_back(&mut self, to: &RegionPath) -> bool {
+        (self.outer.is_none() && to.is_none()) || self.move_elsewhere(to.as_deref().unwrap_or_default())
     }
 
     /// Works on the seat of a region from now on; or, if it has been closed, on that of the innermost region around it that is
@@ -486,7 +498,7 @@ impl<T: Owner> Single<'_, T> {
 /// Returns a request if it concerns a seat: that of a region, or that of the machine itself.
 pub(super) fn own<T: Owner>(request: &Request<T>, seat: Option<RegionId>) -> Option<&Request<T>> {
     match (request, seat) {
-        (Request::InRegion(inside), Some(id)) => (inside.at.last() == Some(&id)).then_some(&inside.request),
+        (Request::InRegion(inside), Some(id)) => inside.is_of(id).then_some(&inside.request),
         (Request::InRegion(_), None) => None,
         (request, None) => Some(request),
         (request, Some(_)) => (!request.depends_on_seat()).then_some(request),

@@ -298,6 +298,9 @@ impl<T: Owner> Seat<T> {
             return NextWake::EveryTick;
         }
         let own = self.rare.as_ref().map_or(NextWake::Never, |rare| NextWake::of(rare.waiting.next()));
+        if !self.has_open_regions() {
+            return own;
+        }
         let regions = self.regions().map(|seat| seat.next_wake(&StateRef::NONE));
         regions.fold(own, NextWake::sooner)
     }

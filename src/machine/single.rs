@@ -139,6 +139,40 @@ impl<'a, T: Owner> Single<'a, T> {
 }
 
 impl<T: Owner> Single<'_, T> {
+    /// Carries out a request within the call of a callback, and returns to the callback.
+    #[inline]
+    fn execute_within_callback(
+        &mut self,
+        order: Order,
+        request: &Request<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let now = WithinCallback::new(self);
+        let is_done = now.single.execute_now(order, request, owner, cx);
+        now.end();
+        is_done
+    }
+
+    /// Carries out a request within the call of a callback of a state in a region, and returns to the callback.
+    #[cold]
+    fn execute_now_in_region(
+        &mut self,
+        order: Order,
+        request: &Request<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        match request {
+            Request::Push(over) => {
+                let inside = self.inside(Request::Push(over.clone()));
+                self.execute_within_callback(order, &inside, owner, cx)
+            }
+            Request::Pop => self.execute_within_callback(order, &self.inside(Request::Pop), owner, cx),
+            request => self.execute_within_callback(order, request, owner, cx),
+        }
+    }
+
     /// Runs one tick (rule 4).
     pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.carry_out_waiting(owner, cx);
@@ -500,7 +534,7 @@ impl<T: Owner> Requests<T> {
     /// Takes out the timers of a region's states, all but the outermost `kept`. Returns these timers.
     pub(crate) fn end_in(&mut self, region: RegionId, kept: usize) -> Requests<T> {
         self.withdraw(|request| match request {
-            Request::InRegion(inside) => inside.at.last() == Some(&region) && inside.request.ends_with(kept),
+            Request::InRegion(inside) => inside.is_of(region) && inside.request.ends_with(kept),
             _ => false,
         })
     }
@@ -582,8 +616,12 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         Self { single, target, made, kept, scope, exiting, nested, descent, region }
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that the value is not copied for this")]
     fn end(mut self) {
         self.go_back();
+        // `forget` drops nothing.
+        self.region = None;
         mem::forget(self);
     }
 
@@ -593,7 +631,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         let Self { single, target, made, kept, scope, nested, descent, region, .. } = self;
         single.nested = *nested;
         let target = mem::replace(target, StateRef::NONE);
-        if !single.move_to(region) {
+        if !single.move_back(region) {
             // The region of the callback's state has been closed.
             (single.descent, single.scope) = (Descent::None, Scope::Left);
             single.target = StateRef::NONE;
@@ -609,7 +647,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
 /// Runs only after a panic, which the callback may catch: [`end`](WithinCallback::end) forgets the value.
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
-        if !self.region.is_empty() && self.single.move_to(&self.region) {
+        if self.region.is_some() && self.single.move_back(&self.region) {
             // The panic may have cut offers of messages short, so that it is not known which states of the region have been left.
             self.single.kept = 0;
         }
@@ -718,16 +756,10 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        let inside = match request {
-            Request::Push(over) if self.outer.is_some() => Some(self.inside(Request::Push(over.clone()))),
-            Request::Pop if self.outer.is_some() => Some(self.inside(Request::Pop)),
-            _ => None,
-        };
-        let request = inside.as_ref().unwrap_or(request);
-        let now = WithinCallback::new(self);
-        let is_done = now.single.execute_now(order, request, owner, cx);
-        now.end();
-        is_done
+        if self.outer.is_some() {
+            return self.execute_now_in_region(order, request, owner, cx);
+        }
+        self.execute_within_callback(order, request, owner, cx)
     }
 
     fn send_now(

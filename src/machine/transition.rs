@@ -205,7 +205,7 @@ impl<T: Owner> Single<'_, T> {
         let region = self.region_path();
         self.move_to(&[]);
         let is_done = self.execute(request, owner, cx);
-        self.move_to(&region);
+        self.move_back(&region);
         is_done
     }
 
@@ -213,7 +213,7 @@ impl<T: Owner> Single<'_, T> {
     #[cold]
     fn execute_inside(&mut self, inside: &InRegion<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let InRegion { at, request } = inside;
-        let is_open = self.move_to(at);
+        let is_open = self.move_back(at);
         let is_done = match request {
             Request::Sleep(_) => {
                 self.count |= ASKED_TO_SLEEP;
@@ -336,7 +336,7 @@ impl<T: Owner> Single<'_, T> {
                 false
             }
         };
-        self.move_to(&region);
+        self.move_back(&region);
         is_made
     }
 

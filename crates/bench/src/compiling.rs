@@ -158,7 +158,8 @@ fn manifest() -> String {
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     format!(
         "[package]\nname = \"game\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
-         demeanor = {{ path = {library:?}, features = [\"definition\", \"parallel\"] }}\n"
+         demeanor = {{ path = '{}', features = [\"definition\", \"parallel\"] }}\n",
+        library.display(),
     )
 }
 

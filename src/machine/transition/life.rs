@@ -8,6 +8,7 @@ use super::{BEING_LEFT, OneChange, Plan, Steps as _};
 use crate::change::{Cause, Change};
 use crate::fsm::{NEVER, Order, Request, time_since};
 use crate::machine::regions::{Branch, RegionId, RegionPath};
+use crate::machine::seat::Seat;
 use crate::machine::single::Single;
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
@@ -141,7 +142,9 @@ impl<T: Owner> Single<'_, T> {
             let goes_on = offers.single.offer_on(&mut offer, message, owner, cx);
             settle(offers.single, owner, cx);
             if !goes_on {
-                offers.single.end_inside(&offer);
+                if let Some(inside) = &offer.inside {
+                    offers.single.end_inside(inside);
+                }
                 return offer.is_handled;
             }
         }
@@ -189,10 +192,8 @@ impl<T: Owner> Single<'_, T> {
     /// Offers a message to the next state. Returns whether it is then to be offered to further states.
     #[inline(always)]
     fn offer_on(&mut self, offer: &mut Offer, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if offer.inside.is_some() {
-            if let Some(state) = self.next_in_regions(offer) {
-                return self.offer_in_region(&state, offer, message, owner, cx);
-            }
+        if let Some(goes_on) = self.offer_in_regions(offer, message, owner, cx) {
+            return goes_on;
         }
         // States that have been left meanwhile are skipped. The others are where they were when the message was sent.
         offer.left = offer.left.min(self.kept);
@@ -216,17 +217,30 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Ends an offer that may have ended in a region. Moves back to the seat of the machine.
-    #[inline]
-    fn end_inside(&mut self, offer: &Offer) {
-        if let Some(inside) = &offer.inside {
-            let at: RegionPath = inside.levels.iter().map(|level| level.id).collect();
-            for (nth, level) in inside.levels.iter().enumerate().rev() {
-                if self.move_to(&at[..=nth]) {
-                    self.kept = self.kept.min(level.kept_outside);
-                }
+    #[cold]
+    fn end_inside(&mut self, inside: &InsideOffer) {
+        let at: Vec<_> = inside.levels.iter().map(|level| level.id).collect();
+        for (nth, level) in inside.levels.iter().enumerate().rev() {
+            if self.move_to(&at[..=nth]) {
+                self.kept = self.kept.min(level.kept_outside);
             }
         }
         self.move_to(&[]);
+    }
+
+    /// Offers a message to the next state in a region. Returns whether it is then to be offered to further states; `None` if no
+    /// state in a region is left.
+    #[inline]
+    fn offer_in_regions(
+        &mut self,
+        offer: &mut Offer,
+        message: &T::Message,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> Option<bool> {
+        offer.inside.as_ref()?;
+        let state = self.next_in_regions(offer)?;
+        Some(self.offer_in_region(&state, offer, message, owner, cx))
     }
 
     /// Offers a message to a state in a region, where [`next_in_regions`](Self::next_in_regions) has moved to.
@@ -261,7 +275,7 @@ impl<T: Owner> Single<'_, T> {
     fn next_in_regions(&mut self, offer: &mut Offer) -> Option<StateRef<T>> {
         let InsideOffer { regions, levels } = &mut **offer.inside.as_mut()?;
         // Regions that have been closed meanwhile are skipped.
-        let at: RegionPath = levels.iter().map(|level| level.id).collect();
+        let at: Vec<_> = levels.iter().map(|level| level.id).collect();
         self.move_to(&at);
         levels.truncate(self.level());
         loop {
@@ -308,6 +322,13 @@ struct InsideOffer {
     regions: RegionOffers,
     /// The regions around the state that it was offered to last, outermost first.
     levels: Vec<LevelOffer>,
+}
+
+impl InsideOffer {
+    #[cold]
+    fn of<T: Owner>(seat: &Seat<T>) -> Box<Self> {
+        Box::new(Self { regions: RegionOffers::new(seat.stamp(), seat.regions().count()), levels: Vec::new() })
+    }
 }
 
 struct LevelOffer {
@@ -373,11 +394,7 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
     fn begin(&mut self) -> Offer {
         let Self { single, kept_outside: least, .. } = self;
         single.move_to(&[]);
-        let stamp = single.seat.stamp();
-        let inside = stamp.map(|_| {
-            let regions = RegionOffers::new(stamp, single.seat.regions().count());
-            Box::new(InsideOffer { regions, levels: Vec::new() })
-        });
+        let inside = if single.seat.has_open_regions() { Some(InsideOffer::of(single.seat)) } else { None };
         let left = single.seat.depth();
         let kept_outside = mem::replace(&mut single.kept, left);
         *least = kept_outside.min(*least);
@@ -386,7 +403,9 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
 
     /// Ends the innermost offer.
     fn end(&mut self, under_way: &UnderWay<T>) {
-        self.single.end_inside(&under_way.offer);
+        if let Some(inside) = &under_way.offer.inside {
+            self.single.end_inside(inside);
+        }
         self.single.kept = self.single.kept.min(under_way.offer.kept_outside);
         if under_way.has_waiting {
             self.single.requests.take_back();
@@ -397,8 +416,9 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
 impl<T: Owner> Drop for Offers<'_, '_, T> {
     #[inline]
     fn drop(&mut self) {
+        // Mostly there are no regions.
         self.single.move_to(&[]);
         self.single.kept = self.single.kept.min(self.kept_outside);
-        self.single.move_to(&self.region);
+        self.single.move_back(&self.region);
     }
 }

@@ -102,7 +102,7 @@ impl<T: Owner> Single<'_, T> {
         let region = self.region_path();
         self.move_to(&[]);
         self.fall_asleep_where_wanted(owner, cx);
-        self.move_to(&region);
+        self.move_back(&region);
     }
 
     /// Puts the seat and the open regions inside it to sleep, each if a callback has requested it.
@@ -130,9 +130,14 @@ impl<T: Owner> Single<'_, T> {
     /// Wakes the machine, if it is asleep and a state has handled a message.
     #[inline]
     pub(super) fn wake_if(&mut self, is_handled: bool) {
-        if !is_handled {
-            return;
+        if is_handled && self.seat.rare.is_some() {
+            self.wake_seats();
         }
+    }
+
+    /// Wakes the states of the seat, and all states if the global state has handled the message.
+    #[inline(never)]
+    fn wake_seats(&mut self) {
         self.is_touched |= self.seat.wake();
         if self.scope == Scope::Machine {
             self.seat.regions_mut().for_each(|seat| seat.each(&mut |seat| _ = seat.wake()));
