@@ -400,6 +400,15 @@ impl<T: Owner> Single<'_, T> {
         Some(path.into())
     }
 
+    /// Calls `act` on the seat of the machine itself, and moves back to the region.
+    pub(super) fn outside_regions<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+        let region = self.region_path();
+        self.move_to(&[]);
+        let result = act(self);
+        self.move_back(&region);
+        result
+    }
+
     /// Moves to the seat of a region as [`move_to`](Self::move_to) does.
     #[inline]
     pub(super) fn move_back(&mut self, to: &RegionPath) -> bool {
@@ -458,6 +467,16 @@ impl<T: Owner> Single<'_, T> {
             return request;
         }
         Request::InRegion(Box::new(InRegion { at: self.region_path(), request }))
+    }
+
+    /// Returns a push or a pop that a state in a region asks for within the call, as one of this region.
+    #[cold]
+    pub(super) fn asked_inside(&self, request: &Request<T>) -> Option<Request<T>> {
+        match request {
+            Request::Push(over) => Some(self.inside(Request::Push(over.clone()))),
+            Request::Pop => Some(self.inside(Request::Pop)),
+            _ => None,
+        }
     }
 
     /// Returns the region on whose seat this works.

@@ -139,38 +139,28 @@ impl<'a, T: Owner> Single<'a, T> {
 }
 
 impl<T: Owner> Single<'_, T> {
-    /// Carries out a request within the call of a callback, and returns to the callback.
-    #[inline]
-    fn execute_within_callback(
-        &mut self,
-        order: Order,
-        request: &Request<T>,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
+    /// Calls `act` within a callback, and returns to the callback.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a callback outside of regions costs no more than without regions")]
+    fn within_callback<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+        if self.outer.is_some() {
+            return self.within_region(act);
+        }
         let now = WithinCallback::new(self);
-        let is_done = now.single.execute_now(order, request, owner, cx);
+        let result = act(now.single);
         now.end();
-        is_done
+        result
     }
 
-    /// Carries out a request within the call of a callback of a state in a region, and returns to the callback.
+    /// Calls `act` within a callback of a state in a region, and returns to the callback.
     #[cold]
-    fn execute_now_in_region(
-        &mut self,
-        order: Order,
-        request: &Request<T>,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        match request {
-            Request::Push(over) => {
-                let inside = self.inside(Request::Push(over.clone()));
-                self.execute_within_callback(order, &inside, owner, cx)
-            }
-            Request::Pop => self.execute_within_callback(order, &self.inside(Request::Pop), owner, cx),
-            request => self.execute_within_callback(order, request, owner, cx),
-        }
+    fn within_region<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+        let region = self.region_path();
+        let now = WithinCallback::new(self);
+        let mut inside = WithinRegion { now: Some(now), region };
+        let result = inside.now.as_mut().map(|now| act(now.single)).expect("the call has not ended");
+        inside.end();
+        result
     }
 
     /// Runs one tick (rule 4).
@@ -603,7 +593,8 @@ struct WithinCallback<'s, 'a, T: Owner> {
     exiting: bool,
     nested: u16,
     descent: Descent,
-    region: RegionPath,
+    /// Whether the callback is that of a state in a region. Then this is in a [`WithinRegion`].
+    is_inside: bool,
 }
 
 impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
@@ -612,31 +603,26 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         let kept = mem::replace(&mut single.kept, usize::MAX);
         let descent = mem::replace(&mut single.descent, Descent::None);
         let (made, exiting, scope, nested) = (single.made, single.exiting, single.scope, single.nested);
-        let region = single.region_path();
-        Self { single, target, made, kept, scope, exiting, nested, descent, region }
+        let is_inside = single.outer.is_some();
+        Self { single, target, made, kept, scope, exiting, nested, descent, is_inside }
     }
 
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "so that the value is not copied for this")]
     fn end(mut self) {
         self.go_back();
-        // `forget` drops nothing.
-        self.region = None;
         mem::forget(self);
+    }
+
+    /// Notes that the region of the callback's state has been closed, so that the seat is now that of a region around it.
+    fn close(&mut self) {
+        (self.made, self.kept, self.scope) = (!self.single.made, usize::MAX, Scope::Left);
     }
 
     /// Returns to the callback. A change made within the call cuts the change around the callback short, and may have left the
     /// callback's state.
     fn go_back(&mut self) {
-        let Self { single, target, made, kept, scope, nested, descent, region, .. } = self;
+        let Self { single, target, made, kept, scope, nested, descent, .. } = self;
         single.nested = *nested;
         let target = mem::replace(target, StateRef::NONE);
-        if !single.move_back(region) {
-            // The region of the callback's state has been closed.
-            (single.descent, single.scope) = (Descent::None, Scope::Left);
-            single.target = StateRef::NONE;
-            return;
-        }
         (single.target, single.descent) =
             if single.made == *made { (target, *descent) } else { (StateRef::NONE, Descent::None) };
         single.scope = if scope.ends_with(single.kept) { Scope::Left } else { *scope };
@@ -647,13 +633,43 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
 /// Runs only after a panic, which the callback may catch: [`end`](WithinCallback::end) forgets the value.
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
-        if self.region.is_some() && self.single.move_back(&self.region) {
-            // The panic may have cut offers of messages short, so that it is not known which states of the region have been left.
-            self.single.kept = 0;
+        if !self.is_inside {
+            self.single.move_to(&[]);
         }
         self.go_back();
         self.single.exiting = self.exiting;
         self.single.forget_requests();
+    }
+}
+
+/// A [`WithinCallback`] of a callback of a state in a region. When the call ends, this also returns to the region's seat.
+struct WithinRegion<'s, 'a, T: Owner> {
+    /// `None` when the call has ended.
+    now: Option<WithinCallback<'s, 'a, T>>,
+    region: RegionPath,
+}
+
+impl<T: Owner> WithinRegion<'_, '_, T> {
+    fn end(mut self) {
+        if let Some(mut now) = self.now.take() {
+            if !now.single.move_back(&self.region) {
+                now.close();
+            }
+            now.end();
+        }
+    }
+}
+
+/// Runs before the `Drop` of [`WithinCallback`].
+impl<T: Owner> Drop for WithinRegion<'_, '_, T> {
+    fn drop(&mut self) {
+        let Some(now) = &mut self.now else { return };
+        if now.single.move_back(&self.region) {
+            // The panic may have cut offers of messages short, so that it is not known which states of the region have been left.
+            now.single.kept = 0;
+        } else {
+            now.close();
+        }
     }
 }
 
@@ -757,9 +773,11 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> bool {
         if self.outer.is_some() {
-            return self.execute_now_in_region(order, request, owner, cx);
+            if let Some(inside) = self.asked_inside(request) {
+                return self.within_callback(|single| single.execute_now(order, &inside, owner, cx));
+            }
         }
-        self.execute_within_callback(order, request, owner, cx)
+        self.within_callback(|single| single.execute_now(order, request, owner, cx))
     }
 
     fn send_now(
@@ -770,10 +788,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         message: &T::Message,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        let now = WithinCallback::new(self);
-        let is_handled = now.single.send_now(order, owner, message, cx);
-        now.end();
-        is_handled
+        self.within_callback(|single| single.send_now(order, owner, message, cx))
     }
 
     fn seat(&self, _: usize) -> Option<&Seat<T>> {
@@ -782,15 +797,14 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn lend(&mut self, _: usize, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
-        let now = WithinCallback::new(self);
-        if !now.single.exiting {
-            now.single.settle(owner, cx);
-        }
-        now.single.move_to(&[]);
-        let loan = Loan::begin(now.single);
-        act(owner, loan.single.seat, loan.single.settings, cx);
-        drop(loan);
-        now.end();
+        self.within_callback(|single| {
+            if !single.exiting {
+                single.settle(owner, cx);
+            }
+            single.move_to(&[]);
+            let loan = Loan::begin(single);
+            act(owner, loan.single.seat, loan.single.settings, cx);
+        });
     }
 
     fn view(&self, _: usize) -> View<'_, T> {

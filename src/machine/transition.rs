@@ -169,6 +169,7 @@ impl<T: Owner> Single<'_, T> {
     /// Puts the machine to sleep, if the callback has requested it, and resets the count of changes for the next callback. A
     /// request to sleep from a callback that has panicked is still recorded in the seat, but ignored.
     #[inline]
+    #[inline]
     fn end_callback(&mut self, owner: &T, cx: &T::Context<'_>) {
         if mem::take(&mut self.count) & ASKED_TO_SLEEP != 0 {
             self.fall_asleep(owner, cx);
@@ -202,11 +203,7 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out a request of the machine itself while the seat of a region is in the place of its own.
     #[cold]
     fn execute_at_root(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let region = self.region_path();
-        self.move_to(&[]);
-        let is_done = self.execute(request, owner, cx);
-        self.move_back(&region);
-        is_done
+        self.outside_regions(|single| single.execute(request, owner, cx))
     }
 
     /// Carries out a request that concerns the seat of a region (rule 32).

@@ -7,7 +7,7 @@ use core::mem;
 use super::{BEING_LEFT, OneChange, Plan, Steps as _};
 use crate::change::{Cause, Change};
 use crate::fsm::{NEVER, Order, Request, time_since};
-use crate::machine::regions::{Branch, RegionId, RegionPath};
+use crate::machine::regions::{Branch, RegionId};
 use crate::machine::seat::Seat;
 use crate::machine::single::Single;
 use crate::machine::step::Step;
@@ -136,15 +136,40 @@ impl<T: Owner> Single<'_, T> {
         cx: &mut T::Context<'_>,
         settle: fn(&mut Self, &mut T, &mut T::Context<'_>),
     ) -> bool {
+        if self.outer.is_some() {
+            return self.outside_regions(|single| single.offer(message, owner, cx, settle));
+        }
+        if self.seat.has_open_regions() {
+            return self.offer_inside(message, owner, cx, settle);
+        }
         let mut offers = Offers::new(self);
         let mut offer = offers.begin();
         loop {
             let goes_on = offers.single.offer_on(&mut offer, message, owner, cx);
             settle(offers.single, owner, cx);
             if !goes_on {
-                if let Some(inside) = &offer.inside {
-                    offers.single.end_inside(inside);
-                }
+                return offer.is_handled;
+            }
+        }
+    }
+
+    /// Does what [`offer`](Self::offer) does, for a machine with open regions: their states come first.
+    #[cold]
+    fn offer_inside(
+        &mut self,
+        message: &T::Message,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+        settle: fn(&mut Self, &mut T, &mut T::Context<'_>),
+    ) -> bool {
+        let mut offers = Offers::new(self);
+        let mut offer = offers.begin();
+        let mut inside = InsideOffer::of(offers.single.seat);
+        loop {
+            let goes_on = offers.single.offer_inside_on(&mut inside, &mut offer, message, owner, cx);
+            settle(offers.single, owner, cx);
+            if !goes_on {
+                offers.single.end_inside(&inside);
                 return offer.is_handled;
             }
         }
@@ -157,6 +182,9 @@ impl<T: Owner> Single<'_, T> {
     /// than on the stack.
     #[inline(never)]
     pub(super) fn settle_messages(&mut self, first: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        if self.outer.is_some() {
+            return self.outside_regions(|single| single.settle_messages(first, owner, cx));
+        }
         let mut offers = Offers::new(self);
         let mut next = Some(first);
         let mut outer = Vec::new();
@@ -170,14 +198,27 @@ impl<T: Owner> Single<'_, T> {
                     continue;
                 }
                 let has_waiting = offers.single.requests.set_aside();
-                UnderWay { request, offer: offers.begin(), has_waiting }
+                // The message around this one may be offered in a region.
+                offers.single.move_to(&[]);
+                let inside = if offers.single.seat.has_open_regions() {
+                    Some(InsideOffer::of(offers.single.seat))
+                } else {
+                    None
+                };
+                UnderWay { request, inside, offer: offers.begin(), has_waiting }
             } else if let Some(around) = outer.pop() {
                 around
             } else {
                 return;
             };
-            while let Some(message) = under_way.request.message() {
-                if !offers.single.offer_on(&mut under_way.offer, message, owner, cx) {
+            loop {
+                let UnderWay { request, inside, offer, .. } = &mut under_way;
+                let Some(message) = request.message() else { break };
+                let goes_on = match inside {
+                    None => offers.single.offer_on(offer, message, owner, cx),
+                    Some(inside) => offers.single.offer_inside_on(inside, offer, message, owner, cx),
+                };
+                if !goes_on {
                     break;
                 }
                 if !offers.single.requests.is_empty() {
@@ -192,9 +233,6 @@ impl<T: Owner> Single<'_, T> {
     /// Offers a message to the next state. Returns whether it is then to be offered to further states.
     #[inline(always)]
     fn offer_on(&mut self, offer: &mut Offer, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if let Some(goes_on) = self.offer_in_regions(offer, message, owner, cx) {
-            return goes_on;
-        }
         // States that have been left meanwhile are skipped. The others are where they were when the message was sent.
         offer.left = offer.left.min(self.kept);
         let state = if let Some(depth) = offer.left.checked_sub(1) {
@@ -228,26 +266,28 @@ impl<T: Owner> Single<'_, T> {
         self.move_to(&[]);
     }
 
-    /// Offers a message to the next state in a region. Returns whether it is then to be offered to further states; `None` if no
-    /// state in a region is left.
-    #[inline]
-    fn offer_in_regions(
+    /// Offers a message to the next state in a region, or, after the last one, to the next state outside. Returns whether it is
+    /// then to be offered to further states.
+    #[cold]
+    fn offer_inside_on(
         &mut self,
+        inside: &mut InsideOffer,
         offer: &mut Offer,
         message: &T::Message,
         owner: &mut T,
         cx: &mut T::Context<'_>,
-    ) -> Option<bool> {
-        offer.inside.as_ref()?;
-        let state = self.next_in_regions(offer)?;
-        Some(self.offer_in_region(&state, offer, message, owner, cx))
+    ) -> bool {
+        match self.next_in_regions(inside) {
+            Some(state) => self.offer_in_region(&state, inside, offer, message, owner, cx),
+            None => self.offer_on(offer, message, owner, cx),
+        }
     }
 
     /// Offers a message to a state in a region, where [`next_in_regions`](Self::next_in_regions) has moved to.
-    #[cold]
     fn offer_in_region(
         &mut self,
         state: &StateRef<T>,
+        inside: &mut InsideOffer,
         offer: &mut Offer,
         message: &T::Message,
         owner: &mut T,
@@ -259,7 +299,6 @@ impl<T: Owner> Single<'_, T> {
         if is_handled {
             (offer.left, offer.is_for_global) = (0, false);
         }
-        let Some(inside) = &mut offer.inside else { return false };
         for level in &mut inside.levels {
             level.is_handled |= is_handled;
         }
@@ -271,9 +310,8 @@ impl<T: Owner> Single<'_, T> {
     /// seat of the machine.
     ///
     /// A region's states are those that are active when its turn comes.
-    #[cold]
-    fn next_in_regions(&mut self, offer: &mut Offer) -> Option<StateRef<T>> {
-        let InsideOffer { regions, levels } = &mut **offer.inside.as_mut()?;
+    fn next_in_regions(&mut self, inside: &mut InsideOffer) -> Option<StateRef<T>> {
+        let InsideOffer { regions, levels } = inside;
         // Regions that have been closed meanwhile are skipped.
         let at: Vec<_> = levels.iter().map(|level| level.id).collect();
         self.move_to(&at);
@@ -299,15 +337,12 @@ impl<T: Owner> Single<'_, T> {
             self.leave_region();
             levels.pop();
         }
-        offer.inside = None;
         None
     }
 }
 
 /// To which states a message is still to be offered.
 struct Offer {
-    /// The regions whose states come first, if there are any.
-    inside: Option<Box<InsideOffer>>,
     /// How many of the active states, from the outermost, it has not been offered to yet.
     left: usize,
     /// Whether it has not been offered to the global state yet, if there is one.
@@ -367,6 +402,8 @@ impl RegionOffers {
 /// A message to oneself that is being offered.
 struct UnderWay<T: Owner> {
     request: Request<T>,
+    /// The regions whose states come first, if there are any.
+    inside: Option<Box<InsideOffer>>,
     offer: Offer,
     /// Whether requests that wait behind the message are set aside.
     has_waiting: bool,
@@ -377,8 +414,6 @@ struct UnderWay<T: Owner> {
 /// message or the call around these offers.
 struct Offers<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
-    /// The region whose callback has sent the messages.
-    region: RegionPath,
     /// The least of the values of `single.kept` before each offer.
     kept_outside: usize,
 }
@@ -386,24 +421,21 @@ struct Offers<'s, 'a, T: Owner> {
 impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
     #[inline]
     fn new(single: &'s mut Single<'a, T>) -> Self {
-        let region = single.region_path();
-        Self { single, region, kept_outside: usize::MAX }
+        Self { single, kept_outside: usize::MAX }
     }
 
     #[inline(always)]
     fn begin(&mut self) -> Offer {
-        let Self { single, kept_outside: least, .. } = self;
-        single.move_to(&[]);
-        let inside = if single.seat.has_open_regions() { Some(InsideOffer::of(single.seat)) } else { None };
+        let Self { single, kept_outside: least } = self;
         let left = single.seat.depth();
         let kept_outside = mem::replace(&mut single.kept, left);
         *least = kept_outside.min(*least);
-        Offer { inside, left, is_for_global: !single.settings.global.is_none(), is_handled: false, kept_outside }
+        Offer { left, is_for_global: !single.settings.global.is_none(), is_handled: false, kept_outside }
     }
 
     /// Ends the innermost offer.
     fn end(&mut self, under_way: &UnderWay<T>) {
-        if let Some(inside) = &under_way.offer.inside {
+        if let Some(inside) = &under_way.inside {
             self.single.end_inside(inside);
         }
         self.single.kept = self.single.kept.min(under_way.offer.kept_outside);
@@ -416,9 +448,8 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
 impl<T: Owner> Drop for Offers<'_, '_, T> {
     #[inline]
     fn drop(&mut self) {
-        // Mostly there are no regions.
+        // After a panic, this may be the seat of a region.
         self.single.move_to(&[]);
         self.single.kept = self.single.kept.min(self.kept_outside);
-        self.single.move_back(&self.region);
     }
 }

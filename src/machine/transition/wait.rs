@@ -97,17 +97,16 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Puts the machine to sleep, if no change has been made since the callback requested it (rule 26).
-    #[inline(never)]
     pub(super) fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
-        let region = self.region_path();
-        self.move_to(&[]);
+        if self.outer.is_some() {
+            return self.outside_regions(|single| single.fall_asleep_where_wanted(owner, cx));
+        }
         self.fall_asleep_where_wanted(owner, cx);
-        self.move_back(&region);
     }
 
     /// Puts the seat and the open regions inside it to sleep, each if a callback has requested it.
     fn fall_asleep_where_wanted(&mut self, owner: &T, cx: &T::Context<'_>) {
-        if self.seat.stamp().is_some() {
+        if self.seat.has_open_regions() {
             self.each_region(&mut |single, _| single.fall_asleep_where_wanted(owner, cx));
         }
         let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.wanted.take());
