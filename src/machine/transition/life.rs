@@ -201,7 +201,7 @@ impl<T: Owner> Single<'_, T> {
                 // The message around this one may be offered in a region.
                 offers.single.move_to(&[]);
                 let inside = if offers.single.seat.has_open_regions() {
-                    Some(InsideOffer::of(offers.single.seat))
+                    Some(Box::new(InsideOffer::of(offers.single.seat)))
                 } else {
                     None
                 };
@@ -361,8 +361,8 @@ struct InsideOffer {
 
 impl InsideOffer {
     #[cold]
-    fn of<T: Owner>(seat: &Seat<T>) -> Box<Self> {
-        Box::new(Self { regions: RegionOffers::new(seat.stamp(), seat.regions().count()), levels: Vec::new() })
+    fn of<T: Owner>(seat: &Seat<T>) -> Self {
+        Self { regions: RegionOffers::new(seat.stamp(), seat.regions().count()), levels: Vec::new() }
     }
 }
 
