@@ -97,6 +97,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Puts the machine to sleep, if no change has been made since the callback requested it (rule 26).
+    #[inline(never)]
     pub(super) fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
         if self.outer.is_some() {
             return self.outside_regions(|single| single.fall_asleep_where_wanted(owner, cx));
