@@ -55,7 +55,7 @@ impl Idle {
     /// Returns what is known about the next ticks, after a tick in which the states have declared `quiet`.
     #[inline]
     pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
-        if seat.stamp().is_some() {
+        if seat.has_open_regions() {
             // The states in the regions have declared nothing.
             return Self { seen: f64::NAN, quiet };
         }

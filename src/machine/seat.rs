@@ -298,9 +298,12 @@ impl<T: Owner> Seat<T> {
             return NextWake::EveryTick;
         }
         let own = self.rare.as_ref().map_or(NextWake::Never, |rare| NextWake::of(rare.waiting.next()));
-        if !self.has_open_regions() {
-            return own;
-        }
+        if self.has_open_regions() { self.next_wake_inside(own) } else { own }
+    }
+
+    /// Returns the sooner one of `own` and the times at which the open regions next have something to do.
+    #[cold]
+    fn next_wake_inside(&self, own: NextWake) -> NextWake {
         let regions = self.regions().map(|seat| seat.next_wake(&StateRef::NONE));
         regions.fold(own, NextWake::sooner)
     }
