@@ -420,7 +420,7 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
             }
             Repeated::Word(WordKind::Value, name) => {
                 let durations = durations.filter(|of| of.value() == Some(name)).map(|of| of.span.clone());
-                let ats = state.exits.iter().filter_map(|exit| exit.at.as_ref());
+                let ats = state.exits.iter().filter_map(|exit| exit.at.as_deref());
                 let ats = ats.filter(|at| at.text == *name).map(span);
                 let ranks = state.exits.iter().filter_map(|exit| exit.rank.as_ref());
                 let ranks = ranks.filter_map(|rank| rank.operand.first_value(name)).map(span);

@@ -79,9 +79,9 @@ pub(crate) struct DraftState<'i> {
     /// that file.
     pub(crate) written: Option<WrittenElsewhere>,
     /// The messages that the state keeps from the states around it.
-    pub(crate) ignores: Vec<Name>,
+    pub(crate) ignores: Box<[Name]>,
     /// How it chooses among its exits, and where this is written.
-    pub(crate) choose: Option<(Choose, Range<usize>)>,
+    pub(crate) choose: Option<Box<(Choose, Range<usize>)>>,
     pub(crate) exits: Vec<DraftExit>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct DraftExit {
     pub(crate) leads: Leads,
     pub(crate) after: Option<DraftDuration>,
     /// The value with the time of the clock at which it opens.
-    pub(crate) at: Option<Name>,
+    pub(crate) at: Option<Box<Name>>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
     /// Whether it is the same exit as the one before it in the list, for another message.

@@ -282,7 +282,7 @@ impl<'i> DraftReader<'_, 'i> {
             keeps_history: self.yes(state, "history"),
             is_final: self.yes(state, "final"),
             is_entry: self.yes(state, "entry"),
-            ignores: state.get("ignore").map(|value| self.messages(value, "`ignore`")).unwrap_or_default(),
+            ignores: state.get("ignore").map(|value| self.messages(value, "`ignore`")).unwrap_or_default().into(),
             note: self.note(state),
             machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
             root: None,
@@ -290,7 +290,7 @@ impl<'i> DraftReader<'_, 'i> {
             rate: None,
             written: None,
             exits,
-            choose,
+            choose: choose.map(Box::new),
             name,
         }
     }
@@ -354,7 +354,7 @@ impl<'i> DraftReader<'_, 'i> {
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: None,
             is_same: false,
-            at: exit.get("at").and_then(|value| self.string(value, "`at`")),
+            at: exit.get("at").and_then(|value| self.string(value, "`at`")).map(Box::new),
             rank: choose.and_then(|choose| self.rank(exit, choose)).map(Box::new),
             cooldown: exit.get("cooldown").and_then(|value| self.duration(value, duration::cooldown)).map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),

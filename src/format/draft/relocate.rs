@@ -23,13 +23,14 @@ impl DraftState<'_> {
         names.for_each(|name: &mut Name| name.span = at());
         self.every.iter_mut().for_each(|every| duration(every, to));
         self.enter_when.iter_mut().for_each(|when| condition(when, to));
-        self.choose.iter_mut().for_each(|(_, choose)| *choose = at());
+        self.choose.iter_mut().for_each(|choose| choose.1 = at());
         for ignored in &mut self.ignores {
             ignored.span = at();
         }
         for exit in &mut self.exits {
             exit.span = at();
-            [&mut exit.to, &mut exit.at, &mut exit.on].into_iter().flatten().for_each(|name| name.span = at());
+            [&mut exit.to, &mut exit.on].into_iter().flatten().for_each(|name| name.span = at());
+            exit.at.iter_mut().for_each(|name| name.span = at());
             exit.always.iter_mut().for_each(|always| *always = at());
             exit.after.iter_mut().for_each(|after| duration(after, to));
             exit.when.iter_mut().for_each(|when| condition(when, to));

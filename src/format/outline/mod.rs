@@ -137,7 +137,7 @@ pub struct StateOutline {
     pub(crate) is_foreign: bool,
     /// Where the state's name is written in the linked file, if it is in one.
     pub(crate) written: Option<WrittenElsewhere>,
-    pub(crate) ignores: Vec<Name>,
+    pub(crate) ignores: Box<[Name]>,
     pub(crate) choose: Choose,
     pub(crate) exits: Vec<ExitOutline>,
     /// The places where the state names states and words of the game.
@@ -162,7 +162,7 @@ pub struct ExitOutline {
     pub(crate) to: StateId,
     pub(crate) leads: Leads,
     pub(crate) after: Option<Duration>,
-    pub(crate) at: Option<Name>,
+    pub(crate) at: Option<Box<Name>>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
     /// Whether it is the same exit as the one before it, for another message.

@@ -227,7 +227,7 @@ impl Resolver<'_> {
         self.rate = state.rate.or(of_file);
         self.is_foreign = state.written.is_some();
         let runs = machine.is_some();
-        let (choose, at) = state.choose.unwrap_or((Choose::First, 0..0));
+        let (choose, at) = state.choose.map_or((Choose::First, 0..0), |choose| *choose);
         if choose == Choose::Random {
             self.chance(at);
         }
