@@ -57,7 +57,7 @@ pub(crate) struct Draft<'i> {
 pub(crate) struct DraftState<'i> {
     pub(crate) name: Name,
     pub(crate) behaviors: Vec<DraftBehavior<'i>>,
-    pub(crate) script: Option<Name>,
+    pub(crate) script: Option<Box<Name>>,
     pub(crate) every: Option<DraftDuration>,
     pub(crate) enter_when: Option<Box<When>>,
     pub(crate) parent: Option<Name>,
@@ -68,7 +68,7 @@ pub(crate) struct DraftState<'i> {
     /// The text for the people who read the file, on one line.
     pub(crate) note: Option<Box<str>>,
     /// The machine that runs while the state is active.
-    pub(crate) machine: Option<Name>,
+    pub(crate) machine: Option<Box<Name>>,
     /// The index of the state that runs the machine in which this state is written. `None` for the file's own machine.
     pub(crate) root: Option<usize>,
     /// The index of the state whose linked machine ends in this state.

@@ -274,7 +274,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
         DraftState {
             behaviors: self.behaviors(state),
-            script: state.get("script").and_then(|value| self.string(value, "`script`")),
+            script: state.get("script").and_then(|value| self.string(value, "`script`")).map(Box::new),
             every: state.get("every").and_then(|value| self.duration(value, duration::every)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
@@ -284,7 +284,7 @@ impl<'i> DraftReader<'_, 'i> {
             is_entry: self.yes(state, "entry"),
             ignores: state.get("ignore").map(|value| self.messages(value, "`ignore`")).unwrap_or_default().into(),
             note: self.note(state),
-            machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
+            machine: state.get("machine").and_then(|value| self.string(value, "`machine`")).map(Box::new),
             root: None,
             ends: None,
             rate: None,

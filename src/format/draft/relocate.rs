@@ -18,19 +18,17 @@ impl DraftState<'_> {
         let span = self.name.span.clone();
         self.written.get_or_insert_with(|| WrittenElsewhere { file: Arc::clone(file), span });
         let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
-        let names = [&mut self.script, &mut self.parent, &mut self.initial, &mut self.machine];
-        let names = names.into_iter().flatten().chain(behaviors).chain([&mut self.name]);
+        let boxed = [&mut self.script, &mut self.machine].into_iter().flatten().map(|name| &mut **name);
+        let names = [&mut self.parent, &mut self.initial].into_iter().flatten().chain(boxed);
+        let names = names.chain(behaviors).chain(&mut self.ignores).chain([&mut self.name]);
         names.for_each(|name: &mut Name| name.span = at());
         self.every.iter_mut().for_each(|every| duration(every, to));
         self.enter_when.iter_mut().for_each(|when| condition(when, to));
         self.choose.iter_mut().for_each(|choose| choose.1 = at());
-        for ignored in &mut self.ignores {
-            ignored.span = at();
-        }
         for exit in &mut self.exits {
             exit.span = at();
-            [&mut exit.to, &mut exit.on].into_iter().flatten().for_each(|name| name.span = at());
-            exit.at.iter_mut().for_each(|name| name.span = at());
+            let names = [&mut exit.to, &mut exit.on].into_iter().flatten().chain(exit.at.as_deref_mut());
+            names.for_each(|name| name.span = at());
             exit.always.iter_mut().for_each(|always| *always = at());
             exit.after.iter_mut().for_each(|after| duration(after, to));
             exit.when.iter_mut().for_each(|when| condition(when, to));

@@ -243,7 +243,7 @@ impl Resolver<'_> {
         let mut outline = StateOutline {
             id,
             behaviors,
-            script: script.map(Box::new),
+            script,
             every: state.every.and_then(|every| self.duration(every)).map(Box::new),
             enter_when,
             parent: self.parent(id, parent),
@@ -256,7 +256,7 @@ impl Resolver<'_> {
             is_entry: state.is_entry,
             note: state.note,
             ends: state.ends.map(StateId::new),
-            machine: machine.map(Box::new),
+            machine,
             part: name.text.len() - self.scopes.part(id).len(),
             is_linked: state.root.is_some(),
             is_foreign: self.is_foreign,
