@@ -16,10 +16,10 @@ fn chain(states: usize) -> String {
 }
 
 #[test]
-fn a_chain_of_fifty_thousand_states_is_checked_drawn_and_run() {
-    let folder = Folder::new("chain").with("chain.toml", &chain(50_000));
+fn a_chain_of_a_hundred_thousand_states_is_checked_drawn_and_run() {
+    let folder = Folder::new("chain").with("chain.toml", &chain(100_000));
     let (code, told, _) = folder.run(&["check", "chain.toml"]);
-    assert_eq!((code, told.as_str()), (0, "chain.toml: 50000 states, 0 warnings\n"));
+    assert_eq!((code, told.as_str()), (0, "chain.toml: 100000 states, 0 warnings\n"));
     for format in ["dot", "svg"] {
         let (code, _, complained) = folder.run(&["graph", "chain.toml", "--format", format, "--output", "chain.txt"]);
         assert_eq!((code, complained.as_str()), (0, ""), "{format}");
