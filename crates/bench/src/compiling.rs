@@ -35,7 +35,7 @@ pub(crate) const ROWS: [Row; 5] = [
     },
     Row {
         name: "agent",
-        run: "let mut agent = Agent::new(T(0), &CALM);
+        run: "let mut agent = Agent::new(T(0), StateMachine::new(&CALM));
             for _ in 0..100 { agent.update(cx); }
             println!(\"{}\", agent.0);",
     },
@@ -50,13 +50,13 @@ pub(crate) const ROWS: [Row; 5] = [
         name: "batch on all cores",
         run: "let mut batch = Batch::new();
             for number in 0..100 { batch.insert(T(number), &CALM); }
-            for _ in 0..100 { batch.par_update(|| ()); }
+            for _ in 0..100 { batch.par_update(|_chunk| ()); }
             println!(\"{} {cx:?}\", batch.len());",
     },
     Row {
         name: "definition",
-        run: "let words = Vocabulary::new().number(\"pulse\", |owner: &T, _| f64::from(owner.0)).behavior(\"calm\", Calm);
-            let text = \"initial = 'calm'\\n[states.calm]\\nexits = [{ to = 'angry', when = 'pulse > 3' }]\\n[states.angry]\\n\";
+        run: "let words = Vocabulary::new().value(\"pulse\", |owner: &T, _| f64::from(owner.0)).behavior(\"calm\", &CALM);
+            let text = \"initial = 'calm'\\n[states.calm]\\nbehavior = 'calm'\\nexits = [{ to = 'angry', when = 'pulse > 1' }]\\n[states.angry]\\n\";
             let definition = Definition::parse(text, &words).expect(\"a definition without mistakes\");
             let mut owner = T(0);
             let mut machine = definition.machine();
