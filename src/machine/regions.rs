@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::idle::Quiet;
 use super::seat::{Path, Seat};
-use super::single::{HAS_CHANGED_INSIDE, Requests, Single};
+use super::single::{Requests, Single};
 use crate::change::Cause;
 use crate::fsm::{NEVER, Request, View};
 use crate::owner::Owner;
@@ -75,7 +75,7 @@ pub(crate) struct Outer<T: Owner> {
 }
 
 impl<T: Owner> Regions<T> {
-    fn new(count: usize) -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         let region = || Region { seat: Seat::empty(), made: 0, kept: usize::MAX };
         let stamp = OPENED.fetch_add(1, Ordering::Relaxed);
         Self { stamp, list: core::iter::repeat_with(region).take(count).collect() }
@@ -379,9 +379,6 @@ impl<T: Owner> Single<'_, T> {
         let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(id.nth));
         if let Some(region) = region {
             *region = Region { seat, made: self.made, kept: self.kept };
-        }
-        if self.made > 0 {
-            self.marks |= HAS_CHANGED_INSIDE;
         }
         (self.made, self.kept, self.quiet, self.outer) = (made, kept, quiet, around);
         drop(path);

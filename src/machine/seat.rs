@@ -156,7 +156,7 @@ impl<T: Owner> Seat<T> {
     }
 
     /// Makes a path, outermost first, the active one, as [`place`](Self::place) does. Its states have no open regions then.
-    pub(super) fn place_path(&mut self, mut path: Path<T>) {
+    pub(crate) fn place_path(&mut self, mut path: Path<T>) {
         let current = path.last().cloned().unwrap_or(StateRef::NONE);
         // Dropped last: a state's `Drop` may panic (rule 22).
         let mut replaced = Vec::new();

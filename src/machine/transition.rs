@@ -27,7 +27,7 @@ pub(crate) use self::wait::tell_endless_sleep;
 use super::observer::Observer;
 use super::regions::{Branch, InRegion};
 use super::seat::{Footprint, Resumption};
-use super::single::{ASKED_TO_SLEEP, Descent, HAS_REFUSED, Requests, Single};
+use super::single::{ASKED_TO_SLEEP, Descent, HAS_CHANGED_INSIDE, HAS_REFUSED, Requests, Single};
 use super::step::Step;
 use super::waiting::Scope;
 use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
@@ -613,6 +613,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         } else {
             let root = single.root();
             root.note_change(root.depth());
+            single.marks |= HAS_CHANGED_INSIDE;
         }
         self.time_in_state = time_since(single.seat.entered_at, now);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);

@@ -3,6 +3,7 @@
 //! By default, serde reads a missing field of type `Option` as `None`, without an error. `deserialize_with` makes such a field
 //! mandatory.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -18,12 +19,12 @@ pub type SavedMachine = Saved<MachineContent>;
 /// A saved [`Agent`](crate::Agent). `O` is the owner, or a reference to it when it is being saved.
 pub type SavedAgent<O> = Saved<AgentContent<O>>;
 
-/// The states that a saved value refers to. Everywhere else in the value, a number stands for a state: 0 stands for no state,
-/// and `n` for the entry at index `n - 1` of this list.
+/// The states and regions that a saved value refers to. Everywhere else in the value, a number stands for a state or a region:
+/// 0 stands for no state, and `n` for the entry at index `n - 1` of this list.
 pub type SavedStates = Vec<SavedState>;
 
 /// One of the [states](SavedStates) that a saved value refers to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SavedState {
     /// The name of a state, or of a type of owned states.
     Name(String),
@@ -34,6 +35,9 @@ pub enum SavedState {
         /// Its data, in RON.
         data: String,
     },
+    /// What is active or suspended in one region. Its ancestors are those inside the region. [`SavedThen::Regions`] refers to this
+    /// entry.
+    Region(Box<SavedSeat>),
 }
 
 /// The saved data of a machine.
@@ -157,6 +161,9 @@ pub enum SavedThen {
         /// The message, in RON.
         message: String,
     },
+    /// Nothing happens. These are the numbers of the regions of the current state, which are open or, in a suspended path,
+    /// suspended. `due` and `depth` are not used.
+    Regions(Vec<u32>),
 }
 
 /// The meaning of a number that a state of a definition stores.

@@ -95,11 +95,6 @@ pub enum SaveError {
     },
     /// The cast's queue merges telegrams, and the book of the cast does not [know this](super::CastBook::with_merging).
     NoMerging,
-    /// The machine has open or suspended [regions](crate::State::regions), which cannot be saved yet.
-    Regions {
-        /// The name of the state whose regions they are.
-        state: String,
-    },
 }
 
 impl fmt::Display for SaveError {
@@ -122,9 +117,6 @@ impl fmt::Display for SaveError {
                 )
             }
             Self::NoMerging => f.write_str(NO_MERGING),
-            Self::Regions { state } => {
-                write!(f, "the regions of `{state}` are open or suspended, and cannot be saved yet")
-            }
         }
     }
 }
@@ -177,6 +169,16 @@ pub enum LoadError {
     },
     /// The saved queue merges telegrams, and the book of the cast does not [know how](super::CastBook::with_merging).
     NoMerging,
+    /// A state does not lie in the [region](crate::State::regions) in which it was saved, or lies in a region and was saved
+    /// outside.
+    Region {
+        /// The name of the state.
+        state: String,
+        /// The index of the region in which it was saved; `None` if it was saved outside of the region in which it lies.
+        region: Option<usize>,
+        /// The name of the state whose region it is.
+        of: String,
+    },
     /// The saved value is damaged: it has data that no machine, batch or cast can have.
     Damaged {
         /// The part of the value.
@@ -221,6 +223,12 @@ impl fmt::Display for LoadError {
                 write!(f, "the book of the cast does not know members of type `{name}`: add it with `CastBook::with`")
             }
             Self::NoMerging => f.write_str(NO_MERGING),
+            Self::Region { state, region: Some(region), of } => {
+                write!(f, "the state `{state}` was saved in region {region} of `{of}`, and does not lie in it")
+            }
+            Self::Region { state, region: None, of } => {
+                write!(f, "the state `{state}` lies in a region of `{of}`, and was saved outside of it")
+            }
             Self::Damaged { at, why } => write!(f, "{at}: {why}"),
         }
     }

@@ -1,5 +1,6 @@
 //! Turns plain data into a machine's seat. All data is checked as it is read.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +14,8 @@ use super::data::{SavedMore, SavedNote, SavedPath, SavedSeat, SavedState, SavedS
 use super::error::LoadError;
 use super::seconds::Seconds;
 use crate::fsm::{NEVER, time_or_zero};
-use crate::machine::seat::{DEEPEST, MOST_PUSHED, MOST_REMEMBERED, Seat, Suspended, path_to};
+use crate::machine::regions::{MOST_REGIONS, Regions};
+use crate::machine::seat::{DEEPEST, MOST_PUSHED, MOST_REMEMBERED, Path, Seat, Suspended, path_to, region_in};
 use crate::machine::waiting::{Note, Scope, Then, Timer, Timers};
 use crate::owner::{Owner, clock_time};
 use crate::state::StateRef;
@@ -103,6 +105,9 @@ impl<'b, T: Owner> Reader<'b, T> {
         let (name, data) = match &self.states[nth] {
             SavedState::Name(name) => (&**name, None),
             SavedState::Owned { name, data } => (self.name(*name)?, Some(data)),
+            SavedState::Region(_) => {
+                return Err(LoadError::damaged(format_args!("state {}", nth + 1), "it is a region"));
+            }
         };
         let unreadable = |why| LoadError::OwnedState { name: name.into(), why };
         let known = match data {
@@ -146,17 +151,22 @@ impl<'b, T: Owner> Reader<'b, T> {
         let is_known = match self.saved(number) {
             Some(SavedState::Name(name)) => self.book.state_of(name).is_some(),
             Some(SavedState::Owned { name, .. }) => self.book.owned_type(self.name(*name)?).is_some(),
-            None => true,
+            Some(SavedState::Region(_)) | None => true,
         };
         if is_known { self.state(number).map(|found| found.state) } else { Ok(StateRef::NONE) }
     }
 
     pub(crate) fn seat(&mut self, saved: &SavedSeat) -> Result<Seat<T>, LoadError> {
+        self.seat_in(None, saved)
+    }
+
+    /// Reads the seat of a region, or of a machine.
+    fn seat_in(&mut self, region: Option<RegionOf<'_, T>>, saved: &SavedSeat) -> Result<Seat<T>, LoadError> {
         let found = self.state(saved.current)?;
         if saved.ancestors.len() > DEEPEST {
             return Err(LoadError::damaged("ancestors", "there are more than 64"));
         }
-        let mut seat = Seat::new(found.state.clone());
+        let mut seat = placed(region, &found.state)?;
         let clock = self.clock;
         let entered = |at: Option<Seconds>| -> Result<f64, LoadError> {
             at.map_or(Ok(NEVER), |at| Ok(clock.at(time(at, "entered_at")?)))
@@ -179,7 +189,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         let depths = Depths::new(&before, &seat, found.how);
         let entered_at = |depth| time_or_zero(seat.view(&StateRef::NONE).entered_at(depth));
         let entered_at: SmallVec<[f64; 4]> = (0..seat.depth()).map(entered_at).collect();
-        self.more(&saved.more, &depths, &|depth| entered_at[depth], &mut seat)?;
+        self.more_in(region, &saved.more, &depths, &|depth| entered_at[depth], &mut seat)?;
         if saved.is_asleep && found.how == How::Named {
             self.put_to_sleep(&mut seat, self.wakes_at(&saved.more)?, saved.is_outdated);
         }
@@ -196,20 +206,39 @@ impl<'b, T: Owner> Reader<'b, T> {
         entered_at: &dyn Fn(usize) -> f64,
         seat: &mut Seat<T>,
     ) -> Result<(), LoadError> {
+        self.more_in(None, saved, depths, entered_at, seat)
+    }
+
+    fn more_in(
+        &mut self,
+        region: Option<RegionOf<'_, T>>,
+        saved: &SavedMore,
+        depths: &Depths,
+        entered_at: &dyn Fn(usize) -> f64,
+        seat: &mut Seat<T>,
+    ) -> Result<(), LoadError> {
         let SavedMore { stack, history, timers, wakes_at: _ } = saved;
+        // What was active in a suspended region is on its stack.
+        let most_pushed = MOST_PUSHED + usize::from(region.is_some() && seat.current.is_none());
         let lists =
-            [("stack", stack.len(), "paths", MOST_PUSHED), ("history", history.len(), "entries", MOST_REMEMBERED)];
+            [("stack", stack.len(), "paths", most_pushed), ("history", history.len(), "entries", MOST_REMEMBERED)];
         if let Some((at, len, of, most)) = lists.into_iter().find(|(_, len, _, most)| len > most) {
             return Err(LoadError::damaged(at, format_args!("it has {len} {of}; the most are {most}")));
         }
         for (nth, path) in stack.iter().enumerate() {
-            let suspended = self.path(path).map_err(|error| error.within(format_args!("path {nth} of the stack")))?;
+            let suspended =
+                self.path(region, path).map_err(|error| error.within(format_args!("path {nth} of the stack")))?;
             seat.rare_mut().stack.push(suspended);
         }
         for &(of, last) in history {
             self.remember(of, last, seat)?;
         }
         for (nth, timer) in timers.iter().enumerate() {
+            if let SavedThen::Regions(numbers) = &timer.then {
+                let regions = self.regions(numbers, &seat.current, depths.how)?;
+                seat.rare_mut().regions = regions;
+                continue;
+            }
             let clock = self.clock;
             let timer = self.timer(timer, depths, Some(Scope::Machine), |due| clock.at(due), entered_at);
             let timer = timer.map_err(|error| error.within(format_args!("timer {nth}")))?;
@@ -250,7 +279,28 @@ impl<'b, T: Owner> Reader<'b, T> {
         state.revision().wrapping_sub(usize::from(is_outdated || is_redefined))
     }
 
-    fn path(&mut self, saved: &SavedPath) -> Result<Suspended<T>, LoadError> {
+    /// Reads what is active or suspended in the regions of a state. `None` if that state replaces another one.
+    fn regions(&mut self, numbers: &[u32], of: &StateRef<T>, how: How) -> Result<Option<Box<Regions<T>>>, LoadError> {
+        if how != How::Named || of.is_none() {
+            return Ok(None);
+        }
+        let mut regions = Regions::new(of.regions().len().min(MOST_REGIONS));
+        for (nth, &number) in numbers.iter().enumerate() {
+            let at = number.checked_sub(1).and_then(|nth| self.states.get_mut(nth as usize));
+            let Some(SavedState::Region(saved)) = at else {
+                return Err(LoadError::damaged(format_args!("state {number}"), "it is no region"));
+            };
+            // Taken out, so that no region is read twice, or within itself.
+            let saved = mem::take(saved);
+            let seat = self.seat_in(Some((of, nth)), &saved)?;
+            if let Some(region) = regions.seats_mut().nth(nth) {
+                *region = seat;
+            }
+        }
+        Ok(Some(Box::new(regions)))
+    }
+
+    fn path(&mut self, region: Option<RegionOf<'_, T>>, saved: &SavedPath) -> Result<Suspended<T>, LoadError> {
         let Some((&(current, seconds), around)) = saved.states.split_last() else {
             return Err(LoadError::damaged("states", "there is none"));
         };
@@ -259,7 +309,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         let found = self.state(current)?;
         let before: Vec<_> = around.iter().map(|(number, _)| self.ancestor(*number)).collect::<Result<_, _>>()?;
-        let mut seat = Seat::new(found.state.clone());
+        let mut seat = placed(region, &found.state)?;
         let depths = Depths::new(&before, &seat, found.how);
         let of_current = time(seconds, "seconds")?;
         let mut ancestors = SmallVec::new();
@@ -272,10 +322,15 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         let spent: SmallVec<[f64; 4]> = ancestors.iter().map(|(_, time)| *time).chain([of_current]).collect();
         let mut timers = Timers::new();
+        let mut regions = None;
         for timer in &saved.timers {
+            if let SavedThen::Regions(numbers) = &timer.then {
+                regions = self.regions(numbers, &found.state, found.how)?;
+                continue;
+            }
             timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -spent[depth])?);
         }
-        Ok(Suspended { current: found.state, time: of_current, ancestors, timers, regions: None })
+        Ok(Suspended { current: found.state, time: of_current, ancestors, timers, regions })
     }
 
     /// Reads an entry of the history. The entry is dropped if one of its states was replaced, or if the state that was active
@@ -293,7 +348,8 @@ impl<'b, T: Owner> Reader<'b, T> {
             return Ok(());
         }
         let history = &mut seat.rare_mut().history;
-        if history.iter().any(|(other, _)| *other == of) {
+        let is_of_region = |other: &StateRef<T>| !of.has_regions() || region_in(other, &of) == region_in(&last, &of);
+        if history.iter().any(|(other, last)| *other == of && is_of_region(last)) {
             return Err(LoadError::damaged("history", format!("it remembers {of} twice")));
         }
         history.push((of, last));
@@ -349,6 +405,7 @@ impl<'b, T: Owner> Reader<'b, T> {
                 return Ok(scope.map(|scope| Timer { due: f64::INFINITY, scope, then }));
             }
             SavedThen::Enter => Then::Enter,
+            SavedThen::Regions(_) => return Ok(None),
             SavedThen::Note { of, number: Seconds(number) } => {
                 let number = match of {
                     // The global state notes a time of the clock, other states the seconds since their entry.
@@ -361,6 +418,32 @@ impl<'b, T: Owner> Reader<'b, T> {
         };
         Ok(scope.map(|scope| Timer { due, scope, then }))
     }
+}
+
+/// A state with regions, and the index of one of them.
+type RegionOf<'a, T> = (&'a StateRef<T>, usize);
+
+/// Creates the seat of a machine or of a region in a state. Fails if the state lies elsewhere.
+fn placed<T: Owner>(region: Option<RegionOf<'_, T>>, state: &StateRef<T>) -> Result<Seat<T>, LoadError> {
+    let refused = |region, of: &StateRef<T>| {
+        let (state, of) = (state.name().into_owned(), of.name().into_owned());
+        LoadError::Region { state, region, of }
+    };
+    let mut path = if state.is_none() { Path::new() } else { path_to(state).unwrap_or_default() };
+    if let (Some((of, nth)), false) = (region, state.is_none()) {
+        let is_inside = region_in(state, of) == Some(nth) && nth < of.regions().len();
+        let around = path.iter().position(|around| around == of).filter(|_| is_inside);
+        drop(path.drain(..=around.ok_or_else(|| refused(Some(nth), of))?));
+    }
+    if let Some(around) = path.iter().rev().skip(1).find(|around| around.has_regions()) {
+        return Err(refused(None, around));
+    }
+    let mut seat = Seat::empty();
+    match region {
+        None => seat.place(state),
+        Some(_) => seat.place_path(path),
+    }
+    Ok(seat)
 }
 
 /// The current depths of the states of a path, by the depths that they had when the path was saved.

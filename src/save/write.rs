@@ -1,6 +1,7 @@
 //! Turns a machine's seat into plain data.
 
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -105,7 +106,6 @@ impl<'b, T: Owner> Writer<'b, T> {
 
     pub(crate) fn seat(&mut self, seat: &Seat<T>) -> SavedSeat {
         let rare = seat.rare.as_deref();
-        self.refuse_regions(rare.and_then(|rare| rare.regions.as_deref()), &seat.current);
         let entered = |at: f64| (!at.is_nan()).then_some(Seconds(at));
         let ancestors_entered_at = rare.map_or(&[][..], |rare| &rare.ancestors_entered_at);
         let ancestors = seat.ancestors().iter().enumerate();
@@ -132,32 +132,39 @@ impl<'b, T: Owner> Writer<'b, T> {
         }
     }
 
-    /// Notes that the regions of a state cannot be saved yet, if there are any.
-    fn refuse_regions(&mut self, regions: Option<&Regions<T>>, state: &StateRef<T>) {
-        if regions.is_some() {
-            self.failed.get_or_insert_with(|| SaveError::Regions { state: state.name().into_owned() });
-        }
-    }
-
     pub(crate) fn more(&mut self, rare: &Rare<T>) -> SavedMore {
         SavedMore {
             stack: rare.stack.iter().map(|suspended| self.path(suspended)).collect(),
             history: rare.history.iter().map(|(of, last)| (self.state(of), self.state(last))).collect(),
-            timers: self.timers(rare.waiting.timers.iter()),
+            timers: self.timers(rare.waiting.timers.iter(), rare.regions.as_deref()),
             wakes_at: rare.waiting.wakes_at().filter(|at| *at < f64::INFINITY).map(Seconds),
         }
     }
 
     fn path(&mut self, suspended: &Suspended<T>) -> SavedPath {
         let Suspended { current, time, ancestors, timers, regions } = suspended;
-        self.refuse_regions(regions.as_deref(), current);
         let mut states: Vec<_> = ancestors.iter().map(|(state, time)| (self.ancestor(state), Seconds(*time))).collect();
         states.push((self.state(current), Seconds(*time)));
-        SavedPath { states, timers: self.timers(timers.iter()) }
+        SavedPath { states, timers: self.timers(timers.iter(), regions.as_deref()) }
     }
 
-    fn timers<'t>(&mut self, timers: impl Iterator<Item = &'t Timer<T>>) -> Vec<SavedTimer> {
-        timers.map(|timer| self.timer(timer)).collect()
+    /// Saves the timers of a path, and the regions of its innermost state as one more timer, which is never due.
+    fn timers<'t>(
+        &mut self,
+        timers: impl Iterator<Item = &'t Timer<T>>,
+        regions: Option<&Regions<T>>,
+    ) -> Vec<SavedTimer> {
+        let mut saved: Vec<_> = timers.map(|timer| self.timer(timer)).collect();
+        if let Some(regions) = regions {
+            let then = SavedThen::Regions(regions.seats().map(|seat| self.region(seat)).collect());
+            saved.push(SavedTimer { due: Seconds(0.0), depth: None, then });
+        }
+        saved
+    }
+
+    fn region(&mut self, seat: &Seat<T>) -> u32 {
+        let saved = self.seat(seat);
+        self.add(SavedState::Region(Box::new(saved)))
     }
 
     fn timer(&mut self, Timer { due, scope, then }: &Timer<T>) -> SavedTimer {

@@ -377,7 +377,7 @@ fn run_with(program: &Program, mut trap: Option<(u32, u32)>) -> Vec<Event> {
         }
         #[cfg(feature = "serde")]
         {
-            let loaded = saving::saved_and_loaded(&machine, Puppet::now(&table));
+            let loaded = saving::saved_and_loaded(&machine, (0..STATES).map(reference), Puppet::now(&table));
             if *step == Step::Load {
                 machine = loaded.with_limit(LIMIT);
             }
@@ -450,22 +450,25 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
 }
 
 #[cfg(feature = "serde")]
-mod saving {
+pub(crate) mod saving {
     //! A saved machine is loaded and saved again. Both saved values are the same (rule 27).
 
-    use demeanor::{StateBook, StateMachine};
+    use demeanor::{IntoState, Owner, StateBook, StateMachine};
 
-    use super::{Puppet, reference};
-    use crate::program::STATES;
-
-    pub(super) fn saved_and_loaded(machine: &StateMachine<Puppet>, now: f64) -> StateMachine<Puppet> {
-        let book = (0..STATES).fold(StateBook::new(), |book, id| book.with_name(id.to_string(), reference(id)));
+    pub(crate) fn saved_and_loaded<T: Owner<Message = ()>>(
+        machine: &StateMachine<T>,
+        states: impl IntoIterator<Item = impl IntoState<T>>,
+        now: f64,
+    ) -> StateMachine<T> {
+        let named = states.into_iter().enumerate();
+        let book = named.fold(StateBook::new(), |book, (id, state)| book.with_name(id.to_string(), state));
         let book = book.with_messages();
         let saved = machine.save(&book, now).expect("the book knows all states");
         let bytes = postcard::to_allocvec(&saved).expect("it can be written");
         let mut loaded = book.load(saved, now).expect("it has just been saved");
         let again = loaded.save(&book, now).expect("the book knows all states");
         assert_eq!(postcard::to_allocvec(&again).expect("it can be written"), bytes, "it is saved again the same");
+        assert_eq!(loaded.digest(), machine.digest(), "the digest");
         if let Some(global) = machine.global() {
             loaded.set_global(global);
         }

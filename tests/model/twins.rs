@@ -10,6 +10,8 @@ use demeanor::{Change, Fsm, NextWake, Owner, State, StateMachine, StateRef};
 use proptest::prelude::*;
 
 use crate::compared;
+#[cfg(feature = "serde")]
+use crate::driven::saving;
 use crate::program::{Callback, Guard, Id, LIMIT, Program, Read, STATES, StateRow, Step, Verb, program};
 
 proptest! {
@@ -325,6 +327,13 @@ fn run(programs: &[Program], has_regions: bool) -> Vec<String> {
             twin.fuel = program.fuel;
             twin.events.borrow_mut().push(format!("{step:?}"));
             let outcome = caught(|| take(step, nth, machine, &mut machines, &mut twin, &mut table));
+            #[cfg(feature = "serde")]
+            for machine in &mut machines {
+                let loaded = saving::saved_and_loaded(machine, &NODES, Twin::now(&table));
+                if *step == Step::Load {
+                    *machine = loaded.with_limit(LIMIT);
+                }
+            }
             twin.events.borrow_mut().push(format!("{outcome:?} {}", shown(&machines, &table)));
         }
     }

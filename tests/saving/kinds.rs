@@ -6,9 +6,10 @@ use std::time::Duration;
 use demeanor::{Agent, Batch, Dispatcher, SavedAgent, SavedBatch, SavedCast, SavedMachine, StateMachine};
 use serde::de::DeserializeOwned;
 
-use crate::barracks::{Combat, Guard, Idle, Told, batch, book, go_on, go_on_together, machines};
+use crate::barracks::{Combat, Guard, Idle, Told, batch, go_on, go_on_together, machines};
 use crate::cast::{self, News, Town};
 use crate::formats::Format;
+use crate::regions::{self, book};
 
 /// What can be saved and loaded, and goes on.
 pub(crate) trait Host: Sized {
@@ -29,7 +30,7 @@ impl Host for StateMachine<Guard> {
     type Saved = SavedMachine;
 
     fn all() -> Vec<Self> {
-        machines().into_iter().map(|(_, machine)| machine).collect()
+        machines().into_iter().chain(regions::machines()).map(|(_, machine)| machine).collect()
     }
 
     fn write(&self, format: Format) -> Result<Vec<u8>, String> {
@@ -63,7 +64,7 @@ impl Host for Agent<Guard> {
     type Saved = SavedAgent<Guard>;
 
     fn all() -> Vec<Self> {
-        machines().into_iter().map(|(guard, machine)| Self::new(guard, machine)).collect()
+        machines().into_iter().chain(regions::machines()).map(|(guard, machine)| Self::new(guard, machine)).collect()
     }
 
     fn write(&self, format: Format) -> Result<Vec<u8>, String> {

@@ -10,6 +10,7 @@
 //! - `garbage`: files that are anything but right.
 //! - `mixed`: files of another version or of another kind, and fields that are missing, renamed or there twice.
 //! - `qualified`: states that have the same name, in a book that qualifies their names.
+//! - `regions`: machines, agents and casts with regions.
 //! - `untouched`: what is there goes on as if nothing had been saved or loaded that could not be.
 //!
 //! Random programs are saved and loaded in `tests/equivalence`.
@@ -29,5 +30,6 @@ mod kinds;
 mod machine;
 mod mixed;
 mod qualified;
+mod regions;
 mod ticks;
 mod untouched;

@@ -9,7 +9,7 @@ use crate::change::{Cause, Change};
 use crate::fsm::{NEVER, Order, Request, time_since};
 use crate::machine::regions::{Branch, RegionId};
 use crate::machine::seat::Seat;
-use crate::machine::single::Single;
+use crate::machine::single::{HAS_CHANGED_INSIDE, Single};
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
@@ -63,6 +63,7 @@ impl<T: Owner> Single<'_, T> {
         // In the outcome of the tick, this entry counts as a change.
         self.count += 1;
         self.made += 1;
+        self.marks |= HAS_CHANGED_INSIDE;
         self.kept = 0;
         self.enter_from_nowhere(&branch, owner, cx);
         true

@@ -156,9 +156,10 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Returns the states that a start in `state` enters.
+    /// Returns the states that a start in `state` enters in this seat.
     pub(super) fn opening(&self, state: &StateRef<T>) -> Result<Branch<T>, Misuse> {
-        self.branch(&descent(state)?, 0, 0, &Memory::new())
+        let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
+        self.branch(&descent(state)?[around..], 0, around, &Memory::new())
     }
 
     /// Returns the states of a path, as far as they lie in one seat, with what is opened in the regions of the last one. The
