@@ -368,7 +368,7 @@ pub use crate::fsm::Fsm;
 #[cfg(feature = "std")]
 pub use crate::journal::{Flow, Journal};
 pub use crate::machine::agent::Agent;
-pub use crate::machine::report::{MachineReport, StateReport, TimerReport};
+pub use crate::machine::report::{MachineReport, RegionReport, StateReport, TimerReport};
 pub use crate::machine::state_machine::{MachineMut, StateMachine};
 pub use crate::machine::step::Step;
 pub use crate::machine::waiting::{NextWake, Pending};

@@ -4,6 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
+use super::regions::Tree;
 use super::seat::{Seat, Suspended};
 use super::waiting::{Scope, Timer};
 use crate::fsm::time_since;
@@ -48,12 +49,37 @@ pub struct MachineReport {
     pub previous: Option<String>,
     /// The global state.
     pub global: Option<String>,
-    /// The suspended paths, the oldest first. Each is from the outermost to the innermost state.
+    /// The suspended paths, the oldest first. Each is from the outermost to the innermost state, and then has the states that
+    /// are suspended in its regions, region by region.
     pub stack: Vec<Vec<StateReport>>,
     /// The running timers, in the order in which they were set. The timers of suspended paths are left out.
     pub timers: Vec<TimerReport>,
-    /// In how many seconds the sleep of the machine is over, to the millisecond; infinite if only a timer, a message, a change or
-    /// `wake` ends it. `None` while the machine is awake.
+    /// In how many seconds the sleep of the states in `path` is over, to the millisecond; infinite if only a timer, a message, a
+    /// change or `wake` ends it. `None` while they are awake.
+    pub sleeps_for: Option<f64>,
+    /// The open [regions](crate::State::regions), in the order in which they are updated.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub regions: Vec<RegionReport>,
+}
+
+/// One open region of a [`MachineReport`].
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RegionReport {
+    /// The state whose region it is.
+    pub within: String,
+    /// The index of the region, counted from 0.
+    pub region: usize,
+    /// The active states in the region, from the outermost to the innermost.
+    pub path: Vec<StateReport>,
+    /// The previous state of the region.
+    pub previous: Option<String>,
+    /// The suspended paths of the region, as in [`MachineReport::stack`].
+    pub stack: Vec<Vec<StateReport>>,
+    /// The running timers of the region's states, in the order in which they were set.
+    pub timers: Vec<TimerReport>,
+    /// In how many seconds the sleep of the region is over, as in [`MachineReport::sleeps_for`].
     pub sleeps_for: Option<f64>,
 }
 
@@ -102,6 +128,30 @@ impl fmt::Display for TimerReport {
 impl MachineReport {
     /// Creates the report of a machine whose owner's clock shows `now`.
     pub(crate) fn new<T: Owner>(owner: &T, seat: &Seat<T>, global: Option<&StateRef<T>>, now: f64) -> Self {
+        let mut regions = Vec::new();
+        Tree::new(None, seat).each(&mut |seat, inside| {
+            let active = inside.iter().enumerate().filter(|(_, seat)| seat.depth() > 0);
+            regions.extend(active.map(|(nth, inside)| RegionReport {
+                within: seat.current.name().into_owned(),
+                region: nth,
+                ..RegionReport::new(inside, now)
+            }));
+        });
+        let RegionReport { path, previous, stack, timers, sleeps_for, .. } = RegionReport::new(seat, now);
+        let global = global.map(|state| state.name().into_owned());
+        Self { label: label_of(owner), path, previous, global, stack, timers, sleeps_for, regions }
+    }
+
+    /// Returns whether the machine is asleep: the states in `path`, and all regions.
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.sleeps_for.is_some() && self.regions.iter().all(|region| region.sleeps_for.is_some())
+    }
+}
+
+impl RegionReport {
+    /// Creates the report of a seat, which may be that of a region.
+    fn new<T: Owner>(seat: &Seat<T>, now: f64) -> Self {
         let name = |state: &StateRef<T>| state.name().into_owned();
         let view = seat.view(&StateRef::NONE);
         let path: Vec<_> = seat
@@ -109,12 +159,7 @@ impl MachineReport {
             .enumerate()
             .map(|(depth, state)| StateReport { name: name(state), seconds: time_since(view.entered_at(depth), now) })
             .collect();
-        let mut report = Self {
-            label: label_of(owner),
-            previous: seat.previous.as_option().map(name),
-            global: global.map(name),
-            ..Self::default()
-        };
+        let mut report = Self { previous: seat.previous.as_option().map(name), ..Self::default() };
         if let Some(rare) = &seat.rare {
             report.stack = rare.stack.iter().map(suspended).collect();
             // Notes are stored among the timers, but are never due.
@@ -137,7 +182,11 @@ fn label_of<T: Owner>(owner: &T) -> String {
 fn suspended<T: Owner>(suspended: &Suspended<T>) -> Vec<StateReport> {
     let ancestors = suspended.ancestors.iter().map(|(state, seconds)| (state, *seconds));
     let states = ancestors.chain(suspended.current.as_option().map(|state| (state, suspended.time)));
-    states.map(|(state, seconds)| StateReport { name: state.name().into_owned(), seconds }).collect()
+    let own = states.map(|(state, seconds)| StateReport { name: state.name().into_owned(), seconds });
+    // What was active in a suspended region is on top of its stack.
+    let inside = suspended.regions.iter().flat_map(|regions| regions.seats());
+    let inside = inside.filter_map(|seat| seat.rare.as_ref()?.stack.last());
+    own.chain(inside.flat_map(self::suspended)).collect()
 }
 
 fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> TimerReport {

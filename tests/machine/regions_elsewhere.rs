@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::captured_log::log_lines;
-use crate::trace::places::{A, FIGHT, RUN, WALK};
+use crate::trace::places::{A, FIGHT, RUN, SHOOT, WALK};
 use crate::trace::{Actor, Stage};
-use demeanor::{GameTime, StateMachine, Step};
+use demeanor::{GameTime, MachineReport, RegionReport, StateMachine, StateReport, Step};
 
 /// Rules 22 and 32.
 #[test]
@@ -82,4 +82,51 @@ fn a_clone_has_the_regions_and_its_digest_tells_them_apart() {
     machine.change_state(&mut actor, &RUN, &mut time);
     assert_ne!(clone.digest(), machine.digest());
     assert!(clone.is_in_state(&WALK) && machine.is_in_state(&RUN));
+}
+
+/// Rules 25, 26 and 32.
+#[test]
+fn a_report_names_each_region_with_its_stack_its_timers_and_its_sleep() {
+    let mut stage = Stage::new(&FIGHT)
+        .when("Walk.enter", |_, fsm, _| fsm.change_state_after(5.0, &RUN))
+        .when("Ready.enter", |_, fsm, _| fsm.change_state_after(9.0, &SHOOT))
+        .when("Ready.update", |_, fsm, _| fsm.push_state(&SHOOT))
+        .when("Hold.enter", |_, fsm, _| fsm.sleep_for(3.0));
+    stage.start();
+    stage.update();
+    stage.advance(1);
+    let report = stage.machine.report(&stage.actor, 1.0);
+    let names = |path: &[StateReport]| path.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let lines = |report: &MachineReport| -> Vec<String> {
+        let line = |region: &RegionReport| {
+            let RegionReport { within, region, path, previous, stack, timers, sleeps_for, .. } = region;
+            let under: Vec<_> = stack.iter().map(|path| names(path)).collect();
+            let timers: Vec<_> = timers.iter().map(|timer| format!("{timer} unless {:?}", timer.ends_with)).collect();
+            format!("{within} {region}: {}, {previous:?}, {under:?}, {timers:?}, {sleeps_for:?}", names(path))
+        };
+        report.regions.iter().map(line).collect()
+    };
+    assert_eq!(names(&report.path), "Fight for 1 s");
+    assert_eq!(
+        lines(&report),
+        [
+            "Fight 0: Walk for 1 s, None, [], [\"change to Run in 4 s unless Some(\\\"Walk\\\")\"], None",
+            "Fight 1: Shoot for 1 s, Some(\"Ready\"), [\"Ready for 0 s\"], [], None",
+            "Shoot 0: Draw for 1 s, None, [], [], None",
+            "Shoot 1: Hold for 1 s, None, [], [], Some(2.0)",
+        ]
+    );
+    assert!(!report.is_asleep());
+    let pending: Vec<_> =
+        stage.machine.pending().iter().map(|timer| (timer.to_string(), timer.state().cloned())).collect();
+    assert_eq!(pending, [("change to Run".to_owned(), Some((&WALK).into()))]);
+
+    // A push suspends all regions.
+    stage.push_state(&A);
+    let report = stage.machine.report(&stage.actor, 1.0);
+    assert!(report.regions.is_empty());
+    assert_eq!(names(&report.stack[0]), "Fight for 1 s, Walk for 1 s, Shoot for 1 s, Draw for 1 s, Hold for 1 s");
+    stage.pop_state();
+    stage.machine.sleep();
+    assert!(stage.machine.report(&stage.actor, 1.0).is_asleep());
 }

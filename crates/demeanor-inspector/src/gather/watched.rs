@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use demeanor::Journal;
 #[cfg(feature = "definition")]
 use demeanor::definition::{Answer, ExitReport, Verdict};
+use demeanor::{Journal, MachineReport};
 
 use super::{Moment, PICTURE};
 use crate::crowd::Crowd;
@@ -62,7 +62,7 @@ impl<K: Copy + Eq> Watched<K> {
             owner: self.text.clone(),
             at,
             seconds: crowd.now(cx),
-            is_asleep: report.as_ref().is_some_and(|report| report.sleeps_for.is_some()),
+            is_asleep: report.as_ref().is_some_and(MachineReport::is_asleep),
             report,
             entries: self.key.and_then(|key| Some(entries(crowd.journal()?, key))),
             exits: self.exits.clone(),
