@@ -5,7 +5,7 @@ use std::fmt;
 use crate::change::{Cause, End, Guard, Shortfall};
 use crate::shown::shown;
 
-/// The number that stands for a state's name in the entries of a journal.
+/// The number that stands for a state's name in the entries of a journal. A name has another number in each region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Symbol(pub(super) u16);
 
@@ -51,11 +51,18 @@ impl Way {
 }
 
 impl<K> Recorded<K> {
-    pub(super) fn entry<'j>(&self, time: f64, name: impl Fn(Symbol) -> Option<&'j str>) -> Entry<'j, K>
+    /// Returns the entry. `region` returns the region that a symbol stands for.
+    pub(super) fn entry<'j>(
+        &self,
+        time: f64,
+        name: impl Fn(Symbol) -> Option<&'j str>,
+        region: impl Fn(Symbol) -> Option<(&'j str, usize)>,
+    ) -> Entry<'j, K>
     where
         K: Clone,
     {
         let Way { from, to, state, cause, shortfall } = self.way;
+        let (within, region) = region(to).or_else(|| region(from)).unzip();
         let state = name(state).unwrap_or_default();
         let (refused, ended) = match shortfall.map(Shortfall::guard) {
             None => (None, None),
@@ -71,13 +78,16 @@ impl<K> Recorded<K> {
             refused,
             ended,
             time_in_state: self.time_in_state.into(),
+            within,
+            region,
         }
     }
 }
 
 /// A change, made or refused, that a [`Journal`](super::Journal) has recorded.
 ///
-/// It is displayed as `2.5 s: 7: Closed -> Open (change), after 2.5 s`, where 7 is the owner.
+/// It is displayed as `2.5 s: 7: Closed -> Open (change), after 2.5 s`, where 7 is the owner; a change in a region as
+/// `2.5 s: 7: Walk -> Run in Fight (change), after 2.5 s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry<'j, K> {
@@ -98,6 +108,11 @@ pub struct Entry<'j, K> {
     pub ended: Option<Ended<'j>>,
     /// How many seconds `from` had been active.
     pub time_in_state: f64,
+    /// The name of the state in one of whose [regions](crate::State::regions) the change happened; `None` for a change outside of
+    /// regions ([rule 32](crate::docs::semantics#rule-32)).
+    pub within: Option<&'j str>,
+    /// The index of this region. `None` for a change outside of regions.
+    pub region: Option<usize>,
 }
 
 /// The guard that refused a change.
@@ -146,8 +161,8 @@ impl<K> Entry<'_, K> {
 
 impl<K: fmt::Debug> fmt::Display for Entry<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { owner, time, from, to, cause, refused, ended, time_in_state } = self;
-        write!(f, "{time} s: {owner:?}: {}", Ways { from: *from, to: *to, cause: *cause })?;
+        let Self { owner, time, from, to, cause, refused, ended, time_in_state, within, region: _ } = self;
+        write!(f, "{time} s: {owner:?}: {}", Ways { from: *from, to: *to, within: *within, cause: *cause })?;
         match (refused, ended) {
             (Some(refused), _) => write!(f, ", refused by {refused}"),
             (None, Some(ended)) => write!(f, ", {ended}"),
@@ -161,12 +176,17 @@ impl<K: fmt::Debug> fmt::Display for Entry<'_, K> {
 pub(super) struct Ways<'w> {
     pub(super) from: Option<&'w str>,
     pub(super) to: Option<&'w str>,
+    pub(super) within: Option<&'w str>,
     pub(super) cause: Cause,
 }
 
 impl fmt::Display for Ways<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} -> {} ({})", Named(self.from), Named(self.to), self.cause)
+        write!(f, "{} -> {}", Named(self.from), Named(self.to))?;
+        if let Some(within) = self.within {
+            write!(f, " in {}", Named(Some(within)))?;
+        }
+        write!(f, " ({})", self.cause)
     }
 }
 

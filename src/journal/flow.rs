@@ -125,21 +125,21 @@ pub struct FlowEnd<'f> {
 impl fmt::Display for FlowEnd<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to, cause, ended, count } = *self;
-        write!(f, "{}, {ended}: {count}", Ways { from, to, cause })
+        write!(f, "{}, {ended}: {count}", Ways { from, to, within: None, cause })
     }
 }
 
 impl fmt::Display for FlowChange<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to, cause, count } = *self;
-        write!(f, "{}: {count}", Ways { from, to, cause })
+        write!(f, "{}: {count}", Ways { from, to, within: None, cause })
     }
 }
 
 impl fmt::Display for FlowRefusal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to, cause, refused, count } = *self;
-        write!(f, "{}, refused by {refused}: {count}", Ways { from, to, cause })
+        write!(f, "{}, refused by {refused}: {count}", Ways { from, to, within: None, cause })
     }
 }
 

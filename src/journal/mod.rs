@@ -24,6 +24,7 @@ pub use self::trace::Trace;
 use crate::batch::known::key::Key;
 use crate::change::{Cause, Change, Shortfall};
 pub use crate::change::{End, Guard};
+use crate::machine::seat::region_in;
 use crate::machine::step::Step;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -82,6 +83,10 @@ pub struct Journal<K = Key> {
     first_moment: u32,
     names: Vec<Box<str>>,
     by_name: HashMap<Box<str>, Symbol>,
+    /// The symbols that stand for states in regions. The name of such a state is in `names`, too.
+    in_regions: HashMap<(Symbol, usize, Box<str>), Symbol>,
+    /// The region that such a symbol stands for: the symbol of its composite, and its index.
+    regions: HashMap<Symbol, (Symbol, usize)>,
     /// The counts of all changes that have been recorded since the journal was last cleared.
     tally: Tally,
     /// How many changes had been recorded when the journal was last cleared; 0 if it never was.
@@ -99,6 +104,8 @@ impl<K: Clone> Journal<K> {
             first_moment: 0,
             names: Vec::new(),
             by_name: HashMap::new(),
+            in_regions: HashMap::new(),
+            regions: HashMap::new(),
             tally: Tally::new(),
             cleared: 0,
         }
@@ -139,8 +146,8 @@ impl<K: Clone> Journal<K> {
     /// assert_eq!(entry.to_string(), "2.5 s: 7: Closed -> Open (change), after 2.5 s");
     /// ```
     pub fn note<T: Owner>(&mut self, owner: K, change: &Change<'_, T>, now: f64) {
-        let &Change { from, to, cause, ref outcome, time_in_state, .. } = change;
-        self.write(owner, (from, to), cause, outcome.shortfall(), (now, time_in_state));
+        let &Change { from, to, cause, ref outcome, time_in_state, within } = change;
+        self.write(owner, (from, to), within, cause, outcome.shortfall(), (now, time_in_state));
     }
 
     /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a change that
@@ -170,16 +177,19 @@ impl<K: Clone> Journal<K> {
     pub fn note_step<T: Owner>(&mut self, owner: K, step: &Step<T>) {
         match step {
             Step::Changed { cause: Cause::Start | Cause::Stop, .. } | Step::Exited(_) | Step::Entered(_) => {}
-            Step::Changed { from, to, cause, time, time_in_state } => {
-                self.write(owner, (from.as_ref(), to.as_ref()), *cause, None, (*time, *time_in_state));
+            Step::Changed { from, to, cause, time, time_in_state, within } => {
+                let states = (from.as_ref(), to.as_ref());
+                self.write(owner, states, within.as_ref(), *cause, None, (*time, *time_in_state));
             }
-            Step::Refused { from, to, cause, by: (guard, state), time, time_in_state } => {
+            Step::Refused { from, to, cause, by: (guard, state), time, time_in_state, within } => {
                 let by = Some((Shortfall::Refused(*guard), state));
-                self.write(owner, (from.as_ref(), to.as_ref()), *cause, by, (*time, *time_in_state));
+                let states = (from.as_ref(), to.as_ref());
+                self.write(owner, states, within.as_ref(), *cause, by, (*time, *time_in_state));
             }
-            Step::Ended { from, to, cause, end, state, time, time_in_state } => {
+            Step::Ended { from, to, cause, end, state, time, time_in_state, within } => {
                 let ended = Some(((*end).into(), state));
-                self.write(owner, (from.as_ref(), to.as_ref()), *cause, ended, (*time, *time_in_state));
+                let states = (from.as_ref(), to.as_ref());
+                self.write(owner, states, within.as_ref(), *cause, ended, (*time, *time_in_state));
             }
         }
     }
@@ -188,11 +198,19 @@ impl<K: Clone> Journal<K> {
         &mut self,
         owner: K,
         (from, to): (Option<&StateRef<T>>, Option<&StateRef<T>>),
+        within: Option<&StateRef<T>>,
         cause: Cause,
         shortfall: Option<(Shortfall, &StateRef<T>)>,
         (now, time_in_state): (f64, f64),
     ) {
-        let mut symbol = |state: &StateRef<T>| self.symbol(&state.name());
+        let region = within.map(|composite| {
+            let nth = to.or(from).and_then(|state| region_in(state, composite));
+            (self.symbol(&composite.name()), nth.unwrap_or(0))
+        });
+        let mut symbol = |state: &StateRef<T>| match region {
+            None => self.symbol(&state.name()),
+            Some(region) => self.symbol_in(region, &state.name()),
+        };
         let from = from.map_or(Symbol::NONE, &mut symbol);
         let to = to.map_or(Symbol::NONE, &mut symbol);
         let shortfall = shortfall.map(|(why, state)| (why, symbol(state)));
@@ -272,7 +290,11 @@ impl<K: Clone> Journal<K> {
 
     fn entry(&self, recorded: &Recorded<K>) -> Entry<'_, K> {
         let time = self.moments[recorded.moment.wrapping_sub(self.first_moment) as usize];
-        recorded.entry(time, |symbol| self.name(symbol))
+        let region = |symbol| {
+            let (composite, nth) = self.regions.get(&symbol)?;
+            Some((self.name(*composite)?, *nth))
+        };
+        recorded.entry(time, |symbol| self.name(symbol), region)
     }
 
     fn name(&self, symbol: Symbol) -> Option<&str> {
@@ -294,6 +316,18 @@ impl<K: Clone> Journal<K> {
         let Some(symbol) = Symbol::nth(self.names.len()) else { return Symbol::OTHER };
         self.names.push(name.into());
         self.by_name.insert(name.into(), symbol);
+        symbol
+    }
+
+    /// Returns the symbol that stands for a name in a region: that of a composite, and the index of the region.
+    fn symbol_in(&mut self, (composite, nth): (Symbol, usize), name: &str) -> Symbol {
+        if let Some(symbol) = self.in_regions.get(&(composite, nth, name.into())) {
+            return *symbol;
+        }
+        let Some(symbol) = Symbol::nth(self.names.len()) else { return Symbol::OTHER };
+        self.names.push(name.into());
+        self.in_regions.insert((composite, nth, name.into()), symbol);
+        self.regions.insert(symbol, (composite, nth));
         symbol
     }
 

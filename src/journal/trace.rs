@@ -124,13 +124,17 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
     ///
     /// When `out` cannot be written to. If `out` is a file, pass a `BufWriter`: there are several writes for each entry.
     pub fn write_to(&self, out: impl Write) -> io::Result<()> {
-        let Tracks { numbers, begins } = self.tracks();
+        let Tracks { numbers, inside, begins } = self.tracks();
         let mut writer = TraceWriter { out, is_first: true };
         writer.out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
         let mut named: Vec<_> = numbers.iter().map(|(owner, track)| (*track, *owner)).collect();
         named.sort_unstable_by_key(|(track, _)| *track);
-        for (track, owner) in named {
-            let label = JsonText((self.label)(owner));
+        for (track, TrackKey { owner, within, region }) in named {
+            let mut label = (self.label)(owner);
+            if let (Some(within), Some(region)) = (within, region) {
+                label = format!("{label}, region {region} of {within}");
+            }
+            let label = JsonText(label);
             writer.event('M', track, None, format_args!(",\"name\":\"thread_name\",\"args\":{{\"name\":{label}}}"))?;
         }
         let mut open: Vec<Vec<&str>> = vec![Vec::new(); numbers.len()];
@@ -139,11 +143,15 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         for (nth, entry) in self.entries().enumerate() {
             let at = clock.show(entry.time);
             while let Some(begin) = begins.next_if(|begin| begin.at <= at && begin.after <= nth) {
-                writer.enter(begin.track, begin.at, &mut open[begin.track], &self.path(begin.state), None)?;
+                let path = self.path(begin.state, begin.within);
+                writer.enter(begin.track, begin.at, &mut open[begin.track], &path, None)?;
             }
-            let track = numbers[&entry.owner];
+            let track = numbers[&TrackKey::of(&entry)];
             if moves(&entry) {
-                let path = reached(&entry).map(|to| self.path(to)).unwrap_or_default();
+                for closed in closed_by(&entry, &inside, |track| open[track].last().copied()) {
+                    writer.enter(closed, at, &mut open[closed], &[], None)?;
+                }
+                let path = reached(&entry).map(|to| self.path(to, entry.within)).unwrap_or_default();
                 writer.enter(track, at, &mut open[track], &path, Some(entry.cause))?;
             }
             let mark = match (entry.refused, entry.ended) {
@@ -172,15 +180,17 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         self.journal.entries().filter(|entry| (self.is_meant)(entry.owner))
     }
 
-    /// Returns the names of a state and its ancestors, outermost first.
-    fn path<'s>(&'s self, state: &'s str) -> Vec<&'s str> {
+    /// Returns the names of a state and its ancestors, outermost first; in a region, only of those inside the region.
+    fn path<'s>(&'s self, state: &'s str, within: Option<&str>) -> Vec<&'s str> {
         let around = self.around.get(state).map_or(&[][..], Vec::as_slice);
-        around.iter().map(String::as_str).chain([state]).collect()
+        let outside = around.iter().position(|name| Some(&**name) == within).map_or(0, |at| at + 1);
+        around[outside..].iter().map(String::as_str).chain([state]).collect()
     }
 
     /// Finds the owners, and the states that owners have entered without an entry in the journal.
     fn tracks(&self) -> Tracks<'j, K> {
-        let mut numbers: HashMap<K, usize> = HashMap::new();
+        let mut numbers: HashMap<TrackKey<'_, K>, usize> = HashMap::new();
+        let mut inside: HashMap<K, Vec<(&str, usize)>> = HashMap::new();
         // The state that each owner is in, and since when.
         let mut now_in: Vec<TracedOwner<'_>> = Vec::new();
         let mut begins = Vec::new();
@@ -188,9 +198,17 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         for (nth, entry) in self.entries().enumerate() {
             let at = clock.show(entry.time);
             let next = numbers.len();
-            let track = *numbers.entry(entry.owner).or_insert(next);
+            let track = *numbers.entry(TrackKey::of(&entry)).or_insert(next);
             if track == now_in.len() {
                 now_in.push(TracedOwner { state: None, since: i64::MIN, after: 0 });
+                if let Some(within) = entry.within {
+                    inside.entry(entry.owner).or_default().push((within, track));
+                }
+            }
+            if moves(&entry) {
+                for closed in closed_by(&entry, &inside, |track| now_in[track].state) {
+                    now_in[closed] = TracedOwner { state: None, since: at, after: nth + 1 };
+                }
             }
             let known = &mut now_in[track];
             // The end of a change is reported when the owner may already be in another state.
@@ -200,7 +218,7 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 // early.
                 let earliest = known.since.max(at.min(0));
                 let begin = (at - micros(entry.time_in_state)).clamp(earliest, at);
-                begins.push(Begin { at: begin, after: known.after, track, state: from });
+                begins.push(Begin { at: begin, after: known.after, track, state: from, within: entry.within });
                 *known = TracedOwner { state: Some(from), since: begin, after: known.after };
             }
             if moves(&entry) {
@@ -209,7 +227,7 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         }
         // The sort is stable: states that begin at the same time keep the order of the journal.
         begins.sort_by_key(|begin| (begin.at, begin.after));
-        Tracks { numbers, begins }
+        Tracks { numbers, inside, begins }
     }
 }
 
@@ -223,10 +241,47 @@ fn reached<'j, K>(entry: &Entry<'j, K>) -> Option<&'j str> {
     entry.ended.map_or(entry.to, |ended| Some(ended.state))
 }
 
+/// Returns the tracks of the regions that an entry closes: those of the state that is left, and of the states in them.
+/// `state_of` returns the state that a track is in.
+fn closed_by<'j, K: Eq + Hash>(
+    entry: &Entry<'j, K>,
+    inside: &HashMap<K, Vec<(&'j str, usize)>>,
+    state_of: impl Fn(usize) -> Option<&'j str>,
+) -> Vec<usize> {
+    let Some(inside) = inside.get(&entry.owner) else { return Vec::new() };
+    let mut closed = Vec::new();
+    let mut left: Vec<_> = entry.from.into_iter().collect();
+    while let Some(state) = left.pop() {
+        for &(_, track) in inside.iter().filter(|(within, _)| *within == state) {
+            if !closed.contains(&track) {
+                closed.push(track);
+                left.extend(state_of(track));
+            }
+        }
+    }
+    closed
+}
+
+/// What a track shows: an owner's states outside of regions, or those in one region.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct TrackKey<'j, K> {
+    owner: K,
+    within: Option<&'j str>,
+    region: Option<usize>,
+}
+
+impl<'j, K: Copy> TrackKey<'j, K> {
+    fn of(entry: &Entry<'j, K>) -> Self {
+        Self { owner: entry.owner, within: entry.within, region: entry.region }
+    }
+}
+
 /// What the first pass over a journal has found.
 struct Tracks<'j, K> {
-    /// The number of each owner's track, in the order of their first entries.
-    numbers: HashMap<K, usize>,
+    /// The number of each track, in the order of their first entries.
+    numbers: HashMap<TrackKey<'j, K>, usize>,
+    /// The tracks of each owner's regions, with the states whose regions they are.
+    inside: HashMap<K, Vec<(&'j str, usize)>>,
     begins: Vec<Begin<'j>>,
 }
 
@@ -240,6 +295,7 @@ struct Begin<'j> {
     after: usize,
     track: usize,
     state: &'j str,
+    within: Option<&'j str>,
 }
 
 /// The state that an owner is in, since when (in microseconds), and after how many entries.

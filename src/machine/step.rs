@@ -31,6 +31,8 @@ pub enum Step<T: Owner> {
         time: f64,
         /// How many seconds `from` had been active.
         time_in_state: f64,
+        /// The state in one of whose regions this happened; `None` outside of regions.
+        within: Option<StateRef<T>>,
     },
     /// A guard has refused a change, and [`Owner::on_change`] is called.
     #[non_exhaustive]
@@ -47,6 +49,8 @@ pub enum Step<T: Owner> {
         time: f64,
         /// How many seconds `from` had been active.
         time_in_state: f64,
+        /// The state in one of whose regions this happened; `None` outside of regions.
+        within: Option<StateRef<T>>,
     },
     /// A change that was recorded as [`Changed`](Self::Changed) has ended early, and [`Owner::on_change`] is called.
     #[non_exhaustive]
@@ -65,6 +69,8 @@ pub enum Step<T: Owner> {
         time: f64,
         /// How many seconds `from` had been active.
         time_in_state: f64,
+        /// The state in one of whose regions this happened; `None` outside of regions.
+        within: Option<StateRef<T>>,
     },
     /// The state was entered or resumed: its callback is about to run.
     Entered(StateRef<T>),
@@ -73,15 +79,15 @@ pub enum Step<T: Owner> {
 impl<T: Owner> Step<T> {
     /// Creates the step of a change that was made or refused at `time`, in seconds.
     pub(crate) fn of(change: &Change<'_, T>, time: f64) -> Self {
-        let &Change { from, to, cause, ref outcome, time_in_state, .. } = change;
-        let (from, to) = (from.cloned(), to.cloned());
+        let &Change { from, to, cause, ref outcome, time_in_state, within } = change;
+        let (from, to, within) = (from.cloned(), to.cloned(), within.cloned());
         let Some((shortfall, state)) = outcome.shortfall() else {
-            return Self::Changed { from, to, cause, time, time_in_state };
+            return Self::Changed { from, to, cause, time, time_in_state, within };
         };
         let state = state.clone();
         match shortfall.guard() {
-            Ok(guard) => Self::Refused { from, to, cause, by: (guard, state), time, time_in_state },
-            Err(end) => Self::Ended { from, to, cause, end, state, time, time_in_state },
+            Ok(guard) => Self::Refused { from, to, cause, by: (guard, state), time, time_in_state, within },
+            Err(end) => Self::Ended { from, to, cause, end, state, time, time_in_state, within },
         }
     }
 }
@@ -90,22 +96,24 @@ impl<T: Owner> Clone for Step<T> {
     fn clone(&self) -> Self {
         match self {
             Self::Exited(state) => Self::Exited(state.clone()),
-            Self::Changed { from, to, cause, time, time_in_state } => Self::Changed {
+            Self::Changed { from, to, cause, time, time_in_state, within } => Self::Changed {
                 from: from.clone(),
                 to: to.clone(),
                 cause: *cause,
                 time: *time,
                 time_in_state: *time_in_state,
+                within: within.clone(),
             },
-            Self::Refused { from, to, cause, by, time, time_in_state } => Self::Refused {
+            Self::Refused { from, to, cause, by, time, time_in_state, within } => Self::Refused {
                 from: from.clone(),
                 to: to.clone(),
                 cause: *cause,
                 by: by.clone(),
                 time: *time,
                 time_in_state: *time_in_state,
+                within: within.clone(),
             },
-            Self::Ended { from, to, cause, end, state, time, time_in_state } => Self::Ended {
+            Self::Ended { from, to, cause, end, state, time, time_in_state, within } => Self::Ended {
                 from: from.clone(),
                 to: to.clone(),
                 cause: *cause,
@@ -113,6 +121,7 @@ impl<T: Owner> Clone for Step<T> {
                 state: state.clone(),
                 time: *time,
                 time_in_state: *time_in_state,
+                within: within.clone(),
             },
             Self::Entered(state) => Self::Entered(state.clone()),
         }

@@ -1,11 +1,13 @@
 //! Where regions meet other parts: panics, recorded steps, hosts that do not support them yet (rule 32).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use crate::captured_log::log_lines;
-use crate::trace::places::{A, FIGHT, RUN, SHOOT, WALK};
+use crate::trace::places::{A, FIGHT, LOOSE, RUN, SHOOT, WALK};
 use crate::trace::{Actor, Stage};
-use demeanor::{GameTime, MachineReport, RegionReport, StateMachine, StateReport, Step};
+use demeanor::journal::Stays;
+use demeanor::{GameTime, Journal, MachineReport, RegionReport, StateMachine, StateReport, Step};
 
 /// Rules 22 and 32.
 #[test]
@@ -129,4 +131,63 @@ fn a_report_names_each_region_with_its_stack_its_timers_and_its_sleep() {
     stage.pop_state();
     stage.machine.sleep();
     assert!(stage.machine.report(&stage.actor, 1.0).is_asleep());
+}
+
+/// Rules 29 and 32.
+#[cfg(feature = "std")]
+#[test]
+fn a_journal_has_the_changes_in_regions_with_the_state_whose_region_it_is() {
+    let mut machine = StateMachine::new(&FIGHT);
+    let (mut actor, mut time) = (Actor::default(), GameTime::new());
+    machine.start(&mut actor, &mut time);
+    let mut journal = Journal::new(100);
+    for to in [&RUN, &SHOOT, &LOOSE, &A, &FIGHT, &WALK] {
+        time.advance(Duration::from_secs(1));
+        let mut steps = Vec::new();
+        machine.recording(Some(&mut steps)).change_state(&mut actor, to, &mut time);
+        for step in &steps {
+            journal.note_step("Elsa", step);
+        }
+    }
+    let entries: Vec<_> = journal.entries().map(|entry| entry.to_string()).collect();
+    assert_eq!(
+        entries,
+        [
+            "1 s: \"Elsa\": Walk -> Run in Fight (change), after 1 s",
+            "2 s: \"Elsa\": Ready -> Shoot in Fight (change), after 2 s",
+            "3 s: \"Elsa\": Draw -> Loose in Shoot (change), after 1 s",
+            "4 s: \"Elsa\": Fight -> A (change), after 4 s",
+            "5 s: \"Elsa\": A -> Fight (change), after 1 s",
+            "6 s: \"Elsa\": Walk -> Walk in Fight (change), after 1 s",
+        ]
+    );
+    let regions: Vec<_> = journal.entries().map(|entry| entry.region).collect();
+    assert_eq!(regions, [Some(0), Some(1), Some(0), None, None, Some(0)]);
+    assert_eq!(journal.flow().changes().count(), 6);
+    assert_eq!(journal.flow().stays_in("Walk").map(Stays::count), Some(2));
+
+    // In a trace, each region has a track of its own, which ends with the state whose region it is.
+    let mut trace = Vec::new();
+    journal.trace().until(7.0).write_to(&mut trace).unwrap();
+    let trace: serde_json::Value = serde_json::from_slice(&trace).unwrap();
+    let mut slices: Vec<Vec<String>> = vec![Vec::new(); 4];
+    let mut names = Vec::new();
+    for event in trace["traceEvents"].as_array().unwrap() {
+        let nth = usize::try_from(event["tid"].as_u64().unwrap()).unwrap() - 1;
+        let seconds = event["ts"].as_u64().unwrap_or(0) / 1_000_000;
+        match event["ph"].as_str().unwrap() {
+            "M" => names.push(event["args"]["name"].as_str().unwrap().to_owned()),
+            "B" => slices[nth].push(format!("{} from {seconds}", event["name"].as_str().unwrap())),
+            _ => {
+                let begun = slices[nth].pop().unwrap();
+                slices[nth].push(format!("{begun} to {seconds}"));
+            }
+        }
+    }
+    let region = |nth: usize, of: &str| format!("\"Elsa\", region {nth} of {of}");
+    assert_eq!(names, [region(0, "Fight"), region(1, "Fight"), region(0, "Shoot"), "\"Elsa\"".to_owned()]);
+    assert_eq!(slices[0], ["Walk from 0 to 1", "Run from 1 to 4", "Walk from 5 to 6", "Walk from 6 to 7"]);
+    assert_eq!(slices[1], ["Ready from 0 to 2", "Shoot from 2 to 4"]);
+    assert_eq!(slices[2], ["Draw from 2 to 3", "Loose from 3 to 4"]);
+    assert_eq!(slices[3], ["Fight from 0 to 4", "A from 4 to 5", "Fight from 5 to 7"]);
 }

@@ -105,6 +105,9 @@ pub(crate) struct EntryPicture {
     /// How the change ended early, and where. The change itself is an earlier entry.
     pub(crate) ended: Option<String>,
     pub(crate) time_in_state: f64,
+    /// The state in whose region it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) within: Option<String>,
 }
 
 /// The explanation of one exit.

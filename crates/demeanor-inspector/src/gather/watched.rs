@@ -103,6 +103,7 @@ fn entries<K: Copy + Eq>(journal: &Journal<K>, owner: K) -> Vec<EntryPicture> {
             refused: entry.refused.map(|refused| refused.to_string()),
             ended: entry.ended.map(|ended| ended.to_string()),
             time_in_state: entry.time_in_state,
+            within: entry.within.map(str::to_owned),
         })
         .collect();
     own.reverse();
