@@ -1220,6 +1220,15 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
+    /// Makes a request for a change. Its action runs between the exits and the enters (rule 40).
+    #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files have actions"))]
+    pub(crate) fn ask_with(&mut self, request: Request<T>, action: Option<Action<T>>) {
+        self.ask(match action {
+            Some(action) => Request::Acting(Box::new(Acting { request, action })),
+            None => request,
+        });
+    }
+
     /// Calls `look` with what the machine stores about suspended states and histories. `None` if it stores nothing.
     pub(crate) fn look_back<R>(&self, look: impl FnOnce(Option<&Rare<T>>) -> R) -> R {
         let (mut look, mut seen) = (Some(look), None);
@@ -1479,7 +1488,19 @@ pub(crate) enum Request<T: Owner> {
     Stay,
     /// A request that was made in a region and concerns the region's seat (rule 32).
     InRegion(Box<InRegion<T>>),
+    /// A change with an action, which runs between the exits and the enters (rule 40).
+    Acting(Box<Acting<T>>),
 }
+
+/// A request for a change, and its action.
+pub(crate) struct Acting<T: Owner> {
+    pub(crate) request: Request<T>,
+    pub(crate) action: Action<T>,
+}
+
+/// What a change does between the exits and the enters.
+pub(crate) type Action<T> =
+    Box<dyn Fn(&mut T, &Fsm<'_, T>, &mut <T as Owner>::Context<'_>) + Send + Sync>;
 
 impl<T: Owner> Request<T> {
     /// Creates a request for a change.
@@ -1520,10 +1541,25 @@ impl<T: Owner> Request<T> {
 
     /// Returns whether it concerns the seat of the state that makes it: which states it leads to, or what waits there.
     pub(crate) fn depends_on_seat(&self) -> bool {
-        matches!(
-            self,
-            Self::Revert | Self::Push(_) | Self::Pop | Self::After(_) | Self::Next(_) | Self::Due(_) | Self::Sleep(_)
-        )
+        match self {
+            Self::Revert
+            | Self::Push(_)
+            | Self::Pop
+            | Self::After(_)
+            | Self::Next(_)
+            | Self::Due(_)
+            | Self::Sleep(_) => true,
+            Self::Acting(acting) => acting.request.depends_on_seat(),
+            _ => false,
+        }
+    }
+
+    /// Returns the action of the change that it asks for.
+    pub(crate) fn action(&self) -> Option<&Action<T>> {
+        match self {
+            Self::Acting(acting) => Some(&acting.action),
+            _ => None,
+        }
     }
 
     /// Returns the message to oneself that it asks for.
@@ -1567,6 +1603,7 @@ impl<T: Owner> Request<T> {
             Self::Pop => Cause::Pop,
             Self::Resume(_) => Cause::Resume,
             Self::InRegion(inside) => inside.request.cause(),
+            Self::Acting(acting) => acting.request.cause(),
             _ => Cause::Change,
         }
     }
@@ -1588,6 +1625,7 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Cancel => f.write_str("access to timers"),
             Self::Stay => f.write_str("stay"),
             Self::InRegion(inside) => write!(f, "{}", inside.request),
+            Self::Acting(acting) => write!(f, "{}", acting.request),
         }
     }
 }

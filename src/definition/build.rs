@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use siphasher::sip::SipHasher13;
 
+use super::action::{Act, Actions, Hooks};
 use super::choice::{Choice, Ranking};
 use super::condition::Condition;
 use super::formula::Formula;
@@ -18,6 +19,7 @@ use super::opening::{Interval, Opening};
 use super::script::{Offered, RefusedScript, Script};
 use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
+use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::beside::FilesBeside;
 use crate::format::choose::Choose;
 use crate::format::draft::{Params, When};
@@ -134,6 +136,8 @@ fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -
         even_final: true,
         rank: None,
         leads: Leads::To,
+        is_plain: true,
+        actions: None,
         opens: Opening::AtOnce,
         after: Box::default(),
         when: None,
@@ -290,10 +294,41 @@ impl<T: Owner> Builder<'_, T> {
             every_written: state.every().map(|every| every.to_string().into()),
             every: state.every.as_ref().map(|every| Interval::new(every, self.vocabulary)),
             enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, state.name())),
-            #[cfg(feature = "script")]
-            script: state.script.as_ref().and_then(|script| self.script(script, state.name(), Purpose::Hooks)),
+            hooks: self.hooks(state),
             ..Content::of(exits, message_exits, choice)
         }
+    }
+
+    fn hooks(&mut self, state: &StateOutline) -> Option<Box<Hooks<T>>> {
+        let (enter, exit) = (self.actions(&state.enter, None), self.actions(&state.exit, None));
+        #[cfg(feature = "script")]
+        let script = state.script.as_ref().and_then(|script| self.script(script, state.name(), Purpose::Hooks));
+        let is_empty = enter.0.is_empty() && exit.0.is_empty();
+        #[cfg(feature = "script")]
+        let is_empty = is_empty && script.is_none();
+        let hooks = Hooks {
+            enter,
+            exit,
+            #[cfg(feature = "script")]
+            script,
+        };
+        (!is_empty).then(|| Box::new(hooks))
+    }
+
+    /// Compiles actions. First the values are set, and then the actions run.
+    fn actions(&self, written: &WrittenActions, message: Option<&str>) -> Actions<T> {
+        let compile = |action: &WrittenAction| {
+            let WrittenAction { name, sets, argument, .. } = action;
+            let run = if *sets { self.vocabulary.setter_of(&name.text) } else { self.vocabulary.action_of(&name.text) };
+            let argument = match argument {
+                Some(argument) => Formula::compile(argument, self.vocabulary, self.by_name, message)?,
+                None => Formula::Number(0.0),
+            };
+            Some(Act { run: run?, argument })
+        };
+        let all = || written.iter().flat_map(|actions| actions.iter());
+        let in_order = all().filter(|action| action.sets).chain(all().filter(|action| !action.sets));
+        Actions(in_order.filter_map(compile).collect())
     }
 
     fn behavior(
@@ -325,11 +360,14 @@ impl<T: Owner> Builder<'_, T> {
             Some(value) => Opening::at(value, self.vocabulary),
             None => Opening::new(exit.after(), nth, self.vocabulary),
         };
+        let actions = exit.actions.is_some().then(|| Arc::new(self.actions(&exit.actions, exit.on())));
         // The exit for several messages has one cooldown.
         if exit.cooldown().is_some() && !exit.is_same {
             self.number = self.next_number(of, exit.to);
         }
         Exit {
+            is_plain: exit.leads == Leads::To && exit.cooldown().is_none() && actions.is_none(),
+            actions,
             leads: exit.leads,
             is_always: exit.is_always,
             restarts: exit.restarts,
@@ -413,6 +451,10 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
                 let behaviors = state.behaviors.iter().map(|behavior| &behavior.name);
                 behaviors.filter(|behavior| behavior.text == *name).map(span).collect()
             }
+            Repeated::Word(WordKind::Action, name) => {
+                let actions = state.actions().filter(|action| !action.sets && action.name.text == *name);
+                actions.map(|action| span(&action.name)).collect()
+            }
             Repeated::Word(WordKind::Message, name) => ons.filter(|on| on.text == *name).map(span).collect(),
             Repeated::Word(WordKind::Field, name) => {
                 let is_of = |on: &&Name| name.strip_prefix(&on.text).is_some_and(|rest| rest.starts_with('.'));
@@ -424,7 +466,12 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
                 let ats = ats.filter(|at| at.text == *name).map(span);
                 let ranks = state.exits.iter().filter_map(|exit| exit.rank.as_ref());
                 let ranks = ranks.filter_map(|rank| rank.operand.first_value(name)).map(span);
-                whens.filter_map(|when| when.first_value(name)).chain(durations).chain(ranks).chain(ats).collect()
+                let actions = state.actions().filter_map(|action| {
+                    let read = action.argument.as_ref().and_then(|argument| argument.first_value(name));
+                    read.or((action.sets && action.name.text == *name).then_some(&action.name)).map(span)
+                });
+                let others = durations.chain(ranks).chain(ats).chain(actions);
+                whens.filter_map(|when| when.first_value(name)).chain(others).collect()
             }
             Repeated::Random => {
                 let durations = durations.filter(|of| of.range().is_some()).map(|of| of.span.clone());

@@ -145,7 +145,8 @@ impl<T: Owner> Compiler<'_, T> {
         let inner = |operand| self.formula(operand);
         Some(match operand {
             Operand::Number(number) => Formula::Number(*number),
-            Operand::Bool(_) => return None,
+            // Only the new value of a flag is true or false.
+            Operand::Bool(is) => Formula::Number(f64::from(u8::from(*is))),
             Operand::Value(name) => Formula::Value(self.number(name)?),
             Operand::Field(name) => Formula::Field(self.vocabulary.field_of(self.message?, &name.text)?.number()?),
             Operand::TimeInState(_) => Formula::TimeInState,

@@ -17,7 +17,7 @@ use crate::format::expression::Comparison;
 use crate::format::leads::Leads;
 #[cfg(feature = "script")]
 use crate::format::script::budget::Usage;
-use crate::fsm::{Fsm, View};
+use crate::fsm::{Fsm, Request, View};
 use crate::machine::seat::Path;
 use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
@@ -410,19 +410,37 @@ pub(crate) struct Taken<'e, T: Owner> {
 }
 
 impl<T: Owner> Taken<'_, T> {
-    /// Requests the change, and notes when the exit may be taken again.
+    /// Requests the change with the actions of the exit, and notes when the exit may be taken again.
     #[inline]
-    pub(crate) fn request(self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+    pub(crate) fn request(
+        self,
+        decider: &Decider<'_, T>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        if self.exit.is_plain {
+            fsm.change_state(self.to);
+        } else {
+            self.request_more(decider, owner, fsm, cx);
+        }
+    }
+
+    #[inline(never)]
+    fn request_more(self, decider: &Decider<'_, T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         if let Opening::Cooled(cooldown) = &self.exit.opens {
             cooldown.begin(owner, fsm, cx);
         }
-        match self.exit.leads {
-            Leads::To => fsm.change_state(self.to),
-            Leads::Back => fsm.revert_state(),
-            Leads::Push => fsm.push_state(self.to),
-            Leads::Pop => fsm.pop_state(),
-            Leads::Resume => fsm.resume_state(self.to),
-        }
+        let request = match self.exit.leads {
+            Leads::To => Request::change(self.to),
+            Leads::Back => Request::Revert,
+            Leads::Push => Request::Push(self.to),
+            Leads::Pop => Request::Pop,
+            Leads::Resume => Request::Resume(self.to),
+        };
+        let state = || decider.graph.state(decider.state.fixed.index, &decider.state.shared);
+        let action = self.exit.actions.as_ref().map(|actions| actions.of_change(state(), decider.message));
+        fsm.ask_with(request, action);
     }
 }
 

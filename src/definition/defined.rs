@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use log::{Level, log, warn};
 
+use super::action::Hooks;
 use super::block::{Block, each};
 use super::decide::{Decider, Taken};
 use super::graph::{DefinedState, Exit, Graph, Here, Node};
@@ -35,21 +36,42 @@ struct Used {
 }
 
 impl<T: Owner> DefinedState<T> {
-    /// Runs a function of the state's script, if the state has a script. Returns what the function has used.
+    /// Runs a function of the state's script, and actions, if the state has any. Returns what the function has used.
     #[inline]
     fn run(&self, at: Here<'_, T>, hook: Hook, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> Used {
+        match &at.node.content.hooks {
+            Some(hooks) => self.run_hooks(hooks, at, hook, owner, fsm, cx),
+            None => Used::default(),
+        }
+    }
+
+    /// Runs a function of the state's script, and then the actions of the callback.
+    #[inline(never)]
+    fn run_hooks(
+        &self,
+        hooks: &Hooks<T>,
+        at: Here<'_, T>,
+        hook: Hook,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) -> Used {
+        let used = Used::default();
         #[cfg(feature = "script")]
-        if let Some(script) = &at.node.content.script {
+        let used = hooks.script.as_ref().map_or(used, |script| {
             let cut_offs = self.cut_offs(fsm);
             let ran = script.run(hook, owner, |cx| now::<T>(cx) - entered_at(self, fsm), cx, cut_offs);
             if let Some(to) = ran.to.filter(|_| self.may_ask(at, hook, fsm)) {
                 fsm.change_state(at.graph.state(to, &self.shared));
             }
-            return Used { is_cut_off: ran.is_cut_off, operations: ran.operations };
-        }
+            Used { is_cut_off: ran.is_cut_off, operations: ran.operations }
+        });
         #[cfg(not(feature = "script"))]
-        let _ = (self, at, hook, owner, fsm, cx);
-        Used::default()
+        let _ = at;
+        if let Some(actions) = hooks.actions(hook) {
+            actions.run_in(self, owner, fsm, cx);
+        }
+        used
     }
 
     /// Whether a script may request a change. If the behavior has requested or made a change, this change takes precedence, as
@@ -92,11 +114,11 @@ impl<T: Owner> DefinedState<T> {
             if taken.is_none() && cut_offs != before && !fsm.asks_for_change() {
                 fsm.note(SavedNote::CutOffs.key(), cut_offs.into());
             }
-            return taken.map(|taken| taken.request(owner, fsm, cx)).is_some();
+            return taken.map(|taken| taken.request(&decider, owner, fsm, cx)).is_some();
         }
         let _ = (self, used);
         let taken = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
-        taken.map(|taken| taken.request(owner, fsm, cx)).is_some()
+        taken.map(|taken| taken.request(decider, owner, fsm, cx)).is_some()
     }
 
     /// Called when an owner has entered a final state of the machine that the state at index `of` runs. Tries the exits of this
@@ -109,7 +131,7 @@ impl<T: Owner> DefinedState<T> {
         let decider = Decider { is_entry: true, choice: content.choice.as_ref(), ..Decider::new(runs, graph) };
         let taken = decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded);
         if let Some(taken) = taken {
-            taken.request(owner, fsm, cx);
+            taken.request(&decider, owner, fsm, cx);
         }
     }
 
@@ -232,10 +254,10 @@ impl<T: Owner> DefinedState<T> {
             let does_more = match callback {
                 Callback::Guard(Guard::CanExit) => false,
                 Callback::Guard(Guard::CanEnter) => content.enter_when.is_some(),
-                Callback::Exit => content.has_script,
+                Callback::Exit => content.hooks.is_some(),
                 Callback::Enter => {
                     let waits = content.keeps || node.waits();
-                    content.has_script || content.has_always || content.ends.is_some() || waits
+                    content.hooks.is_some() || content.has_always || content.ends.is_some() || waits
                 }
             };
             (!does_more).then(|| content.behaviour.clone().unwrap_or(StateRef::NONE))

@@ -11,12 +11,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 
+use super::action::{Actions, Hooks};
 use super::choice::{Choice, Ranking};
 use super::condition::Condition;
 use super::opening::{Interval, KeptTime, Opening};
 use super::record::Record;
-#[cfg(feature = "script")]
-use super::script::Script;
 use super::vocabulary::MessageKind;
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
@@ -144,8 +143,8 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) has_script: bool,
     /// Whether some exits have a script as their condition.
     pub(crate) asks_scripts: bool,
-    #[cfg(feature = "script")]
-    pub(crate) script: Option<Script<T>>,
+    /// The script, and the actions at the entry and when the state is left, if the state has any.
+    pub(crate) hooks: Option<Box<Hooks<T>>>,
 }
 
 pub(crate) struct Exit<T: Owner> {
@@ -157,6 +156,9 @@ pub(crate) struct Exit<T: Owner> {
     pub(crate) opens: Opening<T>,
     /// Whether it leads to the state `to`, or to states that the machine remembers.
     pub(crate) leads: Leads,
+    /// Whether it leads to the state `to`, and does nothing else when it is taken.
+    pub(crate) is_plain: bool,
+    pub(crate) actions: Option<Arc<Actions<T>>>,
     /// Whether the exit is also tried when its state is entered.
     pub(crate) is_always: bool,
     /// Whether the exit is also taken if its target is already active.
@@ -183,7 +185,7 @@ pub(crate) struct MessageExit<T: Owner> {
 impl<T: Owner> Exit<T> {
     /// Whether the exit has to be tried for one owner after another.
     fn is_alone(&self) -> bool {
-        self.leads != Leads::To || matches!(self.opens, Opening::At(_) | Opening::Cooled(_))
+        !self.is_plain || matches!(self.opens, Opening::At(_))
     }
 
     /// Returns for how many seconds after the entry into the state the exit is certainly closed. Negative infinity if it may be
@@ -315,8 +317,7 @@ impl<T: Owner> Content<T> {
             ignores: Vec::new(),
             has_script: false,
             asks_scripts: false,
-            #[cfg(feature = "script")]
-            script: None,
+            hooks: None,
         }
     }
 

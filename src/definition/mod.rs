@@ -33,6 +33,7 @@
 // This layer is above `format`, `machine` and `batch`. `format` reads files and finds mistakes in them. This layer runs the
 // result for owners.
 
+mod action;
 mod block;
 mod build;
 mod choice;

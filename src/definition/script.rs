@@ -11,8 +11,8 @@ use std::sync::{Arc, PoisonError};
 use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
-use super::vocabulary::scripting::{Setter, text_of};
-use super::vocabulary::{Value, Vocabulary};
+use super::vocabulary::scripting::text_of;
+use super::vocabulary::{Setter, Value, Vocabulary};
 use crate::format::beside::FilesBeside;
 use crate::format::hook::Hook;
 use crate::format::script::budget::{ScriptBudget, Usage};
@@ -104,7 +104,7 @@ impl<T: Owner> Script<T> {
         let text = text_of(&scripts.texts, file, *beside).map_err(RefusedScript::Missing)?;
         let names = ScriptNames {
             values: Some(vocabulary.values.keys().map(String::as_str).collect()),
-            is_field: &|name| scripts.fields.contains_key(name),
+            is_field: &|name| vocabulary.setters.contains_key(name),
             states: states.keys().map(String::as_str).collect(),
         };
         let Compiled { ast, constants, has } = compiled::check(&text, purpose, *budget, &names).map_err(|unfit| {
@@ -113,7 +113,7 @@ impl<T: Owner> Script<T> {
         })?;
         let is_mentioned = |name: &str| text.contains(name);
         let reads = vocabulary.values.iter().filter(|(name, _)| is_mentioned(name));
-        let writes = scripts.fields.iter().filter(|(name, _)| is_mentioned(name));
+        let writes = vocabulary.setters.iter().filter(|(name, _)| is_mentioned(name));
         Ok(Self {
             state: state.into(),
             has,
@@ -248,9 +248,12 @@ impl<T: Owner> Script<T> {
             let Some((_, set)) = self.writes.iter().find(|(field, _)| field.as_str() == name.as_str()) else {
                 return Err(format!("{}{}", at(), lint::not_written(name)));
             };
-            let number = number(after)
-                .ok_or_else(|| format!("{}`{name}` is a number, not of type {}", at(), after.type_name()))?;
-            written.push((set, number));
+            let new = match before.as_bool() {
+                Ok(_) => after.as_bool().ok().map(|is| f64::from(u8::from(is))).ok_or("true or false"),
+                Err(_) => number(after).ok_or("a number"),
+            };
+            let new = new.map_err(|is| format!("{}`{name}` is {is}, not of type {}", at(), after.type_name()))?;
+            written.push((set, new));
         }
         Ok(written)
     }

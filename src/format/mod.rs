@@ -2,6 +2,7 @@
 //!
 //! This layer is below `definition`, which runs the result for owners. It does not use `Owner` or `StateMachine`.
 
+pub(crate) mod action;
 pub(crate) mod beside;
 pub(crate) mod chains;
 pub(crate) mod choose;

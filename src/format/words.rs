@@ -39,7 +39,10 @@ pub struct Words {
     /// The fields of the messages, by the name of the message, and whether each is a number or a flag.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
-    /// The values that scripts can write.
+    /// The actions, and whether each gets a number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub actions: BTreeMap<String, Option<ValueKind>>,
+    /// The values that exits can set and scripts can write.
     pub fields: BTreeSet<String>,
     /// The descriptions of words, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -72,6 +75,7 @@ pub(crate) enum WordKind {
     Behaviour,
     Value,
     Message,
+    Action,
     /// A field of a message.
     Field,
 }
@@ -83,6 +87,7 @@ impl WordKind {
             Self::Behaviour => "unknown-behaviour",
             Self::Value => "unknown-value",
             Self::Message => "unknown-message",
+            Self::Action => "unknown-action",
             Self::Field => "unknown-field",
         }
     }
@@ -94,6 +99,7 @@ impl fmt::Display for WordKind {
             Self::Behaviour => "behavior",
             Self::Value => "value",
             Self::Message => "message",
+            Self::Action => "action",
             Self::Field => "field",
         })
     }

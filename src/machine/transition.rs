@@ -31,7 +31,7 @@ use super::single::{ASKED_TO_SLEEP, Descent, HAS_CHANGED_INSIDE, HAS_REFUSED, Re
 use super::step::Step;
 use super::waiting::Scope;
 use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
-use crate::fsm::{Order, Request, time_since};
+use crate::fsm::{Action, Order, Request, time_since};
 use crate::owner::{Label, Owner, now, tell};
 use crate::state::{Place, State, StateRef};
 
@@ -321,10 +321,11 @@ impl<T: Owner> Single<'_, T> {
         let is_made = match self.find_route(request) {
             Ok((kept, Branch { path, regions })) => {
                 let plan = Plan { cause: request.cause(), kept, entered: &path[kept..] };
-                if regions.is_empty() {
+                let action = request.action();
+                if regions.is_empty() && action.is_none() {
                     self.change(plan, owner, cx)
                 } else {
-                    self.change_with_regions(plan, &regions, owner, cx)
+                    self.change_with_regions(plan, &regions, action, owner, cx)
                 }
             }
             Err(misuse) => {
@@ -339,7 +340,7 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     fn change(&mut self, plan: Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.outer.is_some() || self.seat.rare.as_ref().is_some_and(|rare| rare.has_regions(plan.cause)) {
-            return self.change_with_regions(plan, &[], owner, cx);
+            return self.change_with_regions(plan, &[], None, owner, cx);
         }
         // Until the change has ended, `Fsm::target` returns this state.
         self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
@@ -350,12 +351,13 @@ impl<T: Owner> Single<'_, T> {
         is_made
     }
 
-    /// Carries out a change in a region, or one that leaves, opens or resumes regions.
+    /// Carries out a change in a region, or one that leaves, opens or resumes regions, or one with an action.
     #[cold]
     fn change_with_regions(
         &mut self,
         plan: Plan<'_, T>,
         regions: &[Branch<T>],
+        action: Option<&Action<T>>,
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
@@ -364,7 +366,7 @@ impl<T: Owner> Single<'_, T> {
         let (from, within) = ((&from, &*from), composite.as_ref());
         let mut resumption = None;
         let change = OneChange::<_, true>::new(self, plan, from, within, &mut resumption, owner, cx);
-        let is_made = carry_out(&mut OneChange { regions, ..change });
+        let is_made = carry_out(&mut OneChange { regions, action, ..change });
         self.target = StateRef::NONE;
         is_made
     }
@@ -462,7 +464,7 @@ struct Plan<'p, T: Owner> {
     entered: &'p [StateRef<T>],
 }
 
-/// One owner's change. It is compiled twice: without regions, nothing of them is left.
+/// One owner's change. It is compiled twice: without regions and actions, nothing of them is left.
 ///
 /// In release builds, each step is compiled into its caller and no reference to this value leaves it, so that what the caller knows
 /// of a change costs nothing to find out again. In debug builds, only `enter` is: during the other steps, no change is nested.
@@ -486,6 +488,8 @@ struct OneChange<'c, 'f, 'x, T: Owner, const REGIONS: bool> {
     is_displaced: bool,
     /// What is opened in the regions of the last state that is entered, if it has any.
     regions: &'c [Branch<T>],
+    /// What the change does between the exits and the enters (rule 40). Only a change that is compiled with regions has one.
+    action: Option<&'c Action<T>>,
     /// How many regions lie around the seat. At another level, the region in which the change was made has been closed.
     level: usize,
     /// The composite in whose region the change is made; `None` outside of regions.
@@ -517,6 +521,7 @@ impl<'c, 'f, 'x, T: Owner, const REGIONS: bool> OneChange<'c, 'f, 'x, T, REGIONS
             resumption,
             is_displaced: false,
             regions: &[],
+            action: None,
             level,
             within,
         }
@@ -564,7 +569,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
     /// that is being left (rule 5).
     #[inline]
     fn exit(&mut self) {
-        let Self { single, plan, owner, cx, from, left, .. } = self;
+        let Self { single, plan, owner, cx, from, left, action, .. } = self;
         single.is_touched = true;
         if let Some(from) = *from {
             single.seat.previous = from.clone();
@@ -583,6 +588,9 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
                 single.leave((&state, &*state), plan.cause, owner, cx);
                 single.remember(depth);
             }
+        }
+        if let (true, Some(action)) = (REGIONS, action) {
+            action(owner, &single.fsm(), cx);
         }
         single.exiting = false;
         self.is_displaced = single.made != made;

@@ -99,7 +99,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             | Request::Sleep(_)
             | Request::Cancel
             | Request::Stay
-            | Request::InRegion(_) => return None,
+            | Request::InRegion(_)
+            | Request::Acting(_) => return None,
         };
         self.rows.states().get(target).is_bulk.then(|| Mover::new(slot, kind, target))
     }

@@ -118,6 +118,9 @@ pub struct Vocabulary<T: Owner> {
     pub(crate) values: BTreeMap<String, Value<T>>,
     behaviors: BTreeMap<String, Behaviour<Make<T>>>,
     messages: BTreeMap<String, MessageKind<T>>,
+    actions: BTreeMap<String, VocabularyAction<T>>,
+    /// Writes the values that exits and scripts may write, by name. A flag is 1 or 0.
+    pub(crate) setters: BTreeMap<String, Setter<T>>,
     /// The fields of the messages.
     fields: messages::Fields<T>,
     /// The descriptions of words, by the name of the word.
@@ -130,7 +133,7 @@ pub struct Vocabulary<T: Owner> {
     /// The words that have been registered more than once. If there are any, no definition can be loaded.
     pub(crate) repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
-    pub(crate) scripts: scripting::Scripts<scripting::Setter<T>>,
+    pub(crate) scripts: scripting::Scripts,
 }
 
 /// A part of the vocabulary that has been registered more than once.
@@ -182,6 +185,18 @@ pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -
 /// Returns whether a message is of a certain kind.
 pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
+/// Does something with an owner. It gets a number.
+pub(crate) type ActionFn<T> = Arc<dyn Fn(&mut T, f64, &mut <T as Owner>::Context<'_>) + Send + Sync>;
+
+/// Writes a value of an owner.
+pub(crate) type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
+
+/// An action, and whether a file gives it a number.
+struct VocabularyAction<T: Owner> {
+    run: ActionFn<T>,
+    argument: Option<ValueKind>,
+}
+
 /// Creates the state in code that implements a behavior, from the parameters in a file.
 type Make<T> = Arc<dyn Fn(Option<Params<'_>>, &FileStates<T>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
 
@@ -200,6 +215,8 @@ impl<T: Owner> Vocabulary<T> {
             values: BTreeMap::new(),
             behaviors: BTreeMap::new(),
             messages: BTreeMap::new(),
+            actions: BTreeMap::new(),
+            setters: BTreeMap::new(),
             fields: BTreeMap::new(),
             descriptions: BTreeMap::new(),
             ranges: BTreeMap::new(),
@@ -237,6 +254,93 @@ impl<T: Owner> Vocabulary<T> {
         F: Fn(&T, &T::Context<'_>) -> bool + Send + Sync + 'static,
     {
         self.with_value(name.into(), Value::Flag(Arc::new(read)))
+    }
+
+    /// Adds a number like a [`value`](Self::value), which files may also write: exits with `set`, and scripts.
+    ///
+    /// # Panics
+    ///
+    /// When `name` is not a word: see [`Vocabulary`].
+    #[must_use]
+    pub fn field<G, S>(mut self, name: impl Into<String>, get: G, set: S) -> Self
+    where
+        G: Fn(&T, &T::Context<'_>) -> f64 + Send + Sync + 'static,
+        S: Fn(&mut T, f64) + Send + Sync + 'static,
+    {
+        let name = name.into();
+        self.setters.insert(name.clone(), Arc::new(set));
+        self.value(name, get)
+    }
+
+    /// Adds a value that is true or false like a [`flag`](Self::flag), which files may also write: exits with `set`, and scripts.
+    ///
+    /// # Panics
+    ///
+    /// When `name` is not a word: see [`Vocabulary`].
+    #[must_use]
+    pub fn flag_field<G, S>(mut self, name: impl Into<String>, get: G, set: S) -> Self
+    where
+        G: Fn(&T, &T::Context<'_>) -> bool + Send + Sync + 'static,
+        S: Fn(&mut T, bool) + Send + Sync + 'static,
+    {
+        let name = name.into();
+        self.setters.insert(name.clone(), Arc::new(move |owner, number| set(owner, number != 0.0)));
+        self.flag(name, get)
+    }
+
+    /// Adds an action: something that the game does at once when an exit with `do = ".."` is taken, or when a state is entered or
+    /// left that has it in its list `enter` or `exit` ([rule 40](crate::docs::semantics#rule-40)).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    ///
+    /// struct Dragon {
+    ///     rage: f64,
+    ///     sounds: Vec<&'static str>,
+    ///     children: u32,
+    /// }
+    ///
+    /// impl Owner for Dragon {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// let vocabulary = Vocabulary::new()
+    ///     .field("rage", |dragon: &Dragon, ()| dragon.rage, |dragon, rage| dragon.rage = rage)
+    ///     .action("roar", |dragon, ()| dragon.sounds.push("roar"))
+    ///     .action_with("spawn", |dragon, count, ()| dragon.children += count as u32);
+    /// let file = "
+    ///     initial = 'rest'
+    ///     states.rest.exits = [{ to = 'rage', when = 'rage > 9', do = ['roar', { spawn = 3 }], set = { rage = 'rage / 2' } }]
+    ///     states.rage.enter = 'roar'
+    ///     states.rage.final = true
+    /// ";
+    /// let mut machine = Definition::parse(file, &vocabulary)?.machine();
+    /// let mut dragon = Dragon { rage: 10.0, sounds: Vec::new(), children: 0 };
+    /// machine.update(&mut dragon, &mut ());
+    /// assert_eq!((dragon.rage, dragon.sounds, dragon.children), (5.0, vec!["roar", "roar"], 3));
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn action<F>(self, name: impl Into<String>, act: F) -> Self
+    where
+        F: Fn(&mut T, &mut T::Context<'_>) + Send + Sync + 'static,
+    {
+        let run: ActionFn<T> = Arc::new(move |owner, _, cx| act(owner, cx));
+        self.with_action(name.into(), VocabularyAction { run, argument: None })
+    }
+
+    /// Like [`action`](Self::action), for an action that gets a number: `do = { spawn = 3 }`.
+    #[must_use]
+    pub fn action_with<F>(self, name: impl Into<String>, act: F) -> Self
+    where
+        F: Fn(&mut T, f64, &mut T::Context<'_>) + Send + Sync + 'static,
+    {
+        let run: ActionFn<T> = Arc::new(act);
+        self.with_action(name.into(), VocabularyAction { run, argument: Some(ValueKind::Number) })
     }
 
     /// Adds a behavior whose code is not available: `state` takes its place. The parameters in a file are checked against
@@ -376,6 +480,12 @@ impl<T: Owner> Vocabulary<T> {
         for name in self.messages.keys() {
             words.messages.insert(name.clone());
         }
+        for (name, action) in &self.actions {
+            words.actions.insert(name.clone(), action.argument);
+        }
+        for name in self.setters.keys() {
+            words.fields.insert(name.clone());
+        }
         for (message, fields) in &self.fields {
             let kinds = words.message_fields.entry(message.clone()).or_default();
             for (name, field) in fields {
@@ -385,9 +495,6 @@ impl<T: Owner> Vocabulary<T> {
         #[cfg(feature = "script")]
         {
             words.scripts = true;
-            for name in self.scripts.fields.keys() {
-                words.fields.insert(name.clone());
-            }
             words.script_files = self.scripts.texts.keys().cloned().collect();
         }
         words
@@ -420,6 +527,10 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
+    fn with_action(self, name: String, action: VocabularyAction<T>) -> Self {
+        self.with_word(WordKind::Action, name, action, |vocabulary| &mut vocabulary.actions)
+    }
+
     fn with_behavior(self, name: String, schema: Option<serde_json::Value>, make: Make<T>) -> Self {
         let behavior = Behaviour { schema, make };
         self.with_word(WordKind::Behaviour, name, behavior, |vocabulary| &mut vocabulary.behaviors)
@@ -435,6 +546,16 @@ impl<T: Owner> Vocabulary<T> {
 
     pub(crate) fn message_of(&self, name: &str) -> Option<MessageKind<T>> {
         self.messages.get(name).cloned()
+    }
+
+    pub(crate) fn action_of(&self, name: &str) -> Option<ActionFn<T>> {
+        self.actions.get(name).map(|action| Arc::clone(&action.run))
+    }
+
+    /// Returns an action that writes a value.
+    pub(crate) fn setter_of(&self, value: &str) -> Option<ActionFn<T>> {
+        let set = Arc::clone(self.setters.get(value)?);
+        Some(Arc::new(move |owner, number, _| set(owner, number)))
     }
 
     /// Creates the state in code that implements `behaviour`. `None` if there is no behavior with this name.
@@ -466,6 +587,12 @@ impl fmt::Display for Repeated {
     }
 }
 
+impl<T: Owner> Clone for VocabularyAction<T> {
+    fn clone(&self) -> Self {
+        Self { run: Arc::clone(&self.run), argument: self.argument }
+    }
+}
+
 impl<T: Owner> Default for Vocabulary<T> {
     fn default() -> Self {
         Self::new()
@@ -478,6 +605,8 @@ impl<T: Owner> Clone for Vocabulary<T> {
             values: self.values.clone(),
             behaviors: self.behaviors.clone(),
             messages: self.messages.clone(),
+            actions: self.actions.clone(),
+            setters: self.setters.clone(),
             fields: self.fields.clone(),
             descriptions: self.descriptions.clone(),
             ranges: self.ranges.clone(),

@@ -1,8 +1,7 @@
-//! The part of a vocabulary that only scripts use: fields that scripts may write, and texts that replace files.
+//! The part of a vocabulary that only scripts use: texts that replace files, and budgets.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::{Repeated, Vocabulary};
 use crate::format::beside::FilesBeside;
@@ -10,16 +9,12 @@ use crate::format::script::budget::ScriptBudget;
 use crate::owner::Owner;
 
 /// The part of a vocabulary that only scripts can use.
-#[derive(Clone)]
-pub(crate) struct Scripts<S> {
-    pub(crate) fields: BTreeMap<String, S>,
+#[derive(Clone, Default)]
+pub(crate) struct Scripts {
     /// The texts of scripts, by the names of their files.
     pub(crate) texts: BTreeMap<String, String>,
     pub(crate) budget: ScriptBudget,
 }
-
-/// Writes a field of the owner.
-pub(crate) type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
 
 /// Returns the text of a script: one of the vocabulary's `texts` or, if it has none, the text of a file in the definition's
 /// folder. The error says why there is no text.
@@ -35,29 +30,7 @@ pub(crate) fn text_of(
     beside.read(Path::new(file))
 }
 
-impl<S> Default for Scripts<S> {
-    fn default() -> Self {
-        Self { fields: BTreeMap::new(), texts: BTreeMap::new(), budget: ScriptBudget::default() }
-    }
-}
-
 impl<T: Owner> Vocabulary<T> {
-    /// Adds a field of the owner: a number like a [`value`](Self::value), which scripts may also write.
-    ///
-    /// # Panics
-    ///
-    /// When `name` is not a word: see [`Vocabulary`].
-    #[must_use]
-    pub fn field<G, S>(mut self, name: impl Into<String>, get: G, set: S) -> Self
-    where
-        G: Fn(&T, &T::Context<'_>) -> f64 + Send + Sync + 'static,
-        S: Fn(&mut T, f64) + Send + Sync + 'static,
-    {
-        let name = name.into();
-        self.scripts.fields.insert(name.clone(), Arc::new(set));
-        self.value(name, get)
-    }
-
     /// Adds the text of a script. `file` is the name by which definitions refer to it. If a file with this name is also in the
     /// folder of the definition, the text is used instead of the file.
     ///

@@ -24,6 +24,8 @@ pub(crate) const STATE_KEYS: &[&str] = &[
     "script",
     "every",
     "enter_when",
+    "enter",
+    "exit",
     "exits",
     "choose",
     "parent",
@@ -49,6 +51,8 @@ pub(crate) const EXIT_KEYS: &[&str] = &[
     "score",
     "weight",
     "cooldown",
+    "do",
+    "set",
     "always",
     "restart",
     "even_final",
@@ -110,6 +114,10 @@ struct DefinedState {
     every: Option<Duration>,
     /// When this state can be entered. Without it, always.
     enter_when: Option<Condition>,
+    /// What is done when this state has been entered: actions of the game's vocabulary.
+    enter: Option<Actions>,
+    /// What is done when this state is left.
+    exit: Option<Actions>,
     /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
     exits: Option<Vec<Exit>>,
     /// Which of the exits that hold is taken: the first one in the file, the one with the best `score`, or a random one by `weight`.
@@ -163,6 +171,11 @@ struct Exit {
     weight: Option<Rank>,
     /// For how long after it was taken the exit is not taken again.
     cooldown: Option<Duration>,
+    /// What is done when the exit is taken, between leaving and entering states: actions of the game's vocabulary.
+    r#do: Option<Actions>,
+    /// The values that are set when the exit is taken, each to true, to false, to a number or to a calculation such as
+    /// `stamina - 20`.
+    set: Option<BTreeMap<String, NewValue>>,
     /// Whether the exit is also tried as soon as its state is entered, before any update.
     always: Option<bool>,
     /// Whether the exit of a parent or of the global state is also taken while its target is active already.
@@ -215,6 +228,36 @@ enum Choose {
     Random,
 }
 
+/// One action or more.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Actions {
+    /// One of them.
+    One(Action),
+    /// Several, in this order.
+    Several(Vec<Action>),
+}
+
+/// What is done.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Action {
+    /// A word of the game's vocabulary.
+    Name(String),
+    /// Such words, each with its number.
+    WithNumber(BTreeMap<String, Rank>),
+}
+
+/// What a value is set to.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum NewValue {
+    /// True or false.
+    Flag(bool),
+    /// A number, or a calculation.
+    Number(Rank),
+}
+
 /// One message or more.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
@@ -225,7 +268,7 @@ enum Messages {
     Several(Vec<String>),
 }
 
-/// The score or the weight of an exit.
+/// A number.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Rank {

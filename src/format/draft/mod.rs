@@ -12,11 +12,13 @@ use std::sync::Arc;
 use self::defined::DefinedWords;
 use self::duration::DraftDuration;
 use self::tree::{SpannedValue, TreeValue};
+use super::action::WrittenActions;
 use super::choose::{Choose, Rank};
 use super::expression::Expr;
 use super::leads::Leads;
 use super::name::Name;
 
+mod actions;
 mod behaviors;
 pub(crate) mod defined;
 pub(crate) mod document;
@@ -80,6 +82,9 @@ pub(crate) struct DraftState<'i> {
     pub(crate) written: Option<WrittenElsewhere>,
     /// The messages that the state keeps from the states around it.
     pub(crate) ignores: Box<[Name]>,
+    /// The actions at its entry, and those when it is left.
+    pub(crate) enter: WrittenActions,
+    pub(crate) exit: WrittenActions,
     /// How it chooses among its exits, and where this is written.
     pub(crate) choose: Option<Box<(Choose, Range<usize>)>>,
     pub(crate) exits: Vec<DraftExit>,
@@ -117,6 +122,7 @@ pub(crate) struct DraftExit {
     /// Its `score` or `weight`, whichever its state asks for.
     pub(crate) rank: Option<Box<Rank>>,
     pub(crate) cooldown: Option<Box<DraftDuration>>,
+    pub(crate) actions: WrittenActions,
     /// Where the value `true` is written.
     pub(crate) always: Option<Range<usize>>,
     pub(crate) restarts: bool,

@@ -51,7 +51,7 @@ const MOST_MACHINES: usize = 10_000;
 
 pub(super) struct DraftReader<'a, 'i> {
     pub(super) findings: &'a mut Findings,
-    text: &'i str,
+    pub(super) text: &'i str,
     pub(super) defined: DefinedWords,
 }
 
@@ -283,6 +283,8 @@ impl<'i> DraftReader<'_, 'i> {
             is_final: self.yes(state, "final"),
             is_entry: self.yes(state, "entry"),
             ignores: state.get("ignore").map(|value| self.messages(value, "`ignore`")).unwrap_or_default().into(),
+            enter: self.actions(state, "enter"),
+            exit: self.actions(state, "exit"),
             note: self.note(state),
             machine: state.get("machine").and_then(|value| self.string(value, "`machine`")).map(Box::new),
             root: None,
@@ -358,6 +360,7 @@ impl<'i> DraftReader<'_, 'i> {
             rank: choose.and_then(|choose| self.rank(exit, choose)).map(Box::new),
             cooldown: exit.get("cooldown").and_then(|value| self.duration(value, duration::cooldown)).map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
+            actions: self.actions_of_exit(exit),
             note: self.note(exit),
             restarts: self.yes(exit, "restart"),
             even_final: self.yes(exit, "even_final"),
@@ -441,21 +444,7 @@ impl<'i> DraftReader<'_, 'i> {
         let key = choose.key();
         let value = exit.get(key).filter(|_| choose != Choose::First)?;
         let span = value.span();
-        let operand = match duration::number(value.get_ref()) {
-            Some(number) => Operand::Number(number),
-            None if value.get_ref().is_str() => {
-                let Name { text, span } = self.string(value, key)?;
-                let written = self.text.get(span.clone()).unwrap_or_default();
-                match grammar::parse_sum(&text, &SourceMap::of(&text, written, span.start)) {
-                    Ok(mut operand) => {
-                        self.defined.replace_constants(&mut operand);
-                        operand
-                    }
-                    Err(mistake) => return mistake.fail(self.findings),
-                }
-            }
-            None => return self.mistyped(value, &format!("`{key}`"), "a number or a calculation", None),
-        };
+        let operand = self.calculation(value, &format!("`{key}`"))?;
         if let Operand::Number(number) = operand {
             let is_wrong = !number.is_finite() || choose == Choose::Random && number < 0.0;
             if is_wrong {
@@ -515,7 +504,7 @@ impl<'i> DraftReader<'_, 'i> {
     ) -> Option<&'t SpannedValue<'v>> {
         let value = table.get(key);
         // A misspelled key has already been reported as unknown.
-        let is_meant = |name: &str| another_word(name) == Some(key) || self.findings.nearest(name, [key]).is_some();
+        let is_meant = |name: &str| other_words(name).any(|other| other == key) || self.findings.nearest(name, [key]).is_some();
         if value.is_none() && !table.keys().any(|name| is_meant(name.get_ref())) {
             self.findings.add(missing_key(key, of, span));
         }
@@ -535,7 +524,7 @@ impl<'i> DraftReader<'_, 'i> {
                     }
                 }
                 let nearest = self.findings.nearest(name, known.iter().copied());
-                let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(key));
+                let other = other_words(name).find(|key| known.contains(key) && !table.contains_key(key));
                 let nearest = other.map(ToOwned::to_owned).or(nearest);
                 Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
                     .label("not a key of the format")
@@ -594,17 +583,20 @@ impl<'i> DraftReader<'_, 'i> {
     }
 }
 
-/// Returns the key of the format for a word that other formats use instead.
-fn another_word(name: &str) -> Option<&'static str> {
-    const WORDS: [(&str, &[&str]); 6] = [
+/// Returns the keys of the format for a word that other formats use instead.
+fn other_words(name: &str) -> impl Iterator<Item = &'static str> {
+    const WORDS: [(&str, &[&str]); 9] = [
         ("to", &["target", "goto", "go_to", "next", "state"]),
         ("when", &["if", "condition", "guard"]),
         ("on", &["event", "trigger", "message"]),
         ("after", &["delay"]),
         ("behavior", &["action"]),
         ("exits", &["transitions"]),
+        ("do", &["action", "actions", "effect"]),
+        ("enter", &["on_enter", "entry_actions"]),
+        ("exit", &["on_exit", "exit_actions"]),
     ];
-    WORDS.iter().find(|(_, words)| words.contains(&name)).map(|(key, _)| *key)
+    WORDS.iter().filter(move |(_, words)| words.contains(&name)).map(|(key, _)| *key)
 }
 
 /// Returns the mistake for a table that was probably meant as a state or a machine: `[idle]`, `[state.idle]`, `[machine.imp]`.

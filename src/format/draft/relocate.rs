@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::duration::{DraftDuration, DraftLength};
 use super::{DraftState, When, WrittenElsewhere};
+use crate::format::action::WrittenActions;
 use crate::format::expression::Expr;
 use crate::format::name::Name;
 use crate::format::operand::Operand;
@@ -25,6 +26,7 @@ impl DraftState<'_> {
         self.every.iter_mut().for_each(|every| duration(every, to));
         self.enter_when.iter_mut().for_each(|when| condition(when, to));
         self.choose.iter_mut().for_each(|choose| choose.1 = at());
+        [&mut self.enter, &mut self.exit].into_iter().for_each(|of| actions(of, to));
         for exit in &mut self.exits {
             exit.span = at();
             let names = [&mut exit.to, &mut exit.on].into_iter().flatten().chain(exit.at.as_deref_mut());
@@ -32,12 +34,20 @@ impl DraftState<'_> {
             exit.always.iter_mut().for_each(|always| *always = at());
             exit.after.iter_mut().for_each(|after| duration(after, to));
             exit.when.iter_mut().for_each(|when| condition(when, to));
+            actions(&mut exit.actions, to);
             exit.cooldown.iter_mut().for_each(|cooldown| duration(cooldown, to));
             if let Some(rank) = &mut exit.rank {
                 rank.span = at();
                 operand(&mut rank.operand, to);
             }
         }
+    }
+}
+
+fn actions(actions: &mut WrittenActions, to: &Range<usize>) {
+    for action in actions.iter_mut().flat_map(|actions| actions.iter_mut()) {
+        (action.name.span, action.span) = (to.clone(), to.clone());
+        action.argument.iter_mut().for_each(|argument| operand(argument, to));
     }
 }
 

@@ -111,7 +111,7 @@ impl Resolver<'_> {
         mistake("range", name.span.clone(), message.as_str()).label("its range is known").report(self.findings);
     }
 
-    fn operand(&mut self, side: &mut Operand, place: ConditionPlace<'_>) {
+    pub(super) fn operand(&mut self, side: &mut Operand, place: ConditionPlace<'_>) {
         side.visit_mut(&mut |part| match part {
             Operand::Value(name) => self.value(name, ValueKind::Number),
             Operand::Field(name) => self.field(name, ValueKind::Number, place),

@@ -38,6 +38,8 @@ pub enum Meaning {
     Value,
     /// A message.
     Message,
+    /// An action of the game.
+    Action,
     /// A field of a message.
     Field {
         /// The message.

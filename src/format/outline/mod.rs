@@ -8,6 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
+use super::action::{WrittenAction, WrittenActions};
 use super::choose::{Choose, Rank};
 use super::draft::defined::DefinedWords;
 use super::draft::{Params, When, WrittenElsewhere};
@@ -21,6 +22,7 @@ use effects::ScriptEffects;
 use mention::{Meaning, Mention};
 
 pub(crate) mod check;
+mod actions;
 mod conditions;
 mod durations;
 pub(crate) mod effects;
@@ -138,6 +140,9 @@ pub struct StateOutline {
     /// Where the state's name is written in the linked file, if it is in one.
     pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) ignores: Box<[Name]>,
+    /// The actions at its entry, and those when it is left.
+    pub(crate) enter: WrittenActions,
+    pub(crate) exit: WrittenActions,
     pub(crate) choose: Choose,
     pub(crate) exits: Vec<ExitOutline>,
     /// The places where the state names states and words of the game.
@@ -170,6 +175,8 @@ pub struct ExitOutline {
     /// Its score or weight, if its state chooses by it.
     pub(crate) rank: Option<Box<Rank>>,
     pub(crate) cooldown: Option<Box<Duration>>,
+    /// What it does when it is taken.
+    pub(crate) actions: WrittenActions,
     pub(crate) is_always: bool,
     pub(crate) restarts: bool,
     pub(crate) even_final: bool,
@@ -190,6 +197,10 @@ pub struct Unchecked {
     pub behaviors: BTreeSet<String>,
     /// The messages.
     pub messages: BTreeSet<String>,
+    /// The actions, and whether each gets a number.
+    pub actions: BTreeMap<String, Option<ValueKind>>,
+    /// The values that exits set.
+    pub fields: BTreeSet<String>,
     /// The fields of messages, by the name of the message.
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
     /// The scripts that are not in the folder of the file. The game may offer their texts. This set is empty if the folder is
@@ -482,6 +493,22 @@ impl StateOutline {
         self.ignores.iter().map(|message| message.text.as_str())
     }
 
+    /// Returns the actions that run when the state has been entered, as they are written: `roar`, or `spawn 3`.
+    pub fn enter_actions(&self) -> impl Iterator<Item = String> {
+        shown(&self.enter)
+    }
+
+    /// Returns the actions that run when the state is left, as they are written.
+    pub fn exit_actions(&self) -> impl Iterator<Item = String> {
+        shown(&self.exit)
+    }
+
+    /// Returns all actions of the state and its exits.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = &WrittenAction> {
+        let of_exits = self.exits.iter().map(|exit| &exit.actions);
+        [&self.enter, &self.exit].into_iter().chain(of_exits).flatten().flat_map(|actions| actions.iter())
+    }
+
     /// Returns how the state chooses among the exits whose conditions hold.
     #[must_use]
     pub fn choose(&self) -> Choose {
@@ -626,6 +653,11 @@ impl ExitOutline {
         self.cooldown.as_deref()
     }
 
+    /// Returns what the exit does when it is taken, as it is written: `roar`, `spawn 3`, `stamina = stamina - 20`.
+    pub fn actions(&self) -> impl Iterator<Item = String> {
+        shown(&self.actions)
+    }
+
     /// Returns whether the exit is also tried when its state is entered.
     #[must_use]
     pub fn is_always(&self) -> bool {
@@ -646,7 +678,8 @@ impl ExitOutline {
     }
 
     /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `push` or another
-    /// way of [leading](Self::leads) comes first, and then `always`; and its score or weight, its cooldown, `(restart)` and `(even final)` last.
+    /// way of [leading](Self::leads) comes first, and then `always`; its score or weight, its cooldown, `(restart)` and
+    /// `(even final)` come after the condition; and what it [does](Self::actions), behind a `/`, comes last.
     #[must_use]
     pub fn label(&self) -> String {
         let at = self.at().map(|at| format!("at {at}"));
@@ -669,6 +702,11 @@ impl ExitOutline {
         for says in says.into_iter().flatten() {
             let space = if label.is_empty() { "" } else { " " };
             let _ = write!(label, "{space}({says})");
+        }
+        let actions: Vec<_> = self.actions().collect();
+        if !actions.is_empty() {
+            let space = if label.is_empty() { "" } else { " " };
+            let _ = write!(label, "{space}/ {}", actions.join(", "));
         }
         label
     }
@@ -694,4 +732,8 @@ impl ExitOutline {
     pub(crate) fn opens_at(&self) -> f64 {
         self.after.as_ref().map_or(0.0, Duration::least)
     }
+}
+
+fn shown(actions: &WrittenActions) -> impl Iterator<Item = String> {
+    actions.iter().flat_map(|actions| actions.iter()).map(ToString::to_string)
 }

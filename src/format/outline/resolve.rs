@@ -267,6 +267,8 @@ impl Resolver<'_> {
                 }
                 state.ignores
             },
+            enter: self.actions(state.enter, ConditionPlace::Tick),
+            exit: self.actions(state.exit, ConditionPlace::Tick),
             choose,
             exits: {
                 // An exact capacity, because most states have few exits.
@@ -309,7 +311,7 @@ impl Resolver<'_> {
     /// a later exit although this one holds.
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool, is_chosen: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, at: from_time, is_same, mut when, on, mut rank, cooldown, always, .. } = exit;
-        let DraftExit { leads, restarts, even_final, has_condition, note, span, .. } = exit;
+        let DraftExit { leads, restarts, even_final, has_condition, note, actions, span, .. } = exit;
         let to = if leads.is_named() { to.and_then(|to| self.state_named(to)) } else { Some(from) };
         let place = on.as_ref().map_or(ConditionPlace::Tick, |on| ConditionPlace::Message(&on.text));
         if let Some(when) = &mut when {
@@ -318,6 +320,7 @@ impl Resolver<'_> {
         if let Some(rank) = &mut rank {
             self.rank(rank, place);
         }
+        let actions = self.actions(actions, place);
         let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
         if let Some(on) = on.as_ref().filter(|_| !is_done) {
             self.message(on, from);
@@ -351,6 +354,7 @@ impl Resolver<'_> {
             on,
             rank,
             cooldown,
+            actions,
             is_always,
             restarts,
             even_final,
@@ -512,7 +516,7 @@ pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
 }
 
 /// Returns a text with the first few names of a list.
-fn listed(names: &[&str]) -> String {
+pub(super) fn listed(names: &[&str]) -> String {
     let mut text = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST_LISTED {
         let _ = write!(text, " and {} more", names.len() - MOST_LISTED);

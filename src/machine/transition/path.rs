@@ -108,6 +108,7 @@ impl<T: Owner> Single<'_, T> {
                 let ancestors = ancestors.iter().map(|(state, _)| state);
                 Ok((0, Branch::flat(ancestors.chain(current.as_option()).cloned().collect())))
             }
+            Request::Acting(acting) => self.find_route(&acting.request),
             // The other requests enter no state.
             _ => Ok((0, Branch::flat(Path::new()))),
         }

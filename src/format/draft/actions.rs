@@ -1,0 +1,77 @@
+//! Reads the actions of exits and states, and the values that exits set.
+
+use super::read::DraftReader;
+use super::source_map::SourceMap;
+use super::tree::{Key, SpannedValue, Table, TreeValue};
+use super::{duration, grammar};
+use crate::format::action::{WrittenAction, WrittenActions};
+use crate::format::name::Name;
+use crate::format::operand::Operand;
+
+impl DraftReader<'_, '_> {
+    /// Reads what an exit does: its `do`, and then its `set`.
+    pub(super) fn actions_of_exit(&mut self, exit: &Table<'_>) -> WrittenActions {
+        let mut actions = self.actions(exit, "do").map_or_else(Vec::new, |actions| *actions);
+        if let Some(values) = exit.get("set").and_then(|set| self.table(set, "`set`")) {
+            self.add_each(values, true, &mut actions);
+        }
+        (!actions.is_empty()).then(|| Box::new(actions))
+    }
+
+    /// Reads the actions of a key: a name, a table of names with numbers, or a list of these.
+    pub(super) fn actions(&mut self, of: &Table<'_>, key: &str) -> WrittenActions {
+        let mut actions = Vec::new();
+        let value = of.get(key)?;
+        match value.get_ref() {
+            TreeValue::Array(list) => list.iter().for_each(|one| self.add_action(one, &mut actions)),
+            _ => self.add_action(value, &mut actions),
+        }
+        Some(Box::new(actions))
+    }
+
+    fn add_action(&mut self, value: &SpannedValue<'_>, actions: &mut Vec<WrittenAction>) {
+        match value.get_ref() {
+            TreeValue::String(_) => {
+                let name = self.string(value, "an action");
+                actions.extend(name.map(|name| WrittenAction { name, sets: false, argument: None, span: value.span() }));
+            }
+            TreeValue::Table(table) => self.add_each(table, false, actions),
+            _ => drop(self.mistyped::<()>(value, "an action", "a string or a table", None)),
+        }
+    }
+
+    /// Adds an action for each key of a table, in the order of the file.
+    fn add_each(&mut self, table: &Table<'_>, sets: bool, actions: &mut Vec<WrittenAction>) {
+        let mut entries: Vec<(&Key<'_>, _)> = table.iter().collect();
+        entries.sort_by_key(|(name, _)| name.span().start);
+        for (name, value) in entries {
+            let name = Name { text: name.get_ref().to_string(), span: name.span() };
+            let argument = match value.get_ref() {
+                TreeValue::Boolean(is) if sets => Some(Operand::Bool(*is)),
+                _ => self.calculation(value, &format!("`{name}`")),
+            };
+            if argument.is_some() {
+                actions.push(WrittenAction { name, sets, argument, span: value.span() });
+            }
+        }
+    }
+
+    /// Reads a number, or a calculation in a text.
+    pub(super) fn calculation(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Operand> {
+        if let Some(number) = duration::number(value.get_ref()) {
+            return Some(Operand::Number(number));
+        }
+        if !value.get_ref().is_str() {
+            return self.mistyped(value, what, "a number or a calculation", None);
+        }
+        let Name { text, span } = self.string(value, what)?;
+        let written = self.text.get(span.clone()).unwrap_or_default();
+        match grammar::parse_sum(&text, &SourceMap::of(&text, written, span.start)) {
+            Ok(mut operand) => {
+                self.defined.replace_constants(&mut operand);
+                Some(operand)
+            }
+            Err(mistake) => mistake.fail(self.findings),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Checks the actions of exits and states, and the values that exits set.
+
+use super::mention::{ConditionPlace, Meaning};
+use super::resolve::{Resolver, listed};
+use crate::format::action::{WrittenAction, WrittenActions};
+use crate::format::operand::Operand;
+use crate::format::problems::Mistake;
+use crate::format::words::{ValueKind, WordKind};
+
+impl Resolver<'_> {
+    /// Resolves the names in actions.
+    pub(super) fn actions(&mut self, mut actions: WrittenActions, place: ConditionPlace<'_>) -> WrittenActions {
+        for action in actions.iter_mut().flat_map(|actions| actions.iter_mut()) {
+            if action.sets { self.set(action) } else { self.action(action) }
+            self.within = Some(action.span.clone());
+            action.argument.iter_mut().for_each(|argument| self.operand(argument, place));
+            self.within = None;
+        }
+        actions
+    }
+
+    fn action(&mut self, WrittenAction { name, argument, span, .. }: &WrittenAction) {
+        self.mention(name, Meaning::Action);
+        let given = argument.as_ref().map(|_| ValueKind::Number);
+        let Some(words) = self.words else {
+            self.unchecked.actions.entry(name.text.clone()).or_insert(given);
+            return;
+        };
+        match (words.actions.get(&name.text), given) {
+            (None, _) => self.unknown(WordKind::Action, name, words.actions.keys()),
+            (Some(Some(_)), None) => {
+                Mistake::error("action", name.span.clone(), format!("action `{name}` needs a number"))
+                    .label("without a number")
+                    .help(format!("write `{{ {name} = 1 }}`"))
+                    .report(self.findings);
+            }
+            (Some(None), Some(_)) => {
+                Mistake::error("action", span.clone(), format!("action `{name}` gets no number"))
+                    .label("a number")
+                    .help(format!("write `\"{name}\"`"))
+                    .report(self.findings);
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks whether the game lets exits set the value, and the type of the new value.
+    fn set(&mut self, WrittenAction { name, argument, span, .. }: &WrittenAction) {
+        self.mention(name, Meaning::Value);
+        let given = if let Some(Operand::Bool(_)) = argument { ValueKind::Flag } else { ValueKind::Number };
+        let Some(words) = self.words else {
+            self.unchecked.values.entry(name.text.clone()).or_insert(given);
+            self.unchecked.fields.insert(name.text.clone());
+            return;
+        };
+        match words.values.get(&name.text) {
+            None => self.unknown(WordKind::Value, name, words.values.keys()),
+            Some(_) if !words.fields.contains(&name.text) => {
+                let settable: Vec<_> = words.fields.iter().map(String::as_str).collect();
+                Mistake::error("not-set", name.span.clone(), format!("value `{name}` cannot be set"))
+                    .label("the game only lets it be read")
+                    .help(match &settable[..] {
+                        [] => "a programmer can offer it with `Vocabulary::field`".into(),
+                        _ => format!("the game lets files set {}", listed(&settable)),
+                    })
+                    .report(self.findings);
+            }
+            Some(kind) if *kind != given => {
+                let (is, help) = match kind {
+                    ValueKind::Flag => ("true or false, not a number", format!("write `{name} = true`")),
+                    ValueKind::Number => ("a number, not true or false", format!("write `{name} = 1`")),
+                };
+                Mistake::error("wrong-type", span.clone(), format!("`{name}` is {is}"))
+                    .label("the new value")
+                    .help(help)
+                    .report(self.findings);
+            }
+            Some(_) => {}
+        }
+    }
+}
