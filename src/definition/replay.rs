@@ -84,6 +84,20 @@ impl MachineReplay {
                     read(&mut words, expr, message.as_deref());
                 }
             }
+            for action in state.exits.iter().filter_map(|exit| exit.actions.as_deref()).flatten() {
+                if action.sets {
+                    let is_flag = matches!(action.argument, Some(Operand::Bool(_)));
+                    let kind = if is_flag { ValueKind::Flag } else { ValueKind::Number };
+                    words.values.entry(action.name.text.clone()).or_insert(kind);
+                }
+                action.argument.iter().for_each(|argument| {
+                    argument.visit(&mut |part| {
+                        if let Operand::Value(name) = part {
+                            words.values.insert(name.text.clone(), ValueKind::Number);
+                        }
+                    });
+                });
+            }
             for value in state.durations().filter_map(|duration| duration.value()) {
                 words.values.insert(value.into(), ValueKind::Number);
             }
@@ -95,8 +109,16 @@ impl MachineReplay {
         let mut values = BTreeMap::new();
         for (at, (name, kind)) in words.values.into_iter().enumerate() {
             vocabulary = match kind {
-                ValueKind::Number => vocabulary.value(name.clone(), move |actor: &Actor, _| actor.values[at]),
-                ValueKind::Flag => vocabulary.flag(name.clone(), move |actor: &Actor, _| actor.values[at] != 0.0),
+                ValueKind::Number => vocabulary.field(
+                    name.clone(),
+                    move |actor: &Actor, _| actor.values[at],
+                    move |actor, number| actor.values[at] = number,
+                ),
+                ValueKind::Flag => vocabulary.flag_field(
+                    name.clone(),
+                    move |actor: &Actor, _| actor.values[at] != 0.0,
+                    move |actor, is| actor.values[at] = f64::from(u8::from(is)),
+                ),
             };
             values.insert(name, at);
         }

@@ -158,8 +158,13 @@ pub(crate) fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
         .value("health", |guard: &Guard, _| guard.health)
         .value("ammo", |guard: &Guard, _| guard.ammo)
-        .value("patience", |guard: &Guard, _| guard.patience)
-        .flag("brave", |guard: &Guard, _| guard.is_brave)
+        .field("patience", |guard: &Guard, _| guard.patience, |guard, patience| guard.patience = patience)
+        .flag_field("brave", |guard: &Guard, _| guard.is_brave, |guard, is_brave| guard.is_brave = is_brave)
+        .action("shout", |guard: &mut Guard, _| guard.note("shout"))
+        .action_with("lose", |guard, health, _| {
+            guard.health -= health;
+            guard.note(format!("lose {health}"));
+        })
         .flag("hungry", |guard: &Guard, _| guard.is_hungry)
         .flag("enemy_visible", |guard: &Guard, _| guard.enemy_visible)
         .random(|guard: &mut Guard, _| guard.draw())

@@ -360,6 +360,11 @@ fn a_state_chooses_among_exits_by_scores_weights_and_cooldowns() {
 }
 
 #[test]
+fn exits_and_states_run_actions_and_set_values() {
+    assert_cases("actions.txt", play);
+}
+
+#[test]
 fn exits_lead_back_to_what_a_machine_remembers() {
     assert_cases("memory.txt", play);
 }

@@ -45,6 +45,14 @@ pub(super) enum Claim<T = (Quantity, ClaimTest)> {
 }
 
 impl Quantity {
+    /// Returns the name of the value, if the quantity is a value of the game.
+    pub(super) fn value(&self) -> Option<&str> {
+        match self {
+            Self::Number(value) | Self::Flag(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Whether the proof cannot decide the quantity, so that it can have any value in any situation.
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::Open(_) | Self::OpenNumber(_))

@@ -6,7 +6,7 @@ use std::mem;
 use std::rc::Rc;
 
 use super::claim::Claim;
-use super::machine::Machine;
+use super::machine::{ActedOn, Machine};
 use super::reach::Reached;
 use super::solver::{Situation, holds};
 use super::step::{End, PossibleSteps, TickStep};
@@ -311,6 +311,18 @@ impl<'s> FlickerSearch<'s> {
     }
 
     fn close(&mut self, circle: &[&Edge], situation: &Situation) {
+        // If a change on the circle may write a value on which the circle depends, this value does not stay as it is.
+        let machine = self.machine();
+        let acted_on = ActedOn::by(circle.iter().flat_map(|edge| edge.step.actions(machine, self.innermost[edge.from])));
+        let mut is_acted_on = false;
+        for edge in circle {
+            edge.step.claim.visit(&mut |(quantity, _)| {
+                is_acted_on |= quantity.value().is_some_and(|value| acted_on.has(value));
+            });
+        }
+        if is_acted_on {
+            return;
+        }
         let steps: Vec<_> = circle.iter().map(|edge| &edge.step).collect();
         self.telling.in_each_tick(self.innermost[circle[0].from], &steps, situation);
     }

@@ -8,6 +8,7 @@ use std::iter;
 use super::claim::{Claim, Quantity};
 use super::solver::{ClaimAnswer, Situation, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
+use crate::format::action::WrittenAction;
 use crate::format::choose::Choose;
 use crate::format::leads::Leads;
 use crate::format::outline::effects::ScriptEffects;
@@ -20,6 +21,8 @@ pub(super) struct Machine<'o> {
     pub(super) states: HashMap<&'o str, StateId>,
     /// Whether a script may change the state, or write a value.
     pub(super) has_script: bool,
+    /// The values that the exits and states of the machine may write.
+    pub(super) acted_on: ActedOn<'o>,
     /// Whether an exit suspends states or leads back, so that a state may be entered or resumed by a change whose path is unknown.
     pub(super) has_memory: bool,
     /// Whether the proof assumes that behaviors may refuse any change to or from their states, in any situation.
@@ -30,6 +33,29 @@ pub(super) struct Machine<'o> {
     pub(super) work: &'o Work,
     pub(super) undecided: &'o RefCell<Undecided>,
     pub(super) found: RefCell<Vec<Seen>>,
+}
+
+/// The values that some exits and states may write when states change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ActedOn<'o> {
+    /// Whether actions of the game run, which may write any value.
+    is_any: bool,
+    values: BTreeSet<&'o str>,
+}
+
+impl<'o> ActedOn<'o> {
+    pub(super) fn by(actions: impl Iterator<Item = &'o WrittenAction>) -> Self {
+        let mut acted_on = Self::default();
+        for action in actions {
+            acted_on.is_any |= !action.sets;
+            acted_on.values.insert(&action.name.text);
+        }
+        acted_on
+    }
+
+    pub(super) fn has(&self, value: &str) -> bool {
+        self.is_any || self.values.contains(value)
+    }
 }
 
 /// A finding: the mistake, and the witness that shows it.
@@ -313,6 +339,7 @@ pub(super) struct Undecided {
     /// Exits that are chosen by a score or a weight, that have a cooldown, or that lead back.
     pub(super) has_choices: bool,
     pub(super) has_scripts: bool,
+    pub(super) has_actions: bool,
     pub(super) has_durations: bool,
     /// How many parts could not be decided so far. Each has its own number.
     pub(super) count: usize,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::machine::Undecided;
-use super::machine::{ExitId, Machine};
+use super::machine::{ActedOn, ExitId, Machine};
 use super::reach::{Reached, reach};
 use super::solver::Work;
 use super::witness::{Stage, Witness};
@@ -134,8 +134,9 @@ impl Proof {
             let has_script = scripts().any(|script| script.may_lead() || script.writes != Some(BTreeSet::new()));
             let mut exits = outline.states().iter().flat_map(|state| &state.exits);
             let has_memory = exits.any(|exit| exit.leads != Leads::To);
+            let acted_on = ActedOn::by(outline.states().iter().flat_map(|state| state.actions()));
             let machine =
-                Machine { outline, states, has_script, has_memory, may_refuse, stage, work, undecided, found };
+                Machine { outline, states, has_script, acted_on, has_memory, may_refuse, stage, work, undecided, found };
             let reached = reach(&machine);
             looked.push(Looked { machine, reached });
         }
@@ -292,6 +293,7 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
         (undecided.has_chances, "chances"),
         (undecided.has_choices, "choices of exits, cooldowns, deadlines, and where exits lead back"),
         (undecided.has_scripts || looked.iter().any(|looked| looked.machine.has_script), "results of scripts"),
+        (undecided.has_actions, "values after a change that sets them or runs actions"),
         (undecided.has_durations, "durations that are random or values of the game"),
     ];
     let either: Vec<_> = either.into_iter().filter_map(|(is, what)| is.then_some(what)).collect();

@@ -5,6 +5,7 @@ use super::machine::{Asking, Undecided};
 use crate::format::draft::When;
 use crate::format::duration::{Duration, Length};
 use crate::format::expression::{Comparison, Expr, flag_compared};
+use crate::format::name::Name;
 use crate::format::operand::{Arithmetic, Operand};
 use crate::format::outline::StateId;
 use crate::span::Span;
@@ -37,7 +38,7 @@ impl Asking<'_> {
     pub(super) fn expr(&self, expr: &Expr) -> Claim {
         match expr {
             Expr::Bool(is) => (*is).into(),
-            Expr::Flag(name) => Claim::is(Quantity::Flag(name.text.clone())),
+            Expr::Flag(name) => self.flag(name),
             Expr::FieldFlag(_) if self.message.is_none() => Claim::NEVER,
             Expr::FieldFlag(name) => Claim::is(Quantity::FieldFlag(self.message(), name.text.clone())),
             Expr::In(name) => self.is_in(&name.text),
@@ -49,12 +50,21 @@ impl Asking<'_> {
             Expr::Or(parts) => Claim::any(parts.iter().map(|part| self.expr(part))),
             Expr::Compare { left, op, right } => {
                 let (flag, is) = match flag_compared(left, *op, right) {
-                    Some((Operand::Value(name), is)) => (Quantity::Flag(name.text.clone()), is),
-                    Some((Operand::Field(name), is)) => (Quantity::FieldFlag(self.message(), name.text.clone()), is),
+                    Some((Operand::Value(name), is)) => (self.flag(name), is),
+                    Some((Operand::Field(name), is)) => {
+                        (Claim::is(Quantity::FieldFlag(self.message(), name.text.clone())), is)
+                    }
                     _ => return self.comparison(left, *op, right),
                 };
-                if is { Claim::is(flag) } else { Claim::is(flag).negated() }
+                if is { flag } else { flag.negated() }
             }
+        }
+    }
+
+    fn flag(&self, name: &Name) -> Claim {
+        match self.written(&name.text) {
+            Some(note) => self.undecided(note),
+            None => Claim::is(Quantity::Flag(name.text.clone())),
         }
     }
 
@@ -63,13 +73,16 @@ impl Asking<'_> {
         if are_there == Claim::NEVER {
             return Claim::NEVER;
         }
-        // A script may write the value between two evaluations in the same tick.
-        let mut is_written = false;
+        let mut written = None;
         for side in [left, right] {
-            side.visit(&mut |part| is_written |= matches!(part, Operand::Value(name) if self.is_written(&name.text)));
+            side.visit(&mut |part| {
+                if let Operand::Value(name) = part {
+                    written = written.or_else(|| self.written(&name.text));
+                }
+            });
         }
-        if is_written {
-            return Claim::all([are_there, self.undecided(|undecided| undecided.has_scripts = true)]);
+        if let Some(note) = written {
+            return Claim::all([are_there, self.undecided(note)]);
         }
         let compared = match (self.side(left), self.side(right)) {
             (Side::Number(left), Side::Number(right)) => op.holds(left, right).into(),
@@ -82,8 +95,15 @@ impl Asking<'_> {
         Claim::all([are_there, compared])
     }
 
-    fn is_written(&self, value: &str) -> bool {
-        self.at.is_some() && self.machine.outline.is_written(value)
+    /// Whether a value may be written between two evaluations in the same tick: by a script, or, if a change has been made in this
+    /// tick, by what its exit does. Returns how this is noted.
+    fn written(&self, value: &str) -> Option<fn(&mut Undecided)> {
+        let at = self.at?;
+        if self.machine.outline.is_written(value) {
+            return Some(|undecided| undecided.has_scripts = true);
+        }
+        let is_acted_on = at.fresh < at.path.len() && self.machine.acted_on.has(value);
+        is_acted_on.then_some(|undecided| undecided.has_actions = true)
     }
 
     /// Returns the claim of a comparison that the proof cannot decide. The difference between its sides may be any number, but

@@ -3,6 +3,7 @@
 
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing, StateTime};
+use crate::format::action::WrittenAction;
 use crate::format::outline::StateId;
 
 /// The maximum number of changes in one step. A machine may make more (rule 13).
@@ -27,6 +28,19 @@ pub(super) struct TickStep {
     /// The claim that all of this happens. There is a situation in which it holds.
     pub(super) claim: Claim,
     pub(super) end: End,
+}
+
+impl TickStep {
+    /// Returns the actions that may run in the step, which begins in the innermost state `from`: those of its exits, and those
+    /// of all states on the way.
+    pub(super) fn actions<'o>(&self, machine: &Machine<'o>, from: StateId) -> Vec<&'o WrittenAction> {
+        let outline = machine.outline;
+        let of_exits = self.exits.iter().flat_map(|(id, _)| machine.exit(*id).actions.iter());
+        let left = self.exits.iter().map(|(_, left)| *left);
+        let states = left.chain([from, self.to]).flat_map(|id| outline.path(id)).map(|id| machine.state(id));
+        let of_states = states.flat_map(|state| [&state.enter, &state.exit]).flatten();
+        of_exits.chain(of_states).flat_map(|actions| actions.iter()).collect()
+    }
 }
 
 /// The possible steps that were found.
