@@ -1499,8 +1499,7 @@ pub(crate) struct Acting<T: Owner> {
 }
 
 /// What a change does between the exits and the enters.
-pub(crate) type Action<T> =
-    Box<dyn Fn(&mut T, &Fsm<'_, T>, &mut <T as Owner>::Context<'_>) + Send + Sync>;
+pub(crate) type Action<T> = Box<dyn Fn(&mut T, &Fsm<'_, T>, &mut <T as Owner>::Context<'_>) + Send + Sync>;
 
 impl<T: Owner> Request<T> {
     /// Creates a request for a change.

@@ -106,10 +106,11 @@ fn unchecked(outlines: &[Outline]) -> Vec<(&'static str, Vec<String>)> {
     let fields = unchecked().flat_map(|of| &of.message_fields);
     let fields = fields.flat_map(|(of, names)| names.keys().map(move |name| field(of, name)));
     let of_file = unchecked().any(|of| of.ticks).then(|| "ticks_per_second".to_owned());
-    let kinds: [(_, BTreeSet<String>); 6] = [
+    let kinds: [(_, BTreeSet<String>); 7] = [
         ("values", unchecked().flat_map(|of| of.values.keys().cloned()).collect()),
         ("behaviors", unchecked().flat_map(|of| of.behaviors.iter().cloned()).collect()),
         ("messages", unchecked().flat_map(|of| of.messages.iter().cloned()).collect()),
+        ("actions", unchecked().flat_map(|of| of.actions.keys().cloned()).collect()),
         ("fields", fields.collect()),
         ("scripts", unchecked().flat_map(|of| of.scripts.iter().cloned()).collect()),
         ("rate", of_file.into_iter().collect()),

@@ -12,13 +12,22 @@ pub(crate) struct Puppet {
     /// The values, by the indices of their names in the vocabulary; a flag is 1 or 0.
     pub(crate) values: Vec<f64>,
     rng: Option<fastrand::Rng>,
-    /// The changes since the last time they were taken: from, to, and the state that refused.
-    pub(crate) changes: Vec<(String, String, Option<String>)>,
+    /// What has happened since the last time that it was taken.
+    pub(crate) events: Vec<Event>,
+}
+
+/// Something that happens to a puppet.
+#[derive(Clone)]
+pub(crate) enum Event {
+    /// A change, or a refused one.
+    Change { from: String, to: String, refused: Option<String> },
+    /// An action.
+    Action(String),
 }
 
 impl Puppet {
     pub(crate) fn new(values: Vec<f64>, seed: u64) -> Self {
-        Self { values, rng: Some(fastrand::Rng::with_seed(seed)), changes: Vec::new() }
+        Self { values, rng: Some(fastrand::Rng::with_seed(seed)), events: Vec::new() }
     }
 }
 
@@ -69,7 +78,7 @@ impl Owner for Puppet {
         clock.flow.note(change);
         let name = |state: Option<&demeanor::StateRef<Self>>| state.map(ToString::to_string).unwrap_or_default();
         let refused = (!change.is_taken()).then(|| change.to_string());
-        self.changes.push((name(change.from), name(change.to), refused));
+        self.events.push(Event::Change { from: name(change.from), to: name(change.to), refused });
     }
 }
 
@@ -100,6 +109,8 @@ fn add_words(words: &mut Words, unchecked: &Unchecked, tick: f64) {
         words.behaviors.insert(name.clone(), Some(any));
     }
     words.messages.extend(unchecked.messages.iter().cloned());
+    words.actions.extend(unchecked.actions.iter().map(|(name, argument)| (name.clone(), *argument)));
+    words.fields.extend(unchecked.fields.iter().cloned());
     for (message, fields) in &unchecked.message_fields {
         let fields = fields.iter().map(|(name, kind)| (name.clone(), *kind));
         words.message_fields.entry(message.clone()).or_default().extend(fields);
@@ -118,6 +129,11 @@ pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
         names.insert(name.clone(), (index, *kind));
         let fields: &BTreeSet<String> = &words.fields;
         vocabulary = match kind {
+            ValueKind::Flag if fields.contains(name) => vocabulary.flag_field(
+                name.clone(),
+                move |puppet: &Puppet, _| puppet.values[index] != 0.0,
+                move |puppet, is| puppet.values[index] = f64::from(u8::from(is)),
+            ),
             ValueKind::Flag => vocabulary.flag(name.clone(), move |puppet: &Puppet, _| puppet.values[index] != 0.0),
             ValueKind::Number if fields.contains(name) => vocabulary.field(
                 name.clone(),
@@ -125,6 +141,17 @@ pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
                 move |puppet, number| puppet.values[index] = number,
             ),
             ValueKind::Number => vocabulary.value(name.clone(), move |puppet: &Puppet, _| puppet.values[index]),
+        };
+    }
+    for (name, argument) in &words.actions {
+        let of = name.clone();
+        vocabulary = match argument {
+            None => vocabulary.action(name.clone(), move |puppet: &mut Puppet, _| {
+                puppet.events.push(Event::Action(of.clone()));
+            }),
+            Some(_) => vocabulary.action_with(name.clone(), move |puppet: &mut Puppet, number, _| {
+                puppet.events.push(Event::Action(format!("{of} {number}")));
+            }),
         };
     }
     for (name, schema) in &words.behaviors {

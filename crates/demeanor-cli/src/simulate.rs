@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::input::{Input, is_standard};
 use crate::progress::{Above, bar};
-use crate::puppet::{Clock, Names, Puppet, Told, vocabulary, words_of};
+use crate::puppet::{Clock, Event, Names, Puppet, Told, vocabulary, words_of};
 use crate::setting::Setting;
 use crate::shown::{escaped, listed};
 use crate::table::{Moment, read};
@@ -280,7 +280,7 @@ impl<W: Write> Stage<W> {
         let reports = self.explain();
         let state = self.current();
         self.machine.update(&mut self.puppet, &mut self.clock);
-        let has_changed = !self.puppet.changes.is_empty();
+        let has_changed = self.puppet.events.iter().any(|event| matches!(event, Event::Change { .. }));
         let passed_over = self.tell_changes(&state, &reports, None)?;
         if tells_why && !has_changed {
             self.line(&format!("{:>7.2} s  stays in {state}", self.clock.now))?;
@@ -332,12 +332,20 @@ impl<W: Write> Stage<W> {
         })
     }
 
-    /// Prints the changes that were made, each with the exit that it used; `reports` are the exits of `state`. Returns the
+    /// Prints the changes that were made, each with the exit that it used, and the actions that ran; `reports` are the exits of `state`. Returns the
     /// index of the exit that was taken first.
     fn tell_changes(&mut self, state: &str, reports: &[ExitReport], message: Option<&str>) -> std::io::Result<usize> {
         let mut passed_over = None;
         let mut is_first = true;
-        for (from, to, refused) in mem::take(&mut self.puppet.changes) {
+        let mut actions = Vec::new();
+        for event in mem::take(&mut self.puppet.events) {
+            let Event::Change { from, to, refused } = event else {
+                if let Event::Action(action) = event {
+                    actions.push(action);
+                }
+                continue;
+            };
+            self.tell_actions(&mut actions)?;
             if let Some(refused) = refused {
                 self.line(&format!("{:>7.2} s  refused: {refused}", self.clock.now))?;
                 continue;
@@ -364,7 +372,15 @@ impl<W: Write> Stage<W> {
             };
             self.line(&format!("{:>7.2} s  {from} -> {to}: {why}", self.clock.now))?;
         }
+        self.tell_actions(&mut actions)?;
         Ok(passed_over.unwrap_or(0))
+    }
+
+    fn tell_actions(&mut self, actions: &mut Vec<String>) -> std::io::Result<()> {
+        if actions.is_empty() {
+            return Ok(());
+        }
+        self.line(&format!("{:>7.2} s  does {}", self.clock.now, mem::take(actions).join(", ")))
     }
 
     /// Returns the exit that was taken to a state.

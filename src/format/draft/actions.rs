@@ -7,6 +7,7 @@ use super::{duration, grammar};
 use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::name::Name;
 use crate::format::operand::Operand;
+use crate::format::problems::{Mistake, Origin};
 
 impl DraftReader<'_, '_> {
     /// Reads what an exit does: its `do`, and then its `set`.
@@ -23,6 +24,14 @@ impl DraftReader<'_, '_> {
         let mut actions = Vec::new();
         let value = of.get(key)?;
         match value.get_ref() {
+            TreeValue::Array(list) if list.is_empty() || list.iter().any(is_exit) => {
+                Mistake::error("action", self.key_span(key, value.span()), format!("`{key}` names no action"))
+                    .label("a list of actions")
+                    .help("write the name of an action: `\"roar\"`")
+                    .meant((key == "exit").then(|| "exits".into()))
+                    .origin(Origin::MayFollow)
+                    .report(self.findings);
+            }
             TreeValue::Array(list) => list.iter().for_each(|one| self.add_action(one, &mut actions)),
             _ => self.add_action(value, &mut actions),
         }
@@ -33,7 +42,12 @@ impl DraftReader<'_, '_> {
         match value.get_ref() {
             TreeValue::String(_) => {
                 let name = self.string(value, "an action");
-                actions.extend(name.map(|name| WrittenAction { name, sets: false, argument: None, span: value.span() }));
+                actions.extend(name.map(|name| WrittenAction {
+                    name,
+                    sets: false,
+                    argument: None,
+                    span: value.span(),
+                }));
             }
             TreeValue::Table(table) => self.add_each(table, false, actions),
             _ => drop(self.mistyped::<()>(value, "an action", "a string or a table", None)),
@@ -74,4 +88,10 @@ impl DraftReader<'_, '_> {
             Err(mistake) => mistake.fail(self.findings),
         }
     }
+}
+
+/// Whether a table leads to a state, so that it is probably an exit.
+fn is_exit(value: &SpannedValue<'_>) -> bool {
+    let is_way = |table: &Table<'_>| ["to", "push", "pop", "resume"].iter().any(|way| table.contains_key(way));
+    value.get_ref().as_table().is_some_and(is_way)
 }

@@ -504,7 +504,8 @@ impl<'i> DraftReader<'_, 'i> {
     ) -> Option<&'t SpannedValue<'v>> {
         let value = table.get(key);
         // A misspelled key has already been reported as unknown.
-        let is_meant = |name: &str| other_words(name).any(|other| other == key) || self.findings.nearest(name, [key]).is_some();
+        let is_meant =
+            |name: &str| other_words(name).any(|other| other == key) || self.findings.nearest(name, [key]).is_some();
         if value.is_none() && !table.keys().any(|name| is_meant(name.get_ref())) {
             self.findings.add(missing_key(key, of, span));
         }

@@ -11,7 +11,13 @@ impl Resolver<'_> {
     /// Resolves the names in actions.
     pub(super) fn actions(&mut self, mut actions: WrittenActions, place: ConditionPlace<'_>) -> WrittenActions {
         for action in actions.iter_mut().flat_map(|actions| actions.iter_mut()) {
-            if action.sets { self.set(action) } else { self.action(action) }
+            let is_flag = action.sets && self.set(action);
+            if !action.sets {
+                self.action(action);
+            }
+            if is_flag {
+                continue;
+            }
             self.within = Some(action.span.clone());
             action.argument.iter_mut().for_each(|argument| self.operand(argument, place));
             self.within = None;
@@ -44,14 +50,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks whether the game lets exits set the value, and the type of the new value.
-    fn set(&mut self, WrittenAction { name, argument, span, .. }: &WrittenAction) {
+    /// Checks whether the game lets exits set the value, and the type of the new value. Returns whether the value is a flag.
+    fn set(&mut self, WrittenAction { name, argument, span, .. }: &WrittenAction) -> bool {
         self.mention(name, Meaning::Value);
         let given = if let Some(Operand::Bool(_)) = argument { ValueKind::Flag } else { ValueKind::Number };
         let Some(words) = self.words else {
             self.unchecked.values.entry(name.text.clone()).or_insert(given);
             self.unchecked.fields.insert(name.text.clone());
-            return;
+            return given == ValueKind::Flag;
         };
         match words.values.get(&name.text) {
             None => self.unknown(WordKind::Value, name, words.values.keys()),
@@ -77,5 +83,6 @@ impl Resolver<'_> {
             }
             Some(_) => {}
         }
+        words.values.get(&name.text) == Some(&ValueKind::Flag)
     }
 }

@@ -21,8 +21,8 @@ use super::words::ValueKind;
 use effects::ScriptEffects;
 use mention::{Meaning, Mention};
 
-pub(crate) mod check;
 mod actions;
+pub(crate) mod check;
 mod conditions;
 mod durations;
 pub(crate) mod effects;

@@ -313,7 +313,8 @@ impl<'s> FlickerSearch<'s> {
     fn close(&mut self, circle: &[&Edge], situation: &Situation) {
         // If a change on the circle may write a value on which the circle depends, this value does not stay as it is.
         let machine = self.machine();
-        let acted_on = ActedOn::by(circle.iter().flat_map(|edge| edge.step.actions(machine, self.innermost[edge.from])));
+        let acted_on =
+            ActedOn::by(circle.iter().flat_map(|edge| edge.step.actions(machine, self.innermost[edge.from])));
         let mut is_acted_on = false;
         for edge in circle {
             edge.step.claim.visit(&mut |(quantity, _)| {

@@ -135,8 +135,18 @@ impl Proof {
             let mut exits = outline.states().iter().flat_map(|state| &state.exits);
             let has_memory = exits.any(|exit| exit.leads != Leads::To);
             let acted_on = ActedOn::by(outline.states().iter().flat_map(|state| state.actions()));
-            let machine =
-                Machine { outline, states, has_script, acted_on, has_memory, may_refuse, stage, work, undecided, found };
+            let machine = Machine {
+                outline,
+                states,
+                has_script,
+                acted_on,
+                has_memory,
+                may_refuse,
+                stage,
+                work,
+                undecided,
+                found,
+            };
             let reached = reach(&machine);
             looked.push(Looked { machine, reached });
         }

@@ -26,9 +26,10 @@ const DAMAGES: [f64; 3] = [1.0, 2.0, 3.0];
 
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
-        .value("x", |guard: &Guard, _| guard.health)
-        .value("y", |guard: &Guard, _| guard.ammo)
-        .flag("a", |guard: &Guard, _| guard.is_brave)
+        .field("x", |guard: &Guard, _| guard.health, |guard, x| guard.health = x)
+        .field("y", |guard: &Guard, _| guard.ammo, |guard, y| guard.ammo = y)
+        .flag_field("a", |guard: &Guard, _| guard.is_brave, |guard, a| guard.is_brave = a)
+        .action("swap", |guard: &mut Guard, _| std::mem::swap(&mut guard.health, &mut guard.ammo))
         .random(|guard: &mut Guard, _| guard.draw())
         .message("hit", |_| true)
         .message_value("hit", "damage", |told| if let Told::Hit { damage, .. } = told { *damage } else { f64::NAN })
@@ -280,6 +281,8 @@ struct RandomExit {
     cooldown: Option<u32>,
     /// How it leads there, or back.
     leads: &'static str,
+    /// What it does when it is taken.
+    acts: &'static str,
 }
 
 fn exit() -> impl Strategy<Value = RandomExit> {
@@ -292,8 +295,18 @@ fn exit() -> impl Strategy<Value = RandomExit> {
         15 => Just("to"),
         1 => prop::sample::select(vec!["push", "resume", "pop = true", "to = '$previous'"]),
     ];
-    (0..5_usize, when, after, on, prop::bool::weighted(0.15), rank, cooldown, leads).prop_map(
-        |(to, when, after, on, always, rank, cooldown, leads)| RandomExit {
+    let acts = prop_oneof![
+        9 => Just(""),
+        1 => prop::sample::select(vec![
+            ", set = { x = 'x + 1' }",
+            ", set = { x = 3, y = 'x' }",
+            ", set = { a = true }",
+            ", set = { a = false, y = 1 }",
+            ", do = 'swap'",
+        ]),
+    ];
+    (0..5_usize, when, after, on, prop::bool::weighted(0.15), rank, cooldown, leads, acts).prop_map(
+        |(to, when, after, on, always, rank, cooldown, leads, acts)| RandomExit {
             to,
             when,
             after: after.filter(|_| !always),
@@ -302,6 +315,7 @@ fn exit() -> impl Strategy<Value = RandomExit> {
             rank,
             cooldown,
             leads,
+            acts,
         },
     )
 }
@@ -335,6 +349,7 @@ fn file() -> impl Strategy<Value = String> {
                 if let Some(cooldown) = exit.cooldown {
                     write!(text, ", cooldown = {cooldown}").unwrap();
                 }
+                text.push_str(exit.acts);
                 if let Some(damage) = &exit.on {
                     text.push_str(", on = 'hit'");
                     if *damage > 0 {
@@ -457,6 +472,10 @@ fn compare(text: &str) {
         assert!(seen.stuck.contains(stuck), "{stuck} can be left");
     }
 
+    // Nor what a value is in the rest of a tick in which it was written.
+    if text.contains("set =") || text.contains("do =") {
+        return;
+    }
     assert_eq!(proved.unreachable, unreached, "unreachable");
     for seen in &seen.flickering {
         let is_proved = proved.flickering.iter().chain(&proved.endless).any(|proved| !proved.is_disjoint(seen));

@@ -10,7 +10,7 @@ use lsp_types::{
 };
 
 use super::condition::{Asked, WORDS, asked};
-use super::hover::{behavior, described, description, message, parameter};
+use super::hover::{action, behavior, described, description, message, parameter};
 use super::params::{self, Param};
 use super::place::{Located, Place};
 use super::rename::{in_condition, in_quotes};
@@ -139,6 +139,8 @@ impl Writer<'_> {
                     offers.push(offer.detail(param.kind));
                 }
             }
+            Place::Actions => offers.extend(self.actions().into_iter().filter(|offer| !is_given(&offer.label))),
+            Place::Set => offers.extend(self.settable().filter(|offer| !is_given(&offer.label))),
             Place::Other => {}
         }
         offers
@@ -155,6 +157,7 @@ impl Writer<'_> {
             (Place::Of(Table::Exit), "when" | "score" | "weight") | (Place::Of(Table::State), "enter_when")
         );
         let is_condition = is_condition || self.cursor.table() == ["conditions"];
+        let is_condition = is_condition || matches!(self.located.place, Place::Actions | Place::Set);
         let span = self.cursor.span();
         let Some(first) = quote.chars().next() else {
             let quoted = self.texts(key).into_iter().map(|offer| {
@@ -181,7 +184,8 @@ impl Writer<'_> {
             Place::Params { behavior, .. } => {
                 self.params(behavior.as_deref()).iter().any(|param| param.name == key && param.is_flag)
             }
-            Place::Other => false,
+            Place::Set => self.words.is_some_and(|words| words.values.get(key) == Some(&ValueKind::Flag)),
+            Place::Actions | Place::Other => false,
         };
         let offers = ["true", "false"].into_iter().map(|word| Offer::new(word, CompletionItemKind::CONSTANT));
         offers.filter(|_| is_flag).collect()
@@ -193,6 +197,7 @@ impl Writer<'_> {
             (Place::Of(_), "to" | "initial" | "parent" | "global" | "push" | "resume") => self.states(),
             (Place::Of(Table::Machine), "like") | (Place::Of(Table::State), "machine") => self.machines(),
             (Place::Of(Table::Exit), "on") | (Place::Of(Table::State), "ignore") => self.messages(),
+            (Place::Of(Table::Exit), "do") | (Place::Of(Table::State), "enter" | "exit") => self.actions(),
             (Place::Of(Table::State), "behavior" | "behaviour") | (Place::Params { has_name: true, .. }, "name") => {
                 self.behaviors()
             }
@@ -250,6 +255,20 @@ impl Writer<'_> {
         let names = self.words.into_iter().flat_map(|words| &words.messages);
         let offers = names.map(|name| Offer::new(name, CompletionItemKind::EVENT).says(message(name, self.words)));
         offers.chain(Some(done).filter(|_| runs)).collect()
+    }
+
+    fn actions(&self) -> Vec<Offer> {
+        let actions = self.words.into_iter().flat_map(|words| words.actions.keys());
+        actions.map(|name| Offer::new(name, CompletionItemKind::FUNCTION).says(action(name, self.words))).collect()
+    }
+
+    /// Returns the values that the game lets exits set.
+    fn settable(&self) -> impl Iterator<Item = Offer> {
+        let values = self
+            .words
+            .into_iter()
+            .flat_map(|words| words.values.iter().filter(|(name, _)| words.fields.contains(*name)));
+        values.map(|(name, kind)| self.value(name, *kind))
     }
 
     fn behaviors(&self) -> Vec<Offer> {

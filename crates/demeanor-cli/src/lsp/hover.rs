@@ -66,6 +66,11 @@ fn about(outline: &Outline, state: &StateOutline) -> String {
     if !behaviors.is_empty() {
         facts.push(format!("does {}", behaviors.join(", ")));
     }
+    for (when, actions) in
+        [("at its entry", listed(state.enter_actions())), ("when it is left", listed(state.exit_actions()))]
+    {
+        facts.extend(actions.map(|actions| format!("does {actions} {when}")));
+    }
     facts.extend(state.machine().map(|machine| format!("runs the machine `{machine}`")));
     facts.extend(state.initial().map(|child| format!("begins with `{}`", outline.state(child).part())));
     facts.extend(state.every().map(|every| format!("every {every}")));
@@ -89,6 +94,11 @@ fn about(outline: &Outline, state: &StateOutline) -> String {
     text
 }
 
+fn listed(actions: impl Iterator<Item = String>) -> Option<String> {
+    let actions: Vec<_> = actions.map(|action| format!("`{}`", action.replace('`', "'"))).collect();
+    (!actions.is_empty()).then(|| actions.join(", "))
+}
+
 fn of_word(survey: &Survey, words: Option<&Words>, byte: usize) -> Said {
     let mentions = survey.outlines().iter().flat_map(Outline::mentions);
     let is_here = |mention: &&Mention| (mention.span().start..=mention.span().end).contains(&byte);
@@ -98,6 +108,7 @@ fn of_word(survey: &Survey, words: Option<&Words>, byte: usize) -> Said {
         Meaning::Behavior => behavior(name, words),
         Meaning::Value => kinded("value", name, words, |words| words.values.get(name)),
         Meaning::Message => message(name, words),
+        Meaning::Action => action(name, words),
         Meaning::Field { message } => {
             let field = kinded("field", &format!("message.{name}"), words, |words| {
                 words.message_fields.get(message)?.get(name)
@@ -168,6 +179,18 @@ pub(super) fn parameter(param: &params::Param<'_>) -> String {
     text
 }
 
+/// Describes an action.
+pub(super) fn action(name: &str, words: Option<&Words>) -> String {
+    let mut text = format!("action `{name}`");
+    let Some(words) = words else { return text };
+    text.push_str(match words.actions.get(name) {
+        None => ": the game does not offer it",
+        Some(None) => "",
+        Some(Some(_)) => ", with a number",
+    });
+    text + description(words, name).as_str()
+}
+
 /// Describes a message and its fields.
 pub(super) fn message(name: &str, words: Option<&Words>) -> String {
     let mut text = format!("message `{name}`");
@@ -199,7 +222,9 @@ fn of_format(read: &Read, words: Option<&Words>, byte: usize) -> Said {
             };
             Some((format!("`{name}`\n\n{said}"), span))
         }
-        CursorPart::Value { key, quote, .. } if !quote.is_empty() && is_condition(key) => {
+        CursorPart::Value { key, quote, .. }
+            if !quote.is_empty() && (is_condition(key) || matches!(located.place, Place::Actions | Place::Set)) =>
+        {
             let word = word_at(text.get(span.clone())?, byte.checked_sub(span.start)?);
             let span = span.start + word.start..span.start + word.end;
             let name = text.get(span.clone())?;

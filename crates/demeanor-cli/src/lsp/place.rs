@@ -12,6 +12,10 @@ pub(super) enum Place {
     /// The parameters of a behavior, whose name may be unknown. They have their own table, or share one with the behavior's
     /// `name`.
     Params { behavior: Option<String>, has_name: bool },
+    /// Actions with their numbers.
+    Actions,
+    /// Values that are set.
+    Set,
     /// A table whose keys are names, or one that the format does not have.
     Other,
 }
@@ -42,6 +46,8 @@ impl<'c> Located<'c> {
             ["states", _] => Place::Of(Table::State),
             ["states", _, "exits"] => Place::Of(Table::Exit),
             ["states", _, "enter_when"] | ["states", _, "exits", "when"] => Place::Of(Table::Script),
+            ["states", _, "enter" | "exit"] | ["states", _, "exits", "do"] => Place::Actions,
+            ["states", _, "exits", "set"] => Place::Set,
             ["states", _, "behavior" | "behaviour"] => {
                 Place::Params { behavior: cursor.value("name").map(str::to_owned), has_name: true }
             }

@@ -85,6 +85,7 @@ fn every_kind_of_table_has_its_keys() {
         "always",
         "at",
         "cooldown",
+        "do",
         "even_final",
         "note",
         "on",
@@ -93,6 +94,7 @@ fn every_kind_of_table_has_its_keys() {
         "restart",
         "resume",
         "score",
+        "set",
         "weight",
         "when",
     ];
