@@ -91,7 +91,8 @@ fn what_is_found_is_one_json_document() {
                     "machines": 1,
                     "states": 2,
                     "unchecked": {
-                        "values": [], "behaviors": [], "messages": [], "fields": [], "scripts": [], "rate": [],
+                        "values": [], "actions": [],
+                        "behaviors": [], "messages": [], "fields": [], "scripts": [], "rate": [],
                     },
                     "problems": [{
                         "code": "unreachable",

@@ -331,6 +331,35 @@ exits = [{ to = 'q', after = 1 }, { to = 'a', when = 'not y' }]
 }
 
 #[test]
+fn a_run_tells_which_actions_run_and_sets_values() {
+    let file = scratch(
+        "actions.toml",
+        "initial = 'a'
+[states.a]
+exit = 'smoke'
+exits = [{ to = 'b', when = 'x > 1', do = ['roar', { spawn = 'x' }], set = { x = 'x - 1', y = true } }]
+[states.b]
+enter = { spawn = 'x' }
+exits = [{ to = 'a', when = 'y', after = 1 }]
+",
+    );
+    let (_, told, complaints) =
+        demeanor(&["run", file.to_str().unwrap(), "--set", "x=3", "--seconds", "1", "--tick", "1"]);
+    assert_eq!(complaints, "not set, treated as 0 or false: y\n");
+    assert_eq!(
+        told,
+        "   0.00 s  begins in a
+   0.00 s  does smoke, roar, spawn 3
+   0.00 s  a -> b: x > 1 (x = 3) holds
+   0.00 s  does spawn 2
+   1.00 s  b -> a: after 1 s (time_in_state = 1) holds, y holds
+   1.00 s  ends in a, after 0.00 s in it
+             to b: yes: x > 1 (x = 2) holds
+"
+    );
+}
+
+#[test]
 fn each_of_several_machines_is_checked_drawn_and_run() {
     let file = scratch(
         "machines.toml",

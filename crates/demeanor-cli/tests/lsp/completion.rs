@@ -47,9 +47,11 @@ fn the_keys_of_a_state_are_those_of_the_schema_that_are_not_there_yet() {
         labels(&items),
         [
             "choose",
+            "enter",
             "enter_when",
             "entry",
             "every",
+            "exit",
             "exits",
             "history",
             "ignore",
@@ -62,7 +64,7 @@ fn the_keys_of_a_state_are_those_of_the_schema_that_are_not_there_yet() {
         ]
     );
     assert_eq!(
-        items[2],
+        items[3],
         json!({
             "label": "entry",
             "kind": 10,
@@ -118,6 +120,27 @@ fn ways_to_choose_are_offered_and_values_for_scores() {
     let file = "initial = 'a'\n[conditions]\nweak = 'health < 3'\n[states.a]\nexits = [{ to = 'a', when = '|' }]\n";
     let with_words = offered(file);
     assert_eq!(labels(&with_words)[0], "weak");
+}
+
+#[test]
+fn actions_are_offered_and_values_that_can_be_set() {
+    for line in [
+        "enter = |",
+        "exit = ['roar', '|']",
+        "enter = { | }",
+        "exits = [{ to = 'a', do = '|' }]",
+        "exits = [{ to = 'a', do = { | } }]",
+        "exits = [{ to = 'a', do = ['roar', { | }] }]",
+    ] {
+        assert_eq!(labels(&offered(&format!("[states.a]\n{line}\n"))), ["roar", "spawn"], "{line}");
+    }
+    assert_eq!(labels(&offered("[states.a]\nenter = { spawn = 3, | }\n")), ["roar"]);
+    assert_eq!(labels(&offered("[states.a]\nexits = [{ to = 'a', set = { | } }]\n")), ["enemy_visible"]);
+    let new = offered("[states.a]\nexits = [{ to = 'a', set = { enemy_visible = | } }]\n");
+    assert_eq!(labels(&new), ["true", "false"]);
+    let in_score = offered("[states.a]\nexits = [{ to = 'a', score = 'heal|' }]\n");
+    let in_argument = offered("[states.a]\nexits = [{ to = 'a', do = { spawn = 'heal|' } }]\n");
+    assert_eq!(labels(&in_score), labels(&in_argument));
 }
 
 #[test]

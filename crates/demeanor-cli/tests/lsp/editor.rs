@@ -28,7 +28,9 @@ pub(crate) const WORDS: &str = r#"{
     },
     "messages": ["hit", "noise"],
     "message_fields": { "hit": { "damage": "number", "is_critical": "flag" } },
-    "descriptions": { "health": "From 0 to 100.", "hit.damage": "What armor has left.", "look": "Looks around." },
+    "actions": { "roar": null, "spawn": "number" },
+    "fields": ["enemy_visible"],
+    "descriptions": { "health": "From 0 to 100.", "spawn": "Children appear.", "hit.damage": "What armor has left.", "look": "Looks around." },
     "random": true,
     "scripts": true
 }"#;

@@ -22,6 +22,7 @@ note = '''
   Sleeps
   till morning.'''
 final = true
+enter = [{ spawn = 'health * 2' }, 'roar']
 ";
 
 /// Returns the text for the first `word` after `behind`, and its range.
@@ -50,14 +51,18 @@ fn a_state_is_told_with_its_place_its_behaviors_and_its_exits() {
                  - can be entered when `health > 3 and not in(rest)`";
     assert_said("initial", "fight", Some(fight));
     assert_said("[states.'fight", "fight", Some(fight));
-    assert_said("in(", "rest", Some("state `rest`\n\nSleeps till morning.\n- is final"));
-    assert_said("then =", "rest", Some("state `rest`\n\nSleeps till morning.\n- is final"));
+    let rest = "state `rest`\n\nSleeps till morning.\n- is final\n- does `spawn health * 2`, `roar` at its entry";
+    assert_said("in(", "rest", Some(rest));
+    assert_said("then =", "rest", Some(rest));
 }
 
 #[test]
 fn a_word_of_the_game_is_told_as_the_vocabulary_has_it() {
     assert_said("enter_when", "health", Some("value `health`: a number\n\nFrom 0 to 100."));
     assert_said("exits", "message.damage", Some("field `message.damage`: a number\n\nWhat armor has left."));
+    assert_said("enter = [", "spawn", Some("action `spawn`, with a number\n\nChildren appear."));
+    assert_said("enter = [", "'roar'", Some("action `roar`"));
+    assert_said("enter = [", "health", Some("value `health`: a number\n\nFrom 0 to 100."));
     assert_said(
         "on =",
         "'hit'",
