@@ -40,8 +40,11 @@ impl<T: Owner> DefinedState<T> {
     #[inline]
     fn run(&self, at: Here<'_, T>, hook: Hook, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> Used {
         match &at.node.content.hooks {
-            Some(hooks) => self.run_hooks(hooks, at, hook, owner, fsm, cx),
-            None => Used::default(),
+            // In an update, only scripts run. Without them, no tick looks for any.
+            Some(hooks) if hook != Hook::Update || cfg!(feature = "script") => {
+                self.run_hooks(hooks, at, hook, owner, fsm, cx)
+            }
+            _ => Used::default(),
         }
     }
 

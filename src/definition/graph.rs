@@ -147,6 +147,7 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) hooks: Option<Box<Hooks<T>>>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says, or saves a look at it")]
 pub(crate) struct Exit<T: Owner> {
     pub(crate) to: usize,
     /// The path to the target, including the target, followed by its initial descendants.

@@ -26,7 +26,8 @@ impl DraftState<'_> {
         self.every.iter_mut().for_each(|every| duration(every, to));
         self.enter_when.iter_mut().for_each(|when| condition(when, to));
         self.choose.iter_mut().for_each(|choose| choose.1 = at());
-        [&mut self.enter, &mut self.exit].into_iter().for_each(|of| actions(of, to));
+        actions(&mut self.enter, to);
+        actions(&mut self.exit, to);
         for exit in &mut self.exits {
             exit.span = at();
             let names = [&mut exit.to, &mut exit.on].into_iter().flatten().chain(exit.at.as_deref_mut());
