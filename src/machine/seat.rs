@@ -199,13 +199,13 @@ impl<T: Owner> Seat<T> {
         if self.rare.is_none() { self.current.as_singleton() } else { None }
     }
 
-    /// Returns the current state, if it is a singleton without ancestors, and the machine is awake and has timers of which none
+    /// Returns the current state, if it is a singleton without ancestors and open regions, and the machine is awake and has timers of which none
     /// is due at `now`, in seconds. `None` if the clock stands still, because a full tick has to look at it.
     #[inline]
     pub(crate) fn lone_while_waiting(&mut self, now: impl FnOnce() -> f64) -> Option<&'static dyn State<T>> {
         let state = self.current.as_singleton()?;
-        let Rare { ancestors, waiting, .. } = self.rare.as_deref_mut()?;
-        (ancestors.is_empty() && waiting.goes_on(now)).then_some(state)
+        let Rare { ancestors, waiting, regions, .. } = self.rare.as_deref_mut()?;
+        (ancestors.is_empty() && regions.is_none() && waiting.goes_on(now)).then_some(state)
     }
 
     /// Returns whether exactly one state is active and the seat has no rare data.

@@ -269,8 +269,10 @@ impl<T: Owner> Single<'_, T> {
         let mut is_updated = false;
         let level = if IN_REGION { self.level() } else { 0 };
         self.kept = usize::MAX;
+        let mut were_open = self.seat.has_open_regions();
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();
+            were_open = was_innermost && self.seat.has_open_regions();
             self.kept = usize::MAX;
             if self.quiet.has(depth, state, || now::<T>(cx)) {
                 is_updated = true;
@@ -296,8 +298,8 @@ impl<T: Owner> Single<'_, T> {
             }
             depth += 1;
         }
-        // A change in the last callback has left the state whose regions were open, or has just opened them.
-        if self.seat.has_open_regions() && self.kept >= self.seat.depth() {
+        // A change in the last callback may have left the state whose regions were open.
+        if were_open && self.seat.has_open_regions() && self.kept >= self.seat.depth() {
             is_updated |= self.tick_regions(owner, cx);
         }
         is_updated

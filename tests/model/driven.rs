@@ -46,13 +46,13 @@ impl Owner for Puppet {
             Outcome::Stayed(state) => return self.record_end(change, End::Stayed, state),
             other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
         };
-        let cause = change.cause.to_string();
+        let cause = cause_of(change);
         self.record(Event::Told(change.from.map(id_of), change.to.map(id_of), cause, refused_by));
     }
 
     fn after_change(&mut self, change: &Change<'_, Self>, _: &mut Table<'_>) {
         assert!(change.is_taken(), "nobody is told that a refused change is complete");
-        self.record(Event::Completed(change.from.map(id_of), change.to.map(id_of), change.cause.to_string()));
+        self.record(Event::Completed(change.from.map(id_of), change.to.map(id_of), cause_of(change)));
     }
 
     fn after_update(&mut self, fsm: &Fsm<'_, Self>, table: &mut Table<'_>) {
@@ -60,9 +60,15 @@ impl Owner for Puppet {
     }
 }
 
+/// Returns the cause of a change, and the state in whose region it is made.
+fn cause_of(change: &Change<'_, Puppet>) -> String {
+    let within = change.within.map(id_of);
+    within.map_or_else(|| change.cause.to_string(), |within| format!("{} in {within}", change.cause))
+}
+
 impl Puppet {
     fn record_end(&self, change: &Change<'_, Self>, end: End, state: &StateRef<Self>) {
-        let cause = change.cause.to_string();
+        let cause = cause_of(change);
         self.record(Event::Ended(change.from.map(id_of), change.to.map(id_of), cause, end, id_of(state)));
     }
 
@@ -182,6 +188,8 @@ struct Form {
     reference: StateRef<Puppet>,
     parent: Option<Id>,
     initial: Option<Id>,
+    regions: Vec<Id>,
+    region: usize,
     keeps_history: bool,
     is_passive: bool,
 }
@@ -218,13 +226,17 @@ fn seen<'a>(
     current: Option<&StateRef<Puppet>>,
     previous: Option<&StateRef<Puppet>>,
     path: impl Iterator<Item = &'a StateRef<Puppet>>,
+    active: impl Iterator<Item = &'a StateRef<Puppet>>,
     is_in: impl Fn(&dyn State<Puppet>) -> bool,
     time_in: impl Fn(&dyn State<Puppet>) -> Option<f64>,
 ) -> Seen {
     let path: Vec<_> = path.map(id_of).collect();
-    assert_eq!(current.map(id_of), path.last().copied(), "the path ends at current");
+    // In a region without a state, the path ends at the state whose region it is.
+    assert!(current.is_none_or(|current| path.last() == Some(&id_of(current))), "the path ends at current");
+    let active: Vec<_> = active.map(id_of).collect();
+    assert!(path.iter().all(|state| active.contains(state)), "the path is active");
     for state in 0..STATES {
-        let is_active = path.contains(&state);
+        let is_active = active.contains(&state);
         assert_eq!(is_in(&*reference(state)), is_active, "is_in_state agrees with the path");
         assert_eq!(time_in(&*reference(state)).is_some(), is_active, "time_in agrees with the path");
     }
@@ -245,8 +257,9 @@ fn exact(seconds: i64) -> f64 {
 fn seen_by(fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> Seen {
     let is_in = |state: &dyn State<Puppet>| fsm.is_in_state(state);
     let time_in = |state: &dyn State<Puppet>| fsm.time_in(state, table);
-    let seen = seen(fsm.current(), fsm.previous(), fsm.path(), is_in, time_in);
-    let time = seen.times.last().copied().unwrap_or_else(|| whole(Puppet::now(table)));
+    let seen = seen(fsm.current(), fsm.previous(), fsm.path(), fsm.active_states(), is_in, time_in);
+    let last = seen.times.last().copied().filter(|_| fsm.current().is_some());
+    let time = last.unwrap_or_else(|| whole(Puppet::now(table)));
     assert_eq!(whole(fsm.time_in_state(table)), time, "time_in_state is the time of current");
     Seen { target: fsm.target().map(id_of), has_requests: fsm.has_requests(), ..seen }
 }
@@ -321,6 +334,14 @@ impl State<Puppet> for Node {
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].initial).map(reference)
     }
 
+    fn regions(&self) -> Vec<StateRef<Puppet>> {
+        FORMS.with_borrow(|forms| forms[usize::from(self.0)].regions.clone()).into_iter().map(reference).collect()
+    }
+
+    fn region(&self) -> usize {
+        FORMS.with_borrow(|forms| forms[usize::from(self.0)].region)
+    }
+
     fn keeps_history(&self) -> bool {
         may_be_trapped();
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].keeps_history)
@@ -352,6 +373,8 @@ fn run_with(program: &Program, mut trap: Option<(u32, u32)>) -> Vec<Event> {
         },
         parent: row.parent,
         initial: row.initial,
+        regions: row.regions.clone(),
+        region: row.region,
         keeps_history: row.keeps_history,
         is_passive: row.is_passive,
     });
@@ -384,7 +407,8 @@ fn run_with(program: &Program, mut trap: Option<(u32, u32)>) -> Vec<Event> {
         }
         let is_in = |state: &dyn State<Puppet>| machine.is_in_state(state);
         let time_in = |state: &dyn State<Puppet>| machine.time_in(state, &table);
-        let seen = seen(machine.current(), machine.previous(), machine.path(), is_in, time_in);
+        let active = machine.active_states();
+        let seen = seen(machine.current(), machine.previous(), machine.path(), active, is_in, time_in);
         let time = seen.times.last().copied().unwrap_or_else(|| whole(Puppet::now(&table)));
         assert_eq!(whole(machine.time_in_state(&table)), time, "time_in_state is the time of current");
         let wake = match machine.next_wake() {
@@ -392,7 +416,7 @@ fn run_with(program: &Program, mut trap: Option<(u32, u32)>) -> Vec<Event> {
             NextWake::At(seconds) => Wake::At(seconds),
             NextWake::Never => Wake::Never,
         };
-        puppet.note(Event::At(seen, wake));
+        puppet.note(Event::At(seen, machine.active_states().map(id_of).collect(), wake));
     }
     puppet.events.take()
 }

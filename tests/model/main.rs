@@ -22,7 +22,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 use rules::corner::{self, Corner};
-use rules::program::{self, program};
+use rules::program::{self, program, program_with_regions};
 
 proptest! {
     #![proptest_config({
@@ -33,12 +33,20 @@ proptest! {
     /// Rules 1 to 18, 22, and 24 to 26.
     #[test]
     fn a_machine_does_what_the_rules_say(program in program()) {
-        let (expected, _) = naive::run(&program);
-        let seen = driven::run(&program);
-        if let Some(difference) = compared::difference("machine", &seen, &expected) {
-            prop_assert!(false, "{difference}");
-        }
+        compare(&program)?;
     }
+
+    /// Rule 32, with all of these.
+    #[test]
+    fn a_machine_with_regions_does_what_the_rules_say(program in program_with_regions()) {
+        compare(&program)?;
+    }
+}
+
+fn compare(program: &program::Program) -> Result<(), TestCaseError> {
+    let (expected, _) = naive::run(program);
+    let seen = driven::run(program);
+    compared::difference("machine", &seen, &expected).map_or(Ok(()), |difference| Err(TestCaseError::fail(difference)))
 }
 
 /// Rules 22 and 27: after a panic in any code, the machine is whole and can be saved and loaded. The run checks this between
@@ -58,5 +66,6 @@ fn a_machine_that_is_cut_short_anywhere_stays_whole() {
 
 #[test]
 fn the_programs_reach_every_corner_of_the_rules() {
-    compared::reaches_every_corner(program(), Corner::ALL, 3, |program| naive::run(program).1);
+    let programs = prop_oneof![program(), program_with_regions()];
+    compared::reaches_every_corner(programs, Corner::ALL, 3, |program| naive::run(program).1);
 }

@@ -5,7 +5,8 @@ use std::ops::{Deref, DerefMut};
 
 use crate::corner::Corner;
 use crate::program::{Callback, End, Event, Guard, Id, Program, Read, Seen, StateRow, Step, Verb, Wake};
-use crate::rules::{Change, Descent, Machine, Offering, Outcome, Panicked, Request, Rules, Then};
+use crate::rules::regions::{At, Regions as _};
+use crate::rules::{Change, Descent, Machine, Offering, Outcome, Panicked, Request, Rules, Seat, Then};
 
 #[derive(Default)]
 struct Model {
@@ -50,8 +51,9 @@ pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
             }
         }
         model.begin();
-        let (seen, wake) = (model.seen(None), model.next_wake());
-        model.events.push(Event::At(seen, wake));
+        model.move_to(&[]);
+        let (seen, active, wake) = (model.seen(None), model.active_states(), model.next_wake());
+        model.events.push(Event::At(seen, active, wake));
     }
     (model.events, model.machine.corners)
 }
@@ -86,7 +88,7 @@ impl Rules for Model {
             Read::Counter if guard == Guard::CanEnter => (self.counter, Corner::RefusedEnter),
             Read::Counter => (self.counter, Corner::RefusedExit),
             Read::Time => {
-                let time = seen.times.last().copied().unwrap_or(self.now());
+                let time = self.current.map_or(self.now(), |current| self.time_in(current));
                 (u32::try_from(time.rem_euclid(8)).expect("below 8"), Corner::RefusedByTime)
             }
             Read::Target => (id(change.to), Corner::RefusedByTarget),
@@ -102,21 +104,26 @@ impl Rules for Model {
     }
 
     fn told(&mut self, change: &Change, refused_by: Option<(Guard, Id)>) -> Outcome<()> {
-        self.record(Event::Told(change.from, change.to, change.cause.to_owned(), refused_by))
+        self.record(Event::Told(change.from, change.to, cause_of(change), refused_by))
     }
 
     fn ended(&mut self, change: &Change, end: End, state: Id) -> Outcome<()> {
-        self.record(Event::Ended(change.from, change.to, change.cause.to_owned(), end, state))
+        self.record(Event::Ended(change.from, change.to, cause_of(change), end, state))
     }
 
     fn completed(&mut self, change: &Change) -> Outcome<()> {
-        self.record(Event::Completed(change.from, change.to, change.cause.to_owned()))
+        self.record(Event::Completed(change.from, change.to, cause_of(change)))
     }
 
     fn updated(&mut self) -> Outcome<()> {
         let seen = self.seen(None);
         self.record(Event::Updated(seen)).inspect_err(|_| _ = self.corners.insert(Corner::EndPanicked))
     }
+}
+
+/// Returns the cause of a change, and the state in whose region it is made.
+fn cause_of(change: &Change) -> String {
+    change.within.map_or_else(|| change.cause.to_owned(), |within| format!("{} in {within}", change.cause))
 }
 
 impl Model {
@@ -130,7 +137,10 @@ impl Model {
                 }
             }
             Step::Wake => {
-                let was_asleep = self.wake(Corner::WokeFromOutside);
+                let is_asleep = |seat: &Seat<()>| seat.sleeps_until.is_some();
+                let was_asleep =
+                    self.all_seats().all(|(at, seat)| is_asleep(seat) || !at.is_empty() && seat.current.is_none());
+                self.each_seat(|machine| _ = machine.wake(Corner::WokeFromOutside));
                 return Ok(Some(was_asleep));
             }
             Step::Start => self.start()?,
@@ -146,10 +156,11 @@ impl Model {
             Step::Fuse(events) => self.fuse = *events,
             Step::Outside(Verb::Sleep(wait)) => {
                 let now = self.now_exact();
-                self.sleep(wait.seconds(), now);
+                self.each_seat(|machine| machine.sleep(wait.seconds(), now));
             }
             Step::Outside(verb) => {
-                let done = self.carry_out(self.request(*verb))?;
+                let request = self.request(*verb);
+                let done = self.carry_out_at(&Vec::new(), request)?;
                 self.settle()?;
                 return Ok(Some(done));
             }
@@ -167,14 +178,14 @@ impl Model {
     /// Rule 26.
     fn next_wake(&self) -> Wake {
         let is_updated = |state: &Id| !self.row(*state).is_passive;
-        let is_awake = self.sleeps_until.is_none();
-        if self.next.is_some()
-            || self.global.iter().any(is_updated)
-            || is_awake && self.path(self.current).iter().any(is_updated)
-        {
+        let is_updating = |(at, seat): (&At, &Seat<()>)| {
+            seat.next.is_some() || seat.sleeps_until.is_none() && self.path_in(at, seat).iter().any(is_updated)
+        };
+        if self.global.iter().any(is_updated) || self.all_seats().any(is_updating) {
             return Wake::EveryTick;
         }
-        let next = self.timers.iter().map(|timer| timer.due).chain(self.sleeps_until).fold(f64::INFINITY, f64::min);
+        let sleeps = self.all_seats().filter_map(|(_, seat)| seat.sleeps_until);
+        let next = self.timers.iter().map(|timer| timer.due).chain(sleeps).fold(f64::INFINITY, f64::min);
         if next < f64::INFINITY { Wake::At(next) } else { Wake::Never }
     }
 
@@ -188,13 +199,13 @@ impl Model {
 
     /// Makes requests with the handle, in a callback during a change to `target` if there is one.
     fn use_verbs(&mut self, verbs: &[Verb], target: Option<Id>) -> Outcome<()> {
-        let changes = self.changes;
+        let (made, at) = (self.made, self.at.clone());
         for verb in verbs {
             let outcome = self.use_verb(*verb)?;
             // Rule 8: a change made meanwhile has replaced the change under way. Rule 38: `stay` has moved its target here.
             let target = match self.descent {
                 Some(Descent::Stayed) if target.is_some() => self.current,
-                _ if self.changes == changes => target,
+                _ if self.made == made && self.at == at => target,
                 _ => None,
             };
             match outcome {
@@ -223,9 +234,13 @@ impl Model {
             Verb::Replace(to) => self.replace(to),
             Verb::Clear => self.clear(),
             Verb::CancelTo(state) => {
-                return Ok(Some(Ok(self.cancel(|then| matches!(then, Then::Change(to) if *to == state)))));
+                let path = self.seat_path();
+                return Ok(Some(Ok(self.cancel(&path, |then| matches!(then, Then::Change(to) if *to == state)))));
             }
-            Verb::CancelMessages => return Ok(Some(Ok(self.cancel(|then| matches!(then, Then::Tell(())))))),
+            Verb::CancelMessages => {
+                let path = self.seat_path();
+                return Ok(Some(Ok(self.cancel(&path, |then| matches!(then, Then::Tell(()))))));
+            }
             Verb::Stay => self.stay_here(),
             Verb::TryChangeNow(to) => return Ok(Some(self.try_now(Verb::ChangeNow(to)))),
             Verb::TrySendNow => return Ok(Some(self.try_now(Verb::SendNow))),
@@ -268,7 +283,7 @@ impl Model {
     }
 
     fn seen(&self, target: Option<Id>) -> Seen {
-        let path = self.path(self.current);
+        let path = [self.around(), self.seat_path()].concat();
         let times = path.iter().map(|state| self.time_in(*state)).collect();
         Seen { previous: self.previous, path, times, target, has_requests: !self.requests.is_empty() }
     }

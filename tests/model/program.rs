@@ -32,6 +32,10 @@ pub(crate) struct Program {
 pub(crate) struct StateRow {
     pub(crate) parent: Option<Id>,
     pub(crate) initial: Option<Id>,
+    /// The initial state of each region; none if it has no regions (rule 32).
+    pub(crate) regions: Vec<Id>,
+    /// In which of its parent's regions it lies.
+    pub(crate) region: usize,
     pub(crate) keeps_history: bool,
     /// Whether it has its own `suspend` and `resume`.
     pub(crate) knows_stacks: bool,
@@ -252,8 +256,8 @@ pub(crate) enum Event {
     /// The result of the step's method.
     Returned(bool),
     Panicked,
-    /// The machine between two steps, and when it next has something to do.
-    At(Seen, Wake),
+    /// The machine between two steps, all its active states, and when it next has something to do.
+    At(Seen, Vec<Id>, Wake),
 }
 
 /// How a change ended early (rule 38).
@@ -418,6 +422,8 @@ fn loose_row() -> impl Strategy<Value = StateRow> {
             StateRow {
                 parent,
                 initial,
+                regions: Vec::new(),
+                region: 0,
                 keeps_history,
                 knows_stacks,
                 is_passive,
@@ -447,6 +453,57 @@ pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
             row.initial = row.initial.and_then(|nth| children.get(usize::from(nth) % (children.len() + 1)).copied());
         }
         rows
+    })
+}
+
+/// Generates the same, with some states whose children lie in regions. `split` has a number for each state.
+fn states_with_regions() -> impl Strategy<Value = Vec<StateRow>> {
+    (states(), vec(any::<u8>(), usize::from(STATES))).prop_map(|(mut rows, split)| {
+        for i in 0..STATES {
+            let children: Vec<_> = (0..STATES).filter(|child| rows[usize::from(*child)].parent == Some(i)).collect();
+            let count = children.len().min(usize::from(split[usize::from(i)] % 4));
+            if count == 0 {
+                continue;
+            }
+            for (nth, child) in children.iter().enumerate() {
+                let other = usize::from(split[usize::from(*child)]) % count;
+                rows[usize::from(*child)].region = if nth < count { nth } else { other };
+            }
+            let row = &mut rows[usize::from(i)];
+            (row.initial, row.regions) = (None, children[..count].to_vec());
+        }
+        rows
+    })
+}
+
+/// Generates programs with regions. What the rules leave open is left out: to set the machine to a state in a region, and what a
+/// callback in a region does after it has caught a panic.
+pub(crate) fn program_with_regions() -> impl Strategy<Value = Program> {
+    (program(), states_with_regions()).prop_map(|(mut program, states)| {
+        let outside = |state: Id| {
+            let around: Vec<_> = std::iter::successors(Some(state), |id| states[usize::from(*id)].parent).collect();
+            let composite = around[1..].iter().rev().find(|id| !states[usize::from(**id)].regions.is_empty());
+            composite.copied().unwrap_or(state)
+        };
+        program.current = program.current.map(outside);
+        for step in &mut program.steps {
+            if let Step::SetCurrent(state) = step {
+                *state = outside(*state);
+            }
+        }
+        let lines = program.lines.iter_mut().flat_map(|line| &mut line.verbs);
+        let steps = program.steps.iter_mut().flat_map(|step| match step {
+            Step::With(verbs) => verbs.as_mut_slice(),
+            _ => &mut [],
+        });
+        for verb in lines.chain(steps) {
+            match *verb {
+                Verb::TryChangeNow(to) => *verb = Verb::ChangeNow(to),
+                Verb::TrySendNow => *verb = Verb::SendNow,
+                _ => {}
+            }
+        }
+        Program { states, ..program }
     })
 }
 

@@ -49,11 +49,11 @@ impl<T: Owner> Single<'_, T> {
         let composite = self.seat.current.clone();
         for nth in (0..self.seat.regions().count()).rev() {
             self.enter_region(nth);
-            if self.seat.stamp().is_some() {
-                self.leave_regions(cause, owner, cx);
-            }
             if let Some(from) = self.seat.current.as_option().cloned() {
                 self.seat.previous = from;
+            }
+            if self.seat.stamp().is_some() {
+                self.leave_regions(cause, owner, cx);
             }
             for depth in (0..self.seat.depth()).rev() {
                 let Some(state) = self.seat.at(depth).cloned() else { break };

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
 use super::rules::program::{End, Guard, StateRow, Verb, Wait};
+use super::rules::regions::Regions as _;
 use super::rules::{self, Change, Machine, Offering, Outcome, Panicked, Request, Rules, Then};
 
 /// The special cases that a run has reached.
@@ -539,7 +540,8 @@ impl Naive {
             Act::ChangeAfter(after, to) => self.after(after.into(), Then::Change(to)),
             Act::TellEvery(every, word) => self.every(every.into(), word),
             Act::CancelTold(word) => {
-                let is_any = self.cancel(|then| matches!(then, Then::Tell(told) if *told == word));
+                let path = self.seat_path();
+                let is_any = self.cancel(&path, |then| matches!(then, Then::Tell(told) if *told == word));
                 self.lines.push(format!("canceled: {is_any}"));
                 return Ok(());
             }

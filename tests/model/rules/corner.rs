@@ -130,4 +130,11 @@ corners! {
     WokeByAChange,
     WokeByAMessage,
     WokeFromOutside,
+    /// Rule 32.
+    HeardInARegion,
+    PushedElsewhere,
+    RefusedInARegion,
+    RegionOfARequestLeft,
+    RegionsLeftInATick,
+    RegionsNeverOpened,
 }

@@ -4,15 +4,17 @@
 
 pub(crate) mod corner;
 mod line;
+pub(crate) mod regions;
 #[path = "../program.rs"]
 pub(crate) mod program;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::DerefMut;
+use std::ops::{Deref, DerefMut};
 
 use self::corner::Corner;
 use self::line::Line;
+use self::regions::{At, Branch, Memory, Regions as _};
 use self::program::{Callback, End, Guard, Id, LIMIT, StateRow, Verb};
 
 /// A callback has panicked.
@@ -20,11 +22,33 @@ pub(crate) struct Panicked;
 
 pub(crate) type Outcome<R> = Result<R, Panicked>;
 
+/// What a machine, or one of its regions, has by itself (rule 32).
+#[derive(Default)]
+pub(crate) struct Seat<W> {
+    pub(crate) current: Option<Id>,
+    pub(crate) previous: Option<Id>,
+    /// Rule 36: the target of the change that is made at the beginning of the next tick.
+    pub(crate) next: Option<Id>,
+    /// Rule 26: until when it sleeps, if it does.
+    pub(crate) sleeps_until: Option<f64>,
+    /// Rule 26: how many seconds a callback has requested to sleep since the last change.
+    pub(crate) wanted: Option<f64>,
+    stack: Vec<Suspended<W>>,
+    /// The number of changes.
+    pub(crate) made: u32,
+}
+
 /// The state of one owner's machine. `W` is the type of messages to oneself.
 #[derive(Default)]
 pub(crate) struct Machine<W> {
-    pub(crate) current: Option<Id>,
-    pub(crate) previous: Option<Id>,
+    /// The seat whose callback is running.
+    seat: Seat<W>,
+    /// Where this seat is.
+    pub(crate) at: At,
+    /// The other seats.
+    others: BTreeMap<At, Seat<W>>,
+    /// How often regions have been opened.
+    openings: u32,
     pub(crate) global: Option<Id>,
     /// Rule 18: when each active state was entered. States that have not been entered are missing.
     entered_at: BTreeMap<Id, i64>,
@@ -33,20 +57,14 @@ pub(crate) struct Machine<W> {
     last_stay: Stay,
     /// Rule 25: the running timers, in the order in which they were set.
     pub(crate) timers: Vec<Timer<W>>,
-    /// Rule 36: the target of the change that is made at the beginning of the next tick.
-    pub(crate) next: Option<Id>,
     /// Rule 25: the state whose callback is running. `None` for the global state, or if no callback is running.
     pub(crate) asking: Option<(Id, Stay)>,
-    /// Rule 26: until when the machine sleeps, if it does.
-    pub(crate) sleeps_until: Option<f64>,
-    /// Rule 26: how many seconds a callback has requested to sleep since the last change.
-    pub(crate) wanted: Option<f64>,
-    /// Whether this request has been carried out.
+    /// Whether a request to sleep has been carried out.
     pub(crate) is_due_to_sleep: bool,
-    stack: Vec<Suspended<W>>,
-    history: BTreeMap<Id, Id>,
-    /// Rule 10: the queue of requests for the whole callback.
-    pub(crate) requests: Line<Request<W>>,
+    /// Rule 16: what was active last in a composite state, or in one of its regions.
+    history: BTreeMap<(Id, Option<usize>), Id>,
+    /// Rule 10: the queue of requests for the whole callback, each with the place of the seat in which it was made.
+    pub(crate) requests: Line<(At, Request<W>)>,
     /// Rule 13: the changes and messages to oneself carried out for this callback.
     pub(crate) carried_out: u32,
     /// Rule 12: whether an `exit` or `suspend` is running.
@@ -68,7 +86,23 @@ pub(crate) struct Machine<W> {
 
 impl<W: Default> Machine<W> {
     pub(crate) fn new(current: Option<Id>, global: Option<Id>) -> Self {
-        Self { current, global, ..Self::default() }
+        let mut machine = Self { global, ..Self::default() };
+        machine.current = current;
+        machine
+    }
+}
+
+impl<W> Deref for Machine<W> {
+    type Target = Seat<W>;
+
+    fn deref(&self) -> &Seat<W> {
+        &self.seat
+    }
+}
+
+impl<W> DerefMut for Machine<W> {
+    fn deref_mut(&mut self) -> &mut Seat<W> {
+        &mut self.seat
     }
 }
 
@@ -79,13 +113,15 @@ pub(crate) enum Descent {
 }
 
 /// A suspended path, and how long each of its states had been active.
-struct Suspended<W> {
+pub(crate) struct Suspended<W> {
     current: Option<Id>,
     times: BTreeMap<Id, i64>,
     /// Each timer with the seconds that remain.
     timers: Vec<Timer<W>>,
     /// Rule 36.
     next: Option<Id>,
+    /// What is suspended in the regions of the current state. Each has its path on its stack.
+    regions: Vec<Seat<W>>,
 }
 
 /// The number of one stay in a state, from an entry to the next exit, or from a resume to the next push.
@@ -146,6 +182,8 @@ pub(crate) struct Change {
     pub(crate) from: Option<Id>,
     pub(crate) to: Option<Id>,
     pub(crate) cause: &'static str,
+    /// The state in whose region it is made.
+    pub(crate) within: Option<Id>,
 }
 
 /// The owner of a machine to which the rules apply.
@@ -183,18 +221,22 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         self.offering = 0;
         self.asking = None;
         self.descent = None;
-        self.wanted = None;
-        self.is_due_to_sleep = false;
+        self.forget_sleep();
     }
 
     /// Ends an outermost callback: its requests are carried out, and then the machine falls asleep if this was requested
     /// (rules 10, 26).
     fn settle(&mut self) -> Outcome<()> {
         self.carry_out_all()?;
-        if let Some(seconds) = self.wanted.take().filter(|_| self.is_due_to_sleep) {
-            let now = self.now_exact();
-            self.sleep(seconds, now);
+        let now = self.now_exact();
+        if self.is_due_to_sleep {
+            self.each_seat(|machine| {
+                if let Some(seconds) = machine.wanted {
+                    machine.sleep(seconds, now);
+                }
+            });
         }
+        self.forget_sleep();
         Ok(())
     }
 
@@ -216,6 +258,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         for state in &new[kept..] {
             self.entered_at.extend(since.map(|since| (*state, since)));
         }
+        self.close();
         self.current = Some(state);
         self.leave_timers();
     }
@@ -227,16 +270,19 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.corners.insert(Corner::StartRefused);
             return Ok(());
         }
+        // Rule 32: the machine may have been set to a state in a region.
+        let current = self.placed().unwrap_or(current);
         let innermost = self.descend(current);
         if innermost != current {
             self.corners.insert(Corner::WentDownInStart);
         }
-        let path = self.path(Some(innermost));
+        let Branch { path, regions } = self.branch(&self.path(Some(innermost)), 0, &Memory::new());
         let entries = self.entries(&path);
+        self.close();
         self.entered_at.clear();
         self.stays.clear();
         self.leave_timers();
-        self.enter_all(&entries, Callback::Enter, None)?;
+        self.enter_all(&entries, (&regions, Vec::new()), Callback::Enter, None)?;
         self.settle()
     }
 
@@ -244,6 +290,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     fn stop(&mut self) -> Outcome<()> {
         let path = self.path(self.current);
         self.leave_all(&path, Callback::Exit, None)?;
+        self.close();
         self.current = None;
         self.entered_at.clear();
         self.stays.clear();
@@ -262,9 +309,21 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             is_updated = self.update_state(global, true)?;
         }
         let is_global_updated = is_updated;
-        let mut depth = 0;
+        self.update_path(is_global_updated, &mut is_updated)?;
+        if !is_updated {
+            self.corners.insert(Corner::NothingUpdated);
+            return Ok(());
+        }
+        self.begin();
+        self.updated()
+    }
+
+    /// Updates the path of the seat, then its regions (rule 32).
+    fn update_path(&mut self, is_global_updated: bool, is_updated: &mut bool) -> Outcome<()> {
+        let (at, mut made, mut depth) = (self.at.clone(), self.made, 0);
+        let mut regions = self.regions();
         loop {
-            let path = self.path(self.current);
+            let path = self.seat_path();
             if depth >= path.len() {
                 break;
             }
@@ -278,18 +337,34 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             }
             let was_innermost = depth == path.len() - 1;
             self.begin();
-            is_updated |= self.update_state(path[depth], false)?;
+            (made, regions) = (self.made, self.regions());
+            *is_updated |= self.update_state(path[depth], false)?;
+            if self.at != at {
+                return Ok(());
+            }
             if was_innermost {
                 break;
             }
             depth += 1;
         }
-        if !is_updated {
-            self.corners.insert(Corner::NothingUpdated);
+        // The last callback has left the state whose regions were open, or has just opened them.
+        if self.made != made {
             return Ok(());
         }
-        self.begin();
-        self.updated()
+        for region in regions {
+            self.move_to(&region);
+            self.begin();
+            self.carry_out_due()?;
+            if self.at == region {
+                self.update_path(is_global_updated, is_updated)?;
+            }
+            if self.at != region {
+                self.corners.insert(Corner::RegionsLeftInATick);
+                return Ok(());
+            }
+            self.move_to(&at);
+        }
+        Ok(())
     }
 
     /// Rule 4: a passive state is not updated. Returns whether the state was updated.
@@ -305,24 +380,92 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
 
     /// Rule 14. For a message from outside, each handler is an outermost callback.
     fn offer(&mut self, word: Self::Word, offering: Offering) -> Outcome<bool> {
+        let here = self.at.clone();
+        self.move_to(&At::new());
         let path = self.path(self.current);
-        let outermost = path.first().copied().filter(|_| self.global.is_none());
         let left_before = std::mem::take(&mut self.left);
-        for state in path.into_iter().rev() {
+        let has_global = self.global.is_some();
+        let mut handled = self.offer_inside(word, offering, !path.is_empty() || has_global)?;
+        self.move_to(&At::new());
+        let outermost = path.first().copied().filter(|_| !has_global);
+        for state in path.into_iter().rev().filter(|_| !handled) {
             if self.left.contains(&state) {
                 if Some(state) != self.current {
                     self.corners.insert(Corner::LeftBeforeItsTurn);
                 }
             } else if self.hear(word, state, (false, Some(state) == outermost), offering)? {
-                self.left.extend(left_before);
-                return Ok(true);
+                handled = true;
+                break;
             }
         }
         self.left.extend(left_before);
-        match self.global {
-            Some(global) => self.hear(word, global, (true, true), offering),
-            None => Ok(false),
+        if let Some(global) = self.global.filter(|_| !handled) {
+            handled = self.hear(word, global, (true, true), offering)?;
         }
+        self.move_to(&here);
+        Ok(handled)
+    }
+
+    /// Rule 32: offers a message in the open regions. `goes_on` says whether there are states around them. Returns whether it was
+    /// handled.
+    fn offer_inside(&mut self, word: Self::Word, offering: Offering, goes_on: bool) -> Outcome<bool> {
+        let mut levels = vec![Level { at: self.at.clone(), regions: self.regions(), left: 0, is_handled: false, goes_on }];
+        let mut left_before = Vec::new();
+        while let Some(level) = levels.last_mut() {
+            // Regions that have been closed meanwhile are skipped.
+            if !self.move_to(&level.at.clone()) {
+                levels.pop();
+                self.left.extend(left_before.pop().unwrap_or_default());
+                continue;
+            }
+            let is_outermost = levels.len() == 1;
+            let level = levels.last_mut().expect("it is there");
+            if let Some(region) = level.regions.first().cloned().filter(|region| self.regions().contains(region)) {
+                level.regions.remove(0);
+                self.move_to(&region);
+                left_before.push(std::mem::take(&mut self.left));
+                let (regions, left) = (self.regions(), self.seat_path().len());
+                levels.push(Level { at: region, regions, left, is_handled: false, goes_on: false });
+                continue;
+            }
+            let path = self.seat_path();
+            let is_skipped = |state: &Id| self.left.contains(state);
+            while level.left > 0 && (level.left > path.len() || is_skipped(&path[level.left - 1])) {
+                level.left -= 1;
+            }
+            if is_outermost || level.is_handled || level.left == 0 {
+                let Level { is_handled, .. } = levels.pop().expect("it is there");
+                if levels.is_empty() {
+                    return Ok(is_handled);
+                }
+                self.left.extend(left_before.pop().unwrap_or_default());
+                continue;
+            }
+            level.left -= 1;
+            let state = path[level.left];
+            let goes_on = |is_handled: bool| {
+                levels.iter().any(|level| {
+                    !level.regions.is_empty() || !(is_handled || level.is_handled) && (level.left > 0 || level.goes_on)
+                })
+            };
+            let (ends_handled, ends_declined) = (!goes_on(true), !goes_on(false));
+            let handled = self.hear_inside(word, state, (ends_handled, ends_declined), offering)?;
+            for level in &mut levels {
+                level.is_handled |= handled;
+            }
+        }
+        unreachable!("the first level is that of the machine")
+    }
+
+    fn hear_inside(
+        &mut self,
+        word: Self::Word,
+        state: Id,
+        (ends_handled, ends_declined): (bool, bool),
+        offering: Offering,
+    ) -> Outcome<bool> {
+        self.corners.insert(Corner::HeardInARegion);
+        self.hear_and(word, state, false, |handled| if handled { ends_handled } else { ends_declined }, offering)
     }
 
     fn hear(
@@ -330,6 +473,18 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         word: Self::Word,
         state: Id,
         (is_global, is_last): (bool, bool),
+        offering: Offering,
+    ) -> Outcome<bool> {
+        self.hear_and(word, state, is_global, |handled| handled || is_last, offering)
+    }
+
+    /// `ends` says whether no other state is offered the message if this one handles or declines it.
+    fn hear_and(
+        &mut self,
+        word: Self::Word,
+        state: Id,
+        is_global: bool,
+        ends: impl Fn(bool) -> bool,
         offering: Offering,
     ) -> Outcome<bool> {
         if offering == Offering::FromOutside {
@@ -348,9 +503,12 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if handled {
             self.wake(Corner::WokeByAMessage);
         }
+        if handled && is_global {
+            self.each_seat(|machine| _ = machine.wake(Corner::WokeByAMessage));
+        }
         match offering {
             Offering::FromOutside => self.settle()?,
-            Offering::InQueue if handled || is_last => {}
+            Offering::InQueue if ends(handled) => {}
             Offering::InQueue => {
                 if waiting > 0 && self.requests.len() > waiting {
                     self.corners.insert(Corner::DeclinedBeforeOthers);
@@ -369,13 +527,34 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
 
     /// Rules 10 and 12.
     fn carry_out_all(&mut self) -> Outcome<()> {
-        while let Some(request) = self.requests.pop() {
+        while let Some((at, request)) = self.requests.pop() {
             if matches!(request, Request::Tell(_)) {
                 self.corners.insert(Corner::SentToOneself);
             }
-            self.carry_out(request)?;
+            self.carry_out_at(&at, request)?;
         }
         Ok(())
+    }
+
+    /// Rule 32: carries out a request in the seat in which it was made, or else in that of the machine.
+    fn carry_out_at(&mut self, at: &At, request: Request<Self::Word>) -> Outcome<bool> {
+        let here = self.at.clone();
+        let depends = matches!(
+            request,
+            Request::Verb(Verb::Revert | Verb::Push(_) | Verb::Pop | Verb::ChangeNext(_) | Verb::Sleep(_))
+                | Request::After(_)
+                | Request::Due(_)
+        );
+        let is_open = self.move_to(if depends { at } else { &[] });
+        let is_void = matches!(request, Request::Verb(Verb::Revert | Verb::Push(_) | Verb::Pop | Verb::ChangeNext(_)));
+        let done = if !is_open && is_void {
+            self.corners.insert(Corner::RegionOfARequestLeft);
+            Ok(false)
+        } else {
+            self.carry_out(request)
+        };
+        self.move_to(&here);
+        done
     }
 
     fn carry_out(&mut self, request: Request<Self::Word>) -> Outcome<bool> {
@@ -390,7 +569,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         }
         // Rule 24.
         if let Request::Verb(Verb::Ensure(target)) = request
-            && self.path(self.current).contains(&target)
+            && self.active_states().contains(&target)
         {
             self.corners.insert(Corner::EnsuredAlready);
             return Ok(true);
@@ -416,11 +595,11 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if self.carried_out == LIMIT {
             let is_message = matches!(request, Request::Tell(_));
             self.corners.insert(if is_message { Corner::CycleOfMessages } else { Corner::Cycle });
-            if self.requests.iter().any(|request| matches!(request, Request::Due(_))) {
+            if self.requests.iter().any(|(_, request)| matches!(request, Request::Due(_))) {
                 self.corners.insert(Corner::DueInACycle);
             }
             self.requests.clear();
-            self.wanted = None;
+            self.forget_sleep();
             return Ok(false);
         }
         let verb = match request {
@@ -438,19 +617,19 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             Request::After(_) | Request::Due(_) => unreachable!("it has been carried out"),
         };
         match verb {
-            Verb::Change(target) | Verb::Ensure(target) => self.change(target, target, "change"),
-            Verb::Force(target) => self.change(target, target, "force"),
+            Verb::Change(target) | Verb::Ensure(target) => self.change(target, target, &Memory::new(), "change"),
+            Verb::Force(target) => self.change(target, target, &Memory::new(), "force"),
             // Rule 9.
             Verb::Revert => {
                 let Some(previous) = self.previous else {
                     self.corners.insert(Corner::NothingToRevertTo);
                     return Ok(false);
                 };
-                self.change(previous, previous, "revert")
+                self.change(previous, previous, &Memory::new(), "revert")
             }
             Verb::Resume(composite) => {
-                let target = self.last_active_in(composite);
-                self.change(target, composite, "resume")
+                let (target, memory) = self.last_active_in(composite);
+                self.change(target, composite, &memory, "resume")
             }
             Verb::Push(target) => self.push(target),
             Verb::Pop => self.pop(),
@@ -458,53 +637,52 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         }
     }
 
-    /// Rule 16.
-    fn last_active_in(&mut self, composite: Id) -> Id {
+    /// Rule 16. Also returns what is or was active last in regions.
+    fn last_active_in(&mut self, composite: Id) -> (Id, Memory) {
         if !self.row(composite).keeps_history {
-            return composite;
+            return (composite, Memory::new());
         }
-        let remembered = self.history.get(&composite).copied();
-        match self.current {
-            Some(current) if self.path(self.current).contains(&composite) => {
-                if current != composite {
-                    self.corners.insert(Corner::ResumedFromInside);
-                }
-                if remembered.is_some_and(|remembered| remembered != current) {
-                    self.corners.insert(Corner::HistoryNotUsedFromInside);
-                }
-                current
-            }
-            _ => {
-                self.corners.extend(remembered.map(|_| Corner::HistoryUsed));
-                remembered.unwrap_or(composite)
-            }
+        let memory = self.memory();
+        let remembered = self.history.iter().find(|((of, _), _)| *of == composite).map(|(_, last)| *last);
+        let Some(current) = self.current_around(composite) else {
+            self.corners.extend(remembered.map(|_| Corner::HistoryUsed));
+            return (remembered.unwrap_or(composite), memory);
+        };
+        if current != composite {
+            self.corners.insert(Corner::ResumedFromInside);
         }
+        if remembered.is_some_and(|remembered| remembered != current) {
+            self.corners.insert(Corner::HistoryNotUsedFromInside);
+        }
+        (current, memory)
     }
 
-    /// Rules 5 to 8. `left` is exited even if it is active and contains the target.
-    fn change(&mut self, target: Id, left: Id, cause: &'static str) -> Outcome<bool> {
-        let old = self.path(self.current);
-        let to = self.descend(target);
-        let new = self.path(Some(to));
-        let mut common = 0;
-        while common < old.len() && common < new.len() && old[common] == new[common] && old[common] != left {
-            common += 1;
-        }
-        let (leave, enter) = (&old[common..], &new[common..]);
-        let change = Change { from: self.current, to: Some(to), cause };
+    /// Rules 5 to 8 and 32. `left` is exited even if it is active and contains the target.
+    fn change(&mut self, target: Id, left: Id, memory: &Memory, cause: &'static str) -> Outcome<bool> {
+        let here = self.at.clone();
+        self.move_to(&[]);
+        let (kept, Branch { path: new, regions }) = self.route(self.descend(target), left, memory);
+        let old = self.seat_path();
+        let (leave, enter) = (&old[kept..], &new[kept..]);
+        let change = Change { from: self.current, to: enter.last().copied(), cause, within: self.composite() };
         // Rule 24.
         let asked = if cause == "force" { &[] } else { leave };
         if asked.is_empty() && leave.iter().any(|state| self.row(*state).refuses_exit == u8::MAX) {
             self.corners.insert(Corner::ForcedPastAGuard);
         }
-        if !self.may(&change, asked, enter)? {
-            return Ok(false);
+        let mut done = false;
+        if self.may(&change, asked, enter, &regions)? {
+            self.leave_all(leave, Callback::Exit, change.to)?;
+            self.close();
+            for state in leave {
+                self.entered_at.remove(state);
+                self.stays.remove(state);
+            }
+            self.leave_timers();
+            done = self.arrive(&change, &self.entries(enter), (&regions, Vec::new()), Callback::Enter)?;
         }
-        self.leave_all(leave, Callback::Exit, change.to)?;
-        self.entered_at.retain(|state, _| old[..common].contains(state));
-        self.stays.retain(|state, _| old[..common].contains(state));
-        self.leave_timers();
-        self.arrive(&change, &self.entries(enter), Callback::Enter)
+        self.move_to(&here);
+        Ok(done)
     }
 
     /// Rule 15.
@@ -513,25 +691,27 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.corners.insert(Corner::StackFull);
             return Ok(false);
         }
-        let old = self.path(self.current);
-        let to = self.descend(target);
-        let new = self.path(Some(to));
-        let change = Change { from: self.current, to: Some(to), cause: "push" };
-        if !self.may(&change, &[], &new)? {
+        let old = self.seat_path();
+        let around = self.around().len();
+        let new = self.path(Some(self.descend(target)));
+        let region = self.at.last().map(|(composite, nth, _)| (*composite, *nth));
+        // Rule 32.
+        if region.is_some_and(|(composite, nth)| {
+            new.len() <= around || new[around - 1] != composite || self.row(new[around]).region != nth
+        }) {
+            self.corners.insert(Corner::PushedElsewhere);
+            return Ok(false);
+        }
+        let Branch { path: new, regions } = self.branch(&new[around..], 0, &Memory::new());
+        let change = Change { from: self.current, to: new.last().copied(), cause: "push", within: self.composite() };
+        if !self.may(&change, &[], &new, &regions)? {
             return Ok(false);
         }
         self.leave_all(&old, Callback::Suspend, change.to)?;
-        // Rule 18: from now on, its time stands still.
-        let now = self.now();
-        let times = old.iter().map(|state| (*state, self.time_in(*state))).collect();
-        let waiting = self.suspend_timers(exact(now));
-        self.stays.clear();
-        let next = self.suspend_next();
-        let suspended = Suspended { current: self.current, times, timers: waiting, next };
+        let suspended = self.suspend(exact(self.now()));
         self.stack.push(suspended);
-        self.entered_at.clear();
         self.leave_timers();
-        self.arrive(&change, &self.entries(&new), Callback::Enter)
+        self.arrive(&change, &self.entries(&new), (&regions, Vec::new()), Callback::Enter)
     }
 
     /// Rule 15.
@@ -543,23 +723,45 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if to.is_none() {
             self.corners.insert(Corner::PopToNoState);
         }
-        let old = self.path(self.current);
-        let new = self.path(to);
-        let change = Change { from: self.current, to, cause: "pop" };
-        if !self.may(&change, &old, &[])? {
+        let old = self.seat_path();
+        let change = Change { from: self.current, to, cause: "pop", within: self.composite() };
+        if !self.may(&change, &old, &[], &[])? {
             return Ok(false);
         }
         self.leave_all(&old, Callback::Exit, change.to)?;
-        let Suspended { times, timers, next, .. } = self.stack.pop().expect("it was there");
+        self.close();
+        for state in old {
+            self.entered_at.remove(&state);
+            self.stays.remove(&state);
+        }
+        self.leave_timers();
+        let (entries, suspended) = self.resumed();
+        let outcome = self.arrive(&change, &entries, (&[], suspended), Callback::Resume);
+        self.drop_timers_never_resumed();
+        outcome
+    }
+
+    /// Rules 15, 22: drops the timers of states that have not been resumed by now: they never will be.
+    fn drop_timers_never_resumed(&mut self) {
+        let before = self.timers.len();
+        let Machine { stays, timers, .. } = &mut **self;
+        timers.retain(|timer| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay)));
+        if self.timers.len() < before {
+            self.corners.insert(Corner::NeverResumed);
+        }
+    }
+
+    /// Takes the top path off the stack. Returns how its states are entered, and what is suspended in its regions.
+    fn resumed(&mut self) -> (Vec<Entry>, Vec<Seat<Self::Word>>) {
+        let Suspended { current, times, timers, next, regions } = self.stack.pop().expect("it was there");
         if times.values().any(|time| *time > 0) {
             self.corners.insert(Corner::TimeWentOn);
         }
-        self.entered_at.clear();
-        self.stays.clear();
-        self.leave_timers();
         // Rule 18: it counts as entered later. For a callback that has been running since before the push, it is another stay.
         let now = self.now();
-        let mut entries = self.entries(&new);
+        let around = self.around().len();
+        let path: Vec<_> = self.path(current).into_iter().skip(around).collect();
+        let mut entries = self.entries(&path);
         for Entry { state, at, stay, .. } in &mut entries {
             self.last_stay += 1;
             (*at, *stay) = (now - times[state], Some(self.last_stay));
@@ -574,28 +776,45 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             let of = entry.and_then(|entry| Some((entry.state, entry.stay?)));
             self.timers.push(Timer { due: now + timer.due, of, ..timer });
         }
-        let outcome = self.arrive(&change, &entries, Callback::Resume);
-        // Rules 15, 22: states that have not been resumed by now never will be.
-        let before = self.timers.len();
-        let Machine { stays, timers, .. } = &mut **self;
-        timers.retain(|timer| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay)));
-        if self.timers.len() < before {
-            self.corners.insert(Corner::NeverResumed);
-        }
-        outcome
+        (entries, regions)
     }
 
     /// Rule 8. The states are listed from the outermost to the innermost.
-    fn may(&mut self, change: &Change, leave: &[Id], enter: &[Id]) -> Outcome<bool> {
+    fn may(&mut self, change: &Change, leave: &[Id], enter: &[Id], regions: &[Branch]) -> Outcome<bool> {
+        let mut refused_by = if leave.is_empty() { None } else { self.refused_inside(change)? };
         let exits = leave.iter().rev().map(|state| (Guard::CanExit, *state));
-        let enters = enter.iter().map(|state| (Guard::CanEnter, *state));
+        let mut entered = enter.to_vec();
+        regions.iter().for_each(|branch| branch.add_to(&mut entered));
+        let enters = entered.iter().map(|state| (Guard::CanEnter, *state));
         for (guard, state) in exits.chain(enters) {
-            if !self.allows(change, guard, state)? {
-                self.told(change, Some((guard, state)))?;
-                return Ok(false);
+            if refused_by.is_none() && !self.allows(change, guard, state)? {
+                refused_by = Some((guard, state));
             }
         }
-        Ok(true)
+        if refused_by.is_some() {
+            self.told(change, refused_by)?;
+        }
+        Ok(refused_by.is_none())
+    }
+
+    /// Rule 32: asks the states in the open regions whether they may be left. Returns the first that refuses.
+    fn refused_inside(&mut self, change: &Change) -> Outcome<Option<(Guard, Id)>> {
+        let at = self.at.clone();
+        for region in self.regions().into_iter().rev() {
+            self.move_to(&region);
+            let mut refused_by = self.refused_inside(change)?;
+            for state in self.seat_path().into_iter().rev() {
+                if refused_by.is_none() && !self.allows(change, Guard::CanExit, state)? {
+                    refused_by = Some((Guard::CanExit, state));
+                }
+            }
+            self.move_to(&at);
+            if refused_by.is_some() {
+                self.corners.insert(Corner::RefusedInARegion);
+                return Ok(refused_by);
+            }
+        }
+        Ok(None)
     }
 
     /// Rule 5: sets the previous state, then runs the exits, innermost first. Rule 16: composite states record their last
@@ -604,12 +823,25 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if self.current.is_some() {
             self.previous = self.current;
         }
+        // Rule 32.
+        let at = self.at.clone();
+        for region in self.regions().into_iter().rev().filter(|_| !states.is_empty()) {
+            self.move_to(&region);
+            let path = self.seat_path();
+            self.leave_all(&path, callback, target)?;
+            if self.around().into_iter().any(|state| self.row(state).keeps_history) {
+                let (composite, nth, _) = region[region.len() - 1];
+                let remembered = self.current.map(|current| ((composite, Some(nth)), current));
+                self.history.extend(remembered);
+            }
+            self.move_to(&at);
+        }
         for state in states.iter().rev() {
             self.leaving = true;
             self.call(*state, false, callback, None, target)?;
             self.leaving = false;
             if self.row(*state).keeps_history && Some(*state) != self.current {
-                let remembered = self.current.map(|current| (*state, current));
+                let remembered = self.current.map(|current| ((*state, None), current));
                 self.history.extend(remembered);
             }
         }
@@ -625,15 +857,22 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
 
     /// Rule 5: sets the current state, and tells the owner. Rule 22: if that panics, the outermost state counts as entered.
     /// When all states are entered, the owner is told that the change is complete, unless another change was made meanwhile.
-    fn arrive(&mut self, change: &Change, entries: &[Entry], callback: Callback) -> Outcome<bool> {
+    fn arrive(
+        &mut self,
+        change: &Change,
+        entries: &[Entry],
+        inside: (&[Branch], Vec<Seat<Self::Word>>),
+        callback: Callback,
+    ) -> Outcome<bool> {
         self.carried_out += 1;
         self.changes += 1;
+        self.made += 1;
         self.current = None;
         if let Some(outermost) = entries.first() {
             self.be_in(*outermost);
         }
         self.told(change, None)?;
-        let Some((end, state)) = self.enter_all(entries, callback, change.to)? else {
+        let Some((end, state)) = self.enter_all(entries, inside, callback, change.to)? else {
             self.completed(change)?;
             return Ok(true);
         };
@@ -656,8 +895,14 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
 
     /// Rule 5: each state is current while it is entered; a change made meanwhile abandons the rest. Rule 38: `stay` ends it.
     /// Returns in which state it has ended if not all were entered.
-    fn enter_all(&mut self, entries: &[Entry], callback: Callback, target: Option<Id>) -> Outcome<Option<(End, Id)>> {
-        let changes = self.changes;
+    fn enter_all(
+        &mut self,
+        entries: &[Entry],
+        (branches, suspended): (&[Branch], Vec<Seat<Self::Word>>),
+        callback: Callback,
+        target: Option<Id>,
+    ) -> Outcome<Option<(End, Id)>> {
+        let (made, at) = (self.made, self.at.clone());
         for (i, entry) in entries.iter().enumerate() {
             self.be_in(*entry);
             self.entering += 1;
@@ -665,8 +910,8 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.call(entry.state, false, callback, None, target)?;
             let descent = self.descent.take();
             self.entering -= 1;
-            let is_last = i + 1 == entries.len();
-            if self.changes != changes {
+            let is_last = i + 1 == entries.len() && branches.is_empty() && suspended.is_empty();
+            if self.made != made || self.at != at {
                 self.corners.insert(match callback {
                     _ if is_last => Corner::NeverComplete,
                     Callback::Resume => Corner::AbandonedResume,
@@ -685,6 +930,33 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
                     return Ok(Some((End::Stayed, entry.state)));
                 }
             }
+        }
+        let Some(innermost) = entries.last().filter(|_| !branches.is_empty() || !suspended.is_empty()) else {
+            return Ok(None);
+        };
+        // Rule 32.
+        self.open(branches.len().max(suspended.len()));
+        let mut suspended = suspended.into_iter();
+        for (nth, region) in self.regions().into_iter().enumerate() {
+            self.move_to(&region);
+            let is_empty = self.current.is_none();
+            let (branch, seat) = (branches.get(nth), suspended.next());
+            if let Some(seat) = seat.filter(|_| is_empty) {
+                let made = self.made;
+                self.seat = Seat { made, ..seat };
+                let (entries, suspended) = self.resumed();
+                let outcome = self.enter_all(&entries, (&[], suspended), Callback::Resume, target);
+                self.drop_timers_never_resumed();
+                outcome?;
+            } else if let Some(Branch { path, regions }) = branch.filter(|_| is_empty) {
+                let entries = self.entries(path);
+                self.enter_all(&entries, (regions, Vec::new()), Callback::Enter, target)?;
+            }
+            if self.at != region {
+                self.corners.insert(Corner::RegionsNeverOpened);
+                return Ok(Some((End::Abandoned, innermost.state)));
+            }
+            self.move_to(&at);
         }
         Ok(None)
     }
@@ -721,17 +993,18 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if let Request::Verb(Verb::Sleep(wait)) = request {
             self.wanted = Some(wait.seconds());
         }
-        self.requests.push(request);
+        let at = self.at.clone();
+        self.requests.push((at, request));
     }
 
     /// Rule 37.
     fn replace(&mut self, to: Id) {
         if !self.leaving {
             let waiting = self.requests.len();
-            self.requests.retain(|request| !matches!(request, Request::Verb(verb) if verb.is_change()));
+            self.requests.retain(|(_, request)| !matches!(request, Request::Verb(verb) if verb.is_change()));
             if self.requests.len() < waiting {
                 self.corners.insert(Corner::Replaced);
-                if self.requests.iter().any(|request| matches!(request, Request::Tell(_))) {
+                if self.requests.iter().any(|(_, request)| matches!(request, Request::Tell(_))) {
                     self.corners.insert(Corner::ReplacedBesideAMessage);
                 }
             }
@@ -757,15 +1030,18 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             self.corners.insert(Corner::Cleared);
         }
         self.requests.clear();
-        self.wanted = None;
-        self.is_due_to_sleep = false;
+        self.forget_sleep();
     }
 
     /// Rule 25: what is due is asked for, the earliest first. Any of it wakes the machine (rule 26).
     fn carry_out_due(&mut self) -> Outcome<()> {
         let now = self.now_exact();
-        let mut due: Vec<_> = self.timers.iter().copied().filter(|timer| timer.due <= now).collect();
-        self.repeat_timers(now);
+        let path = self.seat_path();
+        let is_machine = self.at.is_empty();
+        let is_here = |timer: &Timer<_>| timer.of.map_or(is_machine, |(state, _)| path.contains(&state));
+        let due = self.timers.iter().copied().filter(|timer| timer.due <= now && is_here(timer));
+        let mut due: Vec<_> = due.collect();
+        self.repeat_timers(now, is_here);
         // Times that differ only by the errors of sums are equal.
         let microseconds = |timer: &Timer<_>| (timer.due * 1e6).round();
         due.sort_by(|a, b| microseconds(a).total_cmp(&microseconds(b)));
@@ -782,10 +1058,12 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if let Some(to) = self.next.take() {
             self.corners.insert(Corner::Next);
             self.wake(Corner::WokeByATimer);
-            self.requests.push(Request::Verb(Verb::Change(to)));
+            self.requests.push((At::new(), Request::Verb(Verb::Change(to))));
         }
         // Rule 39: what comes due is one message, and the timer that repeats is beside it.
-        self.requests.extend(due.into_iter().map(|timer| Request::Due(Timer { every: None, ..timer })));
+        let at = self.at.clone();
+        let due = due.into_iter().map(|timer| (at.clone(), Request::Due(Timer { every: None, ..timer })));
+        self.requests.extend(due);
         self.settle()
     }
 
@@ -801,7 +1079,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
             }
             Then::Change(to) => {
                 self.corners.insert(Corner::DueChange);
-                let done = self.carry_out(Request::Verb(Verb::Change(to)))?;
+                let done = self.carry_out_at(&At::new(), Request::Verb(Verb::Change(to)))?;
                 if !done {
                     self.corners.insert(Corner::DueRefused);
                 }
@@ -831,7 +1109,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         if !self.requests.is_empty() {
             self.corners.insert(if is_ahead { Corner::Ahead } else { Corner::NowAfterRequests });
         }
-        let (descent, changes) = (self.descent.take(), self.changes);
+        let (descent, made, at) = (self.descent.take(), self.made, self.at.clone());
         if !is_ahead {
             self.carry_out_all()?;
         }
@@ -846,11 +1124,11 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
                 self.carried_out += 1;
                 self.offer(word, Offering::Ahead)?
             }
-            request => self.carry_out(request)?,
+            request => self.carry_out_at(&at, request)?,
         };
         self.carry_out_all()?;
         // Rule 38: a change made meanwhile has abandoned the change under way.
-        self.descent = descent.filter(|_| self.changes == changes);
+        self.descent = descent.filter(|_| self.made == made && self.at == at);
         Ok(done)
     }
 
@@ -873,6 +1151,18 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     fn time_in(&self, state: Id) -> i64 {
         self.now() - self.entered_at.get(&state).copied().unwrap_or(0)
     }
+}
+
+/// The states of one region to which a message is still to be offered (rule 32).
+struct Level {
+    at: At,
+    /// The regions inside that are still to come.
+    regions: Vec<At>,
+    /// How many of the states, from the outermost, it has not been offered to yet.
+    left: usize,
+    is_handled: bool,
+    /// Whether there are states around the regions, to which a message is offered that no region has handled.
+    goes_on: bool,
 }
 
 /// Rule 25: invalid seconds count as 0.

@@ -31,8 +31,9 @@ impl<W: Copy> Machine<W> {
         let goes_on = |timer: &Timer<W>| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay));
         let before = (self.timers.len(), self.requests.len());
         self.timers.retain(goes_on);
-        self.requests.retain(|request| match request {
-            Request::Verb(verb) => !matches!(verb, Verb::ChangeNext(_)),
+        let here = self.at.clone();
+        self.requests.retain(|(at, request)| match request {
+            Request::Verb(verb) => !(matches!(verb, Verb::ChangeNext(_)) && at.starts_with(&here)),
             Request::Tell(_) => true,
             Request::After(timer) | Request::Due(timer) => goes_on(timer),
         });
@@ -51,8 +52,8 @@ impl<W: Copy> Machine<W> {
 
     /// Rule 36: takes out the change for the next tick that was requested last, also one whose turn in the queue has not come.
     pub(super) fn suspend_next(&mut self) -> Option<Id> {
-        let in_line = self.requests.iter().rev().find_map(|request| match request {
-            Request::Verb(Verb::ChangeNext(to)) => Some(*to),
+        let in_line = self.requests.iter().rev().find_map(|(at, request)| match request {
+            Request::Verb(Verb::ChangeNext(to)) if *at == self.at => Some(*to),
             _ => None,
         });
         let next = in_line.or(self.next);
@@ -81,11 +82,12 @@ impl<W: Copy> Machine<W> {
     }
 
     /// Rule 39: removes the timers that are due at the time `now`, except those that repeat, which are due again.
-    pub(super) fn repeat_timers(&mut self, now: f64) {
-        self.timers.retain(|timer| timer.due > now || timer.every.is_some());
-        for timer in self.timers.iter_mut().filter(|timer| timer.due <= now) {
+    pub(super) fn repeat_timers(&mut self, now: f64, is_here: impl Fn(&Timer<W>) -> bool) {
+        let Self { timers, corners, .. } = self;
+        timers.retain(|timer| timer.due > now || timer.every.is_some() || !is_here(timer));
+        for timer in timers.iter_mut().filter(|timer| timer.due <= now && is_here(timer)) {
             let (every, last) = timer.every.expect("the others have been removed");
-            self.corners.insert(Corner::Repeated);
+            corners.insert(Corner::Repeated);
             // As a timer of more periods that was set at the same time; in the next tick if the clock cannot show a period. The
             // tolerance is at most a second, so at most two more periods than the clock shows have passed.
             let began = timer.due - due_after(last, 0.0);
@@ -93,7 +95,7 @@ impl<W: Copy> Machine<W> {
             let mut spans = (1..4).map(|more| (passed + f64::from(more)) * every);
             let next = spans.find(|span| began + due_after(*span, 0.0) > now);
             if next.is_some_and(|next| next > last + every) {
-                self.corners.insert(Corner::RepeatsLeftOut);
+                corners.insert(Corner::RepeatsLeftOut);
             }
             timer.due = next.map_or(now, |next| began + due_after(next, 0.0));
             timer.every = Some((every, next.unwrap_or(last)));
@@ -101,18 +103,21 @@ impl<W: Copy> Machine<W> {
     }
 
     /// Rule 39: ends the timers that do one thing. Returns whether there were any.
-    pub(crate) fn cancel(&mut self, is_one: impl Fn(&Then<W>) -> bool) -> bool {
+    pub(crate) fn cancel(&mut self, path: &[Id], is_one: impl Fn(&Then<W>) -> bool) -> bool {
         if self.leaving {
             self.corners.insert(Corner::CanceledInExit);
             return false;
         }
         let before = (self.timers.len(), self.requests.len());
         let stays = self.stays.clone();
-        let is_active = |timer: &Timer<W>| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay));
+        let here = self.at.clone();
+        let is_active = |timer: &Timer<W>| {
+            timer.of.map_or(here.is_empty(), |(state, stay)| path.contains(&state) && stays.get(&state) == Some(&stay))
+        };
         // During a pop, the timers of states that are still to be resumed are not active.
         self.timers.retain(|timer| !(is_one(&timer.then) && is_active(timer)));
-        self.requests.retain(|request| match request {
-            Request::Verb(Verb::ChangeNext(to)) => !is_one(&Then::Change(*to)),
+        self.requests.retain(|(at, request)| match request {
+            Request::Verb(Verb::ChangeNext(to)) => *at != here || !is_one(&Then::Change(*to)),
             Request::Verb(_) | Request::Tell(_) => true,
             Request::After(timer) | Request::Due(timer) => !(is_one(&timer.then) && is_active(timer)),
         });
@@ -132,9 +137,11 @@ impl<W: Copy> Machine<W> {
 
     /// Rule 25: takes out the timers of the active states, with the seconds that remain: first the running ones, then the
     /// requested ones.
-    pub(super) fn suspend_timers(&mut self, now: f64) -> Vec<Timer<W>> {
+    pub(super) fn suspend_timers(&mut self, path: &[Id], now: f64) -> Vec<Timer<W>> {
         let stays = self.stays.clone();
-        let is_suspended = |timer: &Timer<W>| timer.of.is_some_and(|(state, stay)| stays.get(&state) == Some(&stay));
+        let is_suspended = |timer: &Timer<W>| {
+            timer.of.is_some_and(|(state, stay)| path.contains(&state) && stays.get(&state) == Some(&stay))
+        };
         let (suspended, left): (Vec<_>, Vec<_>) = self.timers.iter().copied().partition(is_suspended);
         self.timers = left;
         let running = suspended.iter().map(|timer| Timer { due: timer.due - now, ..*timer });
@@ -142,8 +149,8 @@ impl<W: Copy> Machine<W> {
             Request::Verb(_) | Request::Tell(_) => false,
             Request::After(timer) | Request::Due(timer) => is_suspended(timer),
         };
-        let in_line: Vec<_> = self.requests.iter().copied().filter(is_timer).collect();
-        self.requests.retain(|request| !is_timer(request));
+        let in_line: Vec<_> = self.requests.iter().map(|(_, request)| *request).filter(is_timer).collect();
+        self.requests.retain(|(_, request)| !is_timer(request));
         if !suspended.is_empty() {
             self.corners.insert(Corner::StoodStill);
         }
