@@ -100,6 +100,10 @@ pub(crate) struct Resumption<T: Owner> {
 }
 
 impl<T: Owner> Resumption<T> {
+    pub(crate) fn has_regions(&self) -> bool {
+        self.suspended.regions.is_some()
+    }
+
     /// Takes out the regions of the innermost state, when all states around them have been resumed.
     pub(crate) fn take_regions(&mut self) -> Option<Box<Regions<T>>> {
         self.suspended.regions.take()

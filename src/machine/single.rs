@@ -272,7 +272,7 @@ impl<T: Owner> Single<'_, T> {
         let mut were_open = self.seat.has_open_regions();
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();
-            were_open = was_innermost && self.seat.has_open_regions();
+            were_open = self.seat.has_open_regions();
             self.kept = usize::MAX;
             if self.quiet.has(depth, state, || now::<T>(cx)) {
                 is_updated = true;

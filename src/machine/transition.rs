@@ -868,7 +868,8 @@ impl<T: Owner> Single<'_, T> {
             if self.made != made || REGIONS && self.level() != level {
                 return Err((End::Abandoned, state));
             }
-            let is_last = i + 1 == path.len() && (!REGIONS || regions.is_empty());
+            let resumes = |resumption: &Option<Resumption<T>>| resumption.as_ref().is_some_and(Resumption::has_regions);
+            let is_last = i + 1 == path.len() && (!REGIONS || regions.is_empty() && !resumes(resumption));
             if self.descent == Descent::Stayed && !is_last {
                 self.descent = Descent::None;
                 return Err((End::Stayed, state));

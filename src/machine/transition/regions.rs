@@ -73,7 +73,10 @@ impl<T: Owner> Single<'_, T> {
     #[cold]
     pub(super) fn open_regions(&mut self, branches: &[Branch<T>], owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.seat.open(branches.len());
+        let target = self.target.clone();
         self.each_region(&mut |single, nth| {
+            // A callback of an earlier region may have ended the change in its region.
+            single.target.clone_from(&target);
             if let (Some(branch), 0) = (branches.get(nth), single.seat.depth()) {
                 let Branch { path, regions } = branch;
                 single.seat.replace(0, path[0].clone(), now::<T>(cx));
@@ -89,7 +92,9 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn resume_regions(&mut self, regions: Regions<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut suspended = regions.into_seats();
         self.seat.open(suspended.len());
+        let target = self.target.clone();
         self.each_region(&mut |single, _| {
+            single.target.clone_from(&target);
             let Some(seat) = suspended.next().filter(|_| single.seat.depth() == 0) else { return };
             *single.seat = seat;
             let path = single.seat.rare.as_ref().and_then(|rare| rare.stack.last()).map(|top| {

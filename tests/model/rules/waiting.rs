@@ -35,7 +35,7 @@ impl<W: Copy> Machine<W> {
         self.requests.retain(|(at, request)| match request {
             Request::Verb(verb) => !(matches!(verb, Verb::ChangeNext(_)) && at.starts_with(&here)),
             Request::Tell(_) => true,
-            Request::After(timer) | Request::Due(timer) => goes_on(timer),
+            Request::After(timer) | Request::Due(timer) => goes_on(timer) || !at.starts_with(&here),
         });
         if self.next.take().is_some() {
             self.corners.insert(Corner::NextDropped);
