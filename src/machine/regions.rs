@@ -521,11 +521,15 @@ pub(super) fn own<T: Owner>(request: &Request<T>, seat: Option<RegionId>) -> Opt
     }
 }
 
-/// Puts all seats in their places, after a panic.
+/// Puts all seats in their places, and drops what a callback has requested to sleep, after a panic.
 impl<T: Owner> Drop for Single<'_, T> {
     fn drop(&mut self) {
+        let is_cut_short = self.outer.is_some() || self.count != 0;
         while self.outer.is_some() {
             self.leave_region();
+        }
+        if is_cut_short && self.seat.has_open_regions() {
+            self.forget_sleep();
         }
     }
 }

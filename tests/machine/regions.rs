@@ -91,6 +91,18 @@ fn regions_are_opened_and_closed() {
         active => Fight
         change Run => (no state) -> Run in Fight (change); Run.enter; done
         active => Fight Run
+        in A
+        Fight.resume: stay
+        change Fight; push B
+        pop => B.exit; B -> Fight (pop); Fight.resume; B -> Fight (pop), stayed in Fight; done
+        active => Fight
+
+        # stay_in_one_region_leaves_the_target_to_the_others (rule 32)
+        in A; target
+        Jump.enter: stay
+        change Jump => A.exit [to Fight]; A -> Fight (change); Fight.enter [to Fight]; Jump.enter [to Fight]
+            Ready.enter [to Fight]; done
+        active => Fight Jump Ready
         ",
     );
 }
@@ -106,6 +118,12 @@ fn regions_live() {
         update => Always.update; Fight.update; Walk.update; Ready.update; end in Fight
         change Loose
         update => Always.update; Fight.update; Walk.update; Shoot.update; Loose.update; Hold.update; end in Fight
+
+        # regions_are_updated_beside_a_global_state_and_a_timer (rule 32)
+        in Fight; global Always
+        Fight.enter: after 9 change A
+        start
+        advance 1; update => Always.update; Fight.update; Walk.update; Ready.update
 
         # a_region_that_an_earlier_one_has_changed_is_updated_in_its_new_state (rule 32)
         in Fight

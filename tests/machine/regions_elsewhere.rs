@@ -191,3 +191,19 @@ fn a_journal_has_the_changes_in_regions_with_the_state_whose_region_it_is() {
     assert_eq!(slices[2], ["Draw from 2 to 3", "Loose from 3 to 4"]);
     assert_eq!(slices[3], ["Fight from 0 to 4", "A from 4 to 5", "Fight from 5 to 7"]);
 }
+
+/// Rules 22, 26 and 32.
+#[test]
+fn what_a_callback_that_has_panicked_requested_puts_no_region_to_sleep() {
+    let mut stage = Stage::new(&FIGHT)
+        .at_most(1, "Walk.update", |_, fsm, _| {
+            fsm.sleep();
+            std::panic::resume_unwind(Box::new("expected"));
+        })
+        .when("Ready.update", |_, fsm, _| fsm.sleep());
+    stage.start();
+    assert!(catch_unwind(AssertUnwindSafe(|| stage.update())).is_err());
+    stage.actor.take_trace();
+    assert_eq!(stage.update(), "Fight.update; Walk.update; Ready.update");
+    assert_eq!(stage.update(), "Fight.update; Walk.update", "only the region whose callback has requested it sleeps");
+}

@@ -335,10 +335,12 @@ impl State<Puppet> for Node {
     }
 
     fn regions(&self) -> Vec<StateRef<Puppet>> {
+        may_be_trapped();
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].regions.clone()).into_iter().map(reference).collect()
     }
 
     fn region(&self) -> usize {
+        may_be_trapped();
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].region)
     }
 

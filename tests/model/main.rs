@@ -49,13 +49,17 @@ fn compare(program: &program::Program) -> Result<(), TestCaseError> {
     compared::difference("machine", &seen, &expected).map_or(Ok(()), |difference| Err(TestCaseError::fail(difference)))
 }
 
+fn any_program() -> impl Strategy<Value = program::Program> {
+    prop_oneof![program(), program_with_regions()]
+}
+
 /// Rules 22 and 27: after a panic in any code, the machine is whole and can be saved and loaded. The run checks this between
 /// any two steps.
 #[test]
 fn a_machine_that_is_cut_short_anywhere_stays_whole() {
     let usual = ProptestConfig::default();
     let config = ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual };
-    let outcome = TestRunner::new(config).run(&(program(), 1..60_u32), |(program, every)| {
+    let outcome = TestRunner::new(config).run(&(any_program(), 1..60_u32), |(program, every)| {
         driven::run_into_traps(&program, every);
         Ok(())
     });
@@ -66,6 +70,5 @@ fn a_machine_that_is_cut_short_anywhere_stays_whole() {
 
 #[test]
 fn the_programs_reach_every_corner_of_the_rules() {
-    let programs = prop_oneof![program(), program_with_regions()];
-    compared::reaches_every_corner(programs, Corner::ALL, 3, |program| naive::run(program).1);
+    compared::reaches_every_corner(any_program(), Corner::ALL, 3, |program| naive::run(program).1);
 }

@@ -4,9 +4,9 @@
 
 pub(crate) mod corner;
 mod line;
-pub(crate) mod regions;
 #[path = "../program.rs"]
 pub(crate) mod program;
+pub(crate) mod regions;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,8 +14,8 @@ use std::ops::{Deref, DerefMut};
 
 use self::corner::Corner;
 use self::line::Line;
-use self::regions::{At, Branch, Memory, Regions as _};
 use self::program::{Callback, End, Guard, Id, LIMIT, StateRow, Verb};
+use self::regions::{At, Branch, Memory, Regions as _};
 
 /// A callback has panicked.
 pub(crate) struct Panicked;
@@ -409,7 +409,8 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     /// Rule 32: offers a message in the open regions. `goes_on` says whether there are states around them. Returns whether it was
     /// handled.
     fn offer_inside(&mut self, word: Self::Word, offering: Offering, goes_on: bool) -> Outcome<bool> {
-        let mut levels = vec![Level { at: self.at.clone(), regions: self.regions(), left: 0, is_handled: false, goes_on }];
+        let mut levels =
+            vec![Level { at: self.at.clone(), regions: self.regions(), left: 0, is_handled: false, goes_on }];
         let mut left_before = Vec::new();
         while let Some(level) = levels.last_mut() {
             // Regions that have been closed meanwhile are skipped.
@@ -784,7 +785,9 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
         let mut refused_by = if leave.is_empty() { None } else { self.refused_inside(change)? };
         let exits = leave.iter().rev().map(|state| (Guard::CanExit, *state));
         let mut entered = enter.to_vec();
-        regions.iter().for_each(|branch| branch.add_to(&mut entered));
+        for branch in regions {
+            branch.add_to(&mut entered);
+        }
         let enters = entered.iter().map(|state| (Guard::CanEnter, *state));
         for (guard, state) in exits.chain(enters) {
             if refused_by.is_none() && !self.allows(change, guard, state)? {

@@ -91,7 +91,8 @@ impl<W> Machine<W> {
     pub(crate) fn placed(&self) -> Option<Id> {
         let (mut at, mut placed) = (At::new(), None);
         for (inside, seat) in self.all_seats() {
-            if seat.current.is_some() && inside.starts_with(&at) && (inside.is_empty() || inside.len() == at.len() + 1) {
+            if seat.current.is_some() && inside.starts_with(&at) && (inside.is_empty() || inside.len() == at.len() + 1)
+            {
                 (at, placed) = (inside.clone(), seat.current);
             }
         }
@@ -143,7 +144,8 @@ pub(crate) trait Regions: Rules {
     }
 
     fn memory(&self) -> Memory {
-        let active = self.all_seats().filter_map(|(at, seat)| at.last().map(|(of, nth, _)| Some((*of, *nth, seat.current?))));
+        let active =
+            self.all_seats().filter_map(|(at, seat)| at.last().map(|(of, nth, _)| Some((*of, *nth, seat.current?))));
         let remembered = self.history.iter().filter_map(|((of, nth), last)| Some((*of, (*nth)?, *last)));
         active.flatten().chain(remembered).collect()
     }
