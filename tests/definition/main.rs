@@ -20,6 +20,7 @@ mod garbage;
 mod guard;
 mod links;
 mod machines;
+mod nested;
 mod played;
 mod prove;
 mod questions;

@@ -10,6 +10,7 @@ mod readme {}
 
 mod check;
 mod checked;
+mod fmt;
 mod graph;
 mod input;
 mod json;
@@ -56,6 +57,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  success
   1  a definition has an error; with --deny-warnings, also if there is a warning;
+     with --check, also if a file is not formatted;
      with --fail-under, also if fewer exits were taken
   2  the command could not be carried out: wrong arguments, or a file that cannot
      be read or written";
@@ -70,6 +72,9 @@ enum Action {
     Graph(graph::Graph),
     /// Run a machine without the game, and say why it changes state or stays.
     Run(simulate::Run),
+    /// Write definition files in one order and style, with their comments.
+    #[command(after_help = EXIT_CODES)]
+    Fmt(fmt::Fmt),
     /// Write the JSON Schema of definition files, for editors.
     Schema,
     /// Run the language server for editors: problems while you type, completion, renaming.
@@ -137,6 +142,7 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
         Action::Check(check) => check.words.or(words).and_then(|words| check::check(&check, words.as_ref())),
         Action::Graph(graph) => graph.words.or(words).and_then(|words| graph::graph(&graph, words.as_ref())),
         Action::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
+        Action::Fmt(fmt) => fmt::fmt(&fmt),
         Action::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
         Action::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),
         Action::Vocabulary { words: file } => file.or(words).and_then(|words| match words {

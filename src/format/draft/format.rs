@@ -27,6 +27,7 @@ pub(crate) const STATE_KEYS: &[&str] = &[
     "enter",
     "exit",
     "exits",
+    "states",
     "choose",
     "parent",
     "initial",
@@ -123,6 +124,8 @@ struct DefinedState {
     /// Which of the exits that hold is taken: the first one in the file, the one with the best `score`, or a random one by `weight`.
     /// Without it, the first one.
     choose: Option<Choose>,
+    /// The states in this one, by name. Each may instead be written beside this one, with this one as its `parent`.
+    states: Option<BTreeMap<String, DefinedState>>,
     /// The state around this one. Its behavior and exits run too.
     parent: Option<String>,
     /// The child to go on to when this state is entered.

@@ -27,6 +27,8 @@ pub(super) const BEHAVIOR_KEYS: [&str; 2] = ["behavior", "behaviour"];
 pub struct Key {
     machine: Option<String>,
     state: Option<String>,
+    /// The names of the states in whose tables the state is written.
+    around: Vec<String>,
     span: Range<usize>,
     section: Range<usize>,
 }
@@ -43,6 +45,13 @@ impl Key {
     #[must_use]
     pub fn state(&self) -> Option<&str> {
         self.state.as_deref()
+    }
+
+    /// Returns the names of the states in whose tables the state is written, outermost first: `fight` for
+    /// `[states.fight.states.aim]`.
+    #[must_use]
+    pub fn around(&self) -> &[String] {
+        &self.around
     }
 
     /// Returns where the name is written, including quotes around it.
@@ -113,14 +122,22 @@ fn within(table: &Table<'_>, path: &mut Vec<String>, found: &mut Vec<Key>) {
 /// Returns the key if it is the name of a state or of a machine. `path` has the keys above it.
 fn named(path: &[String], key: &tree::Key<'_>, span: Range<usize>) -> Option<Key> {
     let name = || Some(key.get_ref().to_string());
-    let (machine, state) = match path {
+    let (machine, within) = match path {
         [of] if of == "machines" => (name(), None),
-        [of] if of == "states" => (None, name()),
-        [machines, machine, of] if machines == "machines" && of == "states" => (Some(machine.clone()), name()),
-        _ => return None,
+        [machines, machine, within @ ..] if machines == "machines" => (Some(machine.clone()), Some(within)),
+        within => (None, Some(within)),
     };
+    let (mut state, mut around) = (None, Vec::new());
+    if let Some(within) = within {
+        // The keys are `states` and a name, in turn.
+        if within.len() % 2 == 0 || within.iter().step_by(2).any(|of| of != "states") {
+            return None;
+        }
+        state = name();
+        around.extend(within.iter().skip(1).step_by(2).cloned());
+    }
     let section = span.start..span.end;
-    Some(Key { machine, state, span, section })
+    Some(Key { machine, state, around, span, section })
 }
 
 /// Returns a name as it is written in a header: in quotes, if it is not a bare key of TOML.

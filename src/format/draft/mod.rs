@@ -28,6 +28,7 @@ mod format;
 mod grammar;
 pub(crate) mod keys;
 pub(crate) mod machines;
+mod nested;
 pub(crate) mod read;
 mod relocate;
 mod slips;

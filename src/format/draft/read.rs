@@ -182,9 +182,7 @@ impl<'i> DraftReader<'_, 'i> {
         let Some((_, states)) = machine.remove("states") else { return Vec::new() };
         self.table(&states, "`states`");
         let TreeValue::Table(states) = states.into_inner() else { return Vec::new() };
-        let mut states: Vec<_> = states.into_entries().collect();
-        states.sort_by_key(|(name, _)| name.span().start);
-        states
+        self.flat(states)
     }
 
     /// Reads a machine without its states.
@@ -250,16 +248,6 @@ impl<'i> DraftReader<'_, 'i> {
             }
             _ => self.table(state, "a state").unwrap_or(&none),
         };
-        if let Some((key, within)) = state.get_key_value("states") {
-            let within =
-                within.get_ref().as_table().and_then(|within| Some(within.keys().next()?.get_ref().to_string()));
-            let child = quoted(within.as_deref().unwrap_or("name"));
-            Mistake::error("unknown-key", key.span(), "states are written beside each other, not inside each other")
-                .label(format!("inside `{name}`"))
-                .help(format!("write `[states.{child}]` with `parent = \"{name}\"`"))
-                .origin(Origin::Unread)
-                .report(self.findings);
-        }
         self.known_keys(state, "a state", STATE_KEYS);
         let choose = state.get("choose").map(|value| self.choose(value));
         let by = choose.as_ref().map_or(Some(Choose::First), |choose| Some(choose.as_ref()?.0));
@@ -515,9 +503,7 @@ impl<'i> DraftReader<'_, 'i> {
     fn known_keys(&mut self, table: &Table<'_>, of: &str, known: &[&str]) {
         for (key, value) in table.iter() {
             let name: &str = key.get_ref();
-            // A state inside a state has its own report.
-            let is_state_inside = of == "a state" && name == "states";
-            if !known.contains(&name) && !is_state_inside {
+            if !known.contains(&name) {
                 if of == "a machine" || of == "a file of machines" {
                     if let Some(mistake) = header_of_state(key, value) {
                         self.findings.add(mistake);

@@ -346,7 +346,10 @@ impl Outline {
     pub fn uses(&self, id: StateId) -> Vec<Range<usize>> {
         let named =
             self.mentions().iter().filter(|mention| *mention.meaning() == Meaning::State(id)).map(Mention::span);
-        iter::once(self.state(id).name.span.clone()).chain(named).collect()
+        let defined = self.state(id).name.span.clone();
+        // In the header of a state in the table of its parent, the parent may be defined and named at one place.
+        let named = named.filter(|at| *at != defined);
+        iter::once(defined.clone()).chain(named).collect()
     }
 
     /// Returns where the file names states and words of the game, in the order of the file. It leaves out the contents of

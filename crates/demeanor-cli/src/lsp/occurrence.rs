@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use demeanor::definition::{Meaning, Outline, StateId, Survey};
+use demeanor::definition::{Key, Meaning, Outline, StateId, Survey};
 use lsp_types::Url;
 
 use super::workspace::{Text, Workspace, path_of};
@@ -81,7 +81,9 @@ pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
             let parts = parts.into_iter().map(|(part, state)| (part, Site::of(outline, state, file))).collect();
             Some(Occurrence { span, name: name.to_owned(), condition, is_key, parts })
         };
-        for mention in outline.mentions() {
+        // In the header of a state in the table of its parent, the parent is named by a key.
+        let keys: BTreeSet<usize> = survey.keys().iter().map(|key| key.span().start).collect();
+        for mention in outline.mentions().iter().filter(|mention| !keys.contains(&mention.span().start)) {
             if let Meaning::State(id) = mention.meaning() {
                 all.extend(add(mention.span(), mention.name(), *id, mention.condition(), false));
             }
@@ -96,13 +98,24 @@ pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
             outline.states().iter().map(|state| (state.name(), state.id())).collect();
         for key in survey.keys().iter().filter(|key| key.machine() == outline.machine()) {
             let Some(name) = key.state() else { continue };
-            let named = by_name.get(name).filter(|id| outline.state(**id).written().0.is_none());
+            let named = named(outline, key, &by_name).filter(|id| outline.state(*id).written().0.is_none());
             all.extend(
-                named.or_else(|| by_start.get(&key.span().start)).and_then(|id| add(key.span(), name, *id, None, true)),
+                named
+                    .or_else(|| by_start.get(&key.span().start).copied())
+                    .and_then(|id| add(key.span(), name, id, None, true)),
             );
         }
     }
     all
+}
+
+/// Returns the state that a key names.
+fn named(outline: &Outline, key: &Key, by_name: &BTreeMap<&str, StateId>) -> Option<StateId> {
+    let mut names = key.around().iter().map(String::as_str).chain(key.state());
+    let outermost = names.next().and_then(|name| by_name.get(name)).copied()?;
+    names.try_fold(outermost, |around, name| {
+        outline.children(around).iter().copied().find(|child| outline.state(*child).part() == name)
+    })
 }
 
 /// The part of a name that contains a byte, and the states that it means.

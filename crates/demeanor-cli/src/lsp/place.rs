@@ -35,6 +35,10 @@ impl<'c> Located<'c> {
             machine = Some(name);
             path.drain(..2);
         }
+        // A state may be written in the table of its parent.
+        while let ["states", _, "states", _, ..] = path[..] {
+            path.drain(..2);
+        }
         let state = match path[..] {
             ["states", state, ..] => Some(state),
             _ => None,

@@ -1,0 +1,246 @@
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use demeanor::definition::Outline;
+use proptest::prelude::*;
+
+use super::{Form, formatted};
+
+const FORMS: [Form; 3] = [Form::AsItIs, Form::Nested, Form::Flat];
+
+/// Returns what the library reads from a file, but not where it stands. `None` if the file has an error by itself.
+fn meaning(text: &str) -> Option<Vec<String>> {
+    let mut meaning = Vec::new();
+    for outline in Outline::parse_all("file.toml", text, None).ok()? {
+        let name = |id| outline.state(id).name().to_owned();
+        for state in outline.states() {
+            let exits: Vec<_> = state
+                .exits()
+                .iter()
+                .map(|exit| (exit.label(), name(exit.target()), exit.leads(), exit.note()))
+                .collect();
+            let path: Vec<_> = outline.path(state.id()).into_iter().map(name).collect();
+            let behaviors: Vec<_> = state.behaviors().collect();
+            let is = [state.is_final(), state.is_entry(), state.keeps_history(), outline.initial() == state.id()];
+            meaning.push(format!(
+                "{:?} {path:?} {:?} {is:?} {behaviors:?} {:?} {:?} {exits:?}",
+                outline.machine(),
+                state.initial().map(name),
+                state.every().map(ToString::to_string),
+                state.enter_when()
+            ));
+        }
+    }
+    meaning.sort();
+    Some(meaning)
+}
+
+#[track_caller]
+fn assert_formatted(text: &str) {
+    for form in FORMS {
+        let once = match formatted(text, form) {
+            Ok(once) => once,
+            // If states change their order, another one may be the first one with its name.
+            Err(_) if form == Form::Nested && text.matches("'same name'").count() > 1 => continue,
+            Err(why) => panic!("{why}, {form:?}\n{text}"),
+        };
+        assert_eq!(meaning(&once), meaning(text), "{form:?}\n{text}\n=>\n{once}");
+        assert_eq!(formatted(&once, form).unwrap(), once, "{form:?}\n{text}");
+        assert_eq!(formatted(&once, Form::AsItIs).unwrap(), once, "{form:?}\n{text}");
+        assert_eq!(once.matches('#').count(), text.matches('#').count(), "{form:?}\n{text}\n=>\n{once}");
+    }
+}
+
+#[test]
+fn a_file_has_one_order_and_style_and_keeps_its_comments() {
+    let text = r#"# About the file.
+#   Still.
+
+global='ears'   # who hears
+# where it begins
+initial  =  "walk"
+[states.walk]
+exits=[{when='seen and "x" != y' ,to="run"},   # the first
+   # the second
+   {  to = 'sit', after=3, note = "it's late" }]
+behavior = { speed=1.50, name = 'walk' }
+
+
+# ── others ──
+
+[states.'sit down']  # rarely
+final = true
+exits = [{ on = 'noise', to = 'walk' }]
+states.ears.exits = []
+# the end
+"#;
+    let expected = r#"# About the file.
+#   Still.
+
+# where it begins
+initial = "walk"
+global = "ears" # who hears
+
+[states.walk]
+behavior = { name = "walk", speed = 1.50 }
+exits = [
+    { to = "run", when = 'seen and "x" != y' }, # the first
+    # the second
+    { to = "sit", after = 3, note = "it's late" },
+]
+
+# ── others ──
+
+[states."sit down"] # rarely
+final = true
+exits = [{ to = "walk", on = "noise" }]
+
+[states."sit down".states.ears]
+exits = []
+
+# the end
+"#;
+    assert_eq!(formatted(text, Form::AsItIs).unwrap(), expected);
+    assert_formatted(text);
+}
+
+#[test]
+fn states_with_a_parent_are_written_in_its_table_or_beside_it() {
+    let flat = r#"initial = "fight"
+
+[states.fight]
+initial = "aim"
+
+# at the enemy
+[states.aim]
+parent = "fight"
+exits = [{ to = "rest", after = 1 }]
+
+[states.rest]
+exits = [{ to = "fight", after = 1 }]
+
+[states."rest.aim"]
+final = true
+
+[states.shoot]
+parent = "fight"
+"#;
+    let nested = r#"initial = "fight"
+
+[states.fight]
+initial = "aim"
+
+# at the enemy
+[states.fight.states.aim]
+exits = [{ to = "rest", after = 1 }]
+
+[states.fight.states.shoot]
+
+[states.rest]
+exits = [{ to = "fight", after = 1 }]
+
+[states."rest.aim"]
+final = true
+"#;
+    assert_eq!(formatted(flat, Form::AsItIs).unwrap(), flat);
+    assert_eq!(formatted(flat, Form::Nested).unwrap(), nested);
+    assert_eq!(formatted(nested, Form::AsItIs).unwrap(), nested);
+    assert_formatted(flat);
+    let back = formatted(nested, Form::Flat).unwrap();
+    assert_eq!(meaning(&back), meaning(flat));
+    assert!(!back.contains(".states."), "{back}");
+}
+
+#[test]
+fn a_text_that_is_not_toml_is_refused() {
+    assert!(formatted("[states.a", Form::AsItIs).is_err());
+}
+
+fn each_file(folder: &Path, see: &mut dyn FnMut(&str, &str)) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            each_file(&path, see);
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            see(path.to_str().unwrap(), &fs::read_to_string(&path).unwrap_or_default());
+        }
+    }
+}
+
+#[test]
+fn all_examples_mean_the_same_in_one_style() {
+    let mut count = 0;
+    for folder in ["examples", "fuzz/seeds/definition", "crates/demeanor-cli/tests/files"] {
+        each_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder), &mut |_, text| {
+            if meaning(text).is_some() {
+                assert_formatted(text);
+                count += 1;
+            }
+        });
+    }
+    let page = include_str!("../../../../docs/definitions.md");
+    for block in page.split("```toml\n").skip(1).filter_map(|block| block.split("```").next()) {
+        if meaning(block).is_some() {
+            assert_formatted(block);
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
+/// A state: its parent among those before it, whether it is written in the parent's table, its keys, and a comment.
+type RandomState = (Option<usize>, bool, u8, bool);
+
+fn random_file(states: &[RandomState], in_machine: bool) -> String {
+    let around = if in_machine { "machines.m." } else { "" };
+    let mut text = if in_machine { "[machines.m]\ninitial = 's0'\n".into() } else { String::from("initial = 's0'\n") };
+    let mut headers: Vec<String> = Vec::new();
+    for (at, (parent, is_nested, keys, has_comment)) in states.iter().enumerate() {
+        let parent = parent.filter(|_| at > 0).map(|parent| parent % at);
+        // Some states in different tables have one name.
+        let name = if *is_nested && keys & 1 == 1 { "'same name'".into() } else { format!("s{at}") };
+        let mut header = format!("{around}states.{name}");
+        let mut given = String::new();
+        match parent {
+            Some(parent) if *is_nested => header = format!("{}.states.{name}", headers[parent]),
+            Some(parent) if !headers[parent].contains("same") => {
+                let parent = headers[parent].rsplit('.').next().unwrap();
+                writeln!(given, "parent = '{parent}'").unwrap();
+            }
+            _ => {}
+        }
+        if headers.contains(&header) {
+            header = format!("{around}states.s{at}");
+        }
+        if *has_comment {
+            writeln!(text, "# about {at}\n").unwrap();
+        }
+        writeln!(text, "[{header}] # {at}").unwrap();
+        if keys & 2 == 2 {
+            writeln!(text, "exits=[{{when = 'x > {at}', to='s0' }} # one\n,{{ to = 's0', do = {{ n = 3 }}, on='m' }}]")
+                .unwrap();
+        }
+        text.push_str(&given);
+        if keys & 4 == 4 {
+            writeln!(text, "every  = '2 s' # turns\nbehavior = ['a',   {{ speed = 1, name='b' }}]").unwrap();
+        }
+        headers.push(header);
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_file_means_the_same_in_one_style(
+        states in prop::collection::vec((prop::option::of(0..8_usize), any::<bool>(), 0..8_u8, any::<bool>()), 1..8),
+        in_machine in any::<bool>(),
+    ) {
+        let text = random_file(&states, in_machine);
+        if meaning(&text).is_some() {
+            assert_formatted(&text);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Reads states that are written in the tables of other states, as in `[states.fight.states.aim]`. Each becomes a state beside
+//! the other, with this one as its `parent`, so that the later stages know nothing of the form in which it is written.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::read::DraftReader;
+use super::tree::{Key, SpannedValue, Table, TreeValue};
+use crate::format::problems::{Mistake, Origin};
+
+/// A state, and the state in whose table it is written.
+struct WrittenState<'i> {
+    key: Key<'i>,
+    value: SpannedValue<'i>,
+    /// The index of the other state, and where it is named.
+    within: Option<(usize, Range<usize>)>,
+}
+
+impl<'i> DraftReader<'_, 'i> {
+    /// Returns the states of a machine, in the order of the file, each without the states in its table.
+    pub(super) fn flat(&mut self, states: Table<'i>) -> Vec<(Key<'i>, SpannedValue<'i>)> {
+        let beside = states.into_entries().map(|(key, value)| WrittenState { key, value, within: None });
+        let mut all: Vec<_> = beside.collect();
+        let beside = all.len();
+        let mut at = 0;
+        while at < all.len() {
+            self.add_inner(at, &mut all);
+            at += 1;
+        }
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|at| all[*at].key.span().start);
+        if all.len() > beside {
+            self.name(&mut all, &order, beside);
+        }
+        let mut all: Vec<_> = all.into_iter().map(|state| Some((state.key, state.value))).collect();
+        order.into_iter().filter_map(|at| all[at].take()).collect()
+    }
+
+    /// Takes the states out of the table of a state.
+    fn add_inner(&mut self, at: usize, all: &mut Vec<WrittenState<'i>>) {
+        let WrittenState { key: around, value, .. } = &mut all[at];
+        let TreeValue::Table(table) = value.get_mut() else { return };
+        let Some((states, inner)) = table.remove("states") else { return };
+        let around = around.clone();
+        if self.table(&inner, "`states`").is_none() {
+            return;
+        }
+        let TreeValue::Table(inner) = inner.into_inner() else { return };
+        for (key, value) in inner.into_entries() {
+            let named = self.named_before(&around, &states, &key);
+            all.push(WrittenState { key, value, within: Some((at, named)) });
+        }
+    }
+
+    /// Names the states that are in the tables of others, and their parents. Of several states with one name, those beside the
+    /// others and the first one in the file keep it, and each of the others gets its full name.
+    fn name(&mut self, all: &mut [WrittenState<'i>], order: &[usize], beside: usize) {
+        let mut names: HashSet<String> = all[..beside].iter().map(|state| state.key.get_ref().to_string()).collect();
+        for at in order {
+            let Some((within, named)) = all[*at].within.clone() else { continue };
+            let parent = all[within].key.get_ref().to_string();
+            let WrittenState { key, value, .. } = &mut all[*at];
+            if names.contains(&**key.get_ref()) {
+                *key = Spanned::new(key.span(), Cow::Owned(format!("{parent}.{}", key.get_ref())));
+            }
+            names.insert(key.get_ref().to_string());
+            if let TreeValue::Table(table) = value.get_mut() {
+                self.add_parent(table, &parent, named);
+            }
+        }
+    }
+
+    fn add_parent(&mut self, child: &mut Table<'i>, parent: &str, at: Range<usize>) {
+        if let Some((key, _)) = child.get_key_value("parent") {
+            Mistake::error("misplaced-key", key.span(), format!("the state is in the table of `{parent}`, its parent"))
+                .label("a second parent")
+                .help("remove `parent`, or write the state beside the other: `[states.name]`")
+                .origin(Origin::Unread)
+                .report(self.findings);
+            return;
+        }
+        let name = TreeValue::String(Cow::Owned(parent.to_owned()));
+        child.insert(Spanned::new(at.clone(), Cow::Borrowed("parent")), Spanned::new(at, name));
+    }
+
+    /// Returns where the parent is named for a state in its table: in the same header or dotted key, if it is named there, and
+    /// otherwise where its own name is written.
+    fn named_before(&self, parent: &Key<'i>, states: &Key<'i>, name: &Key<'i>) -> Range<usize> {
+        let written = self.text.get(parent.span()).unwrap_or_default();
+        let before = self.text.get(..name.span().start).unwrap_or_default();
+        let line = before.rfind(['\n', '{']).map_or(0, |end| end + 1);
+        let is_dotted = |rest: &str| {
+            let keys: String = rest.chars().filter(|c| !c.is_whitespace()).collect();
+            keys == ".states." || keys == format!(".{}.", self.text.get(states.span()).unwrap_or_default())
+        };
+        let found = before[line..].rfind(written).map(|start| line + start);
+        let here = found.map(|start| start..start + written.len());
+        here.filter(|here| is_dotted(&before[here.end..])).unwrap_or(parent.span())
+    }
+}
