@@ -57,7 +57,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  success
   1  a definition has an error; with --deny-warnings, also if there is a warning;
-     with --check, also if a file is not formatted;
+     with `fmt --check`, also if a file is not formatted;
      with --fail-under, also if fewer exits were taken
   2  the command could not be carried out: wrong arguments, or a file that cannot
      be read or written";

@@ -34,10 +34,16 @@ fn the_exit_code_says_how_bad_it_is() {
         (&["run", "wrong.toml"], 1),
         (&["run", "missing.toml"], 2),
         (&["run", "right.toml", "--from", "b"], 2),
+        (&["fmt", "right.toml", "--check"], 1),
+        (&["fmt", "wrong.toml"], 1),
+        (&["fmt", "missing.toml"], 2),
+        (&["fmt", "right.toml", "--nested", "--flat"], 2),
+        (&["fmt", "right.toml"], 0),
+        (&["fmt", "right.toml", "--check"], 0),
     ] {
         assert_eq!(folder.run(arguments).0, code, "{arguments:?}");
     }
-    for subcommand in ["check", "graph"] {
+    for subcommand in ["check", "graph", "fmt"] {
         let (code, told, _) = folder.run(&[subcommand, "--help"]);
         assert_eq!(code, 0);
         assert!(
@@ -46,6 +52,7 @@ fn the_exit_code_says_how_bad_it_is() {
 Exit codes:
   0  success
   1  a definition has an error; with --deny-warnings, also if there is a warning;
+     with `fmt --check`, also if a file is not formatted;
      with --fail-under, also if fewer exits were taken
   2  the command could not be carried out: wrong arguments, or a file that cannot
      be read or written

@@ -60,15 +60,15 @@ impl<'i> DraftReader<'_, 'i> {
     fn name(&mut self, all: &mut [WrittenState<'i>], order: &[usize], beside: usize) {
         let mut names: HashSet<String> = all[..beside].iter().map(|state| state.key.get_ref().to_string()).collect();
         for at in order {
-            let Some((within, named)) = all[*at].within.clone() else { continue };
-            let parent = all[within].key.get_ref().to_string();
+            let Some((around, place)) = all[*at].within.clone() else { continue };
+            let parent = all[around].key.get_ref().to_string();
             let WrittenState { key, value, .. } = &mut all[*at];
             if names.contains(&**key.get_ref()) {
                 *key = Spanned::new(key.span(), Cow::Owned(format!("{parent}.{}", key.get_ref())));
             }
             names.insert(key.get_ref().to_string());
             if let TreeValue::Table(table) = value.get_mut() {
-                self.add_parent(table, &parent, named);
+                self.add_parent(table, &parent, place);
             }
         }
     }
