@@ -315,9 +315,9 @@ mod messages {
         assert_eq!(told(back, None), [go_back]);
 
         let inside = "initial = 'a'\n[states.a]\ninitial = 'x'\n[states.a.states.x]\nexits = [{ to = 'a' }]\n";
-        let beside =
-            "states are written beside each other, not inside each other: write `[states.x]` with `parent = \"a\"`";
-        assert_eq!(told(inside, None), [beside]);
+        assert_eq!(told(inside, None), [] as [&str; 0]);
+        let twice = "the state is in the table of `a`, its parent: remove `parent`, or write the state beside the other: `[states.name]`";
+        assert_eq!(told(&format!("{inside}parent = 'a'\n"), None), [twice]);
 
         let header =
             "[machines.imp]\ninitial = 'a'\n[machines.ipm.states.a]\nexits = [{ to = 'b' }]\n[machines.imp.states.b]\n";

@@ -22,6 +22,14 @@ struct WrittenState<'i> {
 impl<'i> DraftReader<'_, 'i> {
     /// Returns the states of a machine, in the order of the file, each without the states in its table.
     pub(super) fn flat(&mut self, states: Table<'i>) -> Vec<(Key<'i>, SpannedValue<'i>)> {
+        let has_inner =
+            |state: &SpannedValue<'_>| state.get_ref().as_table().is_some_and(|of| of.contains_key("states"));
+        if !states.values().any(has_inner) {
+            // Most files need no memory for more than this list.
+            let mut all: Vec<_> = states.into_entries().collect();
+            all.sort_by_key(|(key, _)| key.span().start);
+            return all;
+        }
         let beside = states.into_entries().map(|(key, value)| WrittenState { key, value, within: None });
         let mut all: Vec<_> = beside.collect();
         let beside = all.len();
@@ -32,9 +40,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|at| all[*at].key.span().start);
-        if all.len() > beside {
-            self.name(&mut all, &order, beside);
-        }
+        self.name(&mut all, &order, beside);
         let mut all: Vec<_> = all.into_iter().map(|state| Some((state.key, state.value))).collect();
         order.into_iter().filter_map(|at| all[at].take()).collect()
     }
