@@ -31,6 +31,7 @@ mod report;
 mod requests;
 mod sleep;
 mod stack_and_history;
+mod statecharts;
 mod staying;
 mod time;
 mod timers;
