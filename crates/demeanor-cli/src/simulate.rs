@@ -140,6 +140,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         out: BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() }),
         definition,
         names,
+        same: None,
     };
     written(stage.play(run, &moments, ticks, &bar))?;
     if let Some(path) = &run.flow {
@@ -235,6 +236,15 @@ struct Stage<W> {
     tick: f64,
     names: Names,
     out: W,
+    /// The reasons that were written last, if nothing has been written since.
+    same: Option<Same>,
+}
+
+/// The reasons why a machine stays, and for how many more ticks they were the same.
+struct Same {
+    why: String,
+    ticks: u64,
+    until: f64,
 }
 
 impl<W: Write> Stage<W> {
@@ -283,8 +293,7 @@ impl<W: Write> Stage<W> {
         let has_changed = self.puppet.events.iter().any(|event| matches!(event, Event::Change { .. }));
         let passed_over = self.tell_changes(&state, &reports, None)?;
         if tells_why && !has_changed {
-            self.line(&format!("{:>7.2} s  stays in {state}", self.clock.now))?;
-            self.list(&state, &reports)?;
+            self.stays(&state, &reports)?;
         } else if tells_why && passed_over > 0 {
             self.list(&state, &reports[..passed_over])?;
         }
@@ -303,6 +312,23 @@ impl<W: Write> Stage<W> {
             let waiting: Vec<_> = reports.into_iter().filter(|report| report.on.as_deref() == Some(message)).collect();
             self.list(&state, &waiting)?;
         }
+        Ok(())
+    }
+
+    /// Says why the machine stays in a state. If this is as in the tick before, apart from the values, it is only counted.
+    fn stays(&mut self, state: &str, reports: &[ExitReport]) -> std::io::Result<()> {
+        let answer = |report: &ExitReport| {
+            let answers: Vec<_> = report.questions.iter().map(|question| question.answer).collect();
+            format!("{} {} {:?} {:?} {answers:?}", report.of, report.to, report.on, report.verdict)
+        };
+        let why = format!("{state}: {}", reports.iter().map(answer).collect::<Vec<_>>().join(", "));
+        if self.same.as_ref().is_some_and(|same| same.why == why) {
+            self.same.iter_mut().for_each(|same| (same.ticks, same.until) = (same.ticks + 1, self.clock.now));
+            return Ok(());
+        }
+        self.line(&format!("{:>7.2} s  stays in {state}", self.clock.now))?;
+        self.list(state, reports)?;
+        self.same = Some(Same { why, ticks: 0, until: self.clock.now });
         Ok(())
     }
 
@@ -438,6 +464,10 @@ impl<W: Write> Stage<W> {
     }
 
     fn line(&mut self, line: &str) -> std::io::Result<()> {
+        if let Some(Same { ticks, until, .. }) = self.same.take().filter(|same| same.ticks > 0) {
+            let ticks = if ticks == 1 { "1 more tick".to_owned() } else { format!("{ticks} more ticks") };
+            writeln!(self.out, "             the same until {until:.2} s, for {ticks}")?;
+        }
         writeln!(self.out, "{}", escaped(line))
     }
 

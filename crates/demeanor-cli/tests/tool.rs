@@ -272,6 +272,32 @@ exits = [{ to = 'flee' }]
 }
 
 #[test]
+fn a_run_that_tells_why_counts_the_ticks_in_which_the_reasons_are_the_same() {
+    let text =
+        "initial = 'a'\n[states.a]\nexits = [{ to = 'b', after = 1, when = 'x > 2' }]\n[states.b]\nfinal = true\n";
+    let file = scratch("same.toml", text);
+    let table = scratch("same.csv", "time,x\n0,0\n2,3\n");
+    let arguments = ["run", file.to_str().unwrap(), "--values", table.to_str().unwrap(), "--tick", "0.5", "--why"];
+    let (_, told, _) = demeanor(&[&arguments[..], &["--seconds", "2.5"]].concat());
+    assert_eq!(
+        told,
+        "   0.00 s  begins in a
+   0.00 s  stays in a
+             to b: no: after 1 s (1 s left) does not hold
+             the same until 0.50 s, for 1 more tick
+   1.00 s  stays in a
+             to b: no: after 1 s (time_in_state = 1) holds, x > 2 (x = 0) does not hold
+             the same until 1.50 s, for 1 more tick
+   2.00 s  a -> b: after 1 s (time_in_state = 2) holds, x > 2 (x = 3) holds
+   2.50 s  stays in b
+             no exits
+   2.50 s  ends in b, after 0.50 s in it
+             no exits
+"
+    );
+}
+
+#[test]
 fn a_run_goes_through_states_of_no_length_and_counts_ticks_as_it_makes_them() {
     let file = scratch(
         "no_length.toml",

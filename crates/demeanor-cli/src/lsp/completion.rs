@@ -1,9 +1,11 @@
 //! Completion: the format's keys, states, machines, and the game's words that can be written at a position.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::ops::Range;
+use std::path::Path;
 
-use demeanor::definition::{Choose, Cursor, CursorPart, Key, Outline, Survey, ValueKind, Words};
+use demeanor::definition::{Choose, Cursor, CursorPart, Key, Meaning, Mention, Outline, Survey, ValueKind, Words};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, MarkupContent, MarkupKind,
     TextEdit, Url,
@@ -31,7 +33,9 @@ pub(super) fn complete(workspace: &mut Workspace, uri: &Url, byte: usize) -> Opt
     let cursor = Cursor::at(&source.text, byte);
     let located = Located::of(&cursor, Some(&survey));
     let surveys: Vec<&Survey> = [Some(&*survey), good.as_deref()].into_iter().flatten().collect();
-    let writer = Writer { source: &source, byte, surveys, words: words.as_deref(), cursor: &cursor, located };
+    let path = path_of(uri);
+    let path = path.as_deref();
+    let writer = Writer { source: &source, byte, path, surveys, words: words.as_deref(), cursor: &cursor, located };
     let (span, mut offers) = match cursor.part() {
         CursorPart::Header => (cursor.span(), writer.tables()),
         CursorPart::Value { key, quote, .. } => writer.values(key, quote),
@@ -97,6 +101,7 @@ impl Offer {
 struct Writer<'c> {
     source: &'c Text,
     byte: usize,
+    path: Option<&'c Path>,
     /// The survey of the current document, and the survey of the last version without errors.
     surveys: Vec<&'c Survey>,
     words: Option<&'c Words>,
@@ -195,14 +200,20 @@ impl Writer<'_> {
     fn texts(&self, key: &str) -> Vec<Offer> {
         match (&self.located.place, key) {
             (Place::Of(_), "to" | "initial" | "parent" | "global" | "push" | "resume") => self.states(),
-            (Place::Of(Table::Machine), "like") | (Place::Of(Table::State), "machine") => self.machines(),
+            (Place::Of(Table::Machine), "like") => self.machines(),
+            (Place::Of(Table::State), "machine") => self.machines().into_iter().chain(self.files("toml")).collect(),
+            (Place::Of(Table::State | Table::Script), "script") => {
+                let offered = self.words.into_iter().flat_map(|words| &words.script_files);
+                offered.map(|name| Offer::new(name, CompletionItemKind::FILE)).chain(self.files("rhai")).collect()
+            }
             (Place::Of(Table::Exit), "on") | (Place::Of(Table::State), "ignore") => self.messages(),
             (Place::Of(Table::Exit), "do") | (Place::Of(Table::State), "enter" | "exit") => self.actions(),
             (Place::Of(Table::State), "behavior" | "behaviour") | (Place::Params { has_name: true, .. }, "name") => {
                 self.behaviors()
             }
-            (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after" | "at" | "cooldown") => {
-                self.numbers()
+            (Place::Of(Table::Exit), "at") => self.numbers(),
+            (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after" | "cooldown") => {
+                self.units().chain(self.numbers()).collect()
             }
             (Place::Of(Table::State), "choose") => {
                 let words = [Choose::First, Choose::Best, Choose::Random];
@@ -252,7 +263,8 @@ impl Writer<'_> {
         let runs = self.cursor.around().iter().any(|(key, _)| key == "machine");
         let done =
             Offer::new("done", CompletionItemKind::EVENT).says("When the machine of this state has come to an end.");
-        let names = self.words.into_iter().flat_map(|words| &words.messages);
+        let names = self.words.into_iter().flat_map(|words| words.messages.iter().map(String::as_str));
+        let names = names.chain(self.named(&Meaning::Message));
         let offers = names.map(|name| Offer::new(name, CompletionItemKind::EVENT).says(message(name, self.words)));
         offers.chain(Some(done).filter(|_| runs)).collect()
     }
@@ -285,7 +297,38 @@ impl Writer<'_> {
     fn numbers(&self) -> Vec<Offer> {
         let values = self.words.into_iter().flat_map(|words| &words.values);
         let numbers = values.filter(|(_, kind)| **kind == ValueKind::Number);
-        numbers.map(|(name, kind)| self.value(name, *kind)).collect()
+        let named = self.named(&Meaning::Value).into_iter().map(|name| Offer::new(name, CompletionItemKind::VARIABLE));
+        numbers.map(|(name, kind)| self.value(name, *kind)).chain(named).collect()
+    }
+
+    /// Returns the words that the file uses, if the words of the game are not known.
+    fn named(&self, meaning: &Meaning) -> BTreeSet<&str> {
+        if self.words.is_some() {
+            return BTreeSet::new();
+        }
+        let mentions = self.surveys.iter().flat_map(|survey| survey.outlines()).flat_map(Outline::mentions);
+        let here = self.cursor.span();
+        let others = mentions.filter(|mention| mention.span().end <= here.start || here.end <= mention.span().start);
+        others.filter(|mention| mention.meaning() == meaning).map(Mention::name).collect()
+    }
+
+    /// Returns durations: the number before the cursor with each unit.
+    fn units(&self) -> impl Iterator<Item = Offer> + use<> {
+        let written = self.source.text.get(self.cursor.span().start..self.byte).unwrap_or_default();
+        let begin = written.trim_start_matches(['"', '\'']).trim_end().to_owned();
+        let units: &[&str] =
+            if begin.ends_with(|c: char| c.is_ascii_digit()) { &["s", "ms", "min", "h", "ticks"] } else { &[] };
+        units.iter().map(move |unit| Offer::new(format!("{begin} {unit}"), CompletionItemKind::UNIT))
+    }
+
+    /// Returns the files beside the document, with this extension.
+    fn files(&self, extension: &str) -> Vec<Offer> {
+        let folder = self.path.and_then(Path::parent);
+        let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path()).filter(|path| Some(&**path) != self.path);
+        let files = paths.filter(|path| path.extension().is_some_and(|of| of == extension));
+        let names: BTreeSet<String> = files.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect();
+        names.into_iter().map(|name| Offer::new(name, CompletionItemKind::FILE)).collect()
     }
 
     /// Returns the completions in a condition.
@@ -312,6 +355,8 @@ impl Writer<'_> {
                 let values = self.words.into_iter().flat_map(|words| &words.values);
                 let values =
                     values.map(|(name, kind)| Offer::new(name, CompletionItemKind::VARIABLE).detail(described(*kind)));
+                let in_file = self.named(&Meaning::Value).into_iter();
+                let values = values.chain(in_file.map(|name| Offer::new(name, CompletionItemKind::VARIABLE)));
                 let of_message = self
                     .cursor
                     .value("on")

@@ -4,6 +4,7 @@
 mod completion;
 mod condition;
 mod diagnostics;
+mod fix;
 mod goto;
 mod hover;
 mod occurrence;

@@ -10,12 +10,12 @@ use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestI
 use lsp_types::notification::{self, Notification as _};
 use lsp_types::request::{self, Request as _};
 use lsp_types::{
-    CompletionOptions, CompletionResponse, DidChangeWatchedFilesRegistrationOptions, DocumentSymbolResponse,
-    FileSystemWatcher, GlobPattern, GotoDefinitionResponse, HoverProviderCapability, InitializeParams,
-    InitializeResult, MessageType, OneOf, PositionEncodingKind, PublishDiagnosticsParams, Registration,
-    RegistrationParams, RenameOptions, ServerCapabilities, ServerInfo, ShowMessageParams, TextDocumentPositionParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Url,
-    WorkDoneProgressOptions,
+    CodeActionOrCommand, CodeActionProviderCapability, CompletionOptions, CompletionResponse,
+    DidChangeWatchedFilesRegistrationOptions, DocumentSymbolResponse, FileSystemWatcher, GlobPattern,
+    GotoDefinitionResponse, HoverProviderCapability, InitializeParams, InitializeResult, MessageType, OneOf,
+    PositionEncodingKind, PublishDiagnosticsParams, Registration, RegistrationParams, RenameOptions,
+    ServerCapabilities, ServerInfo, ShowMessageParams, TextDocumentPositionParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Url, WorkDoneProgressOptions,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ use super::diagnostics::{self, Said};
 use super::position::Encoding;
 use super::vocabulary::{Origin, Vocabularies};
 use super::workspace::{Workspace, path_of};
-use super::{completion, goto, hover, outline, rename};
+use super::{completion, fix, goto, hover, outline, rename};
 
 /// How long the editor must be silent before problems are sent, so that a half-written word does not cause any.
 const SILENCE: Duration = Duration::from_millis(20);
@@ -232,6 +232,14 @@ impl<'c> Server<'c> {
                 let (uri, byte) = self.place(params.text_document_position)?;
                 told(rename::rename(&mut self.workspace, &uri, byte, &params.new_name).map_err(failed)?)
             }
+            request::CodeActionRequest::METHOD => {
+                let params = asked::<request::CodeActionRequest>(params)?;
+                let uri = params.text_document.uri;
+                let source = &self.workspace.document(&uri).ok_or_else(not_open)?.source;
+                let range = source.byte(params.range.start)..source.byte(params.range.end);
+                let fixes = fix::fixes(&mut self.workspace, &uri, &range);
+                told(fixes.map(|fixes| fixes.into_iter().map(CodeActionOrCommand::CodeAction).collect::<Vec<_>>()))
+            }
             request::DocumentSymbolRequest::METHOD => {
                 let params = asked::<request::DocumentSymbolRequest>(params)?;
                 let uri = params.text_document.uri;
@@ -320,6 +328,7 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
         definition_provider: Some(OneOf::Left(true)),
         references_provider: Some(OneOf::Left(true)),
         rename_provider: Some(OneOf::Right(rename)),
+        code_action_provider: Some(CodeActionProviderCapability::Simple(true)),
         document_symbol_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }

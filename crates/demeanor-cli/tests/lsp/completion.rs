@@ -124,6 +124,47 @@ fn ways_to_choose_are_offered_and_values_for_scores() {
 }
 
 #[test]
+fn units_are_offered_behind_a_number() {
+    let units = ["2 s", "2 ms", "2 min", "2 h", "2 ticks", "health"];
+    for line in ["every = '2|'", "every = 2|", "exits = [{ to = 'a', after = \"2 |\" }]"] {
+        assert_eq!(labels(&offered(&format!("[states.a]\n{line}\n"))), units, "{line}");
+    }
+    assert_eq!(labels(&offered("[states.a]\nevery = '2 s .. 4|'\n"))[0], "2 s .. 4 s");
+    assert_eq!(labels(&offered("[states.a]\nevery = '|'\n")), ["health"]);
+    assert_eq!(taken("[states.a]\nevery = 2|\n", "2 ms"), "every = \"2 ms\"");
+}
+
+#[test]
+fn files_are_offered_for_scripts_and_machines() {
+    let mut editor = Editor::new();
+    for file in ["round.toml", "low.rhai", "words.json"] {
+        editor.write(file, "");
+    }
+    let mut at = |text: &str| {
+        let list = editor.at("textDocument/completion", text).unwrap();
+        labels(list["items"].as_array().unwrap()).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(at("[states.a]\nmachine = '|'\n"), ["round.toml"]);
+    assert_eq!(at("[states.a]\nscript = '|'\n"), ["low.rhai"]);
+    assert_eq!(at("[states.a]\nexits = [{ to = 'a', when = { script = | } }]\n"), ["low.rhai"]);
+    editor.close();
+}
+
+#[test]
+fn without_a_vocabulary_the_words_of_the_file_are_offered() {
+    let mut editor = Editor::with(None, &json!({}), &json!(null));
+    let file = "initial = 'a'\n[states.a]\nexits = [{ to = 'a', on = 'hit', when = 'health < 3' }]\n[states.b]\n";
+    let mut at = |line: &str| {
+        let list = editor.at("textDocument/completion", &format!("{file}{line}")).unwrap();
+        labels(list["items"].as_array().unwrap()).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(at("exits = [{ to = 'a', on = '|' }]\n"), ["hit"]);
+    assert_eq!(at("exits = [{ to = 'a', at = '|' }]\n"), ["health"]);
+    assert_eq!(at("exits = [{ to = 'a', when = '|' }]\n")[0], "health");
+    editor.close();
+}
+
+#[test]
 fn actions_are_offered_and_values_that_can_be_set() {
     for line in [
         "enter = |",

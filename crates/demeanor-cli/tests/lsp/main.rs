@@ -4,6 +4,7 @@ mod any_text;
 mod completion;
 mod documented;
 mod editor;
+mod fixes;
 mod hover;
 mod navigation;
 mod problems;

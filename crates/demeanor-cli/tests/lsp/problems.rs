@@ -16,6 +16,7 @@ fn the_server_says_what_it_can_do() {
             "capabilities": {
                 "positionEncoding": "utf-16",
                 "textDocumentSync": { "openClose": true, "change": 2, "save": true },
+                "codeActionProvider": true,
                 "completionProvider": { "triggerCharacters": ["\"", "'", ".", "(", "[", "{", "="] },
                 "hoverProvider": true,
                 "definitionProvider": true,
