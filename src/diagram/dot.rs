@@ -15,7 +15,7 @@ pub(super) fn dot(diagram: &Diagram) -> String {
     if diagram.initial(None).is_some() {
         text.push_str("    start [shape = point];\n");
     }
-    children(&mut text, diagram, None, 1);
+    states(&mut text, diagram, diagram.children(None), 1);
     if let Some(initial) = diagram.initial(None) {
         let _ = writeln!(text, "    start -> {};", ArrowEnd::of(diagram, None, initial));
     }
@@ -26,9 +26,37 @@ pub(super) fn dot(diagram: &Diagram) -> String {
     text
 }
 
-fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: usize) {
+/// Writes what is inside a cluster. Each region is a cluster of its own, if there are several.
+fn regions(text: &mut String, diagram: &Diagram, id: usize, depth: usize) {
+    let regions = diagram.regions(id);
+    let (around, are_many) = ("    ".repeat(depth + 1), regions.len() > 1);
+    let inner = "    ".repeat(depth + 1 + usize::from(are_many));
+    for (nth, (initial, of_region)) in regions.into_iter().enumerate() {
+        if are_many {
+            let _ =
+                writeln!(text, "{around}subgraph cluster_{id}_{nth} {{\n{inner}label = \"\";\n{inner}style = dashed;");
+        }
+        // This point is the end of each arrow between the cluster itself and a state inside it.
+        let point = if nth == 0 { format!("c{id}") } else { format!("c{id}_{nth}") };
+        match initial {
+            Some(initial) => {
+                let head = ArrowEnd::of(diagram, None, initial);
+                let _ = writeln!(text, "{inner}{point} [shape = point];\n{inner}{point} -> {head};");
+            }
+            None => {
+                let _ = writeln!(text, "{inner}{point} [shape = point, style = invis];");
+            }
+        }
+        states(text, diagram, &of_region, depth + 1 + usize::from(are_many));
+        if are_many {
+            let _ = writeln!(text, "{around}}}");
+        }
+    }
+}
+
+fn states(text: &mut String, diagram: &Diagram, ids: &[usize], depth: usize) {
     let indent = "    ".repeat(depth);
-    for &id in diagram.children(parent) {
+    for &id in ids {
         let lines: Vec<_> = diagram.captions(id).iter().map(|caption| caption.text().to_owned()).collect();
         let name = quoted(&lines);
         let is_dashed = diagram.is_global(id) || diagram.is_never_entered(id);
@@ -38,18 +66,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
                 text,
                 "{indent}subgraph cluster_{id} {{\n{indent}    label = {name};\n{indent}    style = {style};"
             );
-            let inner = format!("{indent}    ");
-            // This point is the end of each arrow between the cluster itself and a state inside it.
-            match diagram.initial(id) {
-                Some(initial) => {
-                    let head = ArrowEnd::of(diagram, None, initial);
-                    let _ = writeln!(text, "{inner}c{id} [shape = point];\n{inner}c{id} -> {head};");
-                }
-                None => {
-                    let _ = writeln!(text, "{inner}c{id} [shape = point, style = invis];");
-                }
-            }
-            children(text, diagram, Some(id), depth + 1);
+            regions(text, diagram, id, depth);
             let _ = writeln!(text, "{indent}}}");
         } else {
             let state = &diagram.states[id];
@@ -129,7 +146,7 @@ impl fmt::Display for ArrowEnd {
 
 /// Returns the node of a leaf inside a state: the initial child, or else the first child, and so on inward.
 fn leaf(diagram: &Diagram, mut id: usize) -> String {
-    while let Some(child) = diagram.initial(id).or_else(|| diagram.children(id).first().copied()) {
+    while let Some(child) = diagram.regions(id)[0].0.or_else(|| diagram.children(id).first().copied()) {
         id = child;
     }
     format!("s{id}")

@@ -31,6 +31,11 @@ pub(super) fn flowchart(diagram: &Diagram) -> String {
     chart.text
 }
 
+/// Returns the name of the dot in a region of a composite state.
+fn dot(id: usize, nth: usize) -> String {
+    if nth == 0 { format!("c{id}") } else { format!("c{id}_{nth}") }
+}
+
 struct Chart<'d> {
     diagram: &'d Diagram,
     text: String,
@@ -46,20 +51,43 @@ impl Chart<'_> {
     fn children(&mut self, parent: Option<usize>, depth: usize) {
         let Self { diagram, .. } = *self;
         let indent = "    ".repeat(depth);
-        for &id in diagram.children(parent) {
+        let regions = diagram.regions(parent);
+        if let (Some(parent), true) = (parent, regions.len() > 1) {
+            for (nth, (initial, of_region)) in regions.iter().enumerate() {
+                let inner = format!("{indent}    ");
+                let _ = writeln!(self.text, "{indent}subgraph s{parent}_{nth}[\" \"]");
+                if initial.is_some() || nth == 0 && self.inner_ends.contains(&parent) {
+                    self.dot(&inner, &dot(parent, nth));
+                }
+                self.states(of_region, depth + 1);
+                let _ = writeln!(self.text, "{indent}end");
+                let _ = writeln!(self.styles, "    style s{parent}_{nth} stroke-dasharray:5 3");
+            }
+            return;
+        }
+        self.states(diagram.children(parent), depth);
+    }
+
+    fn states(&mut self, ids: &[usize], depth: usize) {
+        let Self { diagram, .. } = *self;
+        let indent = "    ".repeat(depth);
+        for &id in ids {
             let lines: Vec<_> = diagram.captions(id).iter().map(|caption| plain(caption.text())).collect();
             // Mermaid has room for only one line above the content of a subgraph.
             let label = lines.join(if diagram.is_composite(id) { " · " } else { "<br/>" });
             if diagram.is_composite(id) {
                 let inner = format!("{indent}    ");
                 let _ = writeln!(self.text, "{indent}subgraph s{id}[\"{label}\"]");
-                if diagram.initial(id).is_some() || self.inner_ends.contains(&id) {
+                let regions = diagram.regions(id);
+                if regions.len() == 1 && (regions[0].0.is_some() || self.inner_ends.contains(&id)) {
                     self.dot(&inner, &format!("c{id}"));
                 }
                 self.children(Some(id), depth + 1);
                 let _ = writeln!(self.text, "{indent}end");
-                if let Some(initial) = diagram.initial(id) {
-                    self.link(&format!("c{id}"), "-->", &[], &node(initial));
+                for (nth, (initial, _)) in regions.into_iter().enumerate() {
+                    if let Some(initial) = initial {
+                        self.link(&dot(id, nth), "-->", &[], &node(initial));
+                    }
                 }
             } else {
                 let (open, close) = if diagram.states[id].is_final { ("[[", "]]") } else { ("(", ")") };

@@ -30,11 +30,21 @@ pub(super) fn mermaid(diagram: &Diagram) -> String {
 }
 
 fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: usize) {
+    for (nth, (initial, children)) in diagram.regions(parent).into_iter().enumerate() {
+        if nth > 0 {
+            let _ = writeln!(text, "{}--", "    ".repeat(depth));
+        }
+        region(text, diagram, initial.filter(|initial| diagram.states[*initial].parent == parent), &children, depth);
+    }
+}
+
+/// Writes the children of a state, or those in one of its regions.
+fn region(text: &mut String, diagram: &Diagram, initial: Option<usize>, of_region: &[usize], depth: usize) {
     let indent = "    ".repeat(depth);
-    if let Some(initial) = diagram.initial(parent).filter(|initial| diagram.states[*initial].parent == parent) {
+    if let Some(initial) = initial {
         let _ = writeln!(text, "{indent}[*] --> s{initial}");
     }
-    for &id in diagram.children(parent) {
+    for &id in of_region {
         let state = &diagram.states[id];
         let _ = writeln!(text, "{indent}state \"{}\" as s{id}", plain(&state.name));
         if diagram.is_composite(id) {

@@ -100,6 +100,10 @@ pub struct DiagramState {
     pub(crate) note: Option<String>,
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
+    /// The initial state of each region, as far as the diagram has it (rule 32). None if the state has no regions.
+    pub(crate) regions: Vec<Option<usize>>,
+    /// In which of its parent's regions it lies.
+    pub(crate) region: usize,
     pub(crate) is_final: bool,
     /// The state whose machine ends in this state. Only exits of states inside it are held back.
     pub(crate) ends: Option<usize>,
@@ -174,7 +178,7 @@ impl Diagram {
             for state in path {
                 let at = known.iter().position(|known| *known == state).unwrap_or_else(|| {
                     let name = state.name().into_owned();
-                    drawn.push(DiagramState { name, parent, ..DiagramState::default() });
+                    drawn.push(DiagramState { name, parent, region: state.region(), ..DiagramState::default() });
                     known.push(state);
                     known.len() - 1
                 });
@@ -182,8 +186,13 @@ impl Diagram {
             }
         }
         for (at, state) in known.iter().enumerate() {
-            let initial = state.initial().and_then(|initial| known.iter().position(|known| *known == initial));
-            drawn[at].initial = initial.filter(|initial| drawn[*initial].parent == Some(at));
+            let child = |state: &StateRef<T>| {
+                let at_child = known.iter().position(|known| known == state);
+                at_child.filter(|child| drawn[*child].parent == Some(at))
+            };
+            let (initial, regions) = (state.initial(), state.regions());
+            let (initial, regions) = (initial.as_ref().and_then(child), regions.iter().map(child).collect());
+            (drawn[at].initial, drawn[at].regions) = (initial, regions);
         }
         Self::new(drawn, Vec::new(), None, None)
     }
@@ -250,6 +259,21 @@ impl Diagram {
             None => self.initial,
         };
         initial.filter(|initial| self.is_shown[*initial])
+    }
+
+    /// Returns the drawn children of a state, region by region, each with the initial one. A state without
+    /// [regions](crate::State::regions) counts as one region. For `None`, returns the drawn outermost states.
+    #[must_use]
+    pub fn regions(&self, parent: impl Into<Option<usize>>) -> Vec<(Option<usize>, Vec<usize>)> {
+        let parent = parent.into();
+        let regions = parent.map_or(&[][..], |parent| &self.states[parent].regions);
+        if regions.is_empty() {
+            return vec![(self.initial(parent), self.children(parent).to_vec())];
+        }
+        let of_region =
+            |nth| self.children(parent).iter().copied().filter(|child| self.states[*child].region == nth).collect();
+        let shown = |initial: Option<usize>| initial.filter(|initial| self.is_shown[*initial]);
+        regions.iter().enumerate().map(|(nth, initial)| (shown(*initial), of_region(nth))).collect()
     }
 
     /// Returns a state and its ancestors, outermost first.

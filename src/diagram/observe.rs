@@ -370,10 +370,21 @@ impl Diagram {
 
     /// Notes that an owner was in a state, and so in its ancestors.
     fn note_entered(&mut self, state: usize) {
-        let mut next = Some(state);
-        while let Some(at) = next {
-            self.states[at].visits.get_or_insert_default().is_entered = true;
-            next = self.states[at].parent;
+        let path = self.path(state);
+        for at in &path {
+            self.states[*at].visits.get_or_insert_default().is_entered = true;
+        }
+        // The regions of a state are opened together.
+        for (nth, at) in path.iter().enumerate() {
+            let inside = path.get(nth + 1).map(|child| self.states[*child].region);
+            for (region, initial) in self.states[*at].regions.clone().into_iter().enumerate() {
+                let opened =
+                    initial.and_then(|initial| self.descent(initial).last()).filter(|_| inside != Some(region));
+                let is_new = |opened: &usize| self.states[*opened].visits.is_none_or(|visits| !visits.is_entered);
+                if let Some(opened) = opened.filter(is_new) {
+                    self.note_entered(opened);
+                }
+            }
         }
     }
 

@@ -494,3 +494,75 @@ fn exits_that_lead_back_are_drawn_and_counted_for_what_they_ask() {
     assert!(drawn.contains("    s0 --> s1 : push [afraid]\n") && drawn.contains("    s1 --> s1 : pop\n"), "{drawn}");
     assert!(drawn.contains("    note right of s0 : Ears up.\n"), "{drawn}");
 }
+
+/// A state of a soldier, which may have regions (rule 32).
+struct Part {
+    name: &'static str,
+    parent: Option<&'static Part>,
+    region: usize,
+    regions: &'static [&'static Part],
+}
+
+static FIGHT: Part = Part { name: "Fight", parent: None, region: 0, regions: &[&WALK, &AIM] };
+static WALK: Part = Part { name: "Walk", parent: Some(&FIGHT), region: 0, regions: &[] };
+static RUN: Part = Part { name: "Run", parent: Some(&FIGHT), region: 0, regions: &[] };
+static AIM: Part = Part { name: "Aim", parent: Some(&FIGHT), region: 1, regions: &[] };
+static SHOOT: Part = Part { name: "Shoot", parent: Some(&FIGHT), region: 1, regions: &[] };
+static REST: Part = Part { name: "Rest", parent: None, region: 0, regions: &[] };
+
+impl State<Hare> for Part {
+    fn name(&self) -> std::borrow::Cow<'_, str> {
+        self.name.into()
+    }
+
+    fn parent(&self) -> Option<StateRef<Hare>> {
+        self.parent.map(StateRef::from)
+    }
+
+    fn regions(&self) -> Vec<StateRef<Hare>> {
+        self.regions.iter().map(|state| StateRef::from(*state)).collect()
+    }
+
+    fn region(&self) -> usize {
+        self.region
+    }
+}
+
+#[test]
+fn a_diagram_shows_regions_apart_from_each_other() {
+    let states = || [&FIGHT, &WALK, &RUN, &AIM, &SHOOT, &REST].map(StateRef::from);
+    let diagram = Diagram::of_states::<Hare>(states()).beginning_in(&REST);
+    assert_eq!(
+        diagram.to_mermaid(),
+        r#"stateDiagram-v2
+    [*] --> s5
+    state "Fight" as s0
+    state s0 {
+        [*] --> s1
+        state "Walk" as s1
+        state "Run" as s2
+        --
+        [*] --> s3
+        state "Aim" as s3
+        state "Shoot" as s4
+    }
+    state "Rest" as s5
+"#
+    );
+    let dot = diagram.to_dot();
+    let (legs, arms) = (dot.find("subgraph cluster_0_0 {").unwrap(), dot.find("subgraph cluster_0_1 {").unwrap());
+    assert!(legs < dot.find("s2 [label").unwrap() && dot.find("s2 [label").unwrap() < arms, "{dot}");
+    assert!(arms < dot.find("s3 [label").unwrap() && dot.contains("c0_1 -> s3;"), "{dot}");
+
+    // Regions are opened together.
+    let (mut hare, mut field) = (Hare::default(), Field::default());
+    let mut machine = StateMachine::new(&REST);
+    machine.change_state(&mut hare, &FIGHT, &mut field);
+    machine.change_state(&mut hare, &RUN, &mut field);
+    let observed = diagram.observe(&field.flow).unwrap();
+    let never: Vec<_> = observed.never_entered().map(demeanor::diagram::DiagramState::name).collect();
+    assert_eq!(never, ["Shoot"]);
+    let flowchart = observed.to_mermaid();
+    assert!(flowchart.contains("subgraph s0_1[\" \"]") && flowchart.contains("c0_1 --> s3"), "{flowchart}");
+    assert!(flowchart.contains("s1 -->|\"1×\"| s2"), "{flowchart}");
+}
