@@ -1594,6 +1594,7 @@ impl<T: Owner> Request<T> {
         }
     }
 
+    /// Returns the cause of the change that it leads to. A request in a region must be taken out of [`Request::InRegion`] first.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Force(_) => Cause::Force,
@@ -1601,7 +1602,6 @@ impl<T: Owner> Request<T> {
             Self::Push(_) => Cause::Push,
             Self::Pop => Cause::Pop,
             Self::Resume(_) => Cause::Resume,
-            Self::InRegion(inside) => inside.request.cause(),
             Self::Acting(acting) => acting.request.cause(),
             _ => Cause::Change,
         }

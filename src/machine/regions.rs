@@ -108,6 +108,16 @@ impl<T: Owner> Outer<T> {
         &self.path
     }
 
+    /// Returns the seat of the machine itself.
+    #[cold]
+    fn root(&mut self) -> &mut Seat<T> {
+        let mut outer = self;
+        while let Some(around) = &mut outer.around {
+            outer = around;
+        }
+        &mut outer.seat
+    }
+
     /// Returns the seats around the region, innermost first.
     fn outward(&self) -> impl Iterator<Item = &Self> {
         core::iter::successors(Some(self), |outer| outer.around.as_deref())
@@ -343,12 +353,10 @@ impl<T: Owner> Single<'_, T> {
     /// Returns the seat of the machine itself.
     #[inline]
     pub(super) fn root(&mut self) -> &mut Seat<T> {
-        let Some(outer) = &mut self.outer else { return self.seat };
-        let mut outer = &mut **outer;
-        while let Some(around) = &mut outer.around {
-            outer = around;
+        match &mut self.outer {
+            Some(outer) => outer.root(),
+            None => self.seat,
         }
-        &mut outer.seat
     }
 
     /// Works on the seat of a region from now on.
@@ -459,7 +467,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     #[cold]
-    fn in_region(&self, request: Request<T>) -> Request<T> {
+    pub(super) fn in_region(&self, request: Request<T>) -> Request<T> {
         if !request.depends_on_seat() {
             return request;
         }

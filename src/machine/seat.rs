@@ -16,7 +16,7 @@ use super::waiting::{NextWake, Scope, Timer, Timers, Waiting};
 use crate::change::Cause;
 use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
-use crate::state::{State, StateRef};
+use crate::state::{State, StateRef, same};
 
 /// States from the outermost to the innermost. A path of more than four states allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
@@ -250,7 +250,8 @@ impl<T: Owner> Seat<T> {
     }
 
     pub(crate) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
-        self.entry_of(state).is_some()
+        let is_here = self.path().any(|active| same(&**active, state));
+        is_here || self.has_open_regions() && self.entry_of(state).is_some()
     }
 
     /// Records a request if it is one to sleep. The machine falls asleep when the callback has returned.
@@ -294,6 +295,13 @@ impl<T: Owner> Seat<T> {
 
     /// Returns when a machine with this seat next has something to do.
     pub(crate) fn next_wake(&self, global: &StateRef<T>) -> NextWake {
+        let regions = self.regions().map(|seat| seat.next_wake(&StateRef::NONE));
+        regions.fold(self.next_own_wake(global), NextWake::sooner)
+    }
+
+    /// Returns when a machine next has something to do outside of the open regions of this seat.
+    #[inline]
+    pub(crate) fn next_own_wake(&self, global: &StateRef<T>) -> NextWake {
         let is_updating = |state: &StateRef<T>| !state.is_passive();
         let is_awake = !self.is_asleep() || self.is_outdated();
         let is_path_updating =
@@ -301,15 +309,7 @@ impl<T: Owner> Seat<T> {
         if global.as_option().is_some_and(is_updating) || is_awake && is_path_updating() {
             return NextWake::EveryTick;
         }
-        let own = self.rare.as_ref().map_or(NextWake::Never, |rare| NextWake::of(rare.waiting.next()));
-        if self.has_open_regions() { self.next_wake_inside(own) } else { own }
-    }
-
-    /// Returns the sooner one of `own` and the times at which the open regions next have something to do.
-    #[cold]
-    fn next_wake_inside(&self, own: NextWake) -> NextWake {
-        let regions = self.regions().map(|seat| seat.next_wake(&StateRef::NONE));
-        regions.fold(own, NextWake::sooner)
+        self.rare.as_ref().map_or(NextWake::Never, |rare| NextWake::of(rare.waiting.next()))
     }
 
     /// Returns the data for queries while a change to `target` is under way. Without a change, `target` is `StateRef::NONE`.
@@ -410,7 +410,7 @@ impl<T: Owner> Seat<T> {
         let suspended = rare.stack.pop();
         rare.ancestors_entered_at.clear();
         // Dropped last: a state's `Drop` may panic (rule 22).
-        let left: Path<T> = rare.ancestors.drain(..).collect();
+        let left = if rare.ancestors.is_empty() { Path::new() } else { rare.ancestors.drain(..).collect() };
         let ended = rare.waiting.change(0);
         let running = rare.waiting.timers.len();
         let from = mem::replace(&mut self.current, first);

@@ -143,9 +143,13 @@ impl<T: Owner> Single<'_, T> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a callback outside of regions costs no more than without regions")]
     fn within_callback<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
-        if self.outer.is_some() {
-            return self.within_region(act);
-        }
+        if self.outer.is_some() { self.within_region(act) } else { self.within_seat(act) }
+    }
+
+    /// Calls `act` within a callback of a state outside of regions, and returns to the callback.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that the call needs no further frame")]
+    fn within_seat<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
         let now = WithinCallback::new(self);
         let result = act(now.single);
         now.end();
@@ -161,6 +165,19 @@ impl<T: Owner> Single<'_, T> {
         let result = inside.now.as_mut().map(|now| act(now.single)).expect("the call has not ended");
         inside.end();
         result
+    }
+
+    /// Carries out a request of a state in a region within the call of its callback.
+    #[cold]
+    fn execute_now_inside(
+        &mut self,
+        order: Order,
+        request: &Request<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let inside = self.asked_inside(request);
+        self.within_region(|single| single.execute_now(order, inside.as_ref().unwrap_or(request), owner, cx))
     }
 
     /// Runs one tick (rule 4).
@@ -533,6 +550,7 @@ impl<T: Owner> Requests<T> {
 
     /// Moves the timers in the queue to `timers`, as the timers of a suspended path: their `due` is the number of seconds that
     /// remain. Drops the timers of states that had been left before.
+    #[inline]
     pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
         while let Some(request) = self.pop() {
             let request = match request {
@@ -707,7 +725,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             self.seat.note(&request);
         }
         if self.outer.is_some() {
-            let request = self.inside(request);
+            let request = self.in_region(request);
             return self.requests.push(request);
         }
         self.requests.push(request);
@@ -775,11 +793,9 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> bool {
         if self.outer.is_some() {
-            if let Some(inside) = self.asked_inside(request) {
-                return self.within_callback(|single| single.execute_now(order, &inside, owner, cx));
-            }
+            return self.execute_now_inside(order, request, owner, cx);
         }
-        self.within_callback(|single| single.execute_now(order, request, owner, cx))
+        self.within_seat(|single| single.execute_now(order, request, owner, cx))
     }
 
     fn send_now(

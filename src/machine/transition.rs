@@ -242,10 +242,15 @@ impl<T: Owner> Single<'_, T> {
 
     /// Carries out a change to a singleton, like nearly all changes.
     fn execute_singleton(&mut self, to: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let Some(from) = self.seat.lone().filter(|_| self.is_alone() && to.place(None) == Place::Outermost) else {
-            return self.execute_change(&to.into(), owner, cx);
+        let Some(from) = self.seat.lone() else {
+            let is_owned = self.seat.is_lone();
+            let execute = if is_owned { Self::execute_change } else { Self::execute_any };
+            return execute(self, &to.into(), owner, cx);
         };
-        self.execute_lone(from, to, owner, cx)
+        if self.is_alone() && to.place(None) == Place::Outermost {
+            return self.execute_lone(from, to, owner, cx);
+        }
+        self.execute_any(&to.into(), owner, cx)
     }
 
     /// Carries out a change from one flat state to another. It is a function of its own, so that the frames of other changes are
@@ -269,13 +274,19 @@ impl<T: Owner> Single<'_, T> {
         !is_suspicious && !is_recorded && self.requests.is_empty() && self.outer.is_none()
     }
 
-    /// Carries out a change that was requested with `change_state`.
+    /// Carries out a change to a state that is no singleton.
     #[inline(never)]
     fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.seat.is_lone() && self.is_alone() && to.place(None) == Place::Outermost {
             let from = self.seat.current.clone();
             return self.execute_lone((&from, &*from), (to, &**to), owner, cx);
         }
+        self.execute_any(to, owner, cx)
+    }
+
+    /// Carries out a change that was requested with `change_state`, between any states.
+    #[inline(never)]
+    fn execute_any(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.outer.is_some() {
             return self.execute_at_root(&Request::Change(to.clone()), owner, cx);
         }
@@ -290,6 +301,9 @@ impl<T: Owner> Single<'_, T> {
 
     #[inline(never)]
     fn execute_other(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.outer.is_some() {
+            return self.may_change(|| request, owner) && self.execute_path(request, owner, cx);
+        }
         if !self.may_change(|| request, owner) {
             return false;
         }

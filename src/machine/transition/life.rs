@@ -188,7 +188,7 @@ impl<T: Owner> Single<'_, T> {
         }
         let mut offers = Offers::new(self);
         let mut next = Some(first);
-        let mut outer = Vec::new();
+        let mut outer: Option<Vec<_>> = None;
         'requests: loop {
             let mut under_way = if let Some(request) = next.take().or_else(|| offers.single.requests.pop()) {
                 if request.message().is_none() {
@@ -207,9 +207,13 @@ impl<T: Owner> Single<'_, T> {
                     None
                 };
                 UnderWay { request, inside, offer: offers.begin(), has_waiting }
-            } else if let Some(around) = outer.pop() {
+            } else if let Some(around) = outer.as_mut().and_then(Vec::pop) {
                 around
             } else {
+                if outer.is_none() {
+                    // Nothing is left to drop. `forget` saves the call for this.
+                    mem::forget(outer);
+                }
                 return;
             };
             loop {
@@ -223,7 +227,7 @@ impl<T: Owner> Single<'_, T> {
                     break;
                 }
                 if !offers.single.requests.is_empty() {
-                    outer.push(under_way);
+                    outer.get_or_insert_default().push(under_way);
                     continue 'requests;
                 }
             }

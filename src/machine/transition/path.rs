@@ -34,13 +34,10 @@ impl From<&'static str> for Misuse {
 
 impl<T: Owner> Single<'_, T> {
     /// Returns how many states stay active, and the state that a request enters, if it is certain that the request enters only
-    /// this state. Most requests do. `None` says that [`find_route`](Self::find_route) must decide, which takes several times as
+    /// this state. The seat is that of the machine itself. Most requests do. `None` says that [`find_route`](Self::find_route) must decide, which takes several times as
     /// long.
     #[inline]
     pub(super) fn near_target(&self, request: &Request<T>) -> Option<(usize, StateRef<T>)> {
-        if self.outer.is_some() {
-            return None;
-        }
         let stack = self.stack();
         let to = match request {
             Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
@@ -101,7 +98,8 @@ impl<T: Owner> Single<'_, T> {
                 if !is_inside {
                     return Err("it lies outside of the region in which it was requested".into());
                 }
-                Ok((0, self.branch(&path[around.len()..], 0, around.len(), &Memory::new())?))
+                let path = if around.is_empty() { path } else { path[around.len()..].into() };
+                Ok((0, self.branch(path, 0, around.len(), &Memory::new())?))
             }
             Request::Pop => {
                 let Suspended { ancestors, current, .. } = stack.last().ok_or("the stack is empty")?;
@@ -138,11 +136,11 @@ impl<T: Owner> Single<'_, T> {
         left: &StateRef<T>,
         memory: &Memory<T>,
     ) -> Result<(usize, Branch<T>), Misuse> {
-        let mut path = &descent(to)?[..];
+        let mut path = descent(to)?;
         let mut above = path.iter().position(|state| state == left).unwrap_or(path.len());
         let mut around = 0;
         loop {
-            let shared = self.seat.shared_with(path);
+            let shared = self.seat.shared_with(&path);
             // Where all active states of the seat stay and the path goes on below, it goes on in a region of the current state.
             let goes_on = shared > 0 && shared == self.seat.depth() && shared < path.len() && shared <= above;
             if !goes_on || !self.seat.current.has_regions() {
@@ -153,46 +151,42 @@ impl<T: Owner> Single<'_, T> {
             self.allow_regions()?;
             self.seat.open(count);
             self.enter_region(path[shared].region());
-            (path, above, around) = (&path[shared..], above - shared, around + shared);
+            (path, above, around) = (path[shared..].into(), above - shared, around + shared);
         }
     }
 
     /// Returns the states that a start in `state` enters in this seat.
     pub(super) fn opening(&self, state: &StateRef<T>) -> Result<Branch<T>, Misuse> {
         let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
-        self.branch(&descent(state)?[around..], 0, around, &Memory::new())
+        let mut path = descent(state)?;
+        path.drain(..around);
+        self.branch(path, 0, around, &Memory::new())
     }
 
     /// Returns the states of a path, as far as they lie in one seat, with what is opened in the regions of the last one. The
     /// outermost `kept` states are active and stay so; `around` states lie around the path.
-    fn branch(
-        &self,
-        path: &[StateRef<T>],
-        kept: usize,
-        around: usize,
-        memory: &Memory<T>,
-    ) -> Result<Branch<T>, Misuse> {
+    fn branch(&self, mut path: Path<T>, kept: usize, around: usize, memory: &Memory<T>) -> Result<Branch<T>, Misuse> {
         let Some(at) = path.iter().skip(kept).position(|state| state.has_regions()).map(|at| kept + at) else {
-            return Ok(Branch::flat(path.into()));
+            return Ok(Branch::flat(path));
         };
         self.allow_regions()?;
-        let (own, inside) = path.split_at(at + 1);
-        let around = around + own.len();
+        let inside: Path<T> = path.drain(at + 1..).collect();
+        let around = around + path.len();
         if around > DEEPEST {
             return Err(Misuse::endless("the regions inside it have no end"));
         }
         let composite = &path[at];
         let mut regions = Vec::new();
-        for (nth, initial) in regions_of(composite, inside)?.iter().enumerate() {
+        for (nth, initial) in regions_of(composite, &inside)?.iter().enumerate() {
             let remembered = memory.iter().find(|(of, region, _)| of == composite && *region == nth);
-            let path = match (inside, remembered) {
-                ([child, ..], _) if child.region() == nth => inside.into(),
+            let path = match (inside.first(), remembered) {
+                (Some(child), _) if child.region() == nth => inside.clone(),
                 (_, Some((.., last))) => below(descent(last)?, composite),
                 (_, None) => below(descent(initial)?, composite),
             };
-            regions.push(self.branch(&path, 0, around, memory)?);
+            regions.push(self.branch(path, 0, around, memory)?);
         }
-        Ok(Branch { path: own.into(), regions })
+        Ok(Branch { path, regions })
     }
 
     /// Refuses regions where they are not supported yet.

@@ -40,8 +40,12 @@ impl<T: Owner> Single<'_, T> {
                 }
                 timer => Request::Due(Box::new(timer)),
             };
-            let request = self.inside(request);
-            self.requests.push(request);
+            if self.outer.is_none() {
+                self.requests.push(request);
+            } else {
+                let request = self.in_region(request);
+                self.requests.push(request);
+            }
         }
         self.settle_callback(owner, cx);
     }
@@ -57,6 +61,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Sets a timer that a callback has requested.
+    #[inline]
     pub(super) fn set_timer(&mut self, after: &After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
         let After { seconds, scope, ref then } = *after;
         if scope == Scope::Left {
@@ -99,17 +104,22 @@ impl<T: Owner> Single<'_, T> {
     /// Puts the machine to sleep, if no change has been made since the callback requested it (rule 26).
     #[inline(never)]
     pub(super) fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
-        if self.outer.is_some() {
-            return self.outside_regions(|single| single.fall_asleep_where_wanted(owner, cx));
+        if self.outer.is_some() || self.seat.has_open_regions() {
+            return self.outside_regions(|single| single.fall_asleep_with_regions(owner, cx));
         }
-        self.fall_asleep_where_wanted(owner, cx);
+        self.fall_asleep_if_wanted(owner, cx);
     }
 
-    /// Puts the seat and the open regions inside it to sleep, each if a callback has requested it.
-    fn fall_asleep_where_wanted(&mut self, owner: &T, cx: &T::Context<'_>) {
-        if self.seat.has_open_regions() {
-            self.each_region(&mut |single, _| single.fall_asleep_where_wanted(owner, cx));
-        }
+    /// Puts the open regions and the seat around them to sleep, each if a callback has requested it.
+    #[cold]
+    fn fall_asleep_with_regions(&mut self, owner: &T, cx: &T::Context<'_>) {
+        self.each_region(&mut |single, _| single.fall_asleep_with_regions(owner, cx));
+        self.fall_asleep_if_wanted(owner, cx);
+    }
+
+    /// Puts the seat to sleep, if a callback has requested it.
+    #[inline]
+    fn fall_asleep_if_wanted(&mut self, owner: &T, cx: &T::Context<'_>) {
         let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.wanted.take());
         if let Some(seconds) = wanted {
             self.sleep_for(seconds, owner, cx);
@@ -117,12 +127,13 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Puts the machine to sleep for a number of seconds.
+    #[inline]
     pub(crate) fn sleep_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
         let seconds = Self::seconds(seconds, &"sleep", owner, self.seat.current.as_option());
         self.seat.sleep_until(due_after(seconds, now::<T>(cx)));
         self.is_touched = true;
         let is_without_regions = self.outer.is_none() && self.seat.stamp().is_none();
-        if is_without_regions && self.seat.next_wake(&self.settings.global) == NextWake::Never {
+        if is_without_regions && self.seat.next_own_wake(&self.settings.global) == NextWake::Never {
             tell_endless_sleep(owner, self.seat.current.as_option());
         }
     }
