@@ -61,7 +61,7 @@ impl<T: Owner> Batch<T> {
         in_order(buckets, states.order()).flat_map(|(number, Columns { owners, tags, seats, .. })| {
             let known = states.get(number);
             // The owners in owned states share a bucket here, although each of them has a state to itself.
-            let len = if known.is_owned { 1 } else { owners.len().max(1) };
+            let len = if known.is_owned() { 1 } else { owners.len().max(1) };
             let seats = seats.iter().map(Some).chain(iter::repeat(None));
             tags.chunks(len).zip(owners.chunks_mut(len)).zip(seats).map(|((tags, owners), seat)| match seat {
                 Some(seat) => Bucket { ancestors: seat.ancestors(), current: &seat.current, tags, owners },

@@ -494,20 +494,19 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.awake(), 2);
     /// ```
     pub fn sleep(&mut self, key: Key) -> bool {
-        self.touch(key, |seat| seat.sleep_until(f64::INFINITY))
+        self.touch(key, |seat| seat.sleep_all_until(f64::INFINITY))
     }
 
     /// Puts an owner to sleep for a number of seconds. Returns `false` for a stale key. See [`Fsm::sleep_for`].
     pub fn sleep_for(&mut self, key: Key, seconds: f64, cx: &T::Context<'_>) -> bool {
-        self.store.with_single(key, |owner, single| single.sleep_for(seconds, owner, cx)).is_some()
+        self.store.with_single(key, |owner, single| single.sleep_all_for(seconds, owner, cx)).is_some()
     }
 
     /// Wakes an owner. Returns whether it was asleep; `false` for a stale key. See [`StateMachine::wake`].
     pub fn wake(&mut self, key: Key) -> bool {
         let woken = self.store.with_single(key, |_, single| {
-            let was_asleep = single.seat.wake();
-            single.is_touched |= was_asleep;
-            was_asleep
+            single.is_touched = true;
+            single.seat.wake_all()
         });
         woken.unwrap_or(false)
     }

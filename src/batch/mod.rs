@@ -309,7 +309,7 @@ impl<T: Owner> Batch<T> {
     /// # Ok::<(), demeanor::ForeignGlobal<Enemy>>(())
     /// ```
     pub fn insert_machine(&mut self, owner: T, machine: StateMachine<T>) -> Result<Key, ForeignGlobal<T>> {
-        if machine.global() != self.global() || machine.seat().stamp().is_some() {
+        if machine.global() != self.global() {
             return Err(ForeignGlobal { owner, machine, batch_global: self.store.global.settings.global.clone() });
         }
         Ok(self.store.insert(owner, machine.into_seat()))
@@ -331,7 +331,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn remove(&mut self, key: Key) -> Option<(T, StateMachine<T>)> {
         let (owner, seat) = self.store.remove(key)?;
-        Some((owner, StateMachine::from_seat(seat, self.store.global.settings.clone().with_regions(true))))
+        Some((owner, StateMachine::from_seat(seat, self.store.global.settings.clone())))
     }
 
     /// Takes the batch apart into its owners and their machines, in the order of the keys.
@@ -586,13 +586,6 @@ pub struct ForeignGlobal<T: Owner> {
 
 impl<T: Owner> fmt::Display for ForeignGlobal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.machine.seat().stamp().is_some() {
-            return write!(
-                f,
-                "the regions of {} are open, and a batch does not support regions yet",
-                NameOf(self.machine.current())
-            );
-        }
         let batch_global = NameOf(self.batch_global.as_option());
         write!(f, "the machine's global is {}, the batch's is {batch_global}", NameOf(self.machine.global().as_ref()))
     }

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use super::{Batch, Key};
 use crate::fsm::{View, time_since};
+use crate::machine::regions::Tree;
 use crate::machine::report::MachineReport;
 use crate::machine::seat::Seat;
 use crate::machine::waiting::{NextWake, Pending};
 use crate::owner::{Owner, now};
-use crate::state::{State, StateRef};
+use crate::state::{IntoState, State, StateRef};
 
 /// Reading a batch.
 impl<T: Owner> Batch<T> {
@@ -236,6 +237,9 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn next_wake(&self, key: Key) -> Option<NextWake> {
+        if let Some(seat) = self.store.seat(key) {
+            return Some(seat.next_wake(&self.store.global.settings.global));
+        }
         let view = self.store.view(key)?;
         let is_updating = |state: &StateRef<T>| !state.is_passive();
         let is_awake = !self.store.is_asleep(key) || self.store.is_outdated(key);
@@ -347,7 +351,26 @@ impl<T: Owner> Batch<T> {
         Some(ancestors.iter().chain(current.as_option()))
     }
 
-    /// Returns the owners whose current state is `state`, as one slice, for example to draw all of them in one call.
+    /// Returns all active states of an owner: the outermost first, and after a state with regions, the states in its regions, region
+    /// by region. `None` for a stale key. See [`StateMachine::active_states`](crate::StateMachine::active_states).
+    pub fn active_states(&self, key: Key) -> Option<impl Iterator<Item = &StateRef<T>>> {
+        let states = match self.store.seat(key) {
+            Some(seat) => Tree::new(None, seat).active_states(),
+            None => self.path(key)?.collect(),
+        };
+        Some(states.into_iter())
+    }
+
+    /// Returns the innermost active state of an owner in each open region of `composite`, in the order of the regions. `None` for a
+    /// stale key. See [`StateMachine::regions`](crate::StateMachine::regions).
+    pub fn regions(&self, key: Key, composite: impl IntoState<T>) -> Option<impl Iterator<Item = &StateRef<T>>> {
+        let composite = composite.into_state();
+        let regions = self.store.seat(key).map(|seat| Tree::new(None, seat).regions_of(&composite));
+        self.contains_key(key).then(|| regions.unwrap_or_default().into_iter())
+    }
+
+    /// Returns the owners whose current state is `state`, as one slice, for example to draw all of them in one call. An owner with
+    /// open [regions](State::regions) is found under the state that has them, not under the states in them.
     ///
     /// An owned state usually has one owner. If several owners share it by clones of one `StateRef`, only the first is returned.
     ///

@@ -173,6 +173,25 @@ impl<T: Owner> Seat<T> {
         self.is_asleep() && self.regions().all(|seat| seat.depth() == 0 || seat.are_all_asleep())
     }
 
+    /// Returns when the next timer is due or the next sleep is over, in this seat or inside it, in seconds; infinity for never.
+    #[cfg(feature = "std")]
+    pub(crate) fn next_due(&self) -> f64 {
+        let own = self.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next());
+        self.regions().map(Self::next_due).fold(own, f64::min)
+    }
+
+    /// Puts the machine to sleep, this seat and all seats inside it, until a time, in seconds.
+    pub(crate) fn sleep_all_until(&mut self, wakes_at: f64) {
+        self.each(&mut |seat| seat.sleep_until(wakes_at));
+    }
+
+    /// Wakes the machine: this seat and all seats inside it. Returns whether it was asleep.
+    pub(crate) fn wake_all(&mut self) -> bool {
+        let was_asleep = self.are_all_asleep();
+        self.each(&mut |seat| _ = seat.wake());
+        was_asleep
+    }
+
     /// Returns when an active state was entered, wherever it lies; `None` if it is not active.
     pub(crate) fn entry_of<S: State<T> + ?Sized>(&self, state: &S) -> Option<f64> {
         let view = self.view(&StateRef::NONE);

@@ -208,7 +208,7 @@ impl<T: Owner> Seat<T> {
     #[inline]
     pub(crate) fn lone_while_waiting(&mut self, now: impl FnOnce() -> f64) -> Option<&'static dyn State<T>> {
         let state = self.current.as_singleton()?;
-        let Rare { ancestors, waiting, regions, .. } = self.rare.as_deref_mut()?;
+        let Rare { ancestors, regions, waiting, .. } = self.rare.as_deref_mut()?;
         (ancestors.is_empty() && regions.is_none() && waiting.goes_on(now)).then_some(state)
     }
 
@@ -636,17 +636,24 @@ impl<T: Owner> Rare<T> {
 }
 
 #[cfg(feature = "std")]
+fn empty_regions<T: Owner>(regions: Option<Box<Regions<T>>>, take: &mut dyn FnMut(Then<T>)) {
+    for mut seat in regions.into_iter().flat_map(|regions| regions.into_seats()) {
+        seat.empty_into(&mut *take);
+    }
+}
+
+#[cfg(feature = "std")]
 impl<T: Owner> Rare<T> {
     /// Empties the rare data, but keeps its memory. Passes the states and messages that it held to `take`.
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
-        // A batch refuses regions, so there are none.
-        let Self { ancestors, ancestors_entered_at, stack, history, trail, waiting, regions: _, lent: _ } = self;
+        let Self { ancestors, ancestors_entered_at, stack, history, trail, waiting, regions, lent: _ } = self;
         ancestors_entered_at.clear();
         // Popped rather than drained: most lists are empty, and a drain takes longer to find that out.
         while let Some(state) = ancestors.pop().or_else(|| trail.pop().map(|footprint| footprint.state)) {
             take(state.into());
         }
-        while let Some(Suspended { current, ancestors, timers, .. }) = stack.pop() {
+        while let Some(Suspended { current, ancestors, timers, regions, time: _ }) = stack.pop() {
+            empty_regions(regions, take);
             take(current.into());
             for (state, _) in ancestors {
                 take(state.into());
@@ -660,6 +667,7 @@ impl<T: Owner> Rare<T> {
             take(last.into());
         }
         waiting.empty_into(take);
+        empty_regions(regions.take(), take);
     }
 
     /// Exchanges the data that does not follow from the current state: the stack and the history and, if `with_timers` is set,

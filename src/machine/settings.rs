@@ -15,12 +15,10 @@ pub(crate) struct Settings<T: Owner> {
     pub(crate) global: StateRef<T>,
     /// The most changes and messages to oneself that one callback may lead to.
     limit: u32,
-    /// Whether the machine can open regions (rule 32). A batch cannot.
-    pub(crate) has_regions: bool,
 }
 
 impl<T: Owner> Settings<T> {
-    pub(crate) const DEFAULT: Self = Self { global: StateRef::NONE, limit: MOST_CHANGES, has_regions: true };
+    pub(crate) const DEFAULT: Self = Self { global: StateRef::NONE, limit: MOST_CHANGES };
 
     pub(crate) const DEFAULTS: &'static Self = &Self::DEFAULT;
 
@@ -32,11 +30,6 @@ impl<T: Owner> Settings<T> {
     #[inline]
     pub(crate) fn limit(&self) -> u32 {
         self.limit
-    }
-
-    #[cfg(feature = "std")]
-    pub(crate) fn with_regions(self, has_regions: bool) -> Self {
-        Self { has_regions, ..self }
     }
 
     /// Sets the limit. 0 counts as 1. The number has to leave room for the highest bit of `Single::count`.
@@ -53,6 +46,5 @@ impl<T: Owner> Clone for Settings<T> {
     fn clone_from(&mut self, source: &Self) {
         self.global.clone_from(&source.global);
         self.limit = source.limit;
-        self.has_regions = source.has_regions;
     }
 }

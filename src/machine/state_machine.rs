@@ -990,25 +990,19 @@ impl<T: Owner> MachineMut<'_, T> {
     /// Does what [`StateMachine::sleep`](crate::StateMachine::sleep) does.
     pub fn sleep(&mut self) {
         self.machine.beside.end_idle();
-        self.machine.seat.each(&mut |seat| seat.sleep_until(f64::INFINITY));
+        self.machine.seat.sleep_all_until(f64::INFINITY);
     }
 
     /// Does what [`StateMachine::sleep_for`](crate::StateMachine::sleep_for) does.
     pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
         self.machine.beside.end_idle();
-        self.single().sleep_for(seconds, owner, cx);
-        let seat = &mut self.machine.seat;
-        if let Some(wakes_at) = seat.rare.as_ref().and_then(|rare| rare.waiting.wakes_at()) {
-            seat.regions_mut().for_each(|seat| seat.each(&mut |seat| seat.sleep_until(wakes_at)));
-        }
+        self.single().sleep_all_for(seconds, owner, cx);
     }
 
     /// Does what [`StateMachine::wake`](crate::StateMachine::wake) does. Returns whether the machine was asleep.
     pub fn wake(&mut self) -> bool {
         self.machine.beside.end_idle();
-        let was_asleep = self.machine.seat.are_all_asleep();
-        self.machine.seat.each(&mut |seat| _ = seat.wake());
-        was_asleep
+        self.machine.seat.wake_all()
     }
 
     /// Does what [`StateMachine::with`](crate::StateMachine::with) does. Returns what `act` returns.

@@ -224,8 +224,7 @@ pub trait State<T: Owner>:
     /// same states ([rule 32](crate::docs::semantics#rule-32)).
     ///
     /// Each state that is returned must have this state as its [`parent`](Self::parent), and its own index in the list as its
-    /// [`region`](Self::region). A state may have up to 16 regions. A batch does not support regions yet: it refuses a change to
-    /// such a state, with an error in the log.
+    /// [`region`](Self::region). A state may have up to 16 regions. In a batch, the owners in such a state are ticked one by one.
     ///
     /// # Examples
     ///

@@ -288,7 +288,7 @@ impl RowPlayer for Player {
                     batch.set_global(global);
                 }
                 if home == Home::Crowd {
-                    let known = "A B C D House Kitchen Stove Table Hall Stairs Step Dungeon Gate Cells Corridor Cell";
+                    let known = "A B C D House Kitchen Stove Table Hall Stairs Step Dungeon Gate Cells Corridor Cell Fight Walk";
                     know(&mut batch, known, is_open);
                 }
                 let count = if home == Home::Crowd && !line.contains("; panicking ") { 3 } else { 1 };
@@ -585,6 +585,7 @@ impl Player {
             Hosts::Batch(batch, keys) => {
                 let of_owner = |&key: &Key| match question {
                     "view" => view(batch.state_of(key), batch.previous_of(key), batch.path(key).expect("it is there")),
+                    "active" => active(batch.active_states(key).expect("it is there")),
                     "time" => batch.time_in_state(key, &self.time).expect("it is there").to_string(),
                     "times" => times(places, self.is_open, |place| batch.time_in(key, place, &self.time)),
                     "asleep" => asleep(batch.next_wake(key).expect("it is there")),

@@ -1,11 +1,11 @@
 //! The chapter "Regions": rule 32.
 
-use crate::play::{ALONE, play};
+use crate::play::{EVERYWHERE, play};
 
 #[test]
 fn regions_are_opened_and_closed() {
     play(
-        ALONE,
+        EVERYWHERE,
         r"
         # regions_are_opened_in_their_order_after_the_enter_of_their_state (rule 32)
         in A
@@ -110,7 +110,7 @@ fn regions_are_opened_and_closed() {
 #[test]
 fn regions_live() {
     play(
-        ALONE,
+        EVERYWHERE,
         r"
         # regions_are_updated_after_their_state_in_their_order (rule 32)
         in Fight; global Always; end
@@ -147,6 +147,12 @@ fn regions_live() {
         update => Fight.update; Walk.update; Ready.exit; Walk.exit; Fight.exit; Fight -> Fight (change)
             Fight.enter; Walk.enter; Ready.enter; rest
         active => Fight Walk Ready
+
+        # regions_are_updated_while_a_timer_of_the_machine_runs (rule 32)
+        in Fight
+        Fight.enter: after 9 send boo
+        start
+        2x update => Fight.update; Walk.update; Ready.update; Fight.update; Walk.update; Ready.update
 
         # a_state_that_changes_itself_has_its_regions_updated_in_the_next_tick (rule 32)
         in Fight

@@ -102,7 +102,7 @@ impl<T: Owner> Pass<T> {
     pub(crate) fn run(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let known = chunk.rows.known();
         self.begin(known.is_bulk);
-        if known.is_owned {
+        if known.has_seats {
             self.tick_each(chunk, cx);
             return;
         }
@@ -239,7 +239,7 @@ impl<T: Owner> Pass<T> {
         ManyChanges { callees, movers, moved_at, workspace, has_after_update, cx }.carry_out();
     }
 
-    /// Ticks each owner alone, on its seat. This is for owned states, which differ from owner to owner.
+    /// Ticks each owner alone, on its seat. This is for owned states, which differ from owner to owner, and for states with regions.
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let ChunkOutcome { changed, notes, panic, .. } = &mut self.outcome;
         let NotedColumns { due, first, .. } = chunk.rows.noted;

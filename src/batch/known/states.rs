@@ -66,7 +66,9 @@ pub(crate) struct KnownState<T: Owner> {
     /// The identities of the ancestors and then of the state itself, so that paths can be compared without calling a method of
     /// a state.
     identities: Vec<Identity>,
-    pub(crate) is_owned: bool,
+    /// Whether each owner in the bucket has a seat of its own, because its machine does not fit into columns: the states are owned,
+    /// or the state has regions.
+    pub(crate) has_seats: bool,
     /// Whether the state is forgotten when it is no owner's current or previous state. This is so for shared states, because
     /// there may be many of them.
     pub(crate) is_transient: bool,
@@ -83,7 +85,7 @@ impl<T: Owner> KnownState<T> {
             current: StateRef::NONE,
             ancestors: Vec::new(),
             identities: Vec::new(),
-            is_owned: false,
+            has_seats: false,
             is_transient: false,
             is_bulk: false,
             updating: Vec::new(),
@@ -91,13 +93,13 @@ impl<T: Owner> KnownState<T> {
     }
 
     /// Sets the state, and asks it and its ancestors for everything that is constant. If a method panics, the state is treated
-    /// as one that updates, and whose changes cannot be made in bulk.
+    /// as one that updates, that may have regions, and whose changes cannot be made in bulk.
     fn learn(&mut self, current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         self.current = current.clone();
         self.ancestors.extend_from_slice(ancestors);
         self.identities.extend(ancestors.iter().chain([current]).map(|state| Identity::of(&**state)));
-        let has_no_regions = || !ancestors.iter().chain([current]).any(|state| state.has_regions());
-        let is_innermost = panic.catch(|| current.initial().is_none() && has_no_regions()).unwrap_or(false);
+        self.has_seats = panic.catch(|| current.has_regions()).unwrap_or(true);
+        let is_innermost = !self.has_seats && panic.catch(|| current.initial().is_none()).unwrap_or(false);
         let keeps_history = |panic: &mut FirstPanic| {
             panic.catch(|| ancestors.iter().any(|ancestor| ancestor.keeps_history())).unwrap_or(true)
         };
@@ -118,7 +120,13 @@ impl<T: Owner> KnownState<T> {
         self.identities.clear();
         self.updating.clear();
         self.is_bulk = false;
+        self.has_seats = false;
         self.is_transient = false;
+    }
+
+    /// Returns whether this is a type of owned states.
+    pub(crate) fn is_owned(&self) -> bool {
+        self.has_seats && self.current.is_none()
     }
 
     pub(crate) fn state(&self) -> &StateRef<T> {
@@ -203,7 +211,7 @@ impl<T: Owner> States<T> {
         let singleton = state.as_singleton();
         let cached = singleton.and_then(|state| self.singletons.get(state));
         cached.or_else(|| {
-            let index = self.bucket_of(state).filter(|&index| !self.get(index).is_owned)?;
+            let index = self.bucket_of(state).filter(|&index| !self.get(index).is_owned())?;
             if let Some(state) = singleton {
                 self.singletons.set(state, index);
             }
@@ -236,7 +244,7 @@ impl<T: Owner> States<T> {
     fn give(&mut self, index: u32, state: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         let identity = Identity::of(&**state);
         if state.is_owned() {
-            self.list[index as usize].is_owned = true;
+            self.list[index as usize].has_seats = true;
             self.by_owned_type.insert(identity.type_id, index);
         } else {
             self.list[index as usize].learn(state, ancestors, panic);
@@ -409,7 +417,7 @@ impl<T: Owner> Clone for KnownState<T> {
         self.current.clone_from(&source.current);
         self.ancestors.clone_from(&source.ancestors);
         self.identities.clone_from(&source.identities);
-        self.is_owned = source.is_owned;
+        self.has_seats = source.has_seats;
         self.is_transient = source.is_transient;
         self.is_bulk = source.is_bulk;
         self.updating.clone_from(&source.updating);

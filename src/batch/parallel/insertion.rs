@@ -47,8 +47,8 @@ impl<T: Owner> Batch<T> {
         I::Iter: IndexedParallelIterator,
     {
         let (owners, state) = (owners.into_par_iter(), state.into_state());
-        if state.is_owned() {
-            // In a bucket of owned states, each owner has a seat.
+        if state.is_owned() || state.has_regions() {
+            // In such a bucket, each owner has a seat.
             let mut made = Vec::new();
             made.par_extend(owners);
             for owner in made {

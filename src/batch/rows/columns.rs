@@ -16,7 +16,7 @@ pub(crate) struct Columns<T: Owner> {
     pub(crate) owners: Vec<T>,
     pub(crate) tags: Vec<Tag>,
     pub(crate) times: Times,
-    /// In a bucket of owned states: the seats of the owners. They contain the times of the owners, so `times` is empty. In other
+    /// In a bucket with seats: the seats of the owners. They contain the times of the owners, so `times` is empty. In other
     /// buckets, `seats` is empty.
     pub(crate) seats: Vec<Seat<T>>,
     /// Empty seats that were left over when `clone_from` had fewer seats to copy. Their memory is reused.

@@ -79,9 +79,9 @@ impl<T: Owner> Columns<T> {
         let depth = known.ancestors.len();
         tags[slot] = tag;
         leavers.add(slot, target);
-        let is_mixed = known.is_owned || depth > 0 || times.depth > 0 || !seats.is_empty();
+        let is_mixed = known.has_seats || depth > 0 || times.depth > 0 || !seats.is_empty();
         leavers.are_mixed |= is_mixed;
-        if known.is_owned {
+        if known.has_seats {
             if let Some(own) = seats.get_mut(slot) {
                 mem::swap(own, seat);
             } else {
@@ -160,7 +160,7 @@ impl<T: Owner> Columns<T> {
                 let (to, beside) = (arrivals.of(leaver.target), leaver.beside as usize);
                 to.owners.push(owner);
                 to.tags.push(tags[slot]);
-                if states.get(leaver.target).is_owned {
+                if states.get(leaver.target).has_seats {
                     let seat = seats.get_mut(slot).unwrap_or_else(|| &mut leavers.seats[beside]);
                     to.seats.push(mem::replace(seat, Seat::empty()));
                 } else if has_clock && leaver.beside == NOTHING {

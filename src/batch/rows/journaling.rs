@@ -67,7 +67,7 @@ impl Journaling {
     }
 
     fn symbol<T: Owner>(&mut self, state: &StateRef<T>, states: &States<T>, panic: &mut FirstPanic) -> Symbol {
-        match states.bucket_of(state).filter(|&number| !states.get(number).is_owned) {
+        match states.bucket_of(state).filter(|&number| !states.get(number).is_owned()) {
             Some(number) => self.symbol_of(number, states, panic),
             None => self.symbol_by_name(state, panic),
         }

@@ -22,14 +22,6 @@ impl<T: Owner> Store<T> {
         // Code of the game runs first: if it panics, no owner has been added.
         let bucket = self.bucket_or_panic(&seat);
         let mut panic = FirstPanic::new();
-        if seat.take_regions().is_some() {
-            log::error!(
-                target: "demeanor",
-                "{}: is inserted in {} without a state in a region: a batch does not support regions yet",
-                crate::owner::Label(&owner),
-                seat.current,
-            );
-        }
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
         if seat.is_outdated() {
@@ -301,14 +293,14 @@ impl<T: Owner> Store<T> {
         let columns = &self.buckets[from.bucket as usize];
         let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
         let bucket = self.bucket_for(seat, panic);
-        let is_asleep = seat.is_asleep();
-        let is_owned = self.states.get(bucket).is_owned;
-        let tag = self.tag(key, is_owned, seat, panic);
+        let is_asleep = seat.are_all_asleep();
+        let has_seats = self.states.get(bucket).has_seats;
+        let tag = self.tag(key, has_seats, seat, panic);
         let Self { states, buckets, has_clock, .. } = self;
         let columns = &mut buckets[from.bucket as usize];
         if bucket == from.bucket {
             columns.tags[from.slot()] = tag;
-            if is_owned {
+            if has_seats {
                 mem::swap(&mut columns.seats[from.slot()], seat);
             } else if *has_clock {
                 columns.times.set(from.slot(), seat.entered_at, ancestors_entered_at(seat));
@@ -316,7 +308,7 @@ impl<T: Owner> Store<T> {
         } else {
             columns.mark_with((from.slot(), tag), (bucket, states), seat, *has_clock);
         }
-        if !is_owned {
+        if !has_seats {
             self.keep_extra(key, seat);
         } else if bucket != from.bucket {
             self.forget_extra(key);
@@ -357,12 +349,12 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// Creates the tag of an owner. Unless its current state is owned, removes from the seat what the tag and the wheel store: a
+    /// Creates the tag of an owner. Unless its bucket has seats, removes from the seat what the tag and the wheel store: a
     /// previous state that has a number, and a few waits.
     #[inline]
-    fn tag(&mut self, key: Key, is_owned: bool, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
-        if is_owned {
-            return self.owned_tag(key, seat);
+    fn tag(&mut self, key: Key, has_seats: bool, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
+        if has_seats {
+            return self.tag_beside_seat(key, seat);
         }
         let is_timed = |at: f64| at != 0.0 && !at.is_nan();
         if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
@@ -377,11 +369,10 @@ impl<T: Owner> Store<T> {
         tag
     }
 
-    /// Creates the tag of an owner in a bucket of owned states. The seat keeps all other data.
-    pub(crate) fn owned_tag(&mut self, key: Key, seat: &Seat<T>) -> Tag {
+    /// Creates the tag of an owner in a bucket with seats. The seat keeps all other data.
+    pub(crate) fn tag_beside_seat(&mut self, key: Key, seat: &Seat<T>) -> Tag {
         let mut tag = Tag::new(key, None, false);
-        let waiting = seat.rare.as_ref().map(|rare| &rare.waiting);
-        tag.set_has_timers(self.timers.file_look(key, waiting, &mut self.discarded));
+        tag.set_has_timers(self.timers.file_look(key, seat.next_due(), &mut self.discarded));
         tag
     }
 
@@ -427,12 +418,12 @@ impl<T: Owner> Store<T> {
 
     /// Adds a row to a bucket.
     pub(crate) fn push_row(&mut self, owner: T, key: Key, bucket: u32, mut seat: Seat<T>, panic: &mut FirstPanic) {
-        let (is_owned, is_asleep) = (self.states.get(bucket).is_owned, seat.is_asleep());
-        let tag = self.tag(key, is_owned, &mut seat, panic);
+        let (has_seats, is_asleep) = (self.states.get(bucket).has_seats, seat.are_all_asleep());
+        let tag = self.tag(key, has_seats, &mut seat, panic);
         let columns = &mut self.buckets[bucket as usize];
         columns.owners.push(owner);
         columns.tags.push(tag);
-        if is_owned {
+        if has_seats {
             columns.seats.push(mem::replace(&mut seat, Seat::empty()));
             self.forget_extra(key);
         } else {
@@ -448,7 +439,7 @@ impl<T: Owner> Store<T> {
     /// Frees memory of a bucket that rows have left, and notes the bucket's state if it may be unused.
     pub(crate) fn note_if_left(&mut self, bucket: u32) {
         let (columns, arrivals) = (&mut self.buckets[bucket as usize], &mut self.arrivals[bucket as usize]);
-        if columns.is_empty() && self.states.get(bucket).is_owned {
+        if columns.is_empty() && self.states.get(bucket).is_owned() {
             // Owned states come and go. Without this, the batch would keep memory for every type of owned states that there
             // ever was.
             columns.give_back();

@@ -1,5 +1,5 @@
 //! Some consecutive rows of a bucket without the owners: the data that the batch stores for each owner. Owners in owned states
-//! have a seat instead.
+//! and in states with regions have a seat instead.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};

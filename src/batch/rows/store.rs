@@ -86,7 +86,7 @@ impl<T: Owner> Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
-            global: Global { settings: Settings::DEFAULT.with_regions(false), is_updating: false },
+            global: Global { settings: Settings::DEFAULT, is_updating: false },
             has_clock: false,
             discarded: Discarded::new(),
             spare: Seat::empty(),
@@ -114,11 +114,17 @@ impl<T: Owner> Store<T> {
         self.buckets[place.bucket as usize].owners.get_mut(place.slot())
     }
 
+    /// Returns the seat of an owner, if owners in its state have seats.
+    pub(crate) fn seat(&self, key: Key) -> Option<&Seat<T>> {
+        let place = self.places.get(key)?.get();
+        self.buckets[place.bucket as usize].seats.get(place.slot())
+    }
+
     /// Returns the view of an owner's machine.
     pub(crate) fn view(&self, key: Key) -> Option<View<'_, T>> {
         let place = self.places.get(key)?.get();
         let nowhere = self.states.get(NOWHERE).state();
-        if let Some(seat) = self.buckets[place.bucket as usize].seats.get(place.slot()) {
+        if let Some(seat) = self.seat(key) {
             return Some(seat.view(nowhere));
         }
         Some(self.rows(place.bucket).view(place.slot(), nowhere))
@@ -364,8 +370,8 @@ impl<T: Owner> Store<T> {
         let columns = &self.buckets[bucket as usize];
         let Columns { tags, times, seats, asleep, .. } = columns;
         let len = columns.len();
-        let (is_owned, depth) = (self.states.get(bucket).is_owned, self.states.get(bucket).path().count());
-        let has_times = self.has_clock && !is_owned;
+        let (has_seats, depth) = (self.states.get(bucket).has_seats, self.states.get(bucket).path().count());
+        let has_times = self.has_clock && !has_seats;
         let is_row_whole = |slot: usize| {
             let tag = &tags[slot];
             let key = tag.key;
@@ -373,11 +379,11 @@ impl<T: Owner> Store<T> {
             self.places.get(key).is_some_and(|place| place.get() == Place::new(bucket, slot))
                 && (tag.has_timers() || self.timers.next(key).is_none())
                 && seat.map_or_else(|| self.timers.are_of(key, depth), Seat::is_whole)
-                && seat.is_none_or(|seat| seat.is_asleep() == columns.is_asleep(slot))
+                && seat.is_none_or(|seat| seat.are_all_asleep() == columns.is_asleep(slot))
         };
         *asleep <= len
             && tags.len() == len
-            && seats.len() == if is_owned { len } else { 0 }
+            && seats.len() == if has_seats { len } else { 0 }
             && times.current.len() == if has_times { len } else { 0 }
             && times.ancestors.len() == if has_times { len * times.depth } else { 0 }
             && (0..len.min(4)).chain(len.saturating_sub(4)..len).all(is_row_whole)

@@ -10,17 +10,18 @@ use crate::save::{LoadError, time};
 /// sleeping owners and of ancestors are possible.
 pub(super) fn check<O>(bucket: &SavedBucket<O>, has_clock: bool) -> Result<(), LoadError> {
     let rows = bucket.owners.len();
-    let (of_states, of_owned) = if bucket.is_of_owned { (0, rows) } else { (rows, 0) };
+    let has_seats = bucket.is_of_owned || !bucket.seats.is_empty();
+    let (of_columns, of_seats) = if has_seats { (0, rows) } else { (rows, 0) };
     let depth = bucket.ancestors.len();
-    let times = if has_clock { of_states } else { 0 };
+    let times = if has_clock { of_columns } else { 0 };
     let columns = [
         ("indices", bucket.indices.len(), rows),
         ("versions", bucket.versions.len(), rows),
-        ("previous", bucket.previous.len(), of_states),
-        ("is_entered", bucket.is_entered.len(), of_states),
+        ("previous", bucket.previous.len(), of_columns),
+        ("is_entered", bucket.is_entered.len(), of_columns),
         ("entered_at", bucket.entered_at.len(), times),
         ("ancestors_entered_at", bucket.ancestors_entered_at.len(), times.saturating_mul(depth)),
-        ("seats", bucket.seats.len(), of_owned),
+        ("seats", bucket.seats.len(), of_seats),
     ];
     if let Some((name, len, expected)) = columns.into_iter().find(|(_, len, expected)| len != expected) {
         return Err(LoadError::damaged(name, format_args!("the column has {len} rows, not {expected}")));

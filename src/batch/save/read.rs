@@ -110,12 +110,13 @@ impl<'b, T: Owner> Loading<'b, T> {
         let mut rows = Vec::new();
         for (number, mut bucket) in (0..).zip(content.buckets) {
             rows.push(mem::take(&mut bucket.rows));
+            let has_seats = !bucket.seats.is_empty() || self.store.states.get(number).has_seats;
             let loaded = match &self.roles[number as usize] {
-                Role::Same(state) => {
+                Role::Same(state) if !has_seats => {
                     let state = state.clone();
                     self.load_same(number, &state, bucket)
                 }
-                Role::Type | Role::Other(_) | Role::Free => self.load_seats(number, bucket, &rows[number as usize]),
+                _ => self.load_seats(number, bucket, &rows[number as usize]),
             };
             loaded.map_err(|error| error.within(format_args!("bucket {number}")))?;
         }
@@ -201,6 +202,7 @@ impl<T: Owner> Loading<'_, T> {
             && before.iter().zip(seat.ancestors()).all(|(before, now)| before == now || before.is_none());
         let is_same = found.how == How::Named
             && !found.state.is_owned()
+            && seat.current == found.state
             && is_same_path
             && self.store.states.restore(number, &found.state, seat.ancestors(), &mut self.panic);
         Ok(if is_same { Role::Same(found.state) } else { Role::Other(found.state) })
@@ -257,8 +259,8 @@ impl<T: Owner> Loading<'_, T> {
         }
     }
 
-    /// Reads the seat of each owner of a bucket. Owners in owned states of the bucket's type stay in it; the others are inserted
-    /// one by one.
+    /// Reads the seat of each owner of a bucket. Owners in owned states of the bucket's type, or in the bucket's state with regions,
+    /// stay in it; the others are inserted one by one.
     fn load_seats(&mut self, number: u32, bucket: SavedBucket<T>, rows: &[SavedRow]) -> Result<(), LoadError> {
         let of = self.store.states.owned_type(number);
         if of.is_none() {
@@ -286,12 +288,14 @@ impl<T: Owner> Loading<'_, T> {
                 };
             }
             let own_type = seat.current.is_owned().then(|| Identity::of(&*seat.current).type_id);
+            let known = self.store.states.get(number);
+            let stays = known.has_seats && own_type == of && (of.is_some() || *known.state() == seat.current);
             // Sleeping owners must come first, so an owner that is out of order is inserted separately.
-            if of.is_none() || own_type != of || seat.is_asleep() != is_asleep {
+            if !stays || seat.are_all_asleep() != is_asleep {
                 self.others.push((owner, key, seat));
                 continue;
             }
-            let tag = self.store.owned_tag(key, &seat);
+            let tag = self.store.tag_beside_seat(key, &seat);
             let columns = &mut self.store.buckets[number as usize];
             columns.asleep += usize::from(is_asleep);
             columns.owners.push(owner);
@@ -332,6 +336,9 @@ impl<T: Owner> Loading<'_, T> {
     /// Loads the additional data of some rows, if the bucket was taken over as columns.
     fn load_rows(&mut self, number: u32, rows: &[SavedRow]) -> Result<(), LoadError> {
         let Role::Same(state) = &self.roles[number as usize] else { return Ok(()) };
+        if self.store.states.get(number).has_seats {
+            return Ok(());
+        }
         let columns = &self.store.buckets[number as usize];
         check_rows(rows, columns.len())?;
         let state = state.clone();

@@ -102,7 +102,7 @@ impl<T: Owner> Store<T> {
     /// Returns the saved number of a bucket's state, or of the name of its type; 0 for a state that can be forgotten.
     fn state_number(&self, number: u32, is_needed: bool, writer: &mut Writer<'_, T>) -> u32 {
         let known = self.states.get(number);
-        if known.is_owned {
+        if known.is_owned() {
             let name = self.states.owned_type(number).and_then(|of| writer.book.name_of_type(of));
             return name.map_or(0, |name| writer.name(name));
         }
@@ -113,18 +113,19 @@ impl<T: Owner> Store<T> {
 
     fn saved_bucket(&self, number: u32, state: u32, writer: &mut Writer<'_, T>) -> SavedBucket<&T> {
         let (known, columns) = (self.states.get(number), &self.buckets[number as usize]);
-        let is_shared = !known.is_owned;
+        let has_columns = !known.has_seats;
         // Seats contain the data that these columns would have.
-        let tags = if is_shared { &columns.tags[..] } else { &[] };
-        let seconds = |times: &[f64]| if is_shared { times.iter().copied().map(Seconds).collect() } else { Vec::new() };
-        let ancestors = if is_shared && state != 0 { &known.ancestors[..] } else { &[] };
-        let has_rows = is_shared && !(self.extras.is_empty() && self.timers.is_empty());
+        let tags = if has_columns { &columns.tags[..] } else { &[] };
+        let seconds =
+            |times: &[f64]| if has_columns { times.iter().copied().map(Seconds).collect() } else { Vec::new() };
+        let ancestors = if state != 0 { &known.ancestors[..] } else { &[] };
+        let has_rows = has_columns && !(self.extras.is_empty() && self.timers.is_empty());
         SavedBucket {
             state,
-            is_of_owned: known.is_owned && state != 0,
+            is_of_owned: known.is_owned() && state != 0,
             ancestors: ancestors.iter().map(|ancestor| writer.ancestor(ancestor)).collect(),
             asleep: u32::try_from(columns.asleep).unwrap_or(u32::MAX),
-            is_outdated: is_shared && columns.asleep > 0 && columns.revision != known.state().revision(),
+            is_outdated: has_columns && columns.asleep > 0 && columns.revision != known.state().revision(),
             owners: columns.owners.iter().collect(),
             indices: columns.tags.iter().map(|tag| tag.key.index()).collect(),
             versions: columns.tags.iter().map(|tag| Key::version(tag.key)).collect(),
@@ -132,7 +133,7 @@ impl<T: Owner> Store<T> {
             is_entered: tags.iter().map(|tag| tag.is_entered()).collect(),
             entered_at: seconds(&columns.times.current),
             ancestors_entered_at: seconds(&columns.times.ancestors),
-            seats: columns.seats.iter().filter(|_| known.is_owned).map(|seat| writer.seat(seat)).collect(),
+            seats: columns.seats.iter().map(|seat| writer.seat(seat)).collect(),
             rows: if has_rows { self.saved_rows(number, writer) } else { Vec::new() },
         }
     }

@@ -306,9 +306,9 @@ impl<T: Owner> Timers<T> {
         true
     }
 
-    /// Sets when to look at an owner whose seat stores its timers. Returns whether there is such a time.
-    pub(crate) fn file_look(&mut self, key: Key, waiting: Option<&Waiting<T>>, discarded: &mut Discarded<T>) -> bool {
-        let next = waiting.map_or(f64::INFINITY, Waiting::next);
+    /// Sets when to look at an owner whose seat stores its timers, in seconds; infinity for never. Returns whether there is such a
+    /// time.
+    pub(crate) fn file_look(&mut self, key: Key, next: f64, discarded: &mut Discarded<T>) -> bool {
         let is_ever = next < f64::INFINITY;
         if is_ever {
             self.look_at(key, next, discarded);

@@ -99,7 +99,7 @@ impl<T: Owner> Single<'_, T> {
                     return Err("it lies outside of the region in which it was requested".into());
                 }
                 let path = if around.is_empty() { path } else { path[around.len()..].into() };
-                Ok((0, self.branch(path, 0, around.len(), &Memory::new())?))
+                Ok((0, branch(path, 0, around.len(), &Memory::new())?))
             }
             Request::Pop => {
                 let Suspended { ancestors, current, .. } = stack.last().ok_or("the stack is empty")?;
@@ -145,10 +145,9 @@ impl<T: Owner> Single<'_, T> {
             let goes_on = shared > 0 && shared == self.seat.depth() && shared < path.len() && shared <= above;
             if !goes_on || !self.seat.current.has_regions() {
                 let kept = shared.min(above);
-                return Ok((kept, self.branch(path, kept, around, memory)?));
+                return Ok((kept, branch(path, kept, around, memory)?));
             }
             let count = regions_of(&self.seat.current, &path[shared..])?.len();
-            self.allow_regions()?;
             self.seat.open(count);
             self.enter_region(path[shared].region());
             (path, above, around) = (path[shared..].into(), above - shared, around + shared);
@@ -160,40 +159,33 @@ impl<T: Owner> Single<'_, T> {
         let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
         let mut path = descent(state)?;
         path.drain(..around);
-        self.branch(path, 0, around, &Memory::new())
+        branch(path, 0, around, &Memory::new())
     }
+}
 
-    /// Returns the states of a path, as far as they lie in one seat, with what is opened in the regions of the last one. The
-    /// outermost `kept` states are active and stay so; `around` states lie around the path.
-    fn branch(&self, mut path: Path<T>, kept: usize, around: usize, memory: &Memory<T>) -> Result<Branch<T>, Misuse> {
-        let Some(at) = path.iter().skip(kept).position(|state| state.has_regions()).map(|at| kept + at) else {
-            return Ok(Branch::flat(path));
+/// Returns the states of a path, as far as they lie in one seat, with what is opened in the regions of the last one. The
+/// outermost `kept` states are active and stay so; `around` states lie around the path.
+fn branch<T: Owner>(mut path: Path<T>, kept: usize, around: usize, memory: &Memory<T>) -> Result<Branch<T>, Misuse> {
+    let Some(at) = path.iter().skip(kept).position(|state| state.has_regions()).map(|at| kept + at) else {
+        return Ok(Branch::flat(path));
+    };
+    let inside: Path<T> = path.drain(at + 1..).collect();
+    let around = around + path.len();
+    if around > DEEPEST {
+        return Err(Misuse::endless("the regions inside it have no end"));
+    }
+    let composite = &path[at];
+    let mut regions = Vec::new();
+    for (nth, initial) in regions_of(composite, &inside)?.iter().enumerate() {
+        let remembered = memory.iter().find(|(of, region, _)| of == composite && *region == nth);
+        let path = match (inside.first(), remembered) {
+            (Some(child), _) if child.region() == nth => inside.clone(),
+            (_, Some((.., last))) => below(descent(last)?, composite),
+            (_, None) => below(descent(initial)?, composite),
         };
-        self.allow_regions()?;
-        let inside: Path<T> = path.drain(at + 1..).collect();
-        let around = around + path.len();
-        if around > DEEPEST {
-            return Err(Misuse::endless("the regions inside it have no end"));
-        }
-        let composite = &path[at];
-        let mut regions = Vec::new();
-        for (nth, initial) in regions_of(composite, &inside)?.iter().enumerate() {
-            let remembered = memory.iter().find(|(of, region, _)| of == composite && *region == nth);
-            let path = match (inside.first(), remembered) {
-                (Some(child), _) if child.region() == nth => inside.clone(),
-                (_, Some((.., last))) => below(descent(last)?, composite),
-                (_, None) => below(descent(initial)?, composite),
-            };
-            regions.push(self.branch(path, 0, around, memory)?);
-        }
-        Ok(Branch { path, regions })
+        regions.push(branch(path, 0, around, memory)?);
     }
-
-    /// Refuses regions where they are not supported yet.
-    fn allow_regions(&self) -> Result<(), Misuse> {
-        let why = "a batch does not support regions yet";
-        if self.settings.has_regions { Ok(()) } else { Err(Misuse { level: Level::Error, why }) }
-    }
+    Ok(Branch { path, regions })
 }
 
 /// Returns the part of a path below a state on it.

@@ -126,9 +126,17 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Puts the machine to sleep for a number of seconds.
+    /// Puts the machine, with its open regions, to sleep for a number of seconds.
+    pub(crate) fn sleep_all_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
+        self.sleep_for(seconds, owner, cx);
+        if let Some(wakes_at) = self.seat.rare.as_ref().and_then(|rare| rare.waiting.wakes_at()) {
+            self.seat.sleep_all_until(wakes_at);
+        }
+    }
+
+    /// Puts the seat to sleep for a number of seconds.
     #[inline]
-    pub(crate) fn sleep_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
+    fn sleep_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
         let seconds = Self::seconds(seconds, &"sleep", owner, self.seat.current.as_option());
         self.seat.sleep_until(due_after(seconds, now::<T>(cx)));
         self.is_touched = true;

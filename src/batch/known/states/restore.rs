@@ -33,7 +33,7 @@ impl<T: Owner> States<T> {
     pub(in crate::batch) fn restore_type(&mut self, number: u32, of: TypeId) -> bool {
         let is_new = !self.by_owned_type.contains_key(&of);
         if is_new {
-            self.list[number as usize].is_owned = true;
+            self.list[number as usize].has_seats = true;
             self.by_owned_type.insert(of, number);
         }
         is_new
