@@ -89,7 +89,11 @@ impl Host for Batch<Guard> {
     type Saved = SavedBatch<Guard>;
 
     fn all() -> Vec<Self> {
-        vec![Self::new(), batch().0]
+        let mut batch = batch().0;
+        for (guard, machine) in regions::machines() {
+            batch.insert_machine(guard, machine).expect("the same global state");
+        }
+        vec![Self::new(), batch]
     }
 
     fn write(&self, format: Format) -> Result<Vec<u8>, String> {

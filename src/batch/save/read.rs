@@ -19,7 +19,7 @@ use crate::batch::{Batch, Key};
 use crate::machine::seat::Seat;
 use crate::machine::waiting::Then;
 use crate::owner::Owner;
-use crate::save::{Depths, How, LoadError, Reader, SavedMore, SavedState, Seconds, StateBook};
+use crate::save::{Depths, How, LoadError, Reader, SavedMore, Seconds, StateBook};
 use crate::state::{Identity, StateRef};
 
 impl<T: Owner> Batch<T> {
@@ -41,9 +41,6 @@ impl<T: Owner> Batch<T> {
     pub fn load(saved: SavedBatch<T>, book: &StateBook<T>, now: f64) -> Result<Self, LoadError> {
         let mut content = saved.known()?;
         let states = mem::take(&mut content.states);
-        if states.iter().any(|state| matches!(state, SavedState::Region(_))) {
-            return Err(LoadError::damaged("states", "a batch does not support regions yet"));
-        }
         let reader = Reader::new(book, states, content.clock, content.definitions, now)?;
         let store = Loading::new(reader, &content)?.load(content)?;
         Ok(Self::of(store))
