@@ -288,7 +288,7 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     fn execute_any(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.outer.is_some() {
-            return self.execute_at_root(&Request::Change(to.clone()), owner, cx);
+            return self.outside_regions(|single| single.execute_any(to, owner, cx));
         }
         if !self.may_change(|| Request::Change(to.clone()), owner) {
             return false;
@@ -332,18 +332,17 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let region = self.region_path();
-        let is_made = match self.find_route(request) {
+        let route = self.find_route(request);
+        let is_made = match &route {
             Ok((kept, Branch { path, regions })) => {
-                let plan = Plan { cause: request.cause(), kept, entered: &path[kept..] };
-                let action = request.action();
-                if regions.is_empty() && action.is_none() {
-                    self.change(plan, owner, cx)
-                } else {
-                    self.change_with_regions(plan, &regions, action, owner, cx)
+                let plan = Plan { cause: request.cause(), kept: *kept, entered: &path[*kept..] };
+                match request.action() {
+                    None if regions.is_empty() => self.change(plan, owner, cx),
+                    action => self.change_with_regions(plan, regions, action, owner, cx),
                 }
             }
-            Err(misuse) => {
-                self.refused(request, owner, misuse);
+            Err(Misuse { level, why }) => {
+                self.refused(request, owner, Misuse { level: *level, why });
                 false
             }
         };
@@ -687,8 +686,10 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         }
         let entered =
             single.enter_all::<REGIONS>((plan.kept, plan.entered), regions, plan.cause, resumption, owner, cx);
+        let (from, to, cause, time_in_state) = (*from, plan.entered.last(), plan.cause, *time_in_state);
         let within = if REGIONS { *within } else { None };
-        let change = Change { within, ..Change::taken(*from, plan.entered.last(), plan.cause, *time_in_state) };
+        // Written out, because in debug builds a copy would make the frame of each nested change larger.
+        let change = Change { from, to, cause, outcome: Outcome::Taken, time_in_state, within };
         match entered {
             Ok(()) => {
                 owner.after_change(&change, cx);
