@@ -636,8 +636,9 @@ impl<T: Owner> Rare<T> {
 }
 
 #[cfg(feature = "std")]
-fn empty_regions<T: Owner>(regions: Option<Box<Regions<T>>>, take: &mut dyn FnMut(Then<T>)) {
-    for mut seat in regions.into_iter().flat_map(|regions| regions.into_seats()) {
+#[cold]
+fn empty_regions<T: Owner>(regions: Box<Regions<T>>, take: &mut dyn FnMut(Then<T>)) {
+    for mut seat in regions.into_seats() {
         seat.empty_into(&mut *take);
     }
 }
@@ -653,7 +654,9 @@ impl<T: Owner> Rare<T> {
             take(state.into());
         }
         while let Some(Suspended { current, ancestors, timers, regions, time: _ }) = stack.pop() {
-            empty_regions(regions, take);
+            if let Some(regions) = regions {
+                empty_regions(regions, take);
+            }
             take(current.into());
             for (state, _) in ancestors {
                 take(state.into());
@@ -667,7 +670,9 @@ impl<T: Owner> Rare<T> {
             take(last.into());
         }
         waiting.empty_into(take);
-        empty_regions(regions.take(), take);
+        if let Some(regions) = regions.take() {
+            empty_regions(regions, take);
+        }
     }
 
     /// Exchanges the data that does not follow from the current state: the stack and the history and, if `with_timers` is set,
