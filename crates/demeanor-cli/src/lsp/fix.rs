@@ -1,7 +1,7 @@
 //! Code actions: what the help of a problem says to write, as an edit of the file.
 //!
-//! The help is a text for people. So each edit that it may mean is tried on the file, and is offered only if the file then has
-//! fewer problems.
+//! The help is a text for people. So each edit that it may mean is tried on the file. It is offered only if the file then has
+//! fewer problems, or if only the next problem behind a syntax error appears.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -41,7 +41,17 @@ pub(super) fn fixes(workspace: &mut Workspace, uri: &Url, range: &Range<usize>) 
                 let after = format!("{before}{new}{behind}");
                 let after = workspace.read(uri, path.as_deref(), &after, words.as_deref(), &HashMap::new());
                 let problems = after.problems();
-                problems.errors() <= errors && problems.errors() + problems.warnings() < errors + warnings
+                let are_fewer = problems.errors() + problems.warnings() < errors + warnings;
+                let is_gone = || {
+                    let is_left = |other: &Problem| {
+                        let other_at = other.span();
+                        let is_in_edit = other_at.start < at.start + new.len() && at.start <= other_at.end;
+                        is_in_edit && !other.is_warning() || other.located() == problem.located()
+                    };
+                    !problems.iter().any(is_left)
+                };
+                let is_syntax = matches!(problem.code_name(), "syntax" | "condition");
+                problems.errors() <= errors && (are_fewer || is_syntax && is_gone())
             });
             let Some((at, new)) = fix else { continue };
             let title = format!("write `{meant}`");
@@ -76,12 +86,17 @@ fn edits(survey: &Survey, text: &str, at: &Range<usize>, meant: &str) -> Vec<(Ra
     if written.len() > 1 && written.starts_with(['"', '\'']) && !meant.starts_with(['"', '\'', '{', '[']) {
         edits.push((at.start + 1..at.end - 1, meant.to_owned()));
     }
-    edits.push((at.clone(), meant.to_owned()));
     let line = text[..at.start].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at.start..].find('\n').map_or(text.len(), |length| at.start + length);
     let whole = text.get(line..end).unwrap_or_default();
-    if meant.starts_with('[') && whole.trim_start().starts_with('[') {
+    // A header.
+    if meant.starts_with('[') && !whole.contains('=') {
         edits.push((line..end, meant.to_owned()));
+    }
+    edits.push((at.clone(), meant.to_owned()));
+    // A sign that is missing.
+    if meant.chars().count() <= 2 {
+        edits.extend([at.end..at.end, at.start..at.start].map(|at| (at, meant.to_owned())));
     }
     // A text instead of a table around the place.
     let around = text[line..at.start].rfind('{').zip(text.get(at.end..end).and_then(|behind| behind.find('}')));
@@ -107,5 +122,6 @@ fn edits(survey: &Survey, text: &str, at: &Range<usize>, meant: &str) -> Vec<(Ra
         let end = text[section.start..].find('\n').map_or(text.len(), |length| section.start + length);
         edits.push((end..end, format!("\n{meant}")));
     }
+    edits.push((0..0, format!("{meant}\n")));
     edits
 }

@@ -57,6 +57,7 @@ fn what_a_help_says_to_write_is_an_edit() {
             "[states.c]\n",
             "[states.c]\nentry = true\n",
         ),
+        ("final = true\n|states.c]\nentry = true", "write `[states.c]`", "states.c]", "[states.c]"),
     ] {
         // The problem is found at its place, not only at the pointer.
         let at_problem =
