@@ -410,7 +410,7 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     /// handled.
     fn offer_inside(&mut self, word: Self::Word, offering: Offering, goes_on: bool) -> Outcome<bool> {
         let mut levels =
-            vec![Level { at: self.at.clone(), regions: self.regions(), left: 0, is_handled: false, goes_on }];
+            vec![Level { at: self.at.clone(), regions: self.regions(), states: vec![], is_handled: false, goes_on }];
         let mut left_before = Vec::new();
         while let Some(level) = levels.last_mut() {
             // Regions that have been closed meanwhile are skipped.
@@ -425,28 +425,24 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
                 level.regions.remove(0);
                 self.move_to(&region);
                 left_before.push(std::mem::take(&mut self.left));
-                let (regions, left) = (self.regions(), self.seat_path().len());
-                levels.push(Level { at: region, regions, left, is_handled: false, goes_on: false });
+                let (regions, states) = (self.regions(), self.seat_path());
+                levels.push(Level { at: region, regions, states, is_handled: false, goes_on: false });
                 continue;
             }
-            let path = self.seat_path();
-            let is_skipped = |state: &Id| self.left.contains(state);
-            while level.left > 0 && (level.left > path.len() || is_skipped(&path[level.left - 1])) {
-                level.left -= 1;
-            }
-            if is_outermost || level.is_handled || level.left == 0 {
+            level.states.retain(|state| !self.left.contains(state));
+            let state = level.states.pop().filter(|_| !level.is_handled);
+            let Some(state) = state.filter(|_| !is_outermost) else {
                 let Level { is_handled, .. } = levels.pop().expect("it is there");
                 if levels.is_empty() {
                     return Ok(is_handled);
                 }
                 self.left.extend(left_before.pop().unwrap_or_default());
                 continue;
-            }
-            level.left -= 1;
-            let state = path[level.left];
+            };
             let goes_on = |is_handled: bool| {
                 levels.iter().any(|level| {
-                    !level.regions.is_empty() || !(is_handled || level.is_handled) && (level.left > 0 || level.goes_on)
+                    !level.regions.is_empty()
+                        || !(is_handled || level.is_handled) && (!level.states.is_empty() || level.goes_on)
                 })
             };
             let (ends_handled, ends_declined) = (!goes_on(true), !goes_on(false));
@@ -1161,8 +1157,8 @@ struct Level {
     at: At,
     /// The regions inside that are still to come.
     regions: Vec<At>,
-    /// How many of the states, from the outermost, it has not been offered to yet.
-    left: usize,
+    /// The states that were active when the turn of the region came and have not had theirs yet, outermost first.
+    states: Vec<Id>,
     is_handled: bool,
     /// Whether there are states around the regions, to which a message is offered that no region has handled.
     goes_on: bool,
