@@ -245,7 +245,8 @@ impl<T: Owner> Single<'_, T> {
             self.scope = Scope::Machine;
             is_updated = self.tick_state(&**global, owner, cx);
             self.settle_callback(owner, cx);
-            if self.is_touched {
+            // A change that a guard has refused may have opened regions, in which there is no state yet.
+            if self.is_touched || self.seat.has_open_regions() {
                 is_updated |= self.tick_path::<false>(0, owner, cx);
                 return self.end_tick(is_updated, owner, cx);
             }

@@ -162,7 +162,8 @@ impl<W: Copy> Machine<W> {
             Request::Due(timer) => Timer { due: 0.0, ..timer },
             Request::Verb(_) | Request::Tell(_) => unreachable!("it is no timer"),
         });
-        running.chain(in_line).collect()
+        // A timer of infinite seconds is never set.
+        running.chain(in_line.filter(|timer| timer.due < f64::INFINITY)).collect()
     }
 }
 
