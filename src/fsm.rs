@@ -1061,7 +1061,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         let View { ancestors, current, around, .. } = self.view();
-        around.map_or(&[][..], Outer::path).iter().chain(ancestors).chain(current.as_option())
+        around.map_or_else(Vec::new, Outer::path).into_iter().chain(ancestors).chain(current.as_option())
     }
 
     /// Returns all active states: the outermost first, and after a state with regions, the states in its regions, region by

@@ -36,6 +36,8 @@ struct Region<T: Owner> {
     /// The values that `Single` has of the region while it works on the region's seat.
     made: u32,
     kept: usize,
+    /// The memory for the seat around it, for the next time that `Single` works on the region's seat.
+    spare: Option<Box<Outer<T>>>,
 }
 
 /// Which region of which open regions.
@@ -68,15 +70,13 @@ pub(crate) struct Outer<T: Owner> {
     made: u32,
     kept: usize,
     quiet: Quiet,
-    /// The active states around the region, outermost first.
-    path: Vec<StateRef<T>>,
     around: Option<Box<Outer<T>>>,
     level: usize,
 }
 
 impl<T: Owner> Regions<T> {
     pub(crate) fn new(count: usize) -> Self {
-        let region = || Region { seat: Seat::empty(), made: 0, kept: usize::MAX };
+        let region = || Region { seat: Seat::empty(), made: 0, kept: usize::MAX, spare: None };
         let stamp = OPENED.fetch_add(1, Ordering::Relaxed);
         Self { stamp, list: core::iter::repeat_with(region).take(count).collect() }
     }
@@ -103,9 +103,17 @@ impl<T: Owner> Clone for Regions<T> {
 }
 
 impl<T: Owner> Outer<T> {
+    #[cold]
+    fn empty() -> Self {
+        let id = RegionId { stamp: 0, nth: 0 };
+        Self { seat: Seat::empty(), id, made: 0, kept: 0, quiet: Quiet::NONE, around: None, level: 0 }
+    }
+
     /// Returns the states around the region, outermost first.
-    pub(crate) fn path(&self) -> &[StateRef<T>] {
-        &self.path
+    pub(crate) fn path(&self) -> Vec<&StateRef<T>> {
+        let mut path: Vec<_> = self.outward().flat_map(|outer| outer.seat.path().rev()).collect();
+        path.reverse();
+        path
     }
 
     /// Returns the seat of the machine itself.
@@ -380,35 +388,33 @@ impl<T: Owner> Single<'_, T> {
 
     /// Works on the seat of a region from now on.
     pub(super) fn enter_region(&mut self, nth: usize) {
-        let mut path: Vec<_> = self.outer.as_ref().map_or(Vec::new(), |outer| outer.path.clone());
-        path.extend(self.seat.path().cloned());
         let regions = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()).expect("the regions are open");
         let (stamp, region) = (regions.stamp, &mut regions.list[nth]);
-        let (seat, made, kept) = (mem::replace(&mut region.seat, Seat::empty()), region.made, region.kept);
-        let level = self.level() + 1;
-        self.outer = Some(Box::new(Outer {
-            seat: mem::replace(self.seat, seat),
-            id: RegionId { stamp, nth },
-            made: mem::replace(&mut self.made, made),
-            kept: mem::replace(&mut self.kept, kept),
-            quiet: mem::replace(&mut self.quiet, Quiet::NONE),
-            path,
-            around: self.outer.take(),
-            level,
-        }));
+        let mut outer = region.spare.take().unwrap_or_else(|| Box::new(Outer::empty()));
+        mem::swap(&mut outer.seat, &mut region.seat);
+        outer.id = RegionId { stamp, nth };
+        outer.made = mem::replace(&mut self.made, region.made);
+        outer.kept = mem::replace(&mut self.kept, region.kept);
+        outer.quiet = mem::replace(&mut self.quiet, Quiet::NONE);
+        outer.level = self.level() + 1;
+        outer.around = self.outer.take();
+        mem::swap(&mut outer.seat, self.seat);
+        self.outer = Some(outer);
     }
 
     /// Works on the seat around from now on.
     pub(super) fn leave_region(&mut self) {
-        let Some(outer) = self.outer.take() else { return };
-        let Outer { seat, id, made, kept, quiet, path, around, level: _ } = *outer;
-        let seat = mem::replace(self.seat, seat);
-        let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(id.nth));
+        let Some(mut outer) = self.outer.take() else { return };
+        mem::swap(&mut outer.seat, self.seat);
+        self.outer = outer.around.take();
+        self.quiet = outer.quiet;
+        let made = mem::replace(&mut self.made, outer.made);
+        let kept = mem::replace(&mut self.kept, outer.kept);
+        let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(outer.id.nth));
         if let Some(region) = region {
-            *region = Region { seat, made: self.made, kept: self.kept };
+            mem::swap(&mut outer.seat, &mut region.seat);
+            (region.made, region.kept, region.spare) = (made, kept, Some(outer));
         }
-        (self.made, self.kept, self.quiet, self.outer) = (made, kept, quiet, around);
-        drop(path);
     }
 
     /// Returns the regions around the seat.

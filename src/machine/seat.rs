@@ -637,7 +637,7 @@ impl<T: Owner> Rare<T> {
 
 #[cfg(feature = "std")]
 #[cold]
-fn empty_regions<T: Owner>(regions: Box<Regions<T>>, take: &mut dyn FnMut(Then<T>)) {
+fn empty_regions<T: Owner>(regions: Regions<T>, take: &mut dyn FnMut(Then<T>)) {
     for mut seat in regions.into_seats() {
         seat.empty_into(&mut *take);
     }
@@ -655,7 +655,7 @@ impl<T: Owner> Rare<T> {
         }
         while let Some(Suspended { current, ancestors, timers, regions, time: _ }) = stack.pop() {
             if let Some(regions) = regions {
-                empty_regions(regions, take);
+                empty_regions(*regions, take);
             }
             take(current.into());
             for (state, _) in ancestors {
@@ -671,7 +671,7 @@ impl<T: Owner> Rare<T> {
         }
         waiting.empty_into(take);
         if let Some(regions) = regions.take() {
-            empty_regions(regions, take);
+            empty_regions(*regions, take);
         }
     }
 

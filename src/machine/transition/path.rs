@@ -90,8 +90,8 @@ impl<T: Owner> Single<'_, T> {
             }
             Request::Push(over) => {
                 let path = descent(over)?;
-                let around = self.outer.as_ref().map_or(&[][..], |outer| outer.path());
-                let is_inside = path.starts_with(around)
+                let around = self.outer.as_ref().map_or_else(Vec::new, |outer| outer.path());
+                let is_inside = path.iter().take(around.len()).eq(around.iter().copied())
                     && path
                         .get(around.len())
                         .is_some_and(|child| self.region_id().is_none_or(|id| child.region() == id.nth));
