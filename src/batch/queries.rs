@@ -162,7 +162,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, key: Key, state: &S) -> bool {
-        self.store.view(key).is_some_and(|view| view.depth_of(state).is_some())
+        self.store.view(key).is_some_and(|view| view.is_in_state(state))
     }
 
     /// Returns whether any state of type `S` is active for an owner. `false` for a stale key.
@@ -181,7 +181,10 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn is_in<S: State<T>>(&self, key: Key) -> bool {
-        self.path(key).is_some_and(|mut path| path.any(|active| active.is::<S>()))
+        let is_one = |active: &StateRef<T>| active.is::<S>();
+        let has_regions = || self.store.seat(key).is_some_and(|seat| seat.stamp().is_some());
+        self.path(key).is_some_and(|mut path| path.any(is_one))
+            || has_regions() && self.active_states(key).is_some_and(|mut states| states.any(is_one))
     }
 
     /// Returns how many owners are awake. The other owners [sleep](crate::Fsm::sleep): a tick does not touch them, except to

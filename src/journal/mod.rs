@@ -320,7 +320,7 @@ impl<K: Clone> Journal<K> {
     }
 
     /// Returns the symbol that stands for a name in a region: that of a composite, and the index of the region.
-    fn symbol_in(&mut self, (composite, nth): (Symbol, usize), name: &str) -> Symbol {
+    pub(crate) fn symbol_in(&mut self, (composite, nth): (Symbol, usize), name: &str) -> Symbol {
         if let Some(symbol) = self.in_regions.get(&(composite, nth, name.into())) {
             return *symbol;
         }

@@ -286,7 +286,9 @@ impl<T: Owner> Single<'_, T> {
     ) -> bool {
         let mut is_updated = false;
         let level = if IN_REGION { self.level() } else { 0 };
-        self.kept = usize::MAX;
+        if depth == 0 {
+            self.kept = usize::MAX;
+        }
         let mut were_open = self.seat.has_open_regions();
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();

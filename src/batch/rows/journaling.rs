@@ -5,6 +5,7 @@ use crate::batch::known::key::Key;
 use crate::batch::known::panics::{Discarded, FirstPanic};
 use crate::batch::known::states::States;
 use crate::journal::{Journal, Symbol, Way};
+use crate::machine::seat::region_in;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -38,8 +39,16 @@ impl Journaling {
         for ChangeRun { end, at, from, shortfall } in runs.drain(..) {
             let changes = &list[start..end];
             start = end;
+            let region = match &from {
+                From::One { from, to, within } if !within.is_none() => {
+                    let state = to.as_option().unwrap_or(from);
+                    let nth = panic.catch(|| region_in(state, within)).flatten().unwrap_or(0);
+                    Some((self.symbol(within, None, states, panic), nth))
+                }
+                _ => None,
+            };
             let shortfall = shortfall.map(|(shortfall, state)| {
-                let symbol = self.symbol(&state, states, panic);
+                let symbol = self.symbol(&state, region, states, panic);
                 discarded.add(state);
                 (shortfall, symbol)
             });
@@ -53,20 +62,30 @@ impl Journaling {
                         self.journal.record(way, moment, group.iter().map(NotedChange::change));
                     }
                 }
-                From::One { from, to } => {
-                    let symbols = (self.symbol(&from, states, panic), self.symbol(&to, states, panic));
+                From::One { from, to, within } => {
+                    let symbols = [&from, &to].map(|state| self.symbol(state, region, states, panic)).into();
                     for change in changes {
                         let way = Way::new(symbols, change.cause, shortfall);
                         self.journal.record(way, moment, [change.change()].into_iter());
                     }
-                    discarded.extend([from, to]);
+                    discarded.extend([from, to, within]);
                 }
             }
         }
         list.clear();
     }
 
-    fn symbol<T: Owner>(&mut self, state: &StateRef<T>, states: &States<T>, panic: &mut FirstPanic) -> Symbol {
+    /// Returns the symbol of a state. `region` is that of its composite, and the index of the region, if a change was made in a region.
+    fn symbol<T: Owner>(
+        &mut self,
+        state: &StateRef<T>,
+        region: Option<(Symbol, usize)>,
+        states: &States<T>,
+        panic: &mut FirstPanic,
+    ) -> Symbol {
+        if let (Some(region), Some(state)) = (region, state.as_option()) {
+            return panic.catch(|| self.journal.symbol_in(region, &state.name())).unwrap_or(Symbol::OTHER);
+        }
         match states.bucket_of(state).filter(|&number| !states.get(number).is_owned()) {
             Some(number) => self.symbol_of(number, states, panic),
             None => self.symbol_by_name(state, panic),

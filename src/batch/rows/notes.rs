@@ -37,7 +37,12 @@ pub(crate) struct ChangeRun<T: Owner> {
 /// The state from which the changes of a run lead. The run of a single change also has its target.
 pub(crate) enum From<T: Owner> {
     Bucket(u32),
-    One { from: StateRef<T>, to: StateRef<T> },
+    One {
+        from: StateRef<T>,
+        to: StateRef<T>,
+        /// The state in whose region the change was made; `StateRef::NONE` outside of regions.
+        within: StateRef<T>,
+    },
 }
 
 impl<T: Owner> Notes<T> {
@@ -126,7 +131,8 @@ impl<T: Owner> Observer<T> for Noting<'_, T> {
         let time_in_state = change.time_in_state as f32;
         list.push(NotedChange { key: self.key, to: NOWHERE, time_in_state, cause: change.cause });
         let state = |state: Option<&StateRef<T>>| state.cloned().unwrap_or(StateRef::NONE);
-        let from = From::One { from: state(change.from), to: state(change.to) };
+        let (from, to, within) = (state(change.from), state(change.to), state(change.within));
+        let from = From::One { from, to, within };
         runs.push(ChangeRun { end: list.len(), at, from, shortfall: shortfall(&change.outcome) });
     }
 }

@@ -269,13 +269,10 @@ impl<T: Owner> Loading<'_, T> {
         for (row, owner) in owners.into_iter().enumerate() {
             let key = self.keys.take(columns.indices[row], columns.versions[row])?;
             let is_asleep = row < columns.asleep as usize;
-            let mut saved = match seats.next() {
+            let saved = match seats.next() {
                 Some(seat) => seat,
                 None => columns.seat(row, rows.next_if(|of_row| of_row.row as usize == row)),
             };
-            if of.is_some() {
-                saved.is_asleep = is_asleep;
-            }
             let mut seat = self.reader.seat(&saved).map_err(|error| error.within(format_args!("row {row}")))?;
             self.count_kept(&seat)?;
             if let Some(number) = columns.previous.get(row).and_then(|number| number.checked_sub(1)) {
