@@ -5,9 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::program::{
-    Callback, Id, Line, Made, Program, STATES, Verb, Wait, id, line, states, states_with_regions, verb,
-};
+use crate::program::{Callback, Id, Line, Made, Program, STATES, Verb, Wait, id, line, states, verb};
 use crate::puppet::Order;
 
 #[derive(Clone, Debug)]
@@ -158,15 +156,6 @@ pub(crate) fn intricate() -> impl Strategy<Value = Script> {
             Program { states, lines, current: None, global, steps: vec![], clock_counts: false, fuel }
         });
     script(program, beginning_with(3, vec(deed(), 1..24)))
-}
-
-/// The intricate ones, with states whose children lie in regions. Nothing panics.
-pub(crate) fn split() -> impl Strategy<Value = Script> {
-    (intricate(), states_with_regions()).prop_map(|(mut script, states)| {
-        script.program.states = states;
-        script.deeds.retain(|deed| !matches!(deed, Deed::Fuse(..)));
-        script
-    })
 }
 
 /// The deeds behind the insertion of so many owners.
