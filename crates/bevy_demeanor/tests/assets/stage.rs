@@ -8,7 +8,7 @@ use bevy_app::prelude::*;
 use bevy_asset::io::memory::{Dir, MemoryAssetReader};
 use bevy_asset::io::{AssetSourceBuilder, AssetSourceEvent, AssetSourceId, AssetWatcher};
 use bevy_asset::{AssetApp, AssetPlugin, AssetServer, Assets, Handle};
-use bevy_demeanor::demeanor::definition::{Definition, Vocabulary};
+use bevy_demeanor::demeanor::definition::{Definition, Files, Vocabulary};
 use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_reflect::TypePath;
@@ -190,15 +190,35 @@ impl Stage {
         self.until(|world| world.resource::<Assets<DefinitionFile>>().contains(file));
     }
 
-    /// Updates the app until a newer version of the file is loaded.
+    /// Updates the app until the file is loaded as it was saved last. The asset server may load it more often than it is saved,
+    /// so a newer version can still have the text of an earlier save.
     #[track_caller]
     pub(crate) fn until_reloaded(&mut self, file: &Handle<DefinitionFile>) {
         let read = |world: &World| {
             let file = world.resource::<Assets<DefinitionFile>>().get(file).expect("it is loaded");
-            std::ptr::from_ref(file.files())
+            file.files().clone()
         };
-        let before = read(self.app.world());
-        self.until(|world| read(world) != before);
+        let saved = self.saved(read(self.app.world()).name());
+        self.until(|world| read(world) == saved);
+    }
+
+    /// Reads a file from the disk, with the files that it names.
+    fn saved(&self, path: &str) -> Files {
+        let read = |path: &Path| {
+            let saved = self.disk.get_asset(path).ok_or("there is no such file")?;
+            Ok::<_, &str>(saved.value().to_vec())
+        };
+        let mut files = Files::new(path, read(Path::new(path)).unwrap());
+        loop {
+            let missing = files.missing();
+            if missing.is_empty() {
+                return files;
+            }
+            for named in missing {
+                let text = read(&Path::new(path).with_file_name(&named));
+                files.insert(named, text);
+            }
+        }
     }
 
     /// Updates the app `ticks` times, one second each.
