@@ -1432,7 +1432,8 @@ impl<T: Owner> View<'_, T> {
     }
 
     /// Returns whether any state is active in another seat.
-    fn has_elsewhere(&self) -> bool {
+    #[inline]
+    pub(crate) fn has_elsewhere(&self) -> bool {
         self.around.is_some() || self.regions.is_some()
     }
 

@@ -52,7 +52,7 @@ impl<T: Owner> Built<T> {
     }
 }
 
-/// Builds the graph. A state of `before` stays the same state if its constant part (name, parent, initial child, history) has
+/// Builds the graph. A state of `before` stays the same state if its constant part (name, parent, initial children, region, history) has
 /// not changed. A state that is gone from the file stays as long as it is in use, and gets an exit for its owners.
 pub(crate) fn build<T: Owner>(
     checked: Checked<'_>,
@@ -110,8 +110,8 @@ fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     let mut kept: Vec<bool> = before.iter().map(|node| node.gone.is_none() || node.fixed.is_held()).collect();
     let mut waiting: Vec<usize> = (0..before.len()).filter(|index| kept[*index]).collect();
     while let Some(index) = waiting.pop() {
-        let Fixed { parent, initial, .. } = &*before[index].fixed;
-        for near in [*parent, *initial].into_iter().flatten() {
+        let Fixed { parent, initial, regions, .. } = &*before[index].fixed;
+        for near in [*parent, *initial].into_iter().flatten().chain(regions.iter().copied()) {
             if !kept[near] {
                 kept[near] = true;
                 waiting.push(near);
@@ -125,12 +125,15 @@ fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
 /// exits of the file are based on it.
 fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> Exit<T> {
     let index = |id: StateId| states[id.index()].index;
-    let path = outline.path(to);
-    let descent = outline.descent(to).into_iter().skip(1);
+    let entered = outline.entered(to);
+    // A change into a state with regions is one to this state (rule 32).
+    let with_regions = entered.iter().find(|id| !outline.state(**id).regions.is_empty());
+    let innermost = with_regions.or(entered.last()).copied().unwrap_or(to);
     Exit {
         to: index(to),
-        above: path.len() - 1,
-        route: path.into_iter().chain(descent).map(index).collect(),
+        above: outline.path(to).len() - 1,
+        innermost: index(innermost),
+        route: entered.into_iter().map(index).collect(),
         is_always: false,
         restarts: true,
         even_final: true,
@@ -191,6 +194,8 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> V
             let fixed = *known.get(state.name())?;
             let is_as_before = fixed.parent.map(name_before) == state.parent.map(name)
                 && fixed.initial.map(name_before) == state.initial.map(name)
+                && fixed.regions.iter().copied().map(name_before).eq(state.regions().map(name))
+                && fixed.region == state.region
                 && fixed.keeps_history == state.keeps_history;
             is_as_before.then_some(fixed)
         })
@@ -199,7 +204,8 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> V
     loop {
         let is_new = |id: StateId| kept[id.index()].is_none();
         let is_moved = |state: &&Arc<StateOutline>| {
-            !is_new(state.id) && (state.parent.is_some_and(is_new) || state.initial.is_some_and(is_new))
+            let mut near = state.parent.into_iter().chain(state.initial).chain(state.regions());
+            !is_new(state.id) && near.any(is_new)
         };
         let moved: Vec<_> = outline.states.iter().filter(is_moved).map(|state| state.id.index()).collect();
         if moved.is_empty() {
@@ -220,6 +226,8 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> V
             None => Arc::new(Fixed {
                 parent: state.parent.map(index),
                 initial: state.initial.map(index),
+                regions: state.regions().map(index).collect(),
+                region: state.region,
                 keeps_history: state.keeps_history,
                 ..Fixed::new(index(state.id), state.name())
             }),

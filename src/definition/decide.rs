@@ -1,6 +1,7 @@
 //! Decides which exit is taken. This is the only place for the decision: a tick, a message and an explanation all use it.
 
 use std::iter;
+use std::ops::Range;
 
 use smallvec::SmallVec;
 
@@ -201,23 +202,22 @@ impl<'g, T: Owner> Decider<'g, T> {
             return Trial::AlreadyThere;
         }
         let refused = toward(change.target(), fsm, |fsm| {
+            if let Some(left) = &change.among_regions {
+                let active: Vec<_> = fsm.active_states().collect();
+                let refused = left.iter().find_map(|&at| self.refuses(active[at], at, change.exit, owner, fsm, cx));
+                if refused.is_some() {
+                    return refused;
+                }
+            }
             // The deciding state is asked without a look-up.
             let leaves_own = change.is_own && change.left > 0 && self.graph.has(&self.state.fixed);
             if leaves_own && !self.graph.nodes[self.state.fixed.index].content.can_exit(owner, fsm, cx) {
                 return Some(Trial::CannotExit(fsm.path().count() - 1));
             }
             for (up, state) in fsm.path().rev().enumerate().take(change.left).skip(leaves_own.into()) {
-                let content = self.content_of(state);
-                let depth = || fsm.path().count() - 1 - up;
-                if content.is_some_and(|content| self.protects(state, content, change.exit)) {
-                    return Some(Trial::Final(depth()));
-                }
-                let can_exit = match content {
-                    Some(content) => content.can_exit(owner, fsm, cx),
-                    None => state.can_exit(owner, fsm, cx),
-                };
-                if !can_exit {
-                    return Some(Trial::CannotExit(depth()));
+                let refused = self.refuses(state, fsm.path().count() - 1 - up, change.exit, owner, fsm, cx);
+                if refused.is_some() {
+                    return refused;
                 }
             }
             let can_enter =
@@ -229,6 +229,28 @@ impl<'g, T: Owner> Decider<'g, T> {
             return refused;
         }
         self.taken_or_superseded(change.is_own, fsm)
+    }
+
+    /// Returns why an exit does not lead out of an active state: the state is final, or cannot be left. `at` is its index among the
+    /// active states.
+    pub(super) fn refuses(
+        &self,
+        state: &StateRef<T>,
+        at: usize,
+        exit: &Exit<T>,
+        owner: &T,
+        fsm: &Fsm<'_, T>,
+        cx: &T::Context<'_>,
+    ) -> Option<Trial> {
+        let content = self.content_of(state);
+        if content.is_some_and(|content| self.protects(state, content, exit)) {
+            return Some(Trial::Final(at));
+        }
+        let can_exit = match content {
+            Some(content) => content.can_exit(owner, fsm, cx),
+            None => state.can_exit(owner, fsm, cx),
+        };
+        (!can_exit).then_some(Trial::CannotExit(at))
     }
 
     /// Returns the result for an exit that no guard refuses. If the behavior has requested or made a change, this change takes
@@ -455,21 +477,37 @@ struct AskedChange<'e, T: Owner> {
     /// Whether the target is already active, so that no change is made. It is `false` if the exit restarts its target, leads to
     /// the deciding state itself, or belongs to the innermost state.
     is_already_there: bool,
-    /// How many states the change leaves, counted from the innermost one.
+    /// How many states the change leaves, counted from the innermost one. 0 if `among_regions` has them.
     left: usize,
-    /// How many states of the exit's route stay active.
-    kept: usize,
+    /// The states that the change leaves while regions are open, in the order in which it leaves them, as indices among the active
+    /// states.
+    among_regions: Option<Box<[usize]>>,
+    /// Which states of the exit's route the change enters.
+    entered: Range<usize>,
 }
 
 impl<'e, T: Owner> AskedChange<'e, T> {
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
         let Decider { state, graph, .. } = decider;
-        if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, fsm.view()) {
+        let view = fsm.view();
+        if view.has_elsewhere() {
+            return Self::among_regions(exit, decider, fsm);
+        }
+        if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, view) {
             if state.is(current) {
                 // The most frequent case in tables: from the only active state to a state without parent and initial child. The
                 // result is the same as below.
                 let to = graph.state(*to, &state.shared);
-                return Self { exit, to, innermost: None, is_own: true, is_already_there: false, left: 1, kept: 0 };
+                return Self {
+                    exit,
+                    to,
+                    innermost: None,
+                    is_own: true,
+                    is_already_there: false,
+                    left: 1,
+                    among_regions: None,
+                    entered: 0..1,
+                };
             }
         }
         let path = fsm.path();
@@ -482,15 +520,59 @@ impl<'e, T: Owner> AskedChange<'e, T> {
         let kept =
             path.clone().zip(around).take_while(|(active, index)| graph.index_of(active) == Some(**index)).count();
         let find = |index| graph.state(index, &state.shared);
-        let innermost = exit.route.last().filter(|innermost| **innermost != exit.to);
         Self {
             exit,
             to: find(exit.to),
-            innermost: innermost.map(|innermost| find(*innermost)),
+            innermost: (exit.innermost != exit.to).then(|| find(exit.innermost)),
             is_own,
             is_already_there,
             left: path.count() - kept,
-            kept,
+            among_regions: None,
+            entered: kept..exit.route.len(),
+        }
+    }
+
+    /// Like `of`, for an owner with open regions (rule 32). The change leaves what is active in the innermost state around the target
+    /// that stays. If that state has regions, it leaves only what is active in the target's region.
+    #[cold]
+    fn among_regions(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
+        let Decider { state, graph, .. } = decider;
+        let find = |index| graph.state(index, &state.shared);
+        let active: Vec<_> = fsm.active_states().collect();
+        let is_active = |index: &usize| active.iter().any(|active| graph.index_of(active) == Some(*index));
+        // The state is the innermost one of its region.
+        let has_inner = |of: &StateRef<T>| active.iter().any(|inner| inner.parent().as_ref() == Some(of));
+        let is_own = active.iter().any(|active| state.is(active) && !has_inner(active));
+        // For the states of other regions, the exit is like one of a state around them.
+        let is_outer = !is_own || !graph.path_of(state.fixed.index).contains(&exit.to);
+        let is_already_there = is_outer && !exit.restarts && exit.to != state.fixed.index && is_active(&exit.to);
+        let path = graph.path_of(exit.to);
+        let kept = path[..exit.above].iter().take_while(|index| is_active(index)).count();
+        let first = path[kept];
+        let region = graph.nodes[first].fixed.region;
+        // The state whose child `first` is, if it stays.
+        let inside = kept.checked_sub(1).map(|last| find(path[last]));
+        let has_regions = kept > 0 && !graph.nodes[path[kept - 1]].fixed.regions.is_empty();
+        let is_left = |state: &StateRef<T>| {
+            let mut path = iter::successors(Some(state.clone()), |state| state.parent());
+            let is_child = |state: &StateRef<T>| state.parent() == inside && (!has_regions || state.region() == region);
+            inside.is_none() || path.any(|state| is_child(&state))
+        };
+        let left = (0..active.len()).rev().filter(|at| is_left(active[*at])).collect();
+        let start = exit.route.iter().position(|index| *index == first).unwrap_or(exit.route.len());
+        let count = exit.route[start..].iter().take_while(|index| graph.path_of(**index).contains(&first)).count();
+        let entered = start..start + count;
+        let with_regions = |index: &&usize| !graph.nodes[**index].fixed.regions.is_empty();
+        let innermost = exit.route[entered.clone()].iter().find(with_regions).or(exit.route[entered.clone()].last());
+        Self {
+            exit,
+            to: find(exit.to),
+            innermost: innermost.filter(|innermost| **innermost != exit.to).map(|innermost| find(*innermost)),
+            is_own,
+            is_already_there,
+            left: 0,
+            among_regions: Some(left),
+            entered,
         }
     }
 
@@ -501,7 +583,7 @@ impl<'e, T: Owner> AskedChange<'e, T> {
 
     /// Returns the states that the change enters, outermost first.
     fn entered(&self) -> &'e [usize] {
-        &self.exit.route[self.kept..]
+        &self.exit.route[self.entered.clone()]
     }
 }
 

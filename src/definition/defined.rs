@@ -385,6 +385,21 @@ impl<T: Owner> State<T> for DefinedState<T> {
         self.with(|at| at.graph.has(&self.fixed).then(|| at.graph.state(initial, &self.shared)))
     }
 
+    fn regions(&self) -> Vec<StateRef<T>> {
+        let regions = &self.fixed.regions;
+        if regions.is_empty() {
+            return Vec::new();
+        }
+        self.with(|at| {
+            let regions = regions.iter().filter(|_| at.graph.has(&self.fixed));
+            regions.map(|initial| at.graph.state(*initial, &self.shared)).collect()
+        })
+    }
+
+    fn region(&self) -> usize {
+        self.fixed.region
+    }
+
     fn keeps_history(&self) -> bool {
         self.fixed.keeps_history
     }

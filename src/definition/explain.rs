@@ -249,7 +249,7 @@ impl<T: Owner> Definition<T> {
         }
         let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new() };
         let mut is_taken = false;
-        for state in fsm.global().iter().chain(fsm.path()) {
+        for state in fsm.global().iter().chain(fsm.active_states()) {
             is_taken = explainer.update(state, is_taken);
         }
         explainer.messages(None);
@@ -432,7 +432,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         // A state that is entered again may be one of the game's code.
         let name =
             |index: usize| self.graph.nodes.get(index).map_or("a state".to_owned(), |node| node.fixed.name.clone());
-        let active = |depth: usize| self.fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default();
+        let active = |depth: usize| self.fsm.active_states().nth(depth).map(ToString::to_string).unwrap_or_default();
         let (verdict, holds, admits) = match tried.as_ref().map(|minute| minute.trial) {
             None => (Verdict::NotTried, None, None),
             Some(Trial::NotItsTurn) => (Verdict::NotItsTurn, None, None),

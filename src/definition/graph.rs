@@ -5,11 +5,13 @@
 //! exit leads to a state that is not in memory any more, the state is created again. Because nothing referred to the old one,
 //! the two cannot be told apart.
 
+use std::iter;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
+use smallvec::SmallVec;
 
 use super::action::{Actions, Hooks};
 use super::choice::{Choice, Ranking};
@@ -101,6 +103,10 @@ pub(crate) struct Fixed<T: Owner> {
     pub(crate) name: String,
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
+    /// The initial states of its regions.
+    pub(crate) regions: Box<[usize]>,
+    /// In which region of its parent it lies.
+    pub(crate) region: usize,
     pub(crate) keeps_history: bool,
     /// The first instance of the state.
     pub(super) first: OnceLock<WeakStateRef<T>>,
@@ -150,8 +156,11 @@ pub(crate) struct Content<T: Owner> {
 #[expect(clippy::struct_excessive_bools, reason = "each is something that the file says, or saves a look at it")]
 pub(crate) struct Exit<T: Owner> {
     pub(crate) to: usize,
-    /// The path to the target, including the target, followed by its initial descendants.
+    /// The states that are entered if none of them is active: the path to the target, its initial descendants, and the states in
+    /// the other regions around it.
     pub(crate) route: Box<[usize]>,
+    /// The state that is reported as the target then.
+    pub(crate) innermost: usize,
     /// How many states of the route are ancestors of the target.
     pub(crate) above: usize,
     pub(crate) opens: Opening<T>,
@@ -369,6 +378,8 @@ impl<T: Owner> Fixed<T> {
             name: name.into(),
             parent: None,
             initial: None,
+            regions: Box::default(),
+            region: 0,
             keeps_history: false,
             first: OnceLock::new(),
             again: Mutex::new(None),
@@ -441,5 +452,12 @@ impl<T: Owner> Graph<T> {
         let state = state.downcast_ref::<DefinedState<T>>()?;
         let node = self.nodes.get(state.fixed.index)?;
         Arc::ptr_eq(&node.fixed, &state.fixed).then_some(state.fixed.index)
+    }
+
+    /// Returns the path of a state: the outermost one first.
+    pub(crate) fn path_of(&self, index: usize) -> SmallVec<[usize; 8]> {
+        let mut path: SmallVec<_> = iter::successors(Some(index), |index| self.nodes[*index].fixed.parent).collect();
+        path.reverse();
+        path
     }
 }

@@ -2,6 +2,7 @@
 //! explanations.
 
 use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};
+use crate::machine::regions::Tree;
 use crate::machine::seat::Seat;
 use crate::machine::settings::Settings;
 use crate::machine::state_machine::StateMachine;
@@ -15,7 +16,11 @@ use crate::state::{State, StateRef};
 #[inline]
 pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f64 {
     let view = fsm.view();
-    entered_at_depth(&view, view.depth_of_defined(state))
+    let depth = view.depth_of_defined(state);
+    if depth.is_none() && view.has_elsewhere() {
+        return time_or_zero(view.entry_elsewhere(state).unwrap_or(view.entered_at));
+    }
+    entered_at_depth(&view, depth)
 }
 
 /// Returns when the owner entered the active state at a depth, or the innermost one if `depth` is `None`.
@@ -89,6 +94,10 @@ impl<T: Owner> Machines<T> for Toward<'_, T> {
 
     fn view(&self, nth: usize) -> View<'_, T> {
         View { target: self.target, ..self.machines.view(self.first + nth) }
+    }
+
+    fn tree(&self, nth: usize) -> Option<Tree<'_, T>> {
+        self.machines.tree(self.first + nth)
     }
 
     fn global(&self) -> &StateRef<T> {

@@ -64,11 +64,16 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
     /// Whether a state is active.
     pub(crate) fn is_in(&self, state: &Fixed<T>) -> bool {
         self.fsm.path().any(|active| is(active, state))
+            || self.fsm.view().has_elsewhere() && self.fsm.active_states().any(|active| is(active, state))
     }
 
     /// Returns for how many seconds a state has been active. NaN if it is not active.
     pub(crate) fn time_in(&self, state: &Fixed<T>, now: f64) -> f64 {
         let view = self.fsm.view();
+        if view.has_elsewhere() {
+            let found = self.fsm.active_states().find(|active| is(active, state));
+            return found.and_then(|active| view.time_in(&**active, now)).unwrap_or(f64::NAN);
+        }
         let Some(depth) = self.fsm.path().position(|active| is(active, state)) else { return f64::NAN };
         time_since(view.entered_at(depth), now)
     }

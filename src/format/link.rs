@@ -92,10 +92,13 @@ impl<'a, 'i> Linker<'a, 'i> {
         trail.push(label(at.file, draft.name.as_ref()));
         for i in 0..draft.states.len() {
             let Some(link) = draft.states[i].machine.clone() else { continue };
-            if let Some(initial) = &draft.states[i].initial {
+            let DraftState { initial, regions, .. } = &*draft.states[i];
+            let first = regions.as_deref().and_then(<[_]>::first).map(|region| (&region.initial, "regions", "regions"));
+            if let Some((initial, what, key)) = initial.as_ref().map(|it| (it, "an initial child", "initial")).or(first)
+            {
                 Mistake::error("link", initial.span.clone(), "a state that runs a machine begins where that begins")
-                    .label("an initial child beside a machine")
-                    .help("remove `initial`, or remove `machine`")
+                    .label(format!("{what} beside a machine"))
+                    .help(format!("remove `{key}`, or remove `machine`"))
                     .report(findings);
                 continue;
             }

@@ -92,8 +92,8 @@ impl Survey {
     }
 }
 
-/// Returns the outline with its states as a tree. In each circle of parents, one state loses its parent. An initial child that
-/// is not a child is removed.
+/// Returns the outline with its states as a tree. In each circle of parents, one state loses its parent. Initial children that
+/// are not children are removed.
 fn as_tree(mut outline: Outline) -> Outline {
     let count = outline.states.len();
     for circle in Chains::follow(count, |i| outline.states[i].parent.map(StateId::index)).circles {
@@ -103,10 +103,15 @@ fn as_tree(mut outline: Outline) -> Outline {
         outline.outermost.push(StateId::new(within));
     }
     for i in 0..count {
-        let initial = outline.states[i].initial;
+        let state = &outline.states[i];
         let is_child = |initial: StateId| outline.states[initial.index()].parent == Some(StateId::new(i));
-        if initial.is_some_and(|initial| !is_child(initial)) {
+        let has_no_initial = state.initial.is_some_and(|initial| !is_child(initial));
+        let has_no_regions = !state.regions().all(is_child);
+        if has_no_initial {
             Arc::make_mut(&mut outline.states[i]).initial = None;
+        }
+        if has_no_regions {
+            Arc::make_mut(&mut outline.states[i]).regions = Box::default();
         }
     }
     outline

@@ -24,6 +24,7 @@ mod nested;
 mod played;
 mod prove;
 mod questions;
+mod regions;
 mod reload;
 mod reload_often;
 mod reported;

@@ -121,6 +121,11 @@ fn files_are_reported_without_the_words_of_a_game() {
 }
 
 #[test]
+fn mistakes_in_regions_are_reported() {
+    assert_reported("regions.txt", None);
+}
+
+#[test]
 fn files_of_a_game_are_reported() {
     assert_reported("with_a_game.txt", Some(&game()));
 }

@@ -472,6 +472,12 @@ impl<W: Write> Stage<W> {
     }
 
     fn current(&self) -> String {
-        self.machine.current().map(StateRef::to_string).unwrap_or_default()
+        self.machine.current().map(|current| self.with_regions(current)).unwrap_or_default()
+    }
+
+    /// Returns the name of an active state, with what is active in its regions: `combat (walk, ready)`.
+    fn with_regions(&self, state: &StateRef<Puppet>) -> String {
+        let regions: Vec<_> = self.machine.regions(state.clone()).map(|state| self.with_regions(state)).collect();
+        if regions.is_empty() { state.to_string() } else { format!("{state} ({})", regions.join(", ")) }
     }
 }

@@ -31,6 +31,8 @@ pub(crate) const STATE_KEYS: &[&str] = &[
     "choose",
     "parent",
     "initial",
+    "regions",
+    "region",
     "history",
     "final",
     "entry",
@@ -130,6 +132,12 @@ struct DefinedState {
     parent: Option<String>,
     /// The child to go on to when this state is entered.
     initial: Option<String>,
+    /// The regions of this state, instead of `initial`: the initial state of each. They are active together, one child in each.
+    /// In a table, each region has a name.
+    regions: Option<Regions>,
+    /// In which of its parent's regions this state lies: its name, or its position from 0. A region in a list has the name of
+    /// its initial state. Without it, in the region that begins with this state, or else in the first one.
+    region: Option<Region>,
     /// Whether the game can come back to the child that was left last.
     history: Option<bool>,
     /// Whether this state is an end: no exit of a parent or of the global state leads out of it, unless it says `even_final`.
@@ -187,6 +195,26 @@ struct Exit {
     even_final: Option<bool>,
     /// A text for the people who read the file. Tools show it.
     note: Option<String>,
+}
+
+/// The regions of a state.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Regions {
+    /// The initial state of each.
+    List(#[schemars(length(min = 1, max = 16))] Vec<String>),
+    /// The initial state of each, by the region's name.
+    Named(#[schemars(extend("minProperties" = 1, "maxProperties" = 16))] BTreeMap<String, String>),
+}
+
+/// One of the regions of a state.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Region {
+    /// Its name.
+    Name(String),
+    /// Its position.
+    Number(#[schemars(range(max = 15))] u8),
 }
 
 /// One behavior or more.

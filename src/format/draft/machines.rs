@@ -177,6 +177,12 @@ fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'
             state.remove(key);
         }
     }
+    // Each replaces the other.
+    for (key, other) in [("initial", "regions"), ("regions", "initial")] {
+        if written.contains_key(key) {
+            state.remove(other);
+        }
+    }
     // Both are at the same place. So if the name is written in another form, the base's `parent` stays, and fits its name.
     for (key, value) in written.iter().filter(|(key, _)| is_same || key.get_ref() != "parent") {
         let name: &str = key.get_ref();

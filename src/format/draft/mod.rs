@@ -65,6 +65,10 @@ pub(crate) struct DraftState<'i> {
     pub(crate) enter_when: Option<Box<When>>,
     pub(crate) parent: Option<Name>,
     pub(crate) initial: Option<Name>,
+    /// Its regions. `None` if they have a mistake.
+    pub(crate) regions: Option<Box<[DraftRegion]>>,
+    /// In which region of its parent it lies.
+    pub(crate) region: Option<Box<RegionRef>>,
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
     pub(crate) is_entry: bool,
@@ -89,6 +93,22 @@ pub(crate) struct DraftState<'i> {
     /// How it chooses among its exits, and where this is written.
     pub(crate) choose: Option<Box<(Choose, Range<usize>)>>,
     pub(crate) exits: Vec<DraftExit>,
+}
+
+/// The content of a file for one region of a state.
+#[derive(Clone)]
+pub(crate) struct DraftRegion {
+    /// Its name, if it has one of its own.
+    pub(crate) name: Option<Name>,
+    pub(crate) initial: Name,
+}
+
+/// How a state says in which region of its parent it lies.
+#[derive(Clone)]
+pub(crate) enum RegionRef {
+    /// By the position among the regions, counted from 0, and where this is written.
+    Number(f64, Range<usize>),
+    Name(Name),
 }
 
 /// A place in another file.

@@ -12,7 +12,7 @@ use super::keys::quoted;
 use super::machines::{self, SharedState, WrittenMachine};
 use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
-use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
+use super::{Draft, DraftExit, DraftRegion, DraftState, RegionRef, When, duration, grammar, syntax, type_of};
 use crate::format::choose::{Choose, Rank};
 use crate::format::leads::Leads;
 use crate::format::name::Name;
@@ -267,6 +267,8 @@ impl<'i> DraftReader<'_, 'i> {
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
+            regions: state.get("regions").map_or_else(|| Some(Box::default()), |value| self.regions(value)),
+            region: state.get("region").and_then(|value| self.region(value)).map(Box::new),
             keeps_history: self.yes(state, "history"),
             is_final: self.yes(state, "final"),
             is_entry: self.yes(state, "entry"),
@@ -282,6 +284,48 @@ impl<'i> DraftReader<'_, 'i> {
             exits,
             choose: choose.map(Box::new),
             name,
+        }
+    }
+
+    /// Reads the regions of a state: a list of initial states, or a table with the names of the regions.
+    fn regions(&mut self, value: &SpannedValue<'_>) -> Option<Box<[DraftRegion]>> {
+        let what = "a region's initial state";
+        let help = match value.get_ref() {
+            TreeValue::Array(list) if !list.is_empty() => {
+                let initial = list.iter().map(|initial| self.string(initial, what)).collect::<Vec<_>>();
+                let regions = initial.into_iter().map(|initial| Some(DraftRegion { name: None, initial: initial? }));
+                return regions.collect();
+            }
+            TreeValue::Table(table) if table.keys().next().is_some() => {
+                let mut regions: Vec<_> = table.iter().collect();
+                regions.sort_by_key(|(name, _)| name.span().start);
+                let region = |(name, initial): (&Key<'_>, _)| {
+                    let name = Name { text: name.get_ref().to_string(), span: name.span() };
+                    self.good_name(&name, "a region");
+                    Some(DraftRegion { name: Some(name), initial: self.string(initial, what)? })
+                };
+                let regions: Vec<_> = regions.into_iter().map(region).collect();
+                return regions.into_iter().collect();
+            }
+            TreeValue::Array(_) | TreeValue::Table(_) => {
+                return Mistake::error("regions", value.span(), "`regions` names no state")
+                    .label("without a region")
+                    .help("name the initial state of each region, or remove `regions`")
+                    .origin(Origin::MayFollow)
+                    .fail(self.findings);
+            }
+            TreeValue::String(initial) => Some(format!("write `regions = [\"{initial}\", ..]`")),
+            _ => None,
+        };
+        self.mistyped(value, "`regions`", "a list", help)
+    }
+
+    /// Reads in which region a state lies.
+    fn region(&mut self, value: &SpannedValue<'_>) -> Option<RegionRef> {
+        match value.get_ref() {
+            TreeValue::Integer(_) => Some(RegionRef::Number(duration::number(value.get_ref())?, value.span())),
+            TreeValue::String(_) => self.string(value, "`region`").map(RegionRef::Name),
+            _ => self.mistyped(value, "`region`", "a name or a whole number", None),
         }
     }
 

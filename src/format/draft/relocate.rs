@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::duration::{DraftDuration, DraftLength};
-use super::{DraftState, When, WrittenElsewhere};
+use super::{DraftState, RegionRef, When, WrittenElsewhere};
 use crate::format::action::WrittenActions;
 use crate::format::expression::Expr;
 use crate::format::name::Name;
@@ -21,8 +21,14 @@ impl DraftState<'_> {
         let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
         let boxed = [&mut self.script, &mut self.machine].into_iter().flatten().map(|name| &mut **name);
         let names = [&mut self.parent, &mut self.initial].into_iter().flatten().chain(boxed);
-        let names = names.chain(behaviors).chain(&mut self.ignores).chain([&mut self.name]);
+        let regions =
+            self.regions.iter_mut().flatten().flat_map(|region| region.name.iter_mut().chain([&mut region.initial]));
+        let names = names.chain(regions).chain(behaviors).chain(&mut self.ignores).chain([&mut self.name]);
         names.for_each(|name: &mut Name| name.span = at());
+        match self.region.as_deref_mut() {
+            Some(RegionRef::Number(_, span) | RegionRef::Name(Name { span, .. })) => *span = at(),
+            None => {}
+        }
         self.every.iter_mut().for_each(|every| duration(every, to));
         self.enter_when.iter_mut().for_each(|when| condition(when, to));
         self.choose.iter_mut().for_each(|choose| choose.1 = at());

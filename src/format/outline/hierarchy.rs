@@ -80,11 +80,11 @@ fn initial_children(outline: &Outline, findings: &mut Findings) {
 
 fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
     let state = outline.state(global);
-    if state.parent.is_some() || state.initial.is_some() || state.is_composite() {
+    if state.parent.is_some() || state.initial.is_some() || !state.regions.is_empty() || state.is_composite() {
         let message = format!("the global state `{}` is nested", state.name);
         Mistake::error("global", state.name.span.clone(), message)
             .label("runs beside every other state")
-            .help("remove its `parent` and `initial`, and take it as nobody's parent")
+            .help("remove its `parent`, `initial` and `regions`, and take it as nobody's parent")
             .report(findings);
     }
     if let Some(every) = &state.every {
@@ -181,7 +181,8 @@ fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOu
             return None;
         }
         let is_open = || outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
-        if exit.leads_at_once() && is_open() {
+        // An exit to another region is not taken while its target is active there.
+        if exit.leads_at_once() && outline.is_in_same_regions(of.id, exit.to) && is_open() {
             return Some(exit);
         }
     }

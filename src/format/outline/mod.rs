@@ -30,6 +30,7 @@ pub(crate) mod hierarchy;
 pub(crate) mod mention;
 pub(crate) mod params;
 mod reach;
+mod regions;
 pub(crate) mod resolve;
 pub(crate) mod scopes;
 #[cfg(feature = "script")]
@@ -121,6 +122,9 @@ pub struct StateOutline {
     pub(crate) initial: Option<StateId>,
     /// Where the initial child is named.
     pub(crate) initial_span: Range<usize>,
+    pub(crate) regions: Box<[RegionOutline]>,
+    /// The index of its region among those of its parent.
+    pub(crate) region: usize,
     pub(crate) children: Vec<StateId>,
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
@@ -147,6 +151,18 @@ pub struct StateOutline {
     pub(crate) exits: Vec<ExitOutline>,
     /// The places where the state names states and words of the game.
     pub(crate) mentions: Vec<Mention>,
+}
+
+/// One region of a [`StateOutline`].
+#[derive(Clone, PartialEq)]
+pub(crate) struct RegionOutline {
+    /// Its name. Without a name of its own, it is the name of its initial state, as it is written.
+    pub(crate) name: Name,
+    /// Whether it has a name of its own.
+    pub(crate) is_named: bool,
+    pub(crate) initial: StateId,
+    /// Where the initial state is named.
+    pub(crate) span: Range<usize>,
 }
 
 /// One behavior of a [`StateOutline`].
@@ -321,11 +337,59 @@ impl Outline {
         path
     }
 
-    /// Returns a state and its initial descendants. A change to the state enters these states, and those of its ancestors that
-    /// are not yet active.
+    /// Returns a state and its initial descendants, region by region. A change to the state enters these states, and those of its
+    /// ancestors that are not yet active.
     #[must_use]
     pub fn descent(&self, id: StateId) -> Vec<StateId> {
-        iter::successors(Some(id), |id| self.state(*id).initial).collect()
+        let mut entered = Vec::new();
+        self.enter(id, &[], &mut entered);
+        entered
+    }
+
+    /// Returns the states that a change to a state enters if none of them is active: the path to the state, its initial
+    /// descendants, and those in the other regions of the states around it. They are in the order in which they are entered.
+    #[must_use]
+    pub fn entered(&self, id: StateId) -> Vec<StateId> {
+        let path = self.path(id);
+        let mut entered = Vec::new();
+        self.enter(path[0], &path[1..], &mut entered);
+        entered
+    }
+
+    /// Whether both states lie in the same region of every state with regions that is around the first one. Then a change from it to
+    /// the second one leaves the other regions alone.
+    pub(crate) fn is_in_same_regions(&self, of: StateId, to: StateId) -> bool {
+        let around = |id: StateId| self.path(id).into_iter().filter_map(|id| Some((self.state(id).parent?, id)));
+        let in_region = |(parent, id): &(StateId, StateId)| {
+            let parent = *parent;
+            (!self.state(parent).regions.is_empty()).then(|| (parent, self.state(*id).region))
+        };
+        let to: Vec<_> = around(to).filter_map(|step| in_region(&step)).collect();
+        around(of).filter_map(|step| in_region(&step)).all(|region| to.contains(&region))
+    }
+
+    /// Whether any state has regions.
+    pub(crate) fn has_regions(&self) -> bool {
+        self.states.iter().any(|state| !state.regions.is_empty())
+    }
+
+    /// Adds what is entered with a state. `inside` is the path to the target inside it.
+    pub(crate) fn enter(&self, id: StateId, inside: &[StateId], entered: &mut Vec<StateId>) {
+        let state = self.state(id);
+        entered.push(id);
+        if state.regions.is_empty() {
+            if let Some((child, inside)) = inside.split_first() {
+                self.enter(*child, inside, entered);
+            } else if let Some(initial) = state.initial {
+                self.enter(initial, &[], entered);
+            }
+        }
+        for (nth, region) in state.regions.iter().enumerate() {
+            match inside.split_first().filter(|(child, _)| self.state(**child).region == nth) {
+                Some((child, inside)) => self.enter(*child, inside, entered),
+                None => self.enter(region.initial, &[], entered),
+            }
+        }
     }
 
     /// Returns where the file names a state: first the place of its definition, then the places where it is named, including
@@ -483,6 +547,18 @@ impl StateOutline {
     #[must_use]
     pub fn initial(&self) -> Option<StateId> {
         self.initial
+    }
+
+    /// Returns the initial state of each of the state's regions. These children are entered with the state.
+    #[must_use]
+    pub fn regions(&self) -> impl ExactSizeIterator<Item = StateId> {
+        self.regions.iter().map(|region| region.initial)
+    }
+
+    /// Returns the index of the state's region among the [regions](Self::regions) of its parent. 0 without regions.
+    #[must_use]
+    pub fn region(&self) -> usize {
+        self.region
     }
 
     /// Returns whether the state has children.

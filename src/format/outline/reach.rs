@@ -99,8 +99,7 @@ fn reached(outline: &Outline) -> Vec<bool> {
     };
     outline.global.into_iter().for_each(|global| leave(global, &mut waiting));
     while let Some(to) = waiting.pop() {
-        let entered = outline.path(to).into_iter().chain(outline.descent(to));
-        for id in entered {
+        for id in outline.entered(to) {
             if !mem::replace(&mut reached[id.index()], true) {
                 leave(id, &mut waiting);
             }
@@ -113,12 +112,13 @@ fn reached(outline: &Outline) -> Vec<bool> {
 /// `enter_when`, and the target is neither the state itself nor one of its ancestors. False for exits of the global state and of a state with
 /// children, because then the target or a final state may already be active. Behaviors may still refuse the change.
 fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
-    let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
+    let mut entered = outline.entered(exit.to).into_iter();
     of.children.is_empty()
         && exit.cooldown.is_none()
         && exit.at.is_none()
         && exit.leads == Leads::To
         && outline.global != Some(of.id)
+        && outline.is_in_same_regions(of.id, exit.to)
         && !outline.path(of.id).contains(&exit.to)
         && entered.all(|id| outline.state(id).enter_when.is_none())
 }
@@ -157,7 +157,7 @@ fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
 /// Finds states that are not reached because their parent has no `initial`. Marks all descendants of this parent as reached.
 fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) {
     for state in &outline.states {
-        let is_cause = state.initial.is_none() && reached[state.id.index()];
+        let is_cause = state.initial.is_none() && state.regions.is_empty() && reached[state.id.index()];
         let Some(first) = state.children.iter().find(|child| is_cause && !reached[child.index()]) else { continue };
         // If some of them are still not reached when the parent has an `initial`, they are reported then.
         let mut within = state.children.clone();

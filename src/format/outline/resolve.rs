@@ -10,12 +10,14 @@ use std::sync::{Arc, OnceLock};
 
 use super::mention::{ConditionPlace, Meaning, Mention};
 use super::scopes::{Meant, Placed, Scopes};
-use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
+use super::{
+    BehaviorOutline, Checked, ExitOutline, Outline, RegionOutline, StateId, StateOutline, Unchecked, params, regions,
+};
 use crate::format::choose::Choose;
 use crate::format::draft::defined::DefinedWords;
 use crate::format::draft::keys::quoted;
 use crate::format::draft::read::missing_key;
-use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
+use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftRegion, DraftState, Params};
 use crate::format::expression::RESERVED;
 use crate::format::name::Name;
 use crate::format::problems::{Findings, Mistake, Origin};
@@ -106,10 +108,17 @@ pub(crate) fn resolve<'i>(
     let beside_states = mem::take(&mut resolver.mentions);
     let mut written = Vec::with_capacity(draft.states.len());
     let mut states = Vec::with_capacity(draft.states.len());
+    let mut written_regions = Vec::new();
+    let mut mistaken_regions = Vec::new();
     for (i, state) in draft.states.into_iter().enumerate() {
         resolver.from = Some(StateId::new(i));
+        written_regions.extend(state.region.as_deref().map(|region| (StateId::new(i), region.clone())));
+        let count = state.regions.as_ref().map(|regions| regions.len());
         let shared = (Rc::strong_count(&state) > 1).then(|| Rc::clone(&state));
         let (state, of_behaviors) = resolver.state(StateId::new(i), Rc::unwrap_or_clone(state));
+        if count != Some(state.regions.len()) {
+            mistaken_regions.push(state.id);
+        }
         states.push(Arc::new(state));
         written.push((shared, of_behaviors));
     }
@@ -121,6 +130,7 @@ pub(crate) fn resolve<'i>(
         return None;
     }
     let outermost = link(&mut states);
+    regions::place(&mut states, written_regions, &mistaken_regions, findings);
     let with_drafts = states.into_iter().zip(written);
     let (states, params) = with_drafts.map(|(state, (draft, params))| common.share(draft, state, params)).unzip();
     let outline = Outline {
@@ -250,6 +260,8 @@ impl Resolver<'_> {
             parent_span,
             initial: initial.and_then(|initial| self.state_named(initial)),
             initial_span,
+            regions: state.regions.into_iter().flatten().filter_map(|region| self.region(region)).collect(),
+            region: 0,
             children: Vec::new(),
             keeps_history: state.keeps_history,
             is_final: state.is_final,
@@ -285,6 +297,13 @@ impl Resolver<'_> {
         outline.mentions = mem::take(&mut self.mentions).into_boxed_slice().into_vec();
         self.rate = of_file;
         (outline, params)
+    }
+
+    fn region(&mut self, region: DraftRegion) -> Option<RegionOutline> {
+        let DraftRegion { name, initial } = region;
+        let (span, is_named) = (initial.span.clone(), name.is_some());
+        let name = name.unwrap_or_else(|| initial.clone());
+        Some(RegionOutline { name, is_named, initial: self.state_named(initial)?, span })
     }
 
     fn behavior<'i>(&mut self, behavior: DraftBehavior<'i>) -> (BehaviorOutline, Option<Params<'i>>) {

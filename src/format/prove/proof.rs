@@ -127,7 +127,8 @@ impl Proof {
         let work = &Work::new(MOST_STEPS);
         let undecided = &RefCell::default();
         let mut looked = Vec::new();
-        for outline in outlines {
+        let has_regions = outlines.iter().any(Outline::has_regions);
+        for outline in outlines.iter().filter(|_| !has_regions) {
             let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
             let (stage, found) = (stage(outline), RefCell::default());
             let scripts = || outline.states().iter().filter_map(|state| outline.script_effects(state));
@@ -186,7 +187,10 @@ impl Proof {
         all.sort_by_key(|finding| finding.problem.span().start);
         unlisted += all.len().saturating_sub(MOST_FINDINGS);
         all.truncate(MOST_FINDINGS);
-        let notes = notes(&looked, &undecided.borrow(), has_more_circles, work.is_cut.get());
+        let mut notes = notes(&looked, &undecided.borrow(), has_more_circles, work.is_cut.get());
+        if has_regions {
+            notes.push("not looked at: machines with regions".into());
+        }
         Self { findings: all, unlisted, notes, steps: work.done.get() }
     }
 

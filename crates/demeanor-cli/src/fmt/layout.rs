@@ -16,6 +16,8 @@ const STATE: &[&str] = &[
     "note",
     "parent",
     "initial",
+    "regions",
+    "region",
     "history",
     "final",
     "entry",
