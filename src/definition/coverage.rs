@@ -126,6 +126,8 @@ impl Outline {
             note: state.note().map(str::to_owned),
             parent: state.parent().map(super::StateId::index),
             initial: state.initial().map(super::StateId::index),
+            regions: state.regions().map(|initial| Some(initial.index())).collect(),
+            region: state.region(),
             is_final: state.is_final(),
             ends: state.ends.map(super::StateId::index),
             ..DiagramState::default()

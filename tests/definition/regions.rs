@@ -1,71 +1,320 @@
-//! Regions of states in files (rule 32).
+//! Regions of states in files (rule 32): a machine in a file does what the same one by hand does, alone and in a batch.
 
-use demeanor::Owner;
-use demeanor::definition::{Definition, Vocabulary};
+use std::borrow::Cow;
 
-#[derive(Default)]
-struct Guard {
-    tired: bool,
-    foe: bool,
-    dead: bool,
+use demeanor::definition::Definition;
+use demeanor::{Fsm, State, StateMachine, StateRef};
+use proptest::prelude::*;
+
+use crate::cases::cases;
+use crate::guard::{Guard, Told, parsed, vocabulary};
+use crate::trace::log::Trace;
+use crate::troop::{Request, Troop, WAYS, Way};
+
+const FILE: &str = "
+    initial = 'wander'
+    [states.wander]
+    exits = [{ to = 'combat', when = 'enemy_visible' }, { to = 'shoot', on = 'hit', when = 'enemy_visible' }]
+    [states.combat]
+    regions = { legs = 'walk', arms = 'ready' }
+    history = true
+    exits = [
+        { to = 'wander', when = 'not enemy_visible and ammo < 2' },
+        { to = 'run', when = 'health < 30' },
+        { to = 'wander', on = 'alarm' },
+    ]
+    [states.walk]
+    parent = 'combat'
+    exits = [{ to = 'run', when = 'health < 60' }, { to = 'shoot', on = 'hit', when = 'ammo > 4' }]
+    [states.run]
+    parent = 'combat'
+    region = 0
+    initial = 'jog'
+    exits = [{ to = 'walk', when = 'health >= 60' }, { to = 'fall', when = 'health <= 5' }]
+    [states.run.states.jog]
+    exits = [{ to = 'dash', after = 1 }]
+    [states.run.states.dash]
+    exits = [{ to = 'jog', after = 0.5 }, { to = 'ready', when = 'ammo == 3' }]
+    [states.fall]
+    parent = 'combat'
+    region = 'legs'
+    final = true
+    [states.ready]
+    parent = 'combat'
+    region = 'arms'
+    exits = [{ to = 'shoot', when = 'ammo > 0 and in(walk)' }]
+    [states.shoot]
+    parent = 'combat'
+    region = 'arms'
+    regions = ['hold', 'breathe']
+    enter_when = 'health > 10'
+    exits = [{ to = 'ready', after = 2 }]
+    [states.hold]
+    parent = 'shoot'
+    exits = [{ to = 'loose', after = 0.5 }]
+    [states.loose]
+    parent = 'shoot'
+    region = 'hold'
+    exits = [{ to = 'hold', when = 'time_in(breathe) > 1' }]
+    [states.breathe]
+    parent = 'shoot'
+    exits = [{ to = 'gasp', on = 'hit' }]
+    [states.gasp]
+    parent = 'shoot'
+    region = 'breathe'
+    exits = [{ to = 'breathe', after = 0.5 }, { to = 'wander', when = 'health < 20' }]
+";
+
+/// A state by hand: its name and its place, what an update does, and what a message does.
+macro_rules! by_hand {
+    ($($state:ident $name:literal { $($place:tt)* } |$guard:ident, $fsm:ident, $clock:ident| $update:expr, $told:ident => $answer:expr;)*) => {
+        $(
+            struct $state;
+            impl State<Guard> for $state {
+                fn name(&self) -> Cow<'_, str> {
+                    $name.into()
+                }
+                $($place)*
+                fn update(&self, $guard: &mut Guard, $fsm: &mut Fsm<'_, Guard>, $clock: &mut f64) {
+                    let _ = (&$guard, &$fsm, &$clock);
+                    $update
+                }
+                fn on_message(&self, $guard: &mut Guard, $told: &Told, $fsm: &mut Fsm<'_, Guard>, $clock: &mut f64) -> bool {
+                    let _ = (&$guard, &$fsm, &$clock, $told);
+                    $answer
+                }
+            }
+        )*
+
+        fn all_by_hand() -> Vec<StateRef<Guard>> {
+            vec![$((&$state).into()),*]
+        }
+
+        fn all_by_file(definition: &Definition<Guard>) -> Vec<StateRef<Guard>> {
+            vec![$(definition.state($name).unwrap()),*]
+        }
+    };
 }
 
-impl Owner for Guard {
-    type Context<'a> = f64;
-    type Message = &'static str;
-    fn now(clock: &f64) -> f64 {
-        *clock
+/// Where a state lies.
+macro_rules! lies {
+    (in $parent:ident $region:literal) => {
+        fn parent(&self) -> Option<StateRef<Guard>> {
+            Some((&$parent).into())
+        }
+        fn region(&self) -> usize {
+            $region
+        }
+    };
+    (around $($initial:ident)*) => {
+        fn regions(&self) -> Vec<StateRef<Guard>> {
+            vec![$((&$initial).into()),*]
+        }
+    };
+}
+
+/// Requests a change if a condition holds, and returns the condition.
+fn go(fsm: &mut Fsm<'_, Guard>, to: &'static impl State<Guard>, when: bool) -> bool {
+    if when {
+        fsm.change_state(to);
+    }
+    when
+}
+
+fn is_hit(told: &Told) -> bool {
+    matches!(told, Told::Hit { .. })
+}
+
+by_hand! {
+    Wander "wander" {} |guard, fsm, clock| {
+        go(fsm, &Combat, guard.enemy_visible);
+    }, told => is_hit(told) && go(fsm, &Shoot, guard.enemy_visible && guard.health > 10.0);
+    Combat "combat" {
+        lies!(around Walk Ready);
+        fn keeps_history(&self) -> bool {
+            true
+        }
+    } |guard, fsm, clock| {
+        let has_fallen = fsm.is_in_state(&Fall);
+        let _ = go(fsm, &Wander, !guard.enemy_visible && guard.ammo < 2.0 && !has_fallen)
+            || go(fsm, &Run, guard.health < 30.0 && !fsm.is_in_state(&Run) && !has_fallen);
+    }, told => matches!(told, Told::Alarm) && go(fsm, &Wander, !fsm.is_in_state(&Fall));
+    Walk "walk" { lies!(in Combat 0); } |guard, fsm, clock| {
+        go(fsm, &Run, guard.health < 60.0);
+    }, told => is_hit(told) && go(fsm, &Shoot, guard.ammo > 4.0 && !fsm.is_in_state(&Shoot) && guard.health > 10.0);
+    Run "run" {
+        lies!(in Combat 0);
+        fn initial(&self) -> Option<StateRef<Guard>> {
+            Some((&Jog).into())
+        }
+    } |guard, fsm, clock| {
+        let _ = go(fsm, &Walk, guard.health >= 60.0) || go(fsm, &Fall, guard.health <= 5.0);
+    }, told => false;
+    Jog "jog" { lies!(in Run 0); } |guard, fsm, clock| {
+        go(fsm, &Dash, fsm.time_in_state(clock) >= 1.0);
+    }, told => false;
+    Dash "dash" { lies!(in Run 0); } |guard, fsm, clock| {
+        let _ = go(fsm, &Jog, fsm.time_in_state(clock) >= 0.5)
+            || go(fsm, &Ready, guard.ammo == 3.0 && !fsm.is_in_state(&Ready));
+    }, told => false;
+    Fall "fall" { lies!(in Combat 0); } |guard, fsm, clock| (), told => false;
+    Ready "ready" { lies!(in Combat 1); } |guard, fsm, clock| {
+        go(fsm, &Shoot, guard.ammo > 0.0 && fsm.is_in_state(&Walk) && guard.health > 10.0);
+    }, told => false;
+    Shoot "shoot" {
+        lies!(in Combat 1);
+        lies!(around Hold Breathe);
+        fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+            guard.health > 10.0
+        }
+    } |guard, fsm, clock| {
+        go(fsm, &Ready, fsm.time_in_state(clock) >= 2.0);
+    }, told => false;
+    Hold "hold" { lies!(in Shoot 0); } |guard, fsm, clock| {
+        go(fsm, &Loose, fsm.time_in_state(clock) >= 0.5);
+    }, told => false;
+    Loose "loose" { lies!(in Shoot 0); } |guard, fsm, clock| {
+        go(fsm, &Hold, fsm.time_in(&Breathe, clock).is_some_and(|time| time > 1.0));
+    }, told => false;
+    Breathe "breathe" { lies!(in Shoot 1); } |guard, fsm, clock| (), told => go(fsm, &Gasp, is_hit(told));
+    Gasp "gasp" { lies!(in Shoot 1); } |guard, fsm, clock| {
+        let _ = go(fsm, &Breathe, fsm.time_in_state(clock) >= 0.5)
+            || go(fsm, &Wander, guard.health < 20.0 && !fsm.is_in_state(&Fall));
+    }, told => false;
+}
+
+/// What happens to the guards between two ticks.
+#[derive(Clone, Debug)]
+enum Event {
+    /// So many eighths of a second pass, and all are updated.
+    Tick(u8),
+    Health(usize, u8),
+    Ammo(usize, u8),
+    Sees(usize, bool),
+    Tell(usize, Told),
+    Change(usize, usize),
+    Push(usize, usize),
+    Pop(usize),
+    Revert(usize),
+    Resume(usize),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let who = 0..9_usize;
+    let told = prop_oneof![3 => Just(Told::hit(1.0)), 1 => Just(Told::Alarm)];
+    prop_oneof![
+        8 => (0..12_u8).prop_map(Event::Tick),
+        3 => (who.clone(), 0..90_u8).prop_map(|(who, health)| Event::Health(who, health)),
+        2 => (who.clone(), 0..6_u8).prop_map(|(who, ammo)| Event::Ammo(who, ammo)),
+        2 => (who.clone(), prop::bool::weighted(0.8)).prop_map(|(who, sees)| Event::Sees(who, sees)),
+        3 => (who.clone(), told).prop_map(|(who, told)| Event::Tell(who, told)),
+        2 => (who.clone(), 0..13_usize).prop_map(|(who, state)| Event::Change(who, state)),
+        1 => (who.clone(), 0..13_usize).prop_map(|(who, state)| Event::Push(who, state)),
+        1 => who.clone().prop_map(Event::Pop),
+        1 => who.clone().prop_map(Event::Revert),
+        1 => who.prop_map(Event::Resume),
+    ]
+}
+
+fn run() -> impl Strategy<Value = (Vec<Guard>, Vec<Event>)> {
+    let guard = (5..100_u8, 0..6_u8, prop::bool::weighted(0.8));
+    let guard = guard.prop_map(|(health, ammo, enemy_visible)| Guard {
+        health: health.into(),
+        ammo: ammo.into(),
+        enemy_visible,
+        ..Guard::recording_changes()
+    });
+    (prop::collection::vec(guard, 1..9), prop::collection::vec(event(), 1..60))
+}
+
+/// The active states, each with its time.
+fn active(machine: &StateMachine<Guard>, clock: f64) -> String {
+    let times = machine
+        .active_states()
+        .map(|state| format!("{state} {}", machine.time_in(&**state, &clock).unwrap_or(f64::NAN)));
+    times.collect::<Vec<_>>().join(", ")
+}
+
+/// Lets events happen to guards. Returns what became of them.
+fn play(states: &[StateRef<Guard>], way: Way, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
+    let mut troop = Troop::start(way, guards, &states[0], None);
+    let (mut clock, count) = (0.0, troop.len());
+    for event in events {
+        let (who, request) = match *event {
+            Event::Tick(eighths) => {
+                clock += f64::from(eighths) / 8.0;
+                troop.update(clock);
+                continue;
+            }
+            Event::Health(who, health) => {
+                troop.guard(who % count).health = health.into();
+                continue;
+            }
+            Event::Ammo(who, ammo) => {
+                troop.guard(who % count).ammo = ammo.into();
+                continue;
+            }
+            Event::Sees(who, sees) => {
+                troop.guard(who % count).enemy_visible = sees;
+                continue;
+            }
+            Event::Tell(who, told) => (who, Request::Send(told)),
+            Event::Change(who, to) => (who, Request::Change(states[to].clone())),
+            Event::Push(who, over) => (who, Request::Push(states[over].clone())),
+            Event::Pop(who) => (who, Request::Pop),
+            Event::Revert(who) => (who, Request::Revert),
+            Event::Resume(who) => (who, Request::Resume(states[1].clone())),
+        };
+        let is_done = troop.ask(who % count, request, clock);
+        troop.guard(who % count).note(format!("{event:?}: {is_done}"));
+    }
+    let ended = troop.end().into_iter().map(|(mut guard, machine)| {
+        guard.note(active(&machine, clock));
+        guard.take_trace()
+    });
+    ended.collect()
+}
+
+proptest! {
+    #![proptest_config(cases(96))]
+
+    #[test]
+    fn a_machine_with_regions_from_a_file_does_what_the_same_one_by_hand_does((guards, events) in run()) {
+        let definition = parsed(FILE, &vocabulary());
+        prop_assert_eq!(definition.warnings(), []);
+        let (file, hand) = (all_by_file(&definition), all_by_hand());
+        let expected = play(&hand, Way::Alone, &guards, &events);
+        for way in WAYS {
+            prop_assert_eq!(&play(&file, *way, &guards, &events), &expected, "{:?}", way);
+        }
     }
 }
 
-fn vocabulary() -> Vocabulary<Guard> {
-    Vocabulary::new()
-        .flag("tired", |guard: &Guard, _| guard.tired)
-        .flag("foe", |guard: &Guard, _| guard.foe)
-        .flag("dead", |guard: &Guard, _| guard.dead)
-}
-
-const COMBAT: &str = "
-    initial = 'combat'
-    [states.combat]
-    regions = ['walk', 'ready']
-    exits = [{ to = 'fall', when = 'dead' }]
-    [states.walk]
-    parent = 'combat'
-    exits = [{ to = 'run', when = 'foe' }]
-    [states.run]
-    parent = 'combat'
-    region = 'walk'
-    exits = [{ to = 'walk', when = 'tired' }]
-    [states.ready]
-    parent = 'combat'
-    region = 1
-    exits = [{ to = 'aim', when = 'foe and in(walk)' }]
-    [states.aim]
-    parent = 'combat'
-    region = 'ready'
-    exits = [{ to = 'ready', when = 'not foe' }]
-    [states.fall]
-    final = true
-";
-
+/// The random runs are worth something only if they come through it all.
 #[test]
-fn a_thin_slice() {
-    let definition = Definition::parse(COMBAT, &vocabulary()).unwrap();
-    let mut machine = definition.machine();
-    let (mut guard, mut time) = (Guard::default(), 0.0);
-    machine.start(&mut guard, &mut time);
-    let active = |machine: &demeanor::StateMachine<Guard>| {
-        machine.active_states().map(|state| state.name().into_owned()).collect::<Vec<_>>().join(" ")
-    };
-    assert_eq!(active(&machine), "combat walk ready");
-    guard.foe = true;
-    machine.update(&mut guard, &mut time);
-    assert_eq!(active(&machine), "combat run ready");
-    guard.tired = true;
-    machine.update(&mut guard, &mut time);
-    assert_eq!(active(&machine), "combat walk aim");
-    guard.dead = true;
-    machine.update(&mut guard, &mut time);
-    assert_eq!(active(&machine), "fall");
+fn the_runs_change_in_every_region() {
+    use proptest::strategy::ValueTree as _;
+
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..200 {
+        let (guards, events) = run().new_tree(&mut runner).unwrap().current();
+        seen.extend(play(&all_by_hand(), Way::Alone, &guards, &events).into_iter().flatten());
+    }
+    for change in [
+        "wander -> combat (change)",
+        "combat -> wander (change)",
+        "walk -> jog in combat (change)",
+        "jog -> dash in combat (change)",
+        "dash -> walk in combat (change)",
+        "jog -> fall in combat (change)",
+        "ready -> shoot in combat (change)",
+        "shoot -> ready in combat (change)",
+        "hold -> loose in shoot (change)",
+        "loose -> hold in shoot (change)",
+        "breathe -> gasp in shoot (change)",
+        "gasp -> breathe in shoot (change)",
+    ] {
+        assert!(seen.contains(change), "no run has: {change}");
+    }
 }
