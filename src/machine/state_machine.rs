@@ -656,7 +656,8 @@ impl<T: Owner> StateMachine<T> {
     /// assert_eq!(innermost, ["Walk", "Aim"]);
     /// ```
     pub fn active_states(&self) -> impl Iterator<Item = &StateRef<T>> {
-        self.tree().active_states().into_iter()
+        let inside = self.has_open_regions().then(|| self.tree().active_states()).into_iter().flatten();
+        self.path().chain(inside.skip(self.seat.depth()))
     }
 
     /// Returns the innermost active state in each open region of `composite`, in the order of the regions; a state whose own
@@ -664,6 +665,13 @@ impl<T: Owner> StateMachine<T> {
     /// [`active_states`](Self::active_states) has an example.
     pub fn regions(&self, composite: impl IntoState<T>) -> impl Iterator<Item = &StateRef<T>> {
         self.tree().regions_of(&composite.into_state()).into_iter()
+    }
+
+    /// Returns whether the current state has [regions](State::regions) that are open. This takes less time than
+    /// [`regions`](Self::regions).
+    #[must_use]
+    pub fn has_open_regions(&self) -> bool {
+        self.seat.has_open_regions()
     }
 
     fn tree(&self) -> Tree<'_, T> {
@@ -679,8 +687,7 @@ impl<T: Owner> StateMachine<T> {
     /// Returns whether any state of type `S` is active.
     #[must_use]
     pub fn is_in<S: State<T>>(&self) -> bool {
-        self.path().any(|active| active.is::<S>())
-            || self.seat.stamp().is_some() && self.active_states().any(|active| active.is::<S>())
+        self.active_states().any(|active| active.is::<S>())
     }
 
     /// Like [`time_in_state`](Self::time_in_state), for code that has no context. `now` is the time that [`Owner::now`]

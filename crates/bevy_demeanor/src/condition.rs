@@ -66,8 +66,8 @@ pub struct MarkersOf<'w, 's, S: 'static> {
     enabled: Query<'w, 's, ()>,
 }
 
-/// Returns whether any machine of `T` is in a state of type `S`; this can be the current state or one of its ancestors. It
-/// needs no marker, and checks the machines one by one until it finds one. Disabled entities do not count.
+/// Returns whether any machine of `T` is in a state of type `S`; this can be the current state, one of its ancestors, or a state
+/// in a region. It needs no marker, and checks the machines one by one until it finds one. Disabled entities do not count.
 ///
 /// # Examples
 ///

@@ -71,34 +71,38 @@ pub struct StateChanged<T: Owner> {
     pub to: Option<StateRef<T>>,
     /// The cause of the change.
     pub cause: Cause,
-}
-
-impl<T: Owner> StateChanged<T> {
-    pub(crate) fn new(entity: Entity, from: Option<StateRef<T>>, to: Option<StateRef<T>>, cause: Cause) -> Self {
-        Self { entity, from, to, cause }
-    }
+    /// The state in one of whose [regions](demeanor::State::regions) the change was made; `None` for a change of the machine's
+    /// own current state. Then `from` and `to` are the innermost states of this region, whose index is their
+    /// [`region`](demeanor::State::region). A change that opens regions is one change, to the state whose regions they are.
+    pub within: Option<StateRef<T>>,
 }
 
 impl<T: Owner> Clone for StateChanged<T> {
     fn clone(&self) -> Self {
-        Self::new(self.entity, self.from.clone(), self.to.clone(), self.cause)
+        let Self { entity, from, to, cause, within } = self;
+        Self { entity: *entity, from: from.clone(), to: to.clone(), cause: *cause, within: within.clone() }
     }
 }
 
-/// The same format as in the library's log: `Idle -> Chase (change)`.
+/// The same format as in the library's log: `Idle -> Chase (change)`, or `Walk -> Run in Combat (change)` for a change in a
+/// region.
 impl<T: Owner> fmt::Debug for StateChanged<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |state: &Option<StateRef<T>>| {
             state.as_ref().map_or_else(|| "(no state)".to_owned(), |state| state.name().into_owned())
         };
-        write!(f, "{}: {} -> {} ({})", self.entity, name(&self.from), name(&self.to), self.cause)
+        write!(f, "{}: {} -> {}", self.entity, name(&self.from), name(&self.to))?;
+        if let Some(composite) = &self.within {
+            write!(f, " in {composite}")?;
+        }
+        write!(f, " ({})", self.cause)
     }
 }
 
 /// The entity is now in a state of type `S`: `enter` or `resume` has run.
 ///
 /// With [`with_triggers`](crate::StateMachinePlugin::with_triggers), it is triggered on the entity, at the sync point after the
-/// pass. Ancestors are entered and exited like other states.
+/// pass. Ancestors, and the states in regions, are entered and exited like other states.
 #[derive(EntityEvent)]
 #[non_exhaustive]
 pub struct Entered<S: 'static> {

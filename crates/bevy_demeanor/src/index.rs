@@ -15,8 +15,9 @@ use demeanor::{Owner, State};
 
 use crate::states_meant::Which;
 
-/// The entities that are in a state of type `S` (the current state or one of its ancestors), if the plugin has
-/// [`with_index`](crate::StateMachinePlugin::with_index). [`QueryInState`] iterates over their components.
+/// The entities that are in a state of type `S` as their machines' current state, as an ancestor of it, or in a
+/// [region](demeanor::State::regions), if the plugin has [`with_index`](crate::StateMachinePlugin::with_index).
+/// [`QueryInState`] iterates over their components.
 ///
 /// Whenever systems run, the index agrees with the machines: it is updated at the sync point after the pass, before any of the
 /// pass's commands is applied; a command updates it before the commands of its callbacks are applied. During a pass it does not

@@ -190,8 +190,8 @@ impl<T: Owner> Machine<T> {
         self.machine.wake()
     }
 
-    /// Returns whether a state with this name is active: the current state or one of its ancestors. States from files have such
-    /// names.
+    /// Returns whether a state with this name is active: the current state, one of its ancestors, or a state in a region. States
+    /// from files have such names.
     ///
     /// # Examples
     ///
@@ -211,7 +211,7 @@ impl<T: Owner> Machine<T> {
     /// ```
     #[must_use]
     pub fn is_in_named(&self, name: &str) -> bool {
-        self.machine.path().any(|active| active.name() == name)
+        self.machine.active_states().any(|active| active.name() == name)
     }
 
     /// Returns the machine itself, for edits that the plugin does not see: markers do not follow an edit until the machine's

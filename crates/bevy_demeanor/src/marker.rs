@@ -15,8 +15,9 @@ use crate::machine::MachineHooks;
 use crate::removing::is_removing;
 use crate::states_meant::Which;
 
-/// The component of the entities that are in a state of type `S` (the current state or one of its ancestors), if the plugin has
-/// [`with_marker`](crate::StateMachinePlugin::with_marker).
+/// The component of the entities that are in a state of type `S`, if the plugin has
+/// [`with_marker`](crate::StateMachinePlugin::with_marker). An entity is in all active states of its machine: in the current
+/// state, in its ancestors, and in the states in its [regions](demeanor::State::regions).
 ///
 /// Commands insert and remove it at the sync point after the pass in which the state changed. `K` is the storage of the
 /// component, [`InTable`] or [`InSparseSet`]. If other code removes it from an entity that is in the state, it is inserted

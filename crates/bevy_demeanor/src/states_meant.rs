@@ -59,14 +59,14 @@ impl StatesMeant {
         Self(meant)
     }
 
-    /// Returns the states that a machine is in: the current state and its ancestors, unless the current state has not been
+    /// Returns the states that a machine is in: all active states, also those in regions, unless the current state has not been
     /// entered.
     #[inline]
     pub(crate) fn of<T: Owner>(&self, machine: &StateMachine<T>) -> StateBits {
         if !machine.is_started() {
             return 0;
         }
-        machine.path().fold(0, |bits, state| bits | self.bits(state))
+        machine.active_states().fold(0, |bits, state| bits | self.bits(state))
     }
 
     #[inline]

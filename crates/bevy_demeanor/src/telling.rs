@@ -75,8 +75,8 @@ impl Told {
                     Trigger::trigger(trigger.entered, entity, world);
                 }
             }
-            Step::Changed { from, to, cause, .. } => {
-                let change = StateChanged::new(entity, from, to, cause);
+            Step::Changed { from, to, cause, within, .. } => {
+                let change = StateChanged { entity, from, to, cause, within };
                 if self.wants_messages
                     && let Some(mut messages) = world.get_resource_mut::<Messages<StateChanged<T>>>()
                 {

@@ -276,8 +276,9 @@ fn update_one<T: EntityOwner>(
     if has_changed || recorded.has_refused() {
         cx.set_missed_clock(has_missed_clock);
     }
-    // Without a change, the machine has something to do in every tick until it sleeps.
-    if has_changed || machine.is_asleep() {
+    // Without a change, the machine has something to do in every tick until it sleeps. If the states around regions are passive, it
+    // has nothing to do once the regions sleep.
+    if has_changed || machine.is_asleep() || machine.has_open_regions() {
         next_look.ask(machine.next_wake());
     }
     if let Some(log) = log {

@@ -19,6 +19,13 @@ fn name() -> impl Strategy<Value = StateName> {
         Just(StateName::Stagger),
         Just(StateName::Rest),
         Just(StateName::Nap),
+        Just(StateName::March),
+        Just(StateName::Run),
+        Just(StateName::Ready),
+        Just(StateName::Shoot),
+        Just(StateName::Draw),
+        Just(StateName::Loose),
+        Just(StateName::Hold),
     ]
 }
 
@@ -127,8 +134,12 @@ impl Script {
     }
 }
 
-/// The callbacks of each tick, and how the machine then waited.
-type Ticks = Vec<(Vec<String>, NextWake)>;
+/// The callbacks of each tick, and which states were then active and how the machine waited.
+type Ticks = Vec<(Vec<String>, String, NextWake)>;
+
+fn active(machine: &StateMachine<Soldier>) -> String {
+    machine.active_states().map(|state| state.name()).collect::<Vec<_>>().join(" ")
+}
 
 fn in_bevy(script: &Script, plugin: StateMachinePlugin<Soldier>) -> Ticks {
     let mut app = app(plugin);
@@ -158,8 +169,9 @@ fn in_bevy(script: &Script, plugin: StateMachinePlugin<Soldier>) -> Ticks {
             Deed::Stop => commands.stop_machine::<Soldier>(),
         };
         app.update();
-        let next_wake = app.world().get::<Machine<Soldier>>(entity).unwrap().next_wake();
-        ticks.push((take_trace(&mut app, entity), next_wake));
+        let trace = take_trace(&mut app, entity);
+        let machine = app.world().get::<Machine<Soldier>>(entity).unwrap();
+        ticks.push((trace, active(machine), machine.next_wake()));
     }
     ticks
 }
@@ -197,7 +209,7 @@ fn alone(script: &Script) -> Ticks {
             }
             machine.update(&mut owner, cx);
         });
-        ticks.push((std::mem::take(&mut owner.trace), machine.next_wake()));
+        ticks.push((std::mem::take(&mut owner.trace), active(&machine), machine.next_wake()));
     }
     ticks
 }

@@ -35,9 +35,11 @@ pub(crate) enum Told {
     Recovered,
     Tired,
     Shot,
+    Alarm,
 }
 
-pub(crate) const TOLD: [Told; 6] = [Told::Noise, Told::Seen, Told::Lost, Told::Blow, Told::Tired, Told::Shot];
+pub(crate) const TOLD: [Told; 7] =
+    [Told::Noise, Told::Seen, Told::Lost, Told::Blow, Told::Tired, Told::Shot, Told::Alarm];
 
 type Context<'a> = EntityContext<'a, Guard>;
 
@@ -57,7 +59,8 @@ impl EntityOwner for Guard {
 
 /// Records a callback, how long the states have been active, and the previous states.
 fn log(guard: &mut Guard, what: &str, fsm: &Fsm<'_, Guard>, cx: &Context<'_>) {
-    let times: Vec<String> = fsm.path().map(|state| format!("{state} {:?}", fsm.time_in(&**state, cx))).collect();
+    let times: Vec<String> =
+        fsm.active_states().map(|state| format!("{state} {:?}", fsm.time_in(&**state, cx))).collect();
     let previous = fsm.previous().map_or("none".to_owned(), |state| state.name().into_owned());
     guard.log.push(format!("{what}: {}, from {previous}", times.join(", ")));
 }
@@ -108,6 +111,7 @@ states! {
                 Told::Noise => fsm.change_state(&Listen),
                 Told::Seen => fsm.resume_state(&Combat),
                 Told::Tired => fsm.change_state(&Rest),
+                Told::Alarm => fsm.change_state(&Watch),
                 _ => return false,
             }
             true
@@ -154,6 +158,53 @@ states! {
     }
     Shoot in Combat {
         enter: |fsm| fsm.change_state_after(1.5, &Chase);
+    }
+    // Walks and looks around at the same time, for a while.
+    Watch {
+        enter: |fsm| fsm.change_state_after(6.0, &Patrol);
+        with {
+            fn regions(&self) -> Vec<StateRef<Guard>> {
+                vec![(&Pace).into(), (&Look).into()]
+            }
+        }
+    }
+    Pace in Watch {
+        enter: |fsm| fsm.change_state_after(0.5, &Halt);
+    }
+    Halt in Watch {
+        enter: |fsm| {
+            fsm.change_state_after(0.75, &Pace);
+            fsm.sleep();
+        };
+    }
+    Look in Watch {
+        told: |told, _, fsm| {
+            match told {
+                Told::Seen => fsm.push_state(&Stare),
+                Told::Lost => fsm.revert_state(),
+                _ => return false,
+            }
+            true
+        };
+        with {
+            fn region(&self) -> usize {
+                1
+            }
+        }
+    }
+    Stare in Watch {
+        enter: |fsm| fsm.send_after(1.0, Told::Recovered);
+        told: |told, _, fsm| {
+            if let Told::Recovered = told {
+                fsm.pop_state();
+            }
+            matches!(told, Told::Recovered)
+        };
+        with {
+            fn region(&self) -> usize {
+                1
+            }
+        }
     }
     // Pushed onto any state, until it gets a message that it has sent to itself.
     Stunned {
@@ -216,6 +267,7 @@ impl State<Guard> for Follow {}
 
 pub(crate) fn book() -> StateBook<Guard> {
     let book = StateBook::new().with(&Patrol).with(&Listen).with(&Combat).with(&Chase).with(&Shoot).with(&Stunned);
+    let book = book.with(&Watch).with(&Pace).with(&Halt).with(&Look).with(&Stare);
     book.with(&Rest).with(&Dead).with(&Mortal).with_owned::<Follow>().with_messages()
 }
 

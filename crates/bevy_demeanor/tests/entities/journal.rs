@@ -13,17 +13,19 @@ fn told(app: &App, entity: Entity) -> Vec<String> {
         .map(|entry| {
             let name = |state: Option<&str>| state.unwrap_or("(no state)").to_owned();
             let refused = entry.refused.map(|refused| format!(", refused by {refused}")).unwrap_or_default();
-            format!("{} -> {} ({}){refused}", name(entry.from), name(entry.to), entry.cause)
+            let within = entry.within.map(|within| format!(" in {within}")).unwrap_or_default();
+            format!("{} -> {}{within} ({}){refused}", name(entry.from), name(entry.to), entry.cause)
         })
         .collect()
 }
 
 fn orders(i: u32) -> Vec<Order> {
-    match i % 5 {
+    match i % 6 {
         0 => vec![Order::ChangeTwice(StateName::Stagger, StateName::Patrol), Order::Revert],
         1 => vec![Order::Change(StateName::Fight), Order::Change(StateName::Stagger)],
         2 => vec![Order::Push(StateName::Patrol), Order::Pop],
         3 => vec![Order::Nothing, Order::Change(StateName::Chase), Order::Despawn],
+        4 => vec![Order::Change(StateName::March), Order::Nothing, Order::Change(StateName::Run)],
         _ => vec![Order::ChangeAfter(1.0, StateName::Patrol)],
     }
 }

@@ -20,6 +20,7 @@ mod order;
 mod parallel;
 mod parameters;
 mod pass;
+mod regions;
 #[cfg(feature = "serialize")]
 mod saved_times;
 #[cfg(feature = "serialize")]

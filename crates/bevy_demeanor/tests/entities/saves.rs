@@ -30,8 +30,8 @@ fn guards(app: &mut App, n: usize) -> Vec<Entity> {
 
 /// Returns all states of a machine as text.
 fn in_words(machine: &StateMachine<Guard>) -> String {
-    let path: Vec<String> = machine.path().map(|state| state.name().into_owned()).collect();
-    format!("{path:?} from {:?} beside {:?}, asleep: {}", machine.previous(), machine.global(), machine.is_asleep())
+    let active: Vec<String> = machine.active_states().map(|state| state.name().into_owned()).collect();
+    format!("{active:?} from {:?} beside {:?}, asleep: {}", machine.previous(), machine.global(), machine.is_asleep())
 }
 
 /// Loads 60 guards after some time, and compares them with the originals.

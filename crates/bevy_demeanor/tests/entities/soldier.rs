@@ -69,6 +69,14 @@ pub(crate) enum StateName {
     Stagger,
     Rest,
     Nap,
+    March,
+    Walk,
+    Run,
+    Ready,
+    Shoot,
+    Draw,
+    Loose,
+    Hold,
 }
 
 impl StateName {
@@ -82,6 +90,14 @@ impl StateName {
             Self::Stagger => (&Stagger).into(),
             Self::Rest => (&Rest).into(),
             Self::Nap => (&Nap).into(),
+            Self::March => (&March).into(),
+            Self::Walk => (&Walk).into(),
+            Self::Run => (&Run).into(),
+            Self::Ready => (&Ready).into(),
+            Self::Shoot => (&Shoot).into(),
+            Self::Draw => (&Draw).into(),
+            Self::Loose => (&Loose).into(),
+            Self::Hold => (&Hold).into(),
         }
     }
 }
@@ -156,7 +172,10 @@ pub(crate) fn obey(soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut C
 }
 
 macro_rules! states {
-    ($($name:ident $(in $parent:ident)? $(, starts with $initial:ident)? $(, with { $($methods:tt)* })?;)*) => {$(
+    ($(
+        $name:ident $(in $parent:ident $(region $region:literal)?)?
+        $(, starts with $initial:ident)? $(, regions $($first:ident)+)? $(, with { $($methods:tt)* })?;
+    )*) => {$(
         pub(crate) struct $name;
 
         impl State<Soldier> for $name {
@@ -187,10 +206,18 @@ macro_rules! states {
 
             $(fn parent(&self) -> Option<StateRef<Soldier>> {
                 Some((&$parent).into())
-            })?
+            }
+
+            $(fn region(&self) -> usize {
+                $region
+            })?)?
 
             $(fn initial(&self) -> Option<StateRef<Soldier>> {
                 Some((&$initial).into())
+            })?
+
+            $(fn regions(&self) -> Vec<StateRef<Soldier>> {
+                vec![$((&$first).into()),+]
             })?
 
             $($($methods)*)?
@@ -220,6 +247,19 @@ states! {
             true
         }
     };
+    // Legs and arms.
+    March, regions Walk Ready;
+    Walk in March;
+    Run in March;
+    Ready in March region 1;
+    Shoot in March region 1, regions Draw Hold, with {
+        fn is_passive(&self) -> bool {
+            true
+        }
+    };
+    Draw in Shoot;
+    Loose in Shoot;
+    Hold in Shoot region 1;
     // Runs beside every other state.
     Vigilance;
 }
