@@ -74,6 +74,8 @@ pub(super) struct PathChange {
     pub(super) kept: usize,
     /// The states that are entered, outermost first.
     pub(super) entered: Vec<StateId>,
+    /// Whether the change depends on what is active in regions beside the path.
+    pub(super) depends_on_regions: bool,
 }
 
 /// The reason why an exit is never taken from a path, in any situation.
@@ -185,6 +187,10 @@ impl<'o> Machine<'o> {
     /// message is offered first, from the innermost state outward, and then to the global state.
     pub(super) fn before(&self, id: ExitId, path: &[StateId]) -> Vec<ExitId> {
         let mut tried = match self.exit(id).on() {
+            // Between the states of a path in a region, other regions have their turns, and may write values.
+            _ if self.is_in_region(path) => {
+                self.exits_of(id.of).filter(|same| self.exit(*same).on() == self.exit(id).on()).collect()
+            }
             None => self.in_tick(path),
             message => {
                 let states = path.iter().rev().copied().chain(self.outline.global());
@@ -210,12 +216,15 @@ impl<'o> Machine<'o> {
         if !is_own && !exit.restarts && exit.to != id.of && path.contains(&exit.to) {
             return Err(NeverTaken::AlreadyThere);
         }
+        let unknown = || PathChange { kept: path.len(), entered: Vec::new(), depends_on_regions: false };
         let change = match exit.leads {
             Leads::To => self.route(path, exit.to),
-            Leads::Push => PathChange { kept: 0, entered: self.route(&[], exit.to).entered },
-            Leads::Pop => PathChange { kept: 0, entered: Vec::new() },
             // It is unknown how many states are left.
-            Leads::Back | Leads::Resume => return Ok(PathChange { kept: path.len(), entered: Vec::new() }),
+            Leads::Back | Leads::Resume => return Ok(unknown()),
+            // A push in a region leaves the states around it, and a pop, too.
+            Leads::Push | Leads::Pop if self.is_in_region(path) => return Ok(unknown()),
+            Leads::Push => PathChange { kept: 0, ..self.route(&[], exit.to) },
+            Leads::Pop => PathChange { kept: 0, ..unknown() },
         };
         let is_inside = |of: StateId| id.of != of && self.outline.path(id.of).contains(&of);
         let is_end = |at: &&StateId| self.state(**at).is_final && self.state(**at).ends.is_none_or(is_inside);
@@ -229,11 +238,39 @@ impl<'o> Machine<'o> {
 
     /// Returns the effect that a change to the state `to` has on a path.
     pub(super) fn route(&self, path: &[StateId], to: StateId) -> PathChange {
-        let mut route = self.outline.path(to);
-        let around = route.len() - 1;
-        route.extend(self.outline.descent(to).into_iter().skip(1));
-        let kept = path.iter().zip(&route[..around]).take_while(|(active, around)| active == around).count();
-        PathChange { kept, entered: route.split_off(kept) }
+        let route = self.outline.path(to);
+        let kept = path.iter().zip(&route[..route.len() - 1]).take_while(|(active, around)| active == around).count();
+        let is_entered = |id: &StateId| kept == 0 || self.outline.path(*id).contains(&route[kept]);
+        let entered = self.outline.entered(to).into_iter().filter(is_entered).collect();
+        let has_regions = |id: &StateId| !self.state(*id).regions.is_empty();
+        let is_beside = path[..kept].last().is_some_and(has_regions)
+            && path.get(kept).is_some_and(|active| self.state(*active).region != self.state(route[kept]).region);
+        // A change in another region leaves nothing on the path. A change that leaves other regions may be refused there.
+        let depends_on_regions = is_beside || path[kept..].iter().any(has_regions);
+        PathChange { kept: if is_beside { path.len() } else { kept }, entered, depends_on_regions }
+    }
+
+    /// Returns the innermost states in which a machine is after a change to a state: one in each region.
+    pub(super) fn innermost_of(&self, to: StateId) -> Vec<StateId> {
+        let entered = self.outline.entered(to);
+        let has_inner = |id: &StateId| entered.iter().any(|inner| self.state(*inner).parent == Some(*id));
+        entered.iter().copied().filter(|id| !has_inner(id)).collect()
+    }
+
+    /// Whether the innermost state of a path lies in a region.
+    pub(super) fn is_in_region(&self, path: &[StateId]) -> bool {
+        path.iter().any(|id| !self.state(*id).regions.is_empty())
+    }
+
+    /// Whether a state may be active while a path is, in a region beside it.
+    pub(super) fn may_be_beside(&self, path: &[StateId], id: StateId) -> bool {
+        let other = self.outline.path(id);
+        let shared = path.iter().zip(&other).take_while(|(active, around)| active == around).count();
+        let has_regions = path[..shared].last().is_some_and(|id| !self.state(*id).regions.is_empty());
+        has_regions
+            && other.get(shared).is_some_and(|beside| {
+                path.get(shared).is_none_or(|active| self.state(*active).region != self.state(*beside).region)
+            })
     }
 
     /// Returns an `Asking` for conditions that are evaluated while any states may be active. `message` is the message that the
@@ -271,9 +308,10 @@ impl<'a> Standing<'a> {
         if claim == Claim::NEVER {
             return claim;
         }
+        let beside = change.depends_on_regions.then(|| self.asking(None, None).beside());
         let may_ask = self.machine.may_ask(id.of);
         let silent = may_ask.then(|| Claim::is(Quantity::Open(format!("script of {}", id.of))));
-        Claim::all([claim, self.admitted(&change)].into_iter().chain(silent))
+        Claim::all([claim, self.admitted(&change)].into_iter().chain(beside).chain(silent))
     }
 
     /// Returns the claim that an exit is taken in a tick. An exit of a state with `every` is not tried in each tick.
@@ -302,7 +340,9 @@ impl<'a> Standing<'a> {
     pub(super) fn asked(&self, id: ExitId) -> Claim {
         let exit = self.machine.exit(id);
         let is_global = self.machine.outline.global() == Some(id.of);
-        let asker = if is_global { self.path.last().copied() } else { Some(id.of) };
+        let has_regions = |id: &&StateId| !self.machine.state(**id).regions.is_empty();
+        let current = || self.path.iter().find(has_regions).or(self.path.last()).copied();
+        let asker = if is_global { current() } else { Some(id.of) };
         let asking = self.asking(asker, exit.on());
         let after = exit.after.as_ref().map_or(Claim::ALWAYS, |after| asking.after(after));
         let when = exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when));
@@ -341,6 +381,8 @@ pub(super) struct Undecided {
     pub(super) has_scripts: bool,
     pub(super) has_actions: bool,
     pub(super) has_durations: bool,
+    /// States in regions beside those that are looked at.
+    pub(super) has_regions: bool,
     /// How many parts could not be decided so far. Each has its own number.
     pub(super) count: usize,
 }

@@ -9,7 +9,8 @@ use super::never::quiet;
 use super::reach::Reached;
 use super::solver::ClaimAnswer;
 use super::witness::{Witness, WitnessRow};
-use crate::format::outline::{BehaviorOutline, StateId};
+use crate::format::leads::Leads;
+use crate::format::outline::{BehaviorOutline, ExitOutline, StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
 
 /// A time, in seconds, at which all waiting times have certainly passed.
@@ -72,6 +73,16 @@ fn is_stuck(machine: &Machine<'_>, path: &[StateId]) -> bool {
     };
     let may_lead = around.any(|id| machine.may_ask(id) || machine.state(id).behaviors.iter().any(may_name));
     if may_lead || path.iter().any(|id| machine.state(*id).is_final) {
+        return false;
+    }
+    // An exit in another region may lead here, or out of all regions.
+    let leads_out = |state: &StateOutline| {
+        let crosses =
+            |exit: &ExitOutline| exit.leads != Leads::To || !machine.outline.is_in_same_regions(state.id(), exit.to);
+        let may_lead = machine.may_ask(state.id()) || state.behaviors.iter().any(may_name);
+        machine.may_be_beside(path, state.id()) && (may_lead || state.exits.iter().any(crosses))
+    };
+    if machine.is_in_region(path) && machine.outline.states().iter().any(|state| leads_out(state)) {
         return false;
     }
     let late = machine.at(path, StateTime::Known(LATE));

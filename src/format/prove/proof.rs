@@ -127,8 +127,7 @@ impl Proof {
         let work = &Work::new(MOST_STEPS);
         let undecided = &RefCell::default();
         let mut looked = Vec::new();
-        let has_regions = outlines.iter().any(Outline::has_regions);
-        for outline in outlines.iter().filter(|_| !has_regions) {
+        for outline in outlines {
             let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
             let (stage, found) = (stage(outline), RefCell::default());
             let scripts = || outline.states().iter().filter_map(|state| outline.script_effects(state));
@@ -178,7 +177,9 @@ impl Proof {
                     }
                 }
             }
-            if machine.stage.is_some() {
+            if machine.outline.has_regions() {
+                has_more_circles = true;
+            } else if machine.stage.is_some() {
                 has_more_circles |= !flicker::check(machine, reached);
             }
             no_way_out::check(machine, reached, &left);
@@ -187,10 +188,7 @@ impl Proof {
         all.sort_by_key(|finding| finding.problem.span().start);
         unlisted += all.len().saturating_sub(MOST_FINDINGS);
         all.truncate(MOST_FINDINGS);
-        let mut notes = notes(&looked, &undecided.borrow(), has_more_circles, work.is_cut.get());
-        if has_regions {
-            notes.push("not looked at: machines with regions".into());
-        }
+        let notes = notes(&looked, &undecided.borrow(), has_more_circles, work.is_cut.get());
         Self { findings: all, unlisted, notes, steps: work.done.get() }
     }
 
@@ -309,6 +307,7 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
         (undecided.has_scripts || looked.iter().any(|looked| looked.machine.has_script), "results of scripts"),
         (undecided.has_actions, "values after a change that sets them or runs actions"),
         (undecided.has_durations, "durations that are random or values of the game"),
+        (undecided.has_regions, "what is active in other regions: each region was looked at alone"),
     ];
     let either: Vec<_> = either.into_iter().filter_map(|(is, what)| is.then_some(what)).collect();
     if !either.is_empty() {

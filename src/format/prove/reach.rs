@@ -126,14 +126,15 @@ impl Reaching<'_> {
 
     /// Adds a change to `to` that no exit makes, and that happens between two ticks.
     fn enter_freely(&mut self, to: StateId) {
-        let at = self.machine.innermost(to);
-        self.free.insert(at);
-        self.enter(at);
+        for at in self.machine.innermost_of(to) {
+            self.free.insert(at);
+            self.enter(at);
+        }
     }
 
     /// Adds a change to `to` that no exit makes, and that may happen between two ticks or in the middle of a tick.
     fn enter_within(&mut self, to: StateId) {
-        self.within.insert(self.machine.innermost(to));
+        self.within.extend(self.machine.innermost_of(to));
         self.enter_freely(to);
     }
 
@@ -143,8 +144,9 @@ impl Reaching<'_> {
         }
         self.reached.innermost.push(at);
         self.waiting.push(at);
-        // A state to which an exit may lead back is entered, or resumed, at any time, on any path.
-        if self.machine.has_memory {
+        // A state to which an exit may lead back is entered, or resumed, at any time, on any path. So is a state in a region, for
+        // the states in the other regions.
+        if self.machine.has_memory || self.machine.is_in_region(&self.machine.outline.path(at)) {
             self.free.insert(at);
             self.within.insert(at);
             self.resting.insert(at);
@@ -215,9 +217,10 @@ impl Reaching<'_> {
                 self.reached.unknown.insert(id);
             }
             self.reached.taken.insert(id);
-            let to = machine.innermost(machine.exit(id).to);
-            self.leads_to.entry(to).or_default().push(id);
-            self.enter(to);
+            for to in machine.innermost_of(machine.exit(id).to) {
+                self.leads_to.entry(to).or_default().push(id);
+                self.enter(to);
+            }
         }
     }
 
@@ -430,7 +433,7 @@ fn cut_short(machine: &Machine<'_>) -> HashSet<StateId> {
     let states = machine.outline.states();
     // The exits of a parent are tried while any of its children is active, so each state leads to its parent.
     let leads_to = |of: StateId| {
-        let exits = machine.at_entry(of).map(|id| machine.innermost(machine.exit(id).to));
+        let exits = machine.at_entry(of).flat_map(|id| machine.innermost_of(machine.exit(id).to));
         exits.chain(machine.state(of).parent())
     };
     let mut ways = vec![0_usize; states.len()];

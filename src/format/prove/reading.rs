@@ -128,6 +128,11 @@ impl Asking<'_> {
         self.message.unwrap_or_default().into()
     }
 
+    /// Returns a claim that depends on what is active in other regions.
+    pub(super) fn beside(&self) -> Claim {
+        self.undecided(|undecided| undecided.has_regions = true)
+    }
+
     /// Returns a claim that may or may not hold.
     pub(super) fn open(&self) -> Claim {
         self.undecided(|_| {})
@@ -145,6 +150,9 @@ impl Asking<'_> {
     /// `time_in_state` of an entry condition, which refers to no state: there, no comparison holds.
     fn time_compared(&self, state: Option<StateId>, op: Comparison, with: f64) -> Claim {
         let Some(state) = state else { return Claim::NEVER };
+        if self.at.is_some_and(|at| !at.path.contains(&state) && self.machine.may_be_beside(at.path, state)) {
+            return self.beside();
+        }
         match self.at.map_or(Err(Quantity::Clock(state)), |at| at.time_in(state)) {
             Ok(seconds) => op.holds_since(Span::of(with, seconds), 0.0).into(),
             // A time is never negative, and never infinite.
@@ -204,7 +212,9 @@ impl Asking<'_> {
     fn is_in(&self, state: &str) -> Claim {
         match (self.state(state), self.at) {
             (None, _) => Claim::NEVER,
-            (Some(id), Some(at)) => at.path.contains(&id).into(),
+            (Some(id), Some(at)) if at.path.contains(&id) => Claim::ALWAYS,
+            (Some(id), Some(at)) if self.machine.may_be_beside(at.path, id) => self.beside(),
+            (Some(_), Some(_)) => Claim::NEVER,
             (Some(id), None) => Claim::is(Quantity::Open(format!("in {id}"))),
         }
     }
