@@ -126,6 +126,12 @@ impl<T: Owner> Outer<T> {
         &mut outer.seat
     }
 
+    /// Returns the seat of the machine itself, to read it.
+    #[cold]
+    pub(super) fn outermost(&self) -> &Seat<T> {
+        self.outward().last().map_or(&self.seat, |outer| &outer.seat)
+    }
+
     /// Returns the seats around the region, innermost first.
     fn outward(&self) -> impl Iterator<Item = &Self> {
         core::iter::successors(Some(self), |outer| outer.around.as_deref())

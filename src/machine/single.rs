@@ -736,9 +736,12 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
 
     /// Replaces a number at once, if no earlier request can end its state. This takes a fifth of the time of a request.
     fn wait(&mut self, _: usize, _: f64, awaited: Awaited<T>) -> bool {
-        let (Awaited::Note(note), Some(rare)) = (awaited, &mut self.seat.rare) else { return false };
-        let is_replaced =
-            !self.exiting && self.requests.is_empty() && rare.waiting.timers.note(note.scope(self.scope), note);
+        let Awaited::Note(note) = awaited else { return false };
+        let scope = note.scope(self.scope);
+        let is_early = !self.exiting && self.requests.is_empty();
+        let seat = if scope == Scope::Machine { self.root() } else { &mut *self.seat };
+        let Some(rare) = &mut seat.rare else { return false };
+        let is_replaced = is_early && rare.waiting.timers.note(scope, note);
         self.is_touched |= is_replaced;
         is_replaced
     }
@@ -837,7 +840,8 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn noted(&self, _: usize, by: Scope, key: u32) -> Option<f64> {
-        self.seat.rare.as_ref()?.waiting.timers.noted(by, key)
+        let outermost = self.outer.as_deref().filter(|_| by == Scope::Machine).map(Outer::outermost);
+        outermost.unwrap_or(self.seat).rare.as_ref()?.waiting.timers.noted(by, key)
     }
 
     fn look_back(&self, _: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {

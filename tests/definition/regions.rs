@@ -318,3 +318,92 @@ fn the_runs_change_in_every_region() {
         assert!(seen.contains(change), "no run has: {change}");
     }
 }
+
+/// Plays ticks of half a second, and returns what is active after each.
+fn ticks(file: &str, count: u32, act: impl Fn(u32, &mut Guard)) -> Vec<String> {
+    let definition = parsed(file, &vocabulary());
+    let (mut machine, mut guard, mut clock) = (definition.machine(), Guard::recording_changes(), 0.0);
+    machine.start(&mut guard, &mut clock);
+    let tick = |tick| {
+        act(tick, &mut guard);
+        clock = f64::from(tick) / 2.0;
+        machine.update(&mut guard, &mut clock);
+        machine.active_states().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    (1..=count).map(tick).collect()
+}
+
+#[test]
+fn a_cooldown_in_a_region_goes_on_when_the_region_is_left() {
+    let file = "
+        initial = 'fight'
+        [states.fight]
+        regions = ['walk', 'ready']
+        exits = [{ to = 'rest', when = 'hungry' }]
+        [states.walk]
+        parent = 'fight'
+        [states.ready]
+        parent = 'fight'
+        exits = [{ to = 'fire', when = 'enemy_visible', cooldown = 4 }]
+        [states.fire]
+        parent = 'fight'
+        region = 1
+        exits = [{ to = 'ready', after = 0.5 }]
+        [states.rest]
+        exits = [{ to = 'fight', when = 'not hungry' }]
+    ";
+    let active = ticks(file, 9, |tick, guard| {
+        guard.enemy_visible = true;
+        guard.is_hungry = tick == 4;
+    });
+    assert_eq!(
+        active,
+        [
+            "fight walk fire",
+            "fight walk ready",
+            "fight walk ready",
+            "rest",
+            "fight walk ready",
+            "fight walk ready",
+            "fight walk ready",
+            "fight walk ready",
+            "fight walk fire",
+        ]
+    );
+}
+
+#[test]
+fn the_turns_and_the_drawn_times_of_a_region_are_its_own() {
+    let file = "
+        initial = 'fight'
+        [states.fight]
+        regions = ['walk', 'ready']
+        [states.walk]
+        parent = 'fight'
+        every = 1
+        exits = [{ to = 'run', when = 'enemy_visible' }]
+        [states.run]
+        parent = 'fight'
+        exits = [{ to = 'walk', after = '1 s .. 1.25 s' }]
+        [states.ready]
+        parent = 'fight'
+        exits = [{ to = 'fire', after = 1.5 }]
+        [states.fire]
+        parent = 'fight'
+        region = 1
+        exits = [{ to = 'ready', after = 5 }]
+    ";
+    let active = ticks(file, 7, |tick, guard| guard.enemy_visible = tick > 0);
+    assert_eq!(
+        active,
+        [
+            "fight walk ready",
+            "fight run ready",
+            "fight run fire",
+            "fight run fire",
+            "fight walk fire",
+            "fight walk fire",
+            "fight run fire",
+        ]
+    );
+}
