@@ -34,7 +34,7 @@ const FILE: &str = "
     [states.run.states.jog]
     exits = [{ to = 'dash', after = 1 }]
     [states.run.states.dash]
-    exits = [{ to = 'jog', after = 0.5 }, { to = 'ready', when = 'ammo == 3' }]
+    exits = [{ to = 'jog', after = 0.5 }, { to = 'ready', when = 'ammo >= 5' }]
     [states.fall]
     parent = 'combat'
     region = 'legs'
@@ -155,7 +155,7 @@ by_hand! {
     }, told => false;
     Dash "dash" { lies!(in Run 0); } |guard, fsm, clock| {
         let _ = go(fsm, &Jog, fsm.time_in_state(clock) >= 0.5)
-            || go(fsm, &Ready, guard.ammo == 3.0 && !fsm.is_in_state(&Ready));
+            || go(fsm, &Ready, guard.ammo >= 5.0 && !fsm.is_in_state(&Ready));
     }, told => false;
     Fall "fall" { lies!(in Combat 0); } |guard, fsm, clock| (), told => false;
     Ready "ready" { lies!(in Combat 1); } |guard, fsm, clock| {

@@ -211,11 +211,10 @@ impl Asking<'_> {
 
     fn is_in(&self, state: &str) -> Claim {
         match (self.state(state), self.at) {
-            (None, _) => Claim::NEVER,
             (Some(id), Some(at)) if at.path.contains(&id) => Claim::ALWAYS,
             (Some(id), Some(at)) if self.machine.may_be_beside(at.path, id) => self.beside(),
-            (Some(_), Some(_)) => Claim::NEVER,
             (Some(id), None) => Claim::is(Quantity::Open(format!("in {id}"))),
+            _ => Claim::NEVER,
         }
     }
 
