@@ -45,6 +45,9 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
             let known = (state.name(), state.every(), state.enter_when(), parent, initial);
             // Writing to a string does not fail.
             _ = write!(text, "{known:?}{:?}", state.behaviors().collect::<Vec<_>>());
+            if state.region() > 0 || state.regions().len() > 0 {
+                _ = write!(text, "{:?}", (state.region(), state.regions().collect::<Vec<_>>()));
+            }
             if let Some(script) = &state.script {
                 text.push_str(&script.text);
             }

@@ -199,7 +199,9 @@ impl Writer<'_> {
     /// Returns the texts that a value can be.
     fn texts(&self, key: &str) -> Vec<Offer> {
         match (&self.located.place, key) {
-            (Place::Of(_), "to" | "initial" | "parent" | "global" | "push" | "resume") => self.states(),
+            (Place::Of(_), "to" | "initial" | "regions" | "region" | "parent" | "global" | "push" | "resume") => {
+                self.states()
+            }
             (Place::Of(Table::Machine), "like") => self.machines(),
             (Place::Of(Table::State), "machine") => self.machines().into_iter().chain(self.files("toml")).collect(),
             (Place::Of(Table::State | Table::Script), "script") => {
