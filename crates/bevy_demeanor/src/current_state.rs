@@ -49,8 +49,9 @@ use crate::saved::SavedBy;
 /// unknown, or `can_enter` refuses, a warning is logged, and the name is corrected to the state of the machine. An entity
 /// without a machine gets none for an unknown name.
 ///
-/// The component contains only the current state. To save the rest of a machine (its stack, times and timers), use a
-/// [book](crate::StateMachinePlugin::with_book). The global state comes from the required machine, or from the
+/// The component contains only the current state. To save the rest of a machine (its stack, times and timers, and the states in
+/// its [regions](demeanor::State::regions)), use a [book](crate::StateMachinePlugin::with_book). A machine that gets its state by
+/// the name alone has no states in the regions of this state until a change enters them. The global state comes from the required machine, or from the
 /// [factory](crate::StateMachinePlugin::with_factory).
 ///
 /// # Examples
