@@ -394,10 +394,11 @@ impl Stage<'_> {
         }
         let mut twins = std::mem::take(&mut self.twins);
         let mut panicked = 0;
-        // One for all owners: whether one of them sleeps says nothing of another.
-        let mut to_wake = outcome.is_err().then(|| self.batch.clone());
+        let machines = outcome.is_err().then(|| self.batch.clone().into_machines());
+        let digests: Option<HashMap<_, _>> =
+            machines.map(|machines| machines.map(|(key, _, machine)| (key, machine.digest())).collect());
         for (number, twin) in twins.iter_mut().enumerate() {
-            if to_wake.as_mut().is_some_and(|batch| !self.has_begun_tick(number, twin, batch)) {
+            if digests.as_ref().is_some_and(|digests| !self.has_begun_tick(number, twin, digests)) {
                 continue;
             }
             let owner_panicked = match &mut self.places[number] {
@@ -429,8 +430,8 @@ impl Stage<'_> {
     }
 
     /// Whether an owner has begun the tick in which another one has panicked: whether any timer of it that is due has been
-    /// carried out, and whether it has woken. `to_wake` is a copy of the batch, in which the owner is woken if it sleeps.
-    fn has_begun_tick(&self, number: usize, twin: &Twin, to_wake: &mut Batch<Puppet>) -> bool {
+    /// carried out, and whether it has woken. The digests are those of the machines in the batch.
+    fn has_begun_tick(&self, number: usize, twin: &Twin, digests: &HashMap<Key, u64>) -> bool {
         let Place::In(key) = self.places[number] else { return true };
         if self.batch.get(key).expect("no owner is lost").has_events() {
             return true;
@@ -438,12 +439,8 @@ impl Stage<'_> {
         let mut trial = twin.clone();
         (trial.puppet.updates_left, trial.puppet.ends_left) = (0, 0);
         let outcome = self.twin_verb(|_, table| trial.machine.update(&mut trial.puppet, table));
-        if outcome.is_err() || trial.puppet.has_events() {
-            return false;
-        }
         // It may have woken, and nothing else.
-        let is_asleep_in_batch = to_wake.wake(key);
-        is_asleep_in_batch == is_asleep(&trial.machine) && self.batch.next_wake(key) == Some(trial.machine.next_wake())
+        outcome.is_ok() && !trial.puppet.has_events() && digests[&key] == trial.machine.digest()
     }
 
     fn tick_batch(&mut self, table: &mut Table<'_>) {

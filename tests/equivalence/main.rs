@@ -35,7 +35,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use lockstep::{Way, run};
 use program::{Read, Verb};
 use puppet::{Corner, Kind};
-use script::{Script, crowded, intricate, patient, plain, restless};
+use script::{Script, crowded, intricate, patient, plain, restless, split};
 
 /// Threads for the parallel batches.
 #[cfg(feature = "parallel")]
@@ -102,6 +102,12 @@ fn owners_of_intricate_states_fare_in_a_batch_as_on_machines_of_their_own() {
     check_cases(cases(), intricate(), hold);
 }
 
+/// Rules 19 and 32.
+#[test]
+fn owners_with_regions_fare_in_a_batch_as_on_machines_of_their_own() {
+    check_cases(cases(), split(), hold);
+}
+
 /// Rule 19.
 #[test]
 fn owners_of_flat_states_fare_in_a_batch_as_on_machines_of_their_own() {
@@ -131,6 +137,7 @@ fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
 #[test]
 fn a_batch_that_is_saved_and_loaded_goes_on_as_if_it_had_not_been() {
     check_cases(cases() / 16, (intricate(), 1..6_usize), hold_saving);
+    check_cases(cases() / 16, (split(), 1..6_usize), hold_saving);
     check_cases(cases() / 16, (restless(), 1..6_usize), hold_saving);
     check_cases(cases() / 16, (plain(), 1..6_usize), hold_saving);
     check_cases(cases() / 16, (patient(), 1..6_usize), hold_saving);

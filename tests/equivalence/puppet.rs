@@ -468,6 +468,8 @@ struct Form {
     is_made_anew: bool,
     parent: Option<Id>,
     initial: Option<Id>,
+    regions: Vec<Id>,
+    region: usize,
     keeps_history: bool,
     is_passive: bool,
     order: Order,
@@ -499,6 +501,8 @@ impl Forms {
                 is_made_anew: is_owned && is_leaf && id % 4 < 2,
                 parent: row.parent,
                 initial: row.initial,
+                regions: row.regions.clone(),
+                region: row.region,
                 keeps_history: row.keeps_history,
                 is_passive: passive.contains(&id),
                 order: orders[usize::from(id)],
@@ -557,9 +561,10 @@ pub(crate) fn seen<'a>(
 
 /// What a handle shows.
 fn seen_by(fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> Seen {
-    assert_eq!(fsm.current(), fsm.path().last(), "the path ends at current");
     let seen = seen(fsm.path(), fsm.previous(), |state| fsm.time_in(state, table));
-    let time = seen.times.iter().flatten().last();
+    // In a region without a state, the path ends at the state whose region it is.
+    assert!(fsm.current().is_none_or(|current| Some(current) == fsm.path().last()), "the path ends at current");
+    let time = fsm.current().and_then(|_| seen.times.iter().flatten().last());
     assert!(time.is_none_or(|time| time.total_cmp(&fsm.time_in_state(table)).is_eq()), "it is the time of current");
     Seen { target: fsm.target().map(mark), has_requests: fsm.has_requests() && !table.hides_requests, ..seen }
 }
@@ -681,6 +686,14 @@ impl<const KIND: u8> State<Puppet> for Node<KIND> {
 
     fn initial(&self) -> Option<StateRef<Puppet>> {
         self.forms.form(self.id).initial.map(|initial| self.forms.reference(initial))
+    }
+
+    fn regions(&self) -> Vec<StateRef<Puppet>> {
+        self.forms.form(self.id).regions.iter().map(|initial| self.forms.reference(*initial)).collect()
+    }
+
+    fn region(&self) -> usize {
+        self.forms.form(self.id).region
     }
 
     fn keeps_history(&self) -> bool {

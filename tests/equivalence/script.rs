@@ -5,7 +5,9 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::program::{Callback, Id, Line, Made, Program, STATES, Verb, Wait, id, line, states, verb};
+use crate::program::{
+    Callback, Id, Line, Made, Program, STATES, Verb, Wait, id, line, states, states_with_regions, verb,
+};
 use crate::puppet::Order;
 
 #[derive(Clone, Debug)]
@@ -156,6 +158,20 @@ pub(crate) fn intricate() -> impl Strategy<Value = Script> {
             Program { states, lines, current: None, global, steps: vec![], clock_counts: false, fuel }
         });
     script(program, beginning_with(3, vec(deed(), 1..24)))
+}
+
+/// The intricate ones, with states whose children lie in regions. States with regions are not owned: after an edit or
+/// a load, an owned state is no longer the parent of its children.
+pub(crate) fn split() -> impl Strategy<Value = Script> {
+    (intricate(), states_with_regions()).prop_map(|(mut script, states)| {
+        script.program.states = states;
+        for row in script.program.states.iter_mut().filter(|row| !row.regions.is_empty()) {
+            if let Made::Owned = row.made {
+                row.made = Made::Shared;
+            }
+        }
+        script
+    })
 }
 
 /// The deeds behind the insertion of so many owners.

@@ -457,7 +457,7 @@ pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
 }
 
 /// Generates the same, with some states whose children lie in regions. `split` has a number for each state.
-fn states_with_regions() -> impl Strategy<Value = Vec<StateRow>> {
+pub(crate) fn states_with_regions() -> impl Strategy<Value = Vec<StateRow>> {
     (states(), vec(any::<u8>(), usize::from(STATES))).prop_map(|(mut rows, split)| {
         for i in 0..STATES {
             let children: Vec<_> = (0..STATES).filter(|child| rows[usize::from(*child)].parent == Some(i)).collect();

@@ -116,7 +116,7 @@ impl<T: Owner> Individual<T> {
             single.requests = mem::take(&mut self.requests);
         }
         single.count = self.count;
-        single.kept = usize::MAX;
+        single.kept = self.kept;
         single.observer = observer;
         // The callback that has called this function may catch the panic and go on, so the fields are updated first.
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
@@ -124,7 +124,7 @@ impl<T: Owner> Individual<T> {
             single.forget_requests();
         }
         self.made += single.made;
-        self.kept = self.kept.min(single.kept);
+        self.kept = single.kept;
         self.is_touched = was_touched || single.is_touched || result.is_err();
         self.count = single.count;
         if !single.requests.is_empty() {
