@@ -7,7 +7,7 @@ use core::cell::Cell;
 use core::fmt;
 
 use crate::change::Cause;
-use crate::machine::regions::{InRegion, Outer, Regions, Tree};
+use crate::machine::regions::{Around, InRegion, Regions, Tree};
 use crate::machine::seat::{Rare, Seat};
 use crate::machine::settings::Settings;
 use crate::machine::waiting::{AT_ONCE, After, Awaited, Note, Pending, Scope, Then, Timer};
@@ -1061,7 +1061,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         let View { ancestors, current, around, .. } = self.view();
-        around.map_or_else(Vec::new, Outer::path).into_iter().chain(ancestors).chain(current.as_option())
+        around.map_or_else(Vec::new, |around| around.path()).into_iter().chain(ancestors).chain(current.as_option())
     }
 
     /// Returns all active states: the outermost first, and after a state with regions, the states in its regions, region by
@@ -1395,8 +1395,8 @@ pub(crate) struct View<'v, T: Owner> {
     pub(crate) entered_at: f64,
     /// When each ancestor was entered, in seconds. Empty if no times are stored.
     pub(crate) ancestors_entered_at: &'v [f64],
-    /// The seat around the region in which these states lie; `None` outside of regions.
-    pub(crate) around: Option<&'v Outer<T>>,
+    /// The seats around the region in which these states lie; `None` outside of regions.
+    pub(crate) around: Option<Around<'v, T>>,
     /// The open regions of the current state.
     pub(crate) regions: Option<&'v Regions<T>>,
 }

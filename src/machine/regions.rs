@@ -10,10 +10,11 @@ use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::idle::Quiet;
-use super::seat::{Path, Seat};
+use super::seat::{Path, Rare, Seat};
 use super::single::{Requests, Single};
+use super::waiting::{Awaited, Pending, Scope};
 use crate::change::Cause;
-use crate::fsm::{NEVER, Request, View};
+use crate::fsm::{ActOnSeat, Fsm, Machines, NEVER, Order, Request, View};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
@@ -109,11 +110,13 @@ impl<T: Owner> Outer<T> {
         Self { seat: Seat::empty(), id, made: 0, kept: 0, quiet: Quiet::NONE, around: None, level: 0 }
     }
 
+    pub(super) fn as_around(&self) -> Around<'_, T> {
+        Around { seat: &self.seat, outer: self.around.as_deref() }
+    }
+
     /// Returns the states around the region, outermost first.
-    pub(crate) fn path(&self) -> Vec<&StateRef<T>> {
-        let mut path: Vec<_> = self.outward().flat_map(|outer| outer.seat.path().rev()).collect();
-        path.reverse();
-        path
+    pub(super) fn path(&self) -> Vec<&StateRef<T>> {
+        self.as_around().path()
     }
 
     /// Returns the seat of the machine itself.
@@ -135,6 +138,29 @@ impl<T: Owner> Outer<T> {
     /// Returns the seats around the region, innermost first.
     fn outward(&self) -> impl Iterator<Item = &Self> {
         core::iter::successors(Some(self), |outer| outer.around.as_deref())
+    }
+}
+
+/// The seats around a region.
+pub(crate) struct Around<'v, T: Owner> {
+    /// The seat of the state whose region it is.
+    seat: &'v Seat<T>,
+    /// The seats around that one.
+    outer: Option<&'v Outer<T>>,
+}
+
+impl<'v, T: Owner> Around<'v, T> {
+    /// Returns the seats, innermost first.
+    fn outward(&self) -> impl Iterator<Item = &'v Seat<T>> {
+        let outer = self.outer.into_iter().flat_map(Outer::outward);
+        core::iter::once(self.seat).chain(outer.map(|outer| &outer.seat))
+    }
+
+    /// Returns the states, outermost first.
+    pub(crate) fn path(&self) -> Vec<&'v StateRef<T>> {
+        let mut path: Vec<_> = self.outward().flat_map(|seat| seat.path().rev()).collect();
+        path.reverse();
+        path
     }
 }
 
@@ -165,6 +191,12 @@ impl<T: Owner> Seat<T> {
     #[inline]
     pub(crate) fn stamp(&self) -> Option<usize> {
         self.open_regions().map(|regions| regions.stamp)
+    }
+
+    /// Returns the seat of an open region.
+    #[inline]
+    fn region(&self, nth: usize) -> Option<&Self> {
+        self.open_regions()?.list.get(nth).map(|region| &region.seat)
     }
 
     /// Returns the seats of the open regions.
@@ -364,7 +396,7 @@ impl<T: Owner> View<'_, T> {
     /// Returns when a state was entered that is active, but not in the seat of this view.
     pub(crate) fn entry_elsewhere<S: State<T> + ?Sized>(&self, state: &S) -> Option<f64> {
         let inside = self.regions.and_then(|regions| regions.seats().find_map(|seat| seat.entry_of(state)));
-        let around = || self.around?.outward().find_map(|outer| outer.seat.entry_of(state));
+        let around = || self.around.as_ref()?.outward().find_map(|seat| seat.entry_of(state));
         inside.or_else(around)
     }
 }
@@ -557,6 +589,197 @@ pub(super) fn own<T: Owner>(request: &Request<T>, seat: Option<RegionId>) -> Opt
         (Request::InRegion(_), None) => None,
         (request, None) => Some(request),
         (request, Some(_)) => (!request.depends_on_seat()).then_some(request),
+    }
+}
+
+/// The machine while a callback of a state in a region runs. `Single` works on the region's seat as soon as the callback requests
+/// anything, and not before. A callback that requests nothing takes a fifth of the time in this way.
+struct Visit<'s, 'a, T: Owner> {
+    single: &'s mut Single<'a, T>,
+    nth: usize,
+    /// Whether `single` works on the region's seat.
+    is_inside: bool,
+}
+
+impl<'a, T: Owner> Visit<'_, 'a, T> {
+    /// Works on the region's seat from now on.
+    #[cold]
+    fn enter(&mut self) -> &mut Single<'a, T> {
+        if !mem::replace(&mut self.is_inside, true) {
+            self.single.enter_region(self.nth);
+            self.single.kept = usize::MAX;
+        }
+        self.single
+    }
+
+    fn region(&self) -> Option<&Seat<T>> {
+        if self.is_inside { Some(self.single.seat) } else { self.single.seat.region(self.nth) }
+    }
+}
+
+impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
+    fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>) {
+        self.enter().ask_singleton(nth, to);
+    }
+
+    fn ask(&mut self, nth: usize, request: Request<T>) {
+        self.enter().ask(nth, request);
+    }
+
+    fn wait(&mut self, nth: usize, seconds: f64, awaited: Awaited<T>) -> bool {
+        self.enter().wait(nth, seconds, awaited)
+    }
+
+    fn withdraw_changes(&mut self, nth: usize) {
+        self.enter().withdraw_changes(nth);
+    }
+
+    fn withdraw_all(&mut self, nth: usize) {
+        self.enter().withdraw_all(nth);
+    }
+
+    fn cancel(&mut self, nth: usize, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize {
+        self.enter().cancel(nth, is_canceled)
+    }
+
+    fn stay(&mut self, nth: usize) -> bool {
+        self.enter().stay(nth)
+    }
+
+    fn execute_now(
+        &mut self,
+        nth: usize,
+        order: Order,
+        request: &Request<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        Machines::execute_now(self.enter(), nth, order, request, owner, cx)
+    }
+
+    fn send_now(
+        &mut self,
+        nth: usize,
+        order: Order,
+        owner: &mut T,
+        message: &T::Message,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        Machines::send_now(self.enter(), nth, order, owner, message, cx)
+    }
+
+    fn seat(&self, nth: usize) -> Option<&Seat<T>> {
+        Machines::seat(self.single, nth)
+    }
+
+    fn lend(&mut self, nth: usize, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
+        self.enter().lend(nth, owner, cx, act);
+    }
+
+    fn view(&self, nth: usize) -> View<'_, T> {
+        let single = &*self.single;
+        match single.seat.region(self.nth).filter(|_| !self.is_inside) {
+            None => single.view(nth),
+            Some(region) => {
+                let around = Around { seat: single.seat, outer: single.outer.as_deref() };
+                View { around: Some(around), ..region.view(&single.target) }
+            }
+        }
+    }
+
+    fn tree(&self, nth: usize) -> Option<Tree<'_, T>> {
+        self.single.tree(nth)
+    }
+
+    fn global(&self) -> &StateRef<T> {
+        self.single.global()
+    }
+
+    fn has_requests(&self, nth: usize) -> bool {
+        self.single.has_requests(nth)
+    }
+
+    fn noted(&self, nth: usize, by: Scope, key: u32) -> Option<f64> {
+        // The machine's numbers are stored in its outermost seat.
+        if by == Scope::Machine { Machines::noted(self.single, nth, by, key) } else { self.region()?.noted(by, key) }
+    }
+
+    fn look_back(&self, _: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
+        look(self.region().and_then(|region| region.rare.as_deref()));
+    }
+
+    fn asks_for_change(&self, nth: usize) -> bool {
+        self.single.asks_for_change(nth)
+    }
+}
+
+/// The ticks of regions.
+impl<T: Owner> Single<'_, T> {
+    /// Runs the part of a tick that belongs to the open regions, in their order: what is due in each, then the updates of its
+    /// states (rule 32). Returns whether a state was updated.
+    pub(super) fn tick_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let mut is_updated = false;
+        let mut nth = 0;
+        let count = self.seat.open_regions().map_or(0, |regions| regions.list.len());
+        while nth < count && self.tick_region(nth, &mut is_updated, owner, cx) {
+            nth += 1;
+        }
+        is_updated
+    }
+
+    /// Runs the part of a tick that belongs to one region. Returns whether the state whose region it is is still active.
+    fn tick_region(&mut self, nth: usize, is_updated: &mut bool, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let level = self.level();
+        let has_one = |region: &&mut Seat<T>| region.depth() == 1 && !region.is_waiting() && !region.has_open_regions();
+        let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(nth));
+        let Some(region) = region.map(|region| &mut region.seat).filter(has_one) else {
+            self.enter_region(nth);
+            self.carry_out_waiting(owner, cx);
+            if self.level() > level {
+                *is_updated |= self.tick_path::<true>(0, owner, cx);
+            }
+            return self.leave_from(level);
+        };
+        region.rest();
+        let is_entered = if let Some(state) = region.current.as_singleton() {
+            self.tick_lone_in(nth, state, is_updated, owner, cx)
+        } else {
+            let state = region.current.clone();
+            self.tick_lone_in(nth, &*state, is_updated, owner, cx)
+        };
+        if !is_entered {
+            return true;
+        }
+        self.settle_callback(owner, cx);
+        self.leave_from(level)
+    }
+
+    /// Updates the only active state of a region in which nothing is due. Returns whether this works on the region's seat now.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
+    fn tick_lone_in(
+        &mut self,
+        nth: usize,
+        state: &dyn State<T>,
+        is_updated: &mut bool,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        self.scope = Scope::State(0);
+        let mut visit = Visit { single: self, nth, is_inside: false };
+        let mut fsm = Fsm::new(&mut visit, 0);
+        state.tick(owner, &mut fsm, cx);
+        *is_updated |= !fsm.is_unused();
+        visit.is_inside
+    }
+
+    /// Leaves a region, unless it has been closed meanwhile. Returns whether it has not. `level` is that of the seat around it.
+    fn leave_from(&mut self, level: usize) -> bool {
+        let is_active = self.level() > level;
+        if is_active {
+            self.leave_region();
+        }
+        is_active
     }
 }
 

@@ -268,6 +268,11 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref().is_some_and(|rare| rare.waiting.is_waiting())
     }
 
+    /// Returns the number that the state with the scope `by` stores under a key.
+    pub(crate) fn noted(&self, by: Scope, key: u32) -> Option<f64> {
+        self.rare.as_ref()?.waiting.timers.noted(by, key)
+    }
+
     #[inline]
     pub(crate) fn is_asleep(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.waiting.is_asleep())
@@ -630,8 +635,8 @@ impl<T: Owner> Rare<T> {
     /// Returns whether a seat can do without this data.
     fn is_plain(&self) -> bool {
         let Self { ancestors, ancestors_entered_at: _, stack, history, trail, waiting, regions, lent } = self;
-        let has_states = !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
-        !has_states && waiting.is_none() && regions.is_none() && lent.is_none()
+        let has_states = || !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
+        regions.is_none() && !has_states() && waiting.is_none() && lent.is_none()
     }
 }
 

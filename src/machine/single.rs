@@ -189,27 +189,12 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out what is due in the seat at the beginning of its tick.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a fiftieth of what a tick takes")]
-    fn carry_out_waiting(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(super) fn carry_out_waiting(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.seat.is_waiting() {
             self.carry_out_due(owner, cx);
         } else {
             self.seat.rest();
         }
-    }
-
-    /// Runs the part of a tick that belongs to the open regions, in their order: what is due in each, then the updates of its
-    /// states (rule 32). Returns whether a state was updated.
-    #[cold]
-    fn tick_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let mut is_updated = false;
-        self.each_region(&mut |single, _| {
-            let level = single.level();
-            single.carry_out_waiting(owner, cx);
-            if single.level() == level {
-                is_updated |= single.tick_path::<true>(0, owner, cx);
-            }
-        });
-        is_updated
     }
 
     /// Runs the part of a tick that follows the due timers: updates the global state, then the active states.
@@ -832,7 +817,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn view(&self, _: usize) -> View<'_, T> {
-        View { around: self.outer.as_deref(), ..self.seat.view(&self.target) }
+        View { around: self.outer.as_ref().map(|outer| outer.as_around()), ..self.seat.view(&self.target) }
     }
 
     fn tree(&self, _: usize) -> Option<Tree<'_, T>> {
@@ -841,7 +826,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
 
     fn noted(&self, _: usize, by: Scope, key: u32) -> Option<f64> {
         let outermost = self.outer.as_deref().filter(|_| by == Scope::Machine).map(Outer::outermost);
-        outermost.unwrap_or(self.seat).rare.as_ref()?.waiting.timers.noted(by, key)
+        outermost.unwrap_or(self.seat).noted(by, key)
     }
 
     fn look_back(&self, _: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {

@@ -401,9 +401,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     fn noted(&self, nth: usize, by: Scope, key: u32) -> Option<f64> {
         let slot = self.slot(nth)?;
         match self.ledger.entry(slot) {
-            Entry::Individual(Individual { is_loaded: true, seat, .. }) => {
-                seat.rare.as_ref()?.waiting.timers.noted(by, key)
-            }
+            Entry::Individual(Individual { is_loaded: true, seat, .. }) => seat.noted(by, key),
             _ if self.has_left(by) => None,
             _ => {
                 let mut notes = self.waits_of(slot, by).filter_map(|wait| wait.until.note());
