@@ -717,6 +717,7 @@ impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
 impl<T: Owner> Single<'_, T> {
     /// Runs the part of a tick that belongs to the open regions, in their order: what is due in each, then the updates of its
     /// states (rule 32). Returns whether a state was updated.
+    #[inline(never)]
     pub(super) fn tick_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut is_updated = false;
         let mut nth = 0;
