@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::iter;
 use std::mem;
+use std::slice;
 
 use super::Definition;
 use super::choice::Choice;
@@ -223,6 +224,9 @@ impl<T: Owner> Definition<T> {
     /// Like [`explain`](Self::explain), for the current state of the owner's machine, with the real time in each active state.
     /// The exits of a state with `every` are not tried while the state waits for its turn, except those that wait for a message.
     ///
+    /// The exits of states in [regions](crate::State::regions) are reported region by region. Each region can take an exit of its own,
+    /// unless an exit before it leads out of the state whose region it is.
+    ///
     /// Outside of a callback, get the handle from [`StateMachine::with`](crate::StateMachine::with). If the random number
     /// generator is in the owner, each `chance` changes the owner. To avoid this, pass a clone of the owner.
     ///
@@ -247,9 +251,13 @@ impl<T: Owner> Definition<T> {
         if is_current.is_none_or(|index| graph.nodes[index].gone.is_some()) {
             return Vec::new();
         }
-        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new() };
+        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new(), taken: None };
         let mut is_taken = false;
         for state in fsm.global().iter().chain(fsm.active_states()) {
+            if let Some(composite) = state.parent().filter(|parent| parent.has_regions()) {
+                // An exit that is taken in one region ends the tick of the others only if it leads out of the composite.
+                is_taken = explainer.taken.as_ref().is_some_and(|to| outward(to).all(|around| around != composite));
+            }
             is_taken = explainer.update(state, is_taken);
         }
         explainer.messages(None);
@@ -283,15 +291,16 @@ impl<T: Owner> Definition<T> {
     /// ```
     pub fn explain_entry(&self, state: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> Vec<ExitReport> {
         let graph = self.inner.shared.load();
-        let mut path: Vec<_> = iter::successors(Some(state.clone()), |state| state.parent()).collect();
+        let mut path: Vec<_> = outward(state).collect();
         path.reverse();
-        path.extend(iter::successors(state.initial(), |state| state.initial()));
+        let mut entered = Vec::new();
+        enter(&path, &mut entered);
         let (mut is_taken, mut reports) = (false, Vec::new());
-        for state in &path {
+        for state in &entered {
             // While a state is being entered, it is the innermost active state.
             let mut machine = machine_in(state, self.global(), 0.0, cx);
             (is_taken, reports) = machine.with(owner, cx, |owner, fsm, cx| {
-                let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports };
+                let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports, taken: None };
                 (explainer.entry(state, is_taken), explainer.reports)
             });
         }
@@ -337,9 +346,30 @@ impl<T: Owner> Definition<T> {
         cx: &mut T::Context<'_>,
     ) -> Vec<ExitReport> {
         let graph = self.inner.shared.load();
-        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new() };
+        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new(), taken: None };
         explainer.messages(Some(message));
         explainer.reports
+    }
+}
+
+/// Returns a state and the states around it, innermost first.
+fn outward<T: Owner>(state: &StateRef<T>) -> impl Iterator<Item = StateRef<T>> {
+    iter::successors(Some(state.clone()), |state| state.parent())
+}
+
+/// Adds the states that are entered with the last state of a path, in the order in which they are entered.
+fn enter<T: Owner>(path: &[StateRef<T>], entered: &mut Vec<StateRef<T>>) {
+    let Some((state, inside)) = path.split_first() else { return };
+    entered.push(state.clone());
+    let child = inside.first();
+    let regions = state.regions();
+    if regions.is_empty() {
+        let initial = state.initial();
+        enter(if child.is_some() { inside } else { initial.as_slice() }, entered);
+    }
+    for (nth, initial) in regions.into_iter().enumerate() {
+        let is_here = child.is_some_and(|child| child.region() == nth);
+        enter(if is_here { inside } else { slice::from_ref(&initial) }, entered);
     }
 }
 
@@ -350,6 +380,8 @@ struct Explainer<'e, 'f, 'c, T: Owner> {
     fsm: &'e Fsm<'f, T>,
     cx: &'e mut T::Context<'c>,
     reports: Vec<ExitReport>,
+    /// Where the exit that was taken last leads to.
+    taken: Option<StateRef<T>>,
 }
 
 impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
@@ -380,26 +412,46 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
 
     /// Reports the exits that wait for a message, or only the exits that wait for `message` if it is given.
     fn messages(&mut self, message: Option<&T::Message>) {
-        let mut taken = HashSet::new();
-        let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
-        for state in self.fsm.path().rev().chain(self.fsm.global().as_ref()) {
-            let Some((decider, content)) = self.decider(state) else { continue };
-            let decider = Decider { message, ..decider };
-            if decider.choice.is_none() {
-                for MessageExit { on, exit, .. } in content.message_exits.iter().filter(waits) {
-                    if self.exits(&decider, [exit], Some(on), taken.contains(on)) {
-                        taken.insert(on);
-                    }
-                }
-                continue;
+        let fsm = self.fsm;
+        // The states around those at hand, and the messages that have been handled inside each of them.
+        let mut around: Vec<(&StateRef<T>, HashSet<&str>)> = Vec::new();
+        let mut states = fsm.active_states();
+        let mut handled = HashSet::new();
+        loop {
+            let state = states.next();
+            let parent = state.and_then(|state| state.parent());
+            while around.last().is_some_and(|(inner, _)| parent.as_ref() != Some(*inner)) {
+                let Some((inner, mut taken)) = around.pop() else { break };
+                self.messages_of(inner, message, &mut taken);
+                around.last_mut().map_or(&mut handled, |(_, taken)| taken).extend(taken);
             }
-            // The exits that wait for the same message are tried together.
-            let mut seen = HashSet::new();
-            for MessageExit { on, .. } in content.message_exits.iter().filter(waits) {
-                let same = content.message_exits.iter().filter(|same| same.on == *on).map(|same| &same.exit);
-                if seen.insert(on) && self.exits(&decider, same, Some(on), taken.contains(on)) {
+            let Some(state) = state else { break };
+            around.push((state, HashSet::new()));
+        }
+        if let Some(global) = fsm.global() {
+            self.messages_of(&global, message, &mut handled);
+        }
+    }
+
+    /// Reports the exits of a state that wait for a message. Adds the messages that it handles to those that are `taken` already.
+    fn messages_of(&mut self, state: &StateRef<T>, message: Option<&T::Message>, taken: &mut HashSet<&'e str>) {
+        let Some((decider, content)) = self.decider(state) else { return };
+        let decider = Decider { message, ..decider };
+        let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
+        if decider.choice.is_none() {
+            for MessageExit { on, exit, .. } in content.message_exits.iter().filter(waits) {
+                if self.exits(&decider, [exit], Some(on), taken.contains(&**on)) {
                     taken.insert(on);
                 }
+            }
+            return;
+        }
+        // The exits that wait for the same message are tried together.
+        let mut seen = HashSet::new();
+        for MessageExit { on, .. } in content.message_exits.iter().filter(waits) {
+            let same = content.message_exits.iter().filter(|same| same.on == *on).map(|same| &same.exit);
+            if seen.insert(on) && self.exits(&decider, same, Some(on), taken.contains(&**on)) {
+                taken.insert(on);
             }
         }
     }
@@ -422,7 +474,10 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         I: IntoIterator<Item = &'x Exit<T>> + Clone,
     {
         let mut minutes = Minutes::default();
-        let is_taken = is_taken || decider.decide(exits.clone(), self.owner, self.fsm, self.cx, &mut minutes).is_some();
+        let taken =
+            if is_taken { None } else { decider.decide(exits.clone(), self.owner, self.fsm, self.cx, &mut minutes) };
+        let is_taken = is_taken || taken.is_some();
+        self.taken = taken.map(|taken| taken.to).or(self.taken.take());
         let mut trials = minutes.tried.into_iter();
         exits.into_iter().for_each(|exit| self.report(decider, exit, on, trials.next()));
         is_taken

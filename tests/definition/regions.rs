@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use demeanor::definition::Definition;
+use demeanor::definition::{Definition, ExitReport};
 use demeanor::{Fsm, State, StateMachine, StateRef};
 use proptest::prelude::*;
 
@@ -406,4 +406,75 @@ fn the_turns_and_the_drawn_times_of_a_region_are_its_own() {
             "fight run fire",
         ]
     );
+}
+
+/// A machine in whose regions exits wait for conditions and for a message.
+const EXPLAINED: &str = "
+    initial = 'fight'
+    [states.fight]
+    regions = ['walk', 'ready']
+    exits = [{ to = 'rest', on = 'hit' }]
+    [states.walk]
+    parent = 'fight'
+    exits = [
+        { to = 'rest', when = 'hungry' },
+        { to = 'run', when = 'enemy_visible' },
+        { to = 'run', on = 'hit', when = 'enemy_visible' },
+        { to = 'run', always = true, when = 'hungry' },
+    ]
+    [states.run]
+    parent = 'fight'
+    [states.ready]
+    parent = 'fight'
+    exits = [
+        { to = 'fire', when = 'enemy_visible' },
+        { to = 'fire', on = 'hit', when = 'enemy_visible' },
+        { to = 'fire', always = true, when = 'health > 500' },
+    ]
+    [states.fire]
+    parent = 'fight'
+    region = 1
+    [states.rest]
+    exits = [{ to = 'fight' }]
+";
+
+/// Returns each report as the state, what it waits for, the target, and the verdict.
+fn told(reports: &[ExitReport]) -> Vec<String> {
+    let told = |report: &ExitReport| {
+        let on = report.on.as_deref().map_or(String::new(), |on| format!(" on {on}"));
+        format!("{} -> {}{on}: {}", report.of, report.to, report.verdict)
+    };
+    reports.iter().map(told).collect()
+}
+
+#[test]
+fn reports_of_exits_say_what_each_region_does() {
+    let definition = parsed(EXPLAINED, &vocabulary());
+    let mut guard = Guard { enemy_visible: true, ..Guard::default() };
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    let mut explain = |guard: &mut Guard| {
+        machine.with(guard, &mut 0.0, |guard, fsm, clock| told(&definition.explain_with(guard, fsm, clock)))
+    };
+    let on_hit = ["walk -> run on hit: yes", "ready -> fire on hit: yes", "fight -> rest on hit: not tried"];
+    let in_ticks = [
+        "walk -> rest: no",
+        "walk -> run: yes",
+        "walk -> run: not tried",
+        "ready -> fire: yes",
+        "ready -> fire: not tried",
+    ];
+    assert_eq!(explain(&mut guard), [&in_ticks[..], &on_hit].concat(), "an exit in a region leaves the others alone");
+    guard.is_hungry = true;
+    let in_ticks = [
+        "walk -> rest: yes",
+        "walk -> run: not tried",
+        "walk -> run: not tried",
+        "ready -> fire: not tried",
+        "ready -> fire: not tried",
+    ];
+    assert_eq!(explain(&mut guard), [&in_ticks[..], &on_hit].concat(), "an exit out of the composite ends its tick");
+    guard.is_hungry = false;
+    let entry = told(&definition.explain_entry(&definition.initial(), &mut guard, &mut 0.0));
+    assert_eq!(entry, ["walk -> run: no", "ready -> fire: no"], "all regions are entered");
 }
