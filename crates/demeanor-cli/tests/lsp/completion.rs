@@ -60,6 +60,8 @@ fn the_keys_of_a_state_are_those_of_the_schema_that_are_not_there_yet() {
             "note",
             "params",
             "parent",
+            "region",
+            "regions",
             "script",
             "states"
         ]
