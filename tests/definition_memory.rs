@@ -71,10 +71,10 @@ fn a_state_needs_about_a_kilobyte() {
     };
     let (outlines, per_byte) = read(&of("after = 1"));
     assert_eq!(outlines.unwrap(), 1);
-    assert!(per_byte <= 21, "{per_byte} bytes for each byte of the file");
+    assert!(per_byte <= 20, "{per_byte} bytes for each byte of the file");
     let (circle, per_byte) = read(&of("always = true"));
     assert_eq!(circle.unwrap_err().errors(), 1);
-    assert!(per_byte <= 21, "{per_byte} bytes for each byte of the file");
+    assert!(per_byte <= 20, "{per_byte} bytes for each byte of the file");
 }
 
 /// The place of each state was stored as a text with the names of all states around it.

@@ -94,7 +94,8 @@ impl<'a, 'i> Linker<'a, 'i> {
             let Some(link) = draft.states[i].machine.clone() else { continue };
             let DraftState { initial, regions, .. } = &*draft.states[i];
             let first = regions.as_deref().and_then(<[_]>::first).map(|region| (&region.initial, "regions", "regions"));
-            if let Some((initial, what, key)) = initial.as_ref().map(|it| (it, "an initial child", "initial")).or(first)
+            if let Some((initial, what, key)) =
+                initial.as_deref().map(|it| (it, "an initial child", "initial")).or(first)
             {
                 Mistake::error("link", initial.span.clone(), "a state that runs a machine begins where that begins")
                     .label(format!("{what} beside a machine"))
@@ -230,20 +231,20 @@ fn may_run(next: &str, trail: &[String], link: &Name) -> Result<(), Box<Mistake>
 fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, link: &Range<usize>) {
     let base = states.len();
     let prefix = states[by].name.text.clone();
-    let named = |text: &str| Some(Name { text: text.into(), span: link.clone() });
+    let named = |text: &str| Name { text: text.into(), span: link.clone() };
     // The global state of a linked machine becomes the parent of its other states.
     let around = linked.global.map(|global| global.text);
     let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
-    Rc::make_mut(&mut states[by]).initial = named(around.as_deref().unwrap_or(&initial));
+    Rc::make_mut(&mut states[by]).initial = Some(Box::new(named(around.as_deref().unwrap_or(&initial))));
     let scopes = Scopes::new(&linked.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
     for (i, mut linked) in linked.states.into_iter().enumerate() {
         let is_outermost = linked.parent.is_none() && scopes.parent(StateId::new(i)).is_none();
         let state = Rc::make_mut(&mut linked);
         if let Some(around) = &around {
             if state.root.is_none() && state.name.text == *around {
-                state.initial = named(&initial);
+                state.initial = Some(Box::new(named(&initial)));
             } else if is_outermost {
-                state.parent = named(around);
+                state.parent = Some(named(around));
             }
         }
         if state.root.is_none() && state.is_final {

@@ -64,7 +64,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) every: Option<DraftDuration>,
     pub(crate) enter_when: Option<Box<When>>,
     pub(crate) parent: Option<Name>,
-    pub(crate) initial: Option<Name>,
+    pub(crate) initial: Option<Box<Name>>,
     /// Its regions. `None` if they have a mistake.
     pub(crate) regions: Option<Box<[DraftRegion]>>,
     /// In which region of its parent it lies.

@@ -266,7 +266,7 @@ impl<'i> DraftReader<'_, 'i> {
             every: state.get("every").and_then(|value| self.duration(value, duration::every)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
-            initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
+            initial: state.get("initial").and_then(|value| self.string(value, "`initial`")).map(Box::new),
             regions: state.get("regions").map_or_else(|| Some(Box::default()), |value| self.regions(value)),
             region: state.get("region").and_then(|value| self.region(value)).map(Box::new),
             keeps_history: self.yes(state, "history"),

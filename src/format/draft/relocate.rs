@@ -19,8 +19,9 @@ impl DraftState<'_> {
         let span = self.name.span.clone();
         self.written.get_or_insert_with(|| WrittenElsewhere { file: Arc::clone(file), span });
         let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
-        let boxed = [&mut self.script, &mut self.machine].into_iter().flatten().map(|name| &mut **name);
-        let names = [&mut self.parent, &mut self.initial].into_iter().flatten().chain(boxed);
+        let boxed =
+            [&mut self.script, &mut self.machine, &mut self.initial].into_iter().flatten().map(|name| &mut **name);
+        let names = self.parent.iter_mut().chain(boxed);
         let regions =
             self.regions.iter_mut().flatten().flat_map(|region| region.name.iter_mut().chain([&mut region.initial]));
         let names = names.chain(regions).chain(behaviors).chain(&mut self.ignores).chain([&mut self.name]);

@@ -248,8 +248,8 @@ impl Resolver<'_> {
         if let Some(when) = &mut enter_when {
             self.condition(when, ConditionPlace::Entry);
         }
-        let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
-        let (parent_span, initial_span) = (span(&parent), span(&initial));
+        let span = |named: Option<&Name>| named.map_or(name.span.clone(), |named| named.span.clone());
+        let (parent_span, initial_span) = (span(parent.as_ref()), span(initial.as_deref()));
         let mut outline = StateOutline {
             id,
             behaviors,
@@ -258,7 +258,7 @@ impl Resolver<'_> {
             enter_when,
             parent: self.parent(id, parent),
             parent_span,
-            initial: initial.and_then(|initial| self.state_named(initial)),
+            initial: initial.and_then(|initial| self.state_named(*initial)),
             initial_span,
             regions: state.regions.into_iter().flatten().filter_map(|region| self.region(region)).collect(),
             region: 0,
