@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::Definition;
 use crate::change::Cause;
-use crate::diagram::{Arrow, Diagram, DiagramState, ExitRules, Seen, UnknownStates};
+use crate::diagram::{Arrow, Diagram, DiagramState, ExitRules, Region, Seen, UnknownStates};
 use crate::format::leads::Leads;
-use crate::format::outline::Outline;
+use crate::format::outline::{Outline, RegionOutline};
 use crate::journal::Flow;
 use crate::owner::Owner;
 
@@ -118,6 +118,11 @@ impl Outline {
     /// ```
     #[must_use]
     pub fn diagram(&self) -> Diagram {
+        let region = |region: &RegionOutline| Region {
+            name: region.is_named.then(|| region.name.text.clone()),
+            initial: Some(region.initial.index()),
+            ..Region::default()
+        };
         let state = |state: &Arc<super::StateOutline>| DiagramState {
             name: state.name().to_owned(),
             behaviors: state.behaviors().map(str::to_owned).collect(),
@@ -126,7 +131,7 @@ impl Outline {
             note: state.note().map(str::to_owned),
             parent: state.parent().map(super::StateId::index),
             initial: state.initial().map(super::StateId::index),
-            regions: state.regions().map(|initial| Some(initial.index())).collect(),
+            regions: state.regions.iter().map(region).collect(),
             region: state.region(),
             is_final: state.is_final(),
             ends: state.ends.map(super::StateId::index),

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::shade::{UNWRITTEN, WRITTEN};
 use super::text::escaped;
-use super::{Arrow, Diagram};
+use super::{Arrow, Diagram, Region};
 
 /// Returns a directed graph. States with children are clusters.
 pub(super) fn dot(diagram: &Diagram) -> String {
@@ -31,10 +31,13 @@ fn regions(text: &mut String, diagram: &Diagram, id: usize, depth: usize) {
     let regions = diagram.regions(id);
     let (around, are_many) = ("    ".repeat(depth + 1), regions.len() > 1);
     let inner = "    ".repeat(depth + 1 + usize::from(are_many));
-    for (nth, (initial, of_region)) in regions.into_iter().enumerate() {
+    for (nth, Region { name, initial, states: of_region }) in regions.into_iter().enumerate() {
         if are_many {
-            let _ =
-                writeln!(text, "{around}subgraph cluster_{id}_{nth} {{\n{inner}label = \"\";\n{inner}style = dashed;");
+            let name = quoted(name.as_slice());
+            let _ = writeln!(
+                text,
+                "{around}subgraph cluster_{id}_{nth} {{\n{inner}label = {name};\n{inner}style = dashed;"
+            );
         }
         // This point is the end of each arrow between the cluster itself and a state inside it.
         let point = if nth == 0 { format!("c{id}") } else { format!("c{id}_{nth}") };
@@ -146,7 +149,7 @@ impl fmt::Display for ArrowEnd {
 
 /// Returns the node of a leaf inside a state: the initial child, or else the first child, and so on inward.
 fn leaf(diagram: &Diagram, mut id: usize) -> String {
-    while let Some(child) = diagram.regions(id)[0].0.or_else(|| diagram.children(id).first().copied()) {
+    while let Some(child) = diagram.regions(id)[0].initial.or_else(|| diagram.children(id).first().copied()) {
         id = child;
     }
     format!("s{id}")

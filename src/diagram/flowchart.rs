@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::mermaid::plain;
 use super::shade::UNWRITTEN;
-use super::{Arrow, Diagram};
+use super::{Arrow, Diagram, Region};
 
 /// Returns a flowchart. States with children are subgraphs.
 pub(super) fn flowchart(diagram: &Diagram) -> String {
@@ -53,13 +53,14 @@ impl Chart<'_> {
         let indent = "    ".repeat(depth);
         let regions = diagram.regions(parent);
         if let (Some(parent), true) = (parent, regions.len() > 1) {
-            for (nth, (initial, of_region)) in regions.iter().enumerate() {
+            for (nth, Region { name, initial, states }) in regions.iter().enumerate() {
                 let inner = format!("{indent}    ");
-                let _ = writeln!(self.text, "{indent}subgraph s{parent}_{nth}[\" \"]");
+                let name = name.as_deref().map_or(" ".into(), plain);
+                let _ = writeln!(self.text, "{indent}subgraph s{parent}_{nth}[\"{name}\"]");
                 if initial.is_some() || nth == 0 && self.inner_ends.contains(&parent) {
                     self.dot(&inner, &dot(parent, nth));
                 }
-                self.states(of_region, depth + 1);
+                self.states(states, depth + 1);
                 let _ = writeln!(self.text, "{indent}end");
                 let _ = writeln!(self.styles, "    style s{parent}_{nth} stroke-dasharray:5 3");
             }
@@ -79,13 +80,13 @@ impl Chart<'_> {
                 let inner = format!("{indent}    ");
                 let _ = writeln!(self.text, "{indent}subgraph s{id}[\"{label}\"]");
                 let regions = diagram.regions(id);
-                if regions.len() == 1 && (regions[0].0.is_some() || self.inner_ends.contains(&id)) {
+                if regions.len() == 1 && (regions[0].initial.is_some() || self.inner_ends.contains(&id)) {
                     self.dot(&inner, &format!("c{id}"));
                 }
                 self.children(Some(id), depth + 1);
                 let _ = writeln!(self.text, "{indent}end");
-                for (nth, (initial, _)) in regions.into_iter().enumerate() {
-                    if let Some(initial) = initial {
+                for (nth, region) in regions.into_iter().enumerate() {
+                    if let Some(initial) = region.initial {
                         self.link(&dot(id, nth), "-->", &[], &node(initial));
                     }
                 }

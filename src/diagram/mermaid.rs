@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::text::escaped;
-use super::{Diagram, DiagramState};
+use super::{Diagram, DiagramState, Region};
 
 /// Returns a state diagram, in which states are nested as in the diagram.
 pub(super) fn mermaid(diagram: &Diagram) -> String {
@@ -30,11 +30,11 @@ pub(super) fn mermaid(diagram: &Diagram) -> String {
 }
 
 fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: usize) {
-    for (nth, (initial, children)) in diagram.regions(parent).into_iter().enumerate() {
+    for (nth, Region { initial, states, .. }) in diagram.regions(parent).into_iter().enumerate() {
         if nth > 0 {
             let _ = writeln!(text, "{}--", "    ".repeat(depth));
         }
-        region(text, diagram, initial.filter(|initial| diagram.states[*initial].parent == parent), &children, depth);
+        region(text, diagram, initial.filter(|initial| diagram.states[*initial].parent == parent), &states, depth);
     }
 }
 

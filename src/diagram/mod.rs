@@ -100,14 +100,26 @@ pub struct DiagramState {
     pub(crate) note: Option<String>,
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
-    /// The initial state of each region, as far as the diagram has it (rule 32). None if the state has no regions.
-    pub(crate) regions: Vec<Option<usize>>,
+    /// Each region, without its states (rule 32). Empty if the state has no regions.
+    pub(crate) regions: Vec<Region>,
     /// In which of its parent's regions it lies.
     pub(crate) region: usize,
     pub(crate) is_final: bool,
     /// The state whose machine ends in this state. Only exits of states inside it are held back.
     pub(crate) ends: Option<usize>,
     pub(crate) visits: Option<Visits>,
+}
+
+/// One region of a state of a [`Diagram`] (see [`State::regions`](crate::State::regions)).
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Region {
+    /// Its name, if it has one besides that of its initial state.
+    pub name: Option<String>,
+    /// Its initial state, if it is drawn.
+    pub initial: Option<usize>,
+    /// Its drawn states.
+    pub states: Vec<usize>,
 }
 
 /// An arrow from one state of a [`Diagram`] to another.
@@ -191,7 +203,8 @@ impl Diagram {
                 at_child.filter(|child| drawn[*child].parent == Some(at))
             };
             let (initial, regions) = (state.initial(), state.regions());
-            let (initial, regions) = (initial.as_ref().and_then(child), regions.iter().map(child).collect());
+            let region = |state: &StateRef<T>| Region { initial: child(state), ..Region::default() };
+            let (initial, regions) = (initial.as_ref().and_then(child), regions.iter().map(region).collect());
             (drawn[at].initial, drawn[at].regions) = (initial, regions);
         }
         Self::new(drawn, Vec::new(), None, None)
@@ -261,19 +274,22 @@ impl Diagram {
         initial.filter(|initial| self.is_shown[*initial])
     }
 
-    /// Returns the drawn children of a state, region by region, each with the initial one. A state without
-    /// [regions](crate::State::regions) counts as one region. For `None`, returns the drawn outermost states.
+    /// Returns the regions of a state. The children of a state without [regions](crate::State::regions) count as one region, and
+    /// so do the outermost states, for `None`.
     #[must_use]
-    pub fn regions(&self, parent: impl Into<Option<usize>>) -> Vec<(Option<usize>, Vec<usize>)> {
+    pub fn regions(&self, parent: impl Into<Option<usize>>) -> Vec<Region> {
         let parent = parent.into();
         let regions = parent.map_or(&[][..], |parent| &self.states[parent].regions);
+        let children = self.children(parent);
         if regions.is_empty() {
-            return vec![(self.initial(parent), self.children(parent).to_vec())];
+            return vec![Region { name: None, initial: self.initial(parent), states: children.to_vec() }];
         }
-        let of_region =
-            |nth| self.children(parent).iter().copied().filter(|child| self.states[*child].region == nth).collect();
-        let shown = |initial: Option<usize>| initial.filter(|initial| self.is_shown[*initial]);
-        regions.iter().enumerate().map(|(nth, initial)| (shown(*initial), of_region(nth))).collect()
+        let region = |(nth, Region { name, initial, .. }): (usize, &Region)| Region {
+            name: name.clone(),
+            initial: initial.filter(|initial| self.is_shown[*initial]),
+            states: children.iter().copied().filter(|child| self.states[*child].region == nth).collect(),
+        };
+        regions.iter().enumerate().map(region).collect()
     }
 
     /// Returns a state and its ancestors, outermost first.

@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::text::escaped;
-use super::{Arrow, Diagram, DiagramState};
+use super::{Arrow, Diagram, DiagramState, Region};
 use crate::change::Cause;
 use crate::journal::{Flow, Stays};
 
@@ -377,7 +377,7 @@ impl Diagram {
         // The regions of a state are opened together.
         for (nth, at) in path.iter().enumerate() {
             let inside = path.get(nth + 1).map(|child| self.states[*child].region);
-            for (region, initial) in self.states[*at].regions.clone().into_iter().enumerate() {
+            for (region, Region { initial, .. }) in self.states[*at].regions.clone().into_iter().enumerate() {
                 let opened =
                     initial.and_then(|initial| self.descent(initial).last()).filter(|_| inside != Some(region));
                 let is_new = |opened: &usize| self.states[*opened].visits.is_none_or(|visits| !visits.is_entered);

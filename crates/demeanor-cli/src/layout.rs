@@ -1,16 +1,16 @@
 //! Places the boxes and labels of a diagram.
 //!
 //! Each composite state's children are laid out in layers, separately; then the composite is a box of that size in the layout
-//! around it. The label of an arrow is a vertex between the two states, so that labels never cover anything.
+//! around it. Its regions are laid out separately, too, and divided by borders. The label of an arrow is a vertex between the two states, so that labels never cover anything.
 
 use std::collections::{HashMap, HashSet};
 
-use demeanor::diagram::{Caption, Diagram};
+use demeanor::diagram::{Caption, Diagram, Region};
 use rust_sugiyama::configure::{Config, RankingType};
 use rust_sugiyama::from_vertices_and_edges;
 use unicode_width::UnicodeWidthStr;
 
-use crate::picture::{Arrow, Dot, Picture, Point, Rect};
+use crate::picture::{Arrow, Border, Dot, Picture, Point, Rect, Title};
 use crate::ports;
 use crate::rows::{self, Block};
 
@@ -30,7 +30,8 @@ pub(crate) fn layout<'d>(diagram: &'d Diagram) -> Picture<'d> {
     };
     let arrows = diagram.arrows().map(arrow).collect();
     let states = vec![Rect::default(); diagram.states().len()];
-    let mut picture = Picture { width: 0.0, height: 0.0, states, arrows, dots: Vec::new() };
+    let mut picture =
+        Picture { width: 0.0, height: 0.0, states, arrows, dots: Vec::new(), borders: Vec::new(), titles: Vec::new() };
     let mut inside = Inside::new();
     for (i, arrow) in picture.arrows.iter().enumerate() {
         inside.entry(common(diagram, arrow.from, arrow.to)).or_default().push(i);
@@ -60,6 +61,60 @@ fn level(diagram: &Diagram, parent: Option<usize>, inside: &Inside, picture: &mu
         }
         picture.states[child] = Rect { width, height, ..Rect::default() };
     }
+    let regions = diagram.regions(parent);
+    let own = inside.get(&parent).map_or(&[][..], Vec::as_slice);
+    let laid: Vec<_> =
+        (0..regions.len()).map(|nth| compartment(diagram, parent, &regions, nth, own, picture)).collect();
+    let sum = |length: fn(&Laid) -> f64| laid.iter().map(length).sum::<f64>();
+    let most = |length: fn(&Laid) -> f64| laid.iter().map(length).fold(0.0, f64::max);
+    let (width, height) = (|laid: &Laid| laid.width, |laid: &Laid| laid.height);
+    // Regions are side by side, or one below the other if the box is more like a square then.
+    let is_beside = sum(width).max(most(height)) <= most(width).max(sum(height));
+    let (mut right, mut bottom) = (0.0_f64, 0.0_f64);
+    for (nth, (laid, region)) in laid.into_iter().zip(regions).enumerate() {
+        let (mut left, mut top) = (0.0, 0.0);
+        if nth > 0 {
+            let at = if is_beside { &mut left } else { &mut top };
+            *at = if is_beside { right } else { bottom } + 2.0 * MARGIN;
+            picture.borders.extend(parent.map(|within| Border { at: *at - MARGIN, within, is_upright: is_beside }));
+        }
+        if let (Some(name), Some(within)) = (region.name, parent) {
+            picture.titles.push(Title { at: (left, top + LINE / 2.0), name, within });
+        }
+        for (what, rect) in laid.places {
+            let rect = Rect { x: rect.x + left, y: rect.y + top, ..rect };
+            match what {
+                What::State(state) => picture.states[state] = rect,
+                What::Label(arrow) => picture.arrows[arrow].label = rect,
+                What::Dot(to) => {
+                    picture.dots.push(Dot { at: rect, to, end: Point::default(), within: parent });
+                }
+            }
+        }
+        right = right.max(left + laid.width);
+        bottom = bottom.max(top + laid.height);
+    }
+    (right, bottom)
+}
+
+/// The content of one region, with its corner at the origin.
+struct Laid {
+    places: Vec<(What, Rect)>,
+    width: f64,
+    height: f64,
+}
+
+/// Lays out the children of a state that are in its nth region. `own` has the arrows among all of its children. An arrow to
+/// another region has its label in the region that it leaves: above its state if it leads to an earlier region.
+fn compartment(
+    diagram: &Diagram,
+    parent: Option<usize>,
+    regions: &[Region],
+    nth: usize,
+    own: &[usize],
+    picture: &Picture<'_>,
+) -> Laid {
+    let (region, earlier) = (&regions[nth], &regions[..nth]);
     let mut vertices = Vec::new();
     let mut edges = Vec::new();
     let mut what = Vec::new();
@@ -70,62 +125,55 @@ fn level(diagram: &Diagram, parent: Option<usize>, inside: &Inside, picture: &mu
         what.push(kind);
         id
     };
-    for &child in children {
+    for &child in &region.states {
         vertex_of.insert(child, add(&mut vertices, What::State(child), picture.state(child)));
     }
-    let begin = diagram.initial(parent);
-    let initial = begin.and_then(|initial| lifted(diagram, initial, parent));
+    let initial = region.initial.and_then(|initial| lifted(diagram, initial, parent));
     let dot = Rect { width: 14.0, height: 14.0, ..Rect::default() };
-    if let Some(initial) = initial.filter(|initial| vertex_of.contains_key(initial)) {
-        let id = add(&mut vertices, What::Dot(picture.dots.len()), dot);
-        let target = begin.unwrap_or(initial);
-        picture.dots.push(Dot { at: dot, to: target, end: Point::default(), within: parent });
-        edges.push((id, vertex_of[&initial]));
+    let begin = initial.and_then(|initial| vertex_of.get(&initial).copied());
+    if let (Some(target), Some(begin)) = (region.initial, begin) {
+        edges.push((add(&mut vertices, What::Dot(target), dot), begin));
     }
-    let own = inside.get(&parent).map_or(&[][..], Vec::as_slice);
-    let backward = backward(diagram, parent, initial, own, &picture.arrows);
+    let lifted = |state| lifted(diagram, state, parent);
+    let leads = own.iter().filter_map(|&i| Some((i, lifted(picture.arrows[i].from)?, lifted(picture.arrows[i].to)?)));
+    let own: Vec<_> = leads.filter(|(_, from, _)| vertex_of.contains_key(from)).collect();
+    let backward = backward(initial, &region.states, &own);
     let mut leads = Vec::with_capacity(own.len());
-    for &i in own {
-        let arrow = &picture.arrows[i];
-        let id = add(&mut vertices, What::Label(i), arrow.label);
-        let (from, to) = (lifted(diagram, arrow.from, parent), lifted(diagram, arrow.to, parent));
+    for (i, from, to) in own {
+        let label = add(&mut vertices, What::Label(i), picture.arrows[i].label);
         // Arrows back to earlier states are reversed for the layout, so that the initial state is at the top.
-        let turned = |a, b| if backward.contains(&i) { (b, a) } else { (a, b) };
-        if let Some(from) = from {
-            edges.push(turned(vertex_of[&from], id));
-        }
-        leads.push(Lead { from: from.map(|id| vertex_of[&id]), label: id, to: to.map(|id| vertex_of[&id]) });
+        let is_backward = backward.contains(&i) || earlier.iter().any(|region| region.states.contains(&to));
+        let turned = |a, b| if is_backward { (b, a) } else { (a, b) };
+        let (begin, end) = (vertex_of[&from], vertex_of.get(&to).copied());
+        edges.push(turned(begin, label));
+        leads.push(Lead { from: begin, label, to: end });
         // An arrow from a state to itself has its label below the state, connected by one edge.
-        if let Some(to) = to.filter(|_| from != to) {
-            edges.push(turned(id, vertex_of[&to]));
-        }
+        edges.extend(end.filter(|_| to != from).map(|end| turned(label, end)));
     }
     let parts = if rows::is_too_large(vertices.len(), &edges) {
-        let begin = picture.dots.last().filter(|dot| dot.within == parent).and(initial).map(|id| vertex_of[&id]);
-        vec![in_rows(&vertices, children.len(), begin, &leads)]
+        vec![in_rows(&vertices, region.states.len(), begin, &leads)]
     } else {
         in_layers(&vertices, &edges)
     };
-    let (mut right, mut bottom) = (0.0_f64, 0.0_f64);
+    let heading = if region.name.is_some() { LINE } else { 0.0 };
+    let width = region.name.as_ref().map_or(0.0, |name| sized(&[name], CHAR, 0.0).width);
+    let mut laid = Laid { places: Vec::with_capacity(vertices.len()), width, height: 0.0 };
+    let mut right = 0.0_f64;
     for places in parts {
         let size = |id: usize| vertices[id].1;
         let left = places.iter().map(|(id, at)| at.0 - size(*id).0 / 2.0).fold(f64::MAX, f64::min);
         let top = places.iter().map(|(id, at)| at.1 - size(*id).1 / 2.0).fold(f64::MAX, f64::min);
         let begin = if right > 0.0 { right + MARGIN } else { 0.0 };
         for (id, at) in places {
-            let (x, y) = (at.0 - left + begin, at.1 - top);
+            let (x, y) = (at.0 - left + begin, at.1 - top + heading);
             let (width, height) = size(id);
-            let rect = Rect { x, y, width, height };
             right = right.max(x + width / 2.0);
-            bottom = bottom.max(y + height / 2.0);
-            match what[id] {
-                What::State(state) => picture.states[state] = rect,
-                What::Label(arrow) => picture.arrows[arrow].label = rect,
-                What::Dot(dot) => picture.dots[dot].at = rect,
-            }
+            laid.height = laid.height.max(y + height / 2.0);
+            laid.places.push((what[id], Rect { x, y, width, height }));
         }
     }
-    (right, bottom)
+    laid.width = laid.width.max(right);
+    laid
 }
 
 /// A vertex and its size.
@@ -136,7 +184,7 @@ type Places = Vec<(usize, (f64, f64))>;
 
 /// An arrow between vertices.
 struct Lead {
-    from: Option<u32>,
+    from: u32,
     label: u32,
     to: Option<u32>,
 }
@@ -163,38 +211,24 @@ fn in_rows(vertices: &[Vertex], states: usize, begin: Option<u32>, leads: &[Lead
         blocks[0].leads_to.push(index(begin));
     }
     for Lead { from, label, to } in leads {
-        match from {
-            Some(from) => {
-                let block = &mut blocks[index(*from)];
-                block.labels.push(*label as usize);
-                block.leads_to.extend(to.map(index));
-            }
-            None => blocks.push(block(*label as usize)),
-        }
+        let block = &mut blocks[index(*from)];
+        block.labels.push(*label as usize);
+        block.leads_to.extend(to.map(index));
     }
     let sizes: Vec<_> = vertices.iter().map(|(_, size)| *size).collect();
     rows::places(&blocks, &sizes).into_iter().enumerate().collect()
 }
 
-/// Returns the arrows among the children of a state that lead back to a state on the path of a depth-first walk from the
-/// initial one.
-fn backward(
-    diagram: &Diagram,
-    parent: Option<usize>,
-    initial: Option<usize>,
-    own: &[usize],
-    arrows: &[Arrow<'_>],
-) -> HashSet<usize> {
+/// Returns the arrows among states that lead back to a state on the path of a depth-first walk from the initial one. `own` has
+/// each arrow with the two states.
+fn backward(initial: Option<usize>, states: &[usize], own: &[(usize, usize, usize)]) -> HashSet<usize> {
     let mut leads = HashMap::<usize, Vec<(usize, usize)>>::new();
-    for &i in own {
-        let arrow = &arrows[i];
-        if let (Some(from), Some(to)) = (lifted(diagram, arrow.from, parent), lifted(diagram, arrow.to, parent)) {
-            leads.entry(from).or_default().push((i, to));
-        }
+    for &(i, from, to) in own {
+        leads.entry(from).or_default().push((i, to));
     }
     let mut backward = HashSet::new();
     let mut seen = HashMap::<usize, bool>::new();
-    for &start in initial.iter().chain(diagram.children(parent)) {
+    for &start in initial.iter().chain(states) {
         if seen.contains_key(&start) {
             continue;
         }
@@ -226,6 +260,7 @@ fn backward(
 enum What {
     State(usize),
     Label(usize),
+    /// The dot for the beginning in this state.
     Dot(usize),
 }
 
@@ -239,6 +274,12 @@ fn shift(diagram: &Diagram, parent: Option<usize>, x: f64, y: f64, inside: &Insi
     for dot in picture.dots.iter_mut().filter(|dot| dot.within == parent) {
         dot.at.x += x;
         dot.at.y += y;
+    }
+    for border in picture.borders.iter_mut().filter(|border| Some(border.within) == parent) {
+        border.at += if border.is_upright { x } else { y };
+    }
+    for title in picture.titles.iter_mut().filter(|title| Some(title.within) == parent) {
+        title.at = (title.at.0 + x, title.at.1 + y);
     }
     for &child in diagram.children(parent) {
         let rect = &mut picture.states[child];
@@ -268,7 +309,7 @@ fn lifted(diagram: &Diagram, id: usize, parent: Option<usize>) -> Option<usize> 
 }
 
 /// Returns the height of this number of lines, above the states in a box, or in a box without states.
-fn heading(lines: usize) -> f64 {
+pub(crate) fn heading(lines: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a few lines")]
     let lines = lines as f64;
     lines * LINE + 14.0

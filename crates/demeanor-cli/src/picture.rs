@@ -35,6 +35,27 @@ pub(crate) struct Picture<'d> {
     pub(crate) arrows: Vec<Arrow<'d>>,
     /// The dots for the beginning: of the machine, and of each composite state with an initial child.
     pub(crate) dots: Vec<Dot>,
+    /// The borders between regions.
+    pub(crate) borders: Vec<Border>,
+    /// The names of regions.
+    pub(crate) titles: Vec<Title>,
+}
+
+/// The border between two regions of a composite state, from edge to edge of its box.
+pub(crate) struct Border {
+    /// The distance to the right if it is upright, or else down.
+    pub(crate) at: f64,
+    pub(crate) within: usize,
+    pub(crate) is_upright: bool,
+}
+
+/// The name of a region.
+pub(crate) struct Title {
+    /// The left end of the line of text, and the middle of its height.
+    pub(crate) at: Point,
+    pub(crate) name: String,
+    /// The composite state with the region.
+    pub(crate) within: usize,
 }
 
 /// The dot for the beginning of a machine or of a composite state.

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use demeanor::diagram::{Caption, Color, Diagram, Visits};
 
-use crate::layout::{LINE, layout};
-use crate::picture::{Arrow, Dot, Point, Rect};
+use crate::layout::{LINE, heading, layout};
+use crate::picture::{Arrow, Border, Dot, Point, Rect, Title};
 use crate::ports::facing;
 
 /// The distance of the baseline below the center of a line of text.
@@ -31,15 +31,22 @@ const SEEN_STYLE: &str = "
 .unwritten { stroke: #b3631b }
 .unwritten-head { fill: #b3631b }";
 
+/// The additional style for a diagram with regions.
+const REGION_STYLE: &str = "
+.border { fill: none; stroke: #4a6178; stroke-width: 1.1; stroke-dasharray: 6 4 }
+.region { fill: #5b6b7c; font-size: 11px; font-style: italic; text-anchor: start }";
+
 /// Draws a diagram as an SVG.
 #[must_use]
 pub fn svg(diagram: &Diagram) -> String {
     let picture = layout(diagram);
     let (width, height) = (picture.width, picture.height);
     let seen_style = if diagram.is_observed() { SEEN_STYLE } else { "" };
+    let has_regions = !picture.borders.is_empty() || !picture.titles.is_empty();
+    let region_style = if has_regions { REGION_STYLE } else { "" };
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\">\n\
-         <style>{STYLE}{seen_style}</style>\n\
+         <style>{STYLE}{seen_style}{region_style}</style>\n\
          <defs><marker id=\"head\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto-start-reverse\">\
          <path class=\"head\" d=\"M0 1 L10 5 L0 9 z\"/></marker></defs>\n\
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
@@ -50,6 +57,21 @@ pub fn svg(diagram: &Diagram) -> String {
     let (around, leaves): (Vec<_>, Vec<_>) = states.into_iter().partition(|state| diagram.is_composite(*state));
     for state in around {
         draw_state(&mut text, diagram, state, picture.state(state));
+    }
+    for Border { at, within, is_upright } in &picture.borders {
+        let Rect { x, y, width, height } = picture.state(*within);
+        let [left, right, bottom] = [x - width / 2.0, x + width / 2.0, y + height / 2.0];
+        let top = y - height / 2.0 + heading(diagram.captions(*within).len());
+        let line = if *is_upright {
+            format!("M{at:.1} {top:.1} V{bottom:.1}")
+        } else {
+            format!("M{left:.1} {at:.1} H{right:.1}")
+        };
+        let _ = writeln!(text, "<path class=\"border\" d=\"{line}\"/>");
+    }
+    for Title { at, name, .. } in &picture.titles {
+        let (x, y) = (at.0, at.1 + BASELINE);
+        let _ = writeln!(text, "<text class=\"region\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(name));
     }
     // Wide arrows are below narrow ones.
     let mut arrows: Vec<_> = picture.arrows.iter().collect();
