@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::block::{Block, each};
 use super::choice::Choice;
 use super::graph::{Content, DefinedState, Exit, Graph};
-use super::handle::{entered_at_depth, toward};
+use super::handle::{entry_of, toward};
 use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
@@ -141,9 +141,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         cx: &T::Context<'_>,
         record: &mut impl Record,
     ) -> Option<f64> {
-        let view = fsm.view();
-        let depth = view.depth_of_defined(self.state);
-        Self::open_since(exit, (depth, entered_at_depth(&view, depth)), owner, fsm, cx, record)
+        Self::open_since(exit, entry_of(self.state, fsm), owner, fsm, cx, record)
     }
 
     /// Like [`open`](Self::open), with the depth of the state and the time of its entry already known.

@@ -15,12 +15,18 @@ use crate::state::{State, StateRef};
 /// at which the owner entered the innermost active state.
 #[inline]
 pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f64 {
+    entry_of(state, fsm).1
+}
+
+/// Like [`entered_at`], with the depth of `state`, if it lies on the path of the handle.
+#[inline]
+pub(crate) fn entry_of<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> (Option<usize>, f64) {
     let view = fsm.view();
     let depth = view.depth_of_defined(state);
     if depth.is_none() && view.has_elsewhere() {
-        return time_or_zero(view.entry_elsewhere(state).unwrap_or(view.entered_at));
+        return (None, time_or_zero(view.entry_elsewhere(state).unwrap_or(view.entered_at)));
     }
-    entered_at_depth(&view, depth)
+    (depth, entered_at_depth(&view, depth))
 }
 
 /// Returns when the owner entered the active state at a depth, or the innermost one if `depth` is `None`.

@@ -478,3 +478,20 @@ fn reports_of_exits_say_what_each_region_does() {
     let entry = told(&definition.explain_entry(&definition.initial(), &mut guard, &mut 0.0));
     assert_eq!(entry, ["walk -> run: no", "ready -> fire: no"], "all regions are entered");
 }
+
+#[test]
+fn a_report_counts_the_time_of_an_exit_from_the_entry_into_its_state() {
+    let file = "
+        initial = 'fight'
+        states.fight.regions = ['aim', 'walk']
+        states.aim = { parent = 'fight', exits = [{ to = 'shoot', after = 2 }] }
+        states.shoot = { parent = 'fight', region = 0, exits = [{ to = 'aim', after = 2 }] }
+        states.walk.parent = 'fight'
+    ";
+    let (definition, mut guard) = (parsed(file, &vocabulary()), Guard::default());
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    machine.update(&mut guard, &mut 2.0);
+    let reports = machine.with(&mut guard, &mut 3.0, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
+    assert_eq!(reports[0].to_string(), "to aim: no: after 2 s (1 s left) does not hold");
+}
