@@ -254,7 +254,7 @@ impl<W: Write> Stage<W> {
         // Values for the beginning are set before the first state is entered.
         moments.iter().take_while(|moment| moment.time <= 0.0).for_each(|moment| self.set(moment));
         self.machine.start(&mut self.puppet, &mut self.clock);
-        self.tell_changes("", &[], None)?;
+        self.tell_changes(Vec::new(), &[], None)?;
         for tick in 0..=ticks {
             #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
             let now = tick as f64 * self.tick;
@@ -288,10 +288,10 @@ impl<W: Write> Stage<W> {
 
     fn tick(&mut self, tells_why: bool) -> std::io::Result<()> {
         let reports = self.explain();
-        let state = self.current();
+        let (state, active) = (self.current(), self.active());
         self.machine.update(&mut self.puppet, &mut self.clock);
         let has_changed = self.puppet.events.iter().any(|event| matches!(event, Event::Change { .. }));
-        let passed_over = self.tell_changes(&state, &reports, None)?;
+        let passed_over = self.tell_changes(active, &reports, None)?;
         if tells_why && !has_changed {
             self.stays(&state, &reports)?;
         } else if tells_why && passed_over > 0 {
@@ -303,11 +303,11 @@ impl<W: Write> Stage<W> {
     fn send(&mut self, told: &Told) -> std::io::Result<()> {
         let reports = self.explain_message(told);
         let message = told.name.as_str();
-        let state = self.current();
+        let (state, active) = (self.current(), self.active());
         let is_handled = self.machine.send(&mut self.puppet, told, &mut self.clock);
         let outcome = if is_handled { "" } else { ": no exit is taken" };
         self.line(&format!("{:>7.2} s  message {message}{outcome}", self.clock.now))?;
-        self.tell_changes(&state, &reports, Some(message))?;
+        self.tell_changes(active, &reports, Some(message))?;
         if !is_handled {
             let waiting: Vec<_> = reports.into_iter().filter(|report| report.on.as_deref() == Some(message)).collect();
             self.list(&state, &waiting)?;
@@ -358,11 +358,15 @@ impl<W: Write> Stage<W> {
         })
     }
 
-    /// Prints the changes that were made, each with the exit that it used, and the actions that ran; `reports` are the exits of `state`. Returns the
-    /// index of the exit that was taken first.
-    fn tell_changes(&mut self, state: &str, reports: &[ExitReport], message: Option<&str>) -> std::io::Result<usize> {
+    /// Prints the changes that were made, each with the exit that it used, and the actions that ran; `reports` are the exits of the
+    /// states that were `active` before. Returns the index of the exit that was taken first.
+    fn tell_changes(
+        &mut self,
+        mut active: Vec<String>,
+        reports: &[ExitReport],
+        message: Option<&str>,
+    ) -> std::io::Result<usize> {
         let mut passed_over = None;
-        let mut is_first = true;
         let mut actions = Vec::new();
         for event in mem::take(&mut self.puppet.events) {
             let Event::Change { from, to, refused } = event else {
@@ -376,8 +380,11 @@ impl<W: Write> Stage<W> {
                 self.line(&format!("{:>7.2} s  refused: {refused}", self.clock.now))?;
                 continue;
             }
-            // A state that was entered by one change may be left by another at once, or by its own exits in the same tick.
-            let is_own = mem::take(&mut is_first) && from == state;
+            // A state that was entered by one change may be left by another at once, or by its own exits in the same tick. Only a
+            // change in a region leaves other states as they were.
+            let is_own = active.contains(&from);
+            let is_in_region = self.is_in_region(&from);
+            active.retain(|state| is_in_region && *state != from);
             let entered = if is_own { Vec::new() } else { self.explain_entered(&from) };
             let reports = if is_own { reports } else { &entered };
             let taken = self.taken(reports, &to, message.filter(|_| is_own));
@@ -411,15 +418,19 @@ impl<W: Write> Stage<W> {
 
     /// Returns the exit that was taken to a state.
     fn taken(&self, reports: &[ExitReport], to: &str, message: Option<&str>) -> Option<usize> {
-        // A change to a composite state ends in its initial child.
+        // A change to a composite state ends in its initial child, and one into regions is reported as one to their state.
         let state = self.definition.state(to);
-        let reached: Vec<_> =
-            iter::successors(state, |state| state.parent()).map(|state| state.name().into_owned()).collect();
+        let outward = |state| iter::successors(state, |state: &StateRef<Puppet>| state.parent());
+        let has_regions = state.as_ref().is_some_and(|state| !state.regions().is_empty());
+        let leads = |report: &ExitReport| {
+            outward(state.clone()).any(|around| around.name() == report.to)
+                || has_regions && outward(self.definition.state(&report.to)).any(|around| around.name() == to)
+        };
         let on = |report: &ExitReport| {
             // The end of a machine that a state runs is a message of its own.
             report.on.as_deref() == message || report.on.as_deref() == Some("done")
         };
-        reports.iter().position(|report| on(report) && report.verdict == Verdict::Taken && reached.contains(&report.to))
+        reports.iter().position(|report| on(report) && report.verdict == Verdict::Taken && leads(report))
     }
 
     /// Returns the reason for a change whose exit does not seem to be open any more: the exits that lead there, as they are
@@ -469,6 +480,16 @@ impl<W: Write> Stage<W> {
             writeln!(self.out, "             the same until {until:.2} s, for {ticks}")?;
         }
         writeln!(self.out, "{}", escaped(line))
+    }
+
+    fn active(&self) -> Vec<String> {
+        self.machine.active_states().map(ToString::to_string).collect()
+    }
+
+    /// Whether a state lies in a region of a state around it.
+    fn is_in_region(&self, state: &str) -> bool {
+        let parent = self.definition.state(state).and_then(|state| state.parent());
+        iter::successors(parent, |around| around.parent()).any(|around| !around.regions().is_empty())
     }
 
     fn current(&self) -> String {

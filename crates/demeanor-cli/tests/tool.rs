@@ -386,6 +386,45 @@ exits = [{ to = 'a', when = 'y', after = 1 }]
 }
 
 #[test]
+fn a_run_tells_what_caused_each_change_in_a_region() {
+    let file = scratch(
+        "regions.toml",
+        r#"
+        initial = "sleep"
+        [states.sleep]
+        exits = [{ to = "run", when = "distance < 8" }]
+        [states.fight]
+        regions = ["aim", "walk"]
+        exits = [{ to = "stagger", on = "hit", when = "poise < 5" }]
+        [states.fight.states.aim]
+        exits = [{ to = "shoot", after = 0.2, when = "distance < 9" }]
+        [states.fight.states.shoot]
+        exits = [{ to = "aim", after = 1 }]
+        [states.fight.states.stagger]
+        exits = [{ to = "aim", after = 1 }]
+        [states.fight.states.walk]
+        region = 1
+        [states.fight.states.run]
+        region = 1
+        exits = [{ to = "walk", after = 0.2, when = "poise < 9" }]
+        "#,
+    );
+    let values = ["--set", "distance=2", "--set", "poise=3", "--tick", "0.1", "--send", "hit@0.4", "--seconds", "0.5"];
+    let (code, printed, complained) = demeanor(&[&["run", file.to_str().unwrap()], &values[..]].concat());
+    assert_eq!((code, complained.as_str()), (0, ""));
+    let expected = "   0.00 s  begins in sleep
+   0.00 s  sleep -> fight: distance < 8 (distance = 2) holds
+   0.20 s  aim -> shoot: after 0.2 s (time_in_state = 0.2) holds, distance < 9 (distance = 2) holds
+   0.20 s  run -> walk: after 0.2 s (time_in_state = 0.2) holds, poise < 9 (poise = 3) holds
+   0.40 s  message hit
+   0.40 s  shoot -> stagger: by fight: poise < 5 (poise = 3) holds
+   0.50 s  ends in fight (stagger, walk), after 0.50 s in it
+             stagger, to aim: no: after 1 s (0.9 s left) does not hold
+";
+    assert_eq!(printed, expected);
+}
+
+#[test]
 fn each_of_several_machines_is_checked_drawn_and_run() {
     let file = scratch(
         "machines.toml",
