@@ -201,11 +201,12 @@ fn the_page_shows_a_finding_with_the_command_that_shows_it() {
 fn the_files_of_the_examples_are_proved() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let folder = Folder::new("prove_examples");
-    let words = format!("{examples}/bestiary/words.json");
+    let [words, giant] = ["bestiary", "boss"].map(|example| format!("{examples}/{example}/words.json"));
     for (file, more) in [
         ("arena/grunt.toml", &[][..]),
         ("arena/sniper.toml", &[]),
         ("dragon/dragon.fsm.toml", &[]),
+        ("boss/boss.fsm.toml", &["--vocabulary", giant.as_str()]),
         ("bestiary/bestiary.fsm.toml", &["--vocabulary", words.as_str()]),
     ] {
         let file = format!("{examples}/{file}");
