@@ -4,7 +4,7 @@
 //!
 //! | page | content |
 //! |---|---|
-//! | [`tour`] | one character that gets more abilities in ten steps |
+//! | [`tour`] | one character that gets more abilities in eleven steps |
 //! | [`cookbook`] | short solutions to common problems |
 //! | [`semantics`] | the rules: which callbacks are called in which order, and the tests of each rule |
 //! | [`porting`] | how to port code from other languages and libraries, one page for each |

@@ -4,7 +4,7 @@
 //! state the character is in, and calls `enter`, `update` and `exit`. [The rules](docs::semantics) define the order of
 //! these calls. A state usually holds no data of a character, so one state object serves all characters.
 //!
-//! The [tour](docs::tour) teaches the crate in ten steps, with one character that learns something new in each step. This
+//! The [tour](docs::tour) teaches the crate in eleven steps, with one character that learns something new in each step. This
 //! page is an overview of the crate. Each of its examples is complete.
 //!
 //! # An owner, its states, a machine

@@ -47,7 +47,7 @@ fn the_programs_print_what_the_tour_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tour.md");
     let written = fs::read_to_string(&file).unwrap();
     let mut page = written.clone();
-    assert_eq!(STEPS.len(), 10);
+    assert_eq!(STEPS.len(), 11);
     for Step { heading, output, run } in STEPS {
         let mut code = ExitCode::FAILURE;
         let log = log_lines(|| code = run());
