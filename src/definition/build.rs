@@ -95,8 +95,24 @@ pub(crate) fn build<T: Owner>(
     let leave_to = |to: StateId| Arc::new(exit_to(to, &outline, &states));
     let to_initial = leave_to(outline.initial);
     let id_of: HashMap<_, _> = outline.states.iter().map(|state| (state.name(), state.id)).collect();
-    // The owners of a state that is gone go to the state with the same name if there is one, or else to the initial state.
-    let lead = |name: &str| id_of.get(name).map_or_else(|| Arc::clone(&to_initial), |id| leave_to(*id));
+    // The owners of a state that is gone go to the state with the same name if there is one, or else to the initial state. If the
+    // state lay in a region of a state that stays, they go to a state of the same region.
+    let lead = |gone: &Fixed<T>| {
+        let named = id_of.get(gone.name.as_str()).copied();
+        let mut inner = gone;
+        while let Some(parent) = inner.parent {
+            let parent = &nodes_before[parent].fixed;
+            let stays = id_of.get(parent.name.as_str()).filter(|id| Arc::ptr_eq(&states[id.index()], parent));
+            if let Some((id, region)) = stays.and_then(|id| Some((*id, outline.state(*id).regions.get(inner.region)?)))
+            {
+                let leads_in = |on: &[StateId]| on[0] == id && outline.state(on[1]).region == inner.region;
+                let is_there = |named: &StateId| outline.path(*named).windows(2).any(leads_in);
+                return leave_to(named.filter(is_there).unwrap_or(region.initial));
+            }
+            inner = parent;
+        }
+        named.map_or_else(|| Arc::clone(&to_initial), leave_to)
+    };
     let nodes = nodes(&states, contents, nodes_before, &is_kept, lead);
     let version = before.map_or(0, |before| before.version.wrapping_add(1));
     let (file, told) = (outline.source.name.clone(), ToldOnce::default());
@@ -153,15 +169,17 @@ fn nodes<T: Owner>(
     contents: Vec<Content<T>>,
     before: &[Node<T>],
     is_kept: &[bool],
-    lead: impl Fn(&str) -> Arc<Exit<T>>,
+    lead: impl Fn(&Fixed<T>) -> Arc<Exit<T>>,
 ) -> Vec<Node<T>> {
     let gone = before.iter().zip(is_kept).enumerate().map(|(index, (node, is_kept))| {
         if *is_kept {
-            let gone = Some(lead(&node.fixed.name));
+            let gone = Some(lead(&node.fixed));
             Node { fixed: Arc::clone(&node.fixed), content: Arc::clone(&node.content), gone, can_rest: false }
         } else {
             // A free place for a later state.
-            Node::without(Arc::new(Fixed::new(index, "")), lead(""))
+            let fixed = Fixed::new(index, "");
+            let to = lead(&fixed);
+            Node::without(Arc::new(fixed), to)
         }
     });
     let mut nodes: Vec<_> = gone.collect();

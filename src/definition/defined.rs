@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::iter;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use log::{Level, log, warn};
@@ -210,7 +211,8 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Requests the change of an owner whose state is no longer in the file. While a guard refuses this change, the owner stays
+    /// Requests the changes of an owner whose state is no longer in the file: from each innermost active state in it to the state
+    /// with the same name, as far as these states can be active together. While a guard refuses the first change, the owner stays
     /// in the state.
     #[cold]
     fn leave(&self, at: Here<'_, T>, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
@@ -218,34 +220,66 @@ impl<T: Owner> DefinedState<T> {
         if !fsm.is_in_state(self) || fsm.has_requests() {
             return;
         }
+        let name = |index: usize| graph.nodes[index].fixed.name.as_str();
+        let active: Vec<_> = fsm.active_states().filter_map(|active| graph.index_of(active)).collect();
+        let has_inner = |of: usize| active.iter().any(|active| graph.nodes[*active].fixed.parent == Some(of));
+        let lead = |inner: usize| {
+            let path = graph.path_of(inner);
+            let here = path.iter().position(|index| *index == self.fixed.index)?;
+            let gone = |index: &usize| Some((name(*index), graph.nodes[*index].gone.as_deref()?));
+            let named = path[here..].iter().rev().filter_map(gone).find(|(from, exit)| *from == name(exit.to));
+            Some((name(inner), named.map_or(exit, |(_, exit)| exit)))
+        };
+        let mut leads: Vec<_> =
+            active.iter().filter(|inner| !has_inner(**inner)).filter_map(|inner| lead(*inner)).collect();
+        leads.sort_by_key(|(from, exit)| *from != name(exit.to));
+        let (from, first) = leads.first().copied().unwrap_or((self.fixed.name.as_str(), exit));
+        let taken = Decider::new(self, graph).decide([first], owner, fsm, cx, &mut Unrecorded);
+        let (owner, file) = (Label(owner), &graph.file);
         let is_first = |told: &AtomicBool| !told.swap(true, Ordering::Relaxed);
-        let name = &self.fixed.name;
-        let taken = Decider::new(self, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
-        let owner = Label(owner);
         let Some(Taken { to: state, .. }) = taken else {
             // Otherwise each owner would log this in each tick.
             if is_first(&graph.told.is_refused) {
-                let to = &graph.nodes[exit.to].fixed.name;
+                let to = name(first.to);
                 warn!(
-                    "{owner}: state {name} is no longer in {}, and the change to {to} is refused: the owner stays in it. \
-                     The same may happen to other owners",
-                    graph.file
+                    "{owner}: state {from} is no longer in {file}, and the change to {to} is refused: the owner stays in it. \
+                     The same may happen to other owners"
                 );
             }
             return;
         };
-        if *name == graph.nodes[exit.to].fixed.name {
-            let level = if is_first(&graph.told.enters_again) { Level::Info } else { Level::Debug };
-            log!(level, "{owner}: state {name} is nested differently in {} now: it is entered again", graph.file);
-        } else {
-            let level = if is_first(&graph.told.goes) { Level::Warn } else { Level::Debug };
-            log!(
-                level,
-                "{owner}: state {name} is no longer in {}: changes to {state}. The same may happen to other owners",
-                graph.file
-            );
-        }
         fsm.change_state(state);
+        let (mut again, mut gone, mut taken) = (Vec::new(), Vec::new(), vec![first]);
+        for (nth, (from, exit)) in iter::once((from, first)).chain(leads.into_iter().skip(1)).enumerate() {
+            let is_beside = nth == 0 || taken.iter().all(|other| graph.are_beside(other.to, exit.to));
+            let to = name(if is_beside { exit.to } else { first.to });
+            if from == to {
+                again.push(from);
+            } else {
+                let beside = if from == name(exit.to) { format!(" beside {to}") } else { String::new() };
+                gone.push((from, beside, to));
+            }
+            if is_beside && nth > 0 && !taken.iter().any(|other| other.route.contains(&exit.to)) {
+                fsm.change_state(graph.state(exit.to, &self.shared));
+                taken.push(exit);
+            }
+        }
+        let level = |told: &AtomicBool, level| if is_first(told) { level } else { Level::Debug };
+        if !gone.is_empty() {
+            let level = level(&graph.told.goes, Level::Warn);
+            for (from, beside, to) in gone {
+                log!(
+                    level,
+                    "{owner}: state {from}{beside} is no longer in {file}: changes to {to}. The same may happen to other owners"
+                );
+            }
+        }
+        if !again.is_empty() {
+            let level = level(&graph.told.enters_again, Level::Info);
+            for from in again {
+                log!(level, "{owner}: state {from} is nested differently in {file} now: it is entered again");
+            }
+        }
     }
 }
 

@@ -454,6 +454,14 @@ impl<T: Owner> Graph<T> {
         Arc::ptr_eq(&node.fixed, &state.fixed).then_some(state.fixed.index)
     }
 
+    /// Whether two states lie in different regions of the same state (rule 32).
+    pub(crate) fn are_beside(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (self.path_of(one), self.path_of(other));
+        let shared = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+        let region = |path: &[usize]| path.get(shared).map(|index| self.nodes[*index].fixed.region);
+        shared > 0 && region(&one).zip(region(&other)).is_some_and(|(one, other)| one != other)
+    }
+
     /// Returns the path of a state: the outermost one first.
     pub(crate) fn path_of(&self, index: usize) -> SmallVec<[usize; 8]> {
         let mut path: SmallVec<_> = iter::successors(Some(index), |index| self.nodes[*index].fixed.parent).collect();

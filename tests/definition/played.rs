@@ -281,6 +281,15 @@ impl Player {
                 let state = self.guards().state();
                 self.note(&state.to_string());
             }
+            "active" => {
+                let clock = self.clock;
+                self.guards().each(|troop, who| {
+                    troop.with(who, clock, |guard, fsm, _| {
+                        let active: Vec<_> = fsm.active_states().map(ToString::to_string).collect();
+                        guard.note(active.join(" "));
+                    });
+                });
+            }
             "path" => {
                 let states = std::iter::successors(Some(self.guards().state()), |state| state.parent());
                 let mut path: Vec<_> = states.map(|state| state.to_string()).collect();
@@ -352,6 +361,11 @@ fn what_conditions_ask_is_answered_and_explained() {
 #[test]
 fn a_file_is_reloaded_under_guards() {
     assert_cases("reloads.txt", play);
+}
+
+#[test]
+fn a_file_with_regions_is_reloaded_under_guards() {
+    assert_cases("region_reloads.txt", play);
 }
 
 #[test]

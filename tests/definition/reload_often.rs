@@ -63,6 +63,15 @@ const KINDS: &[(&str, Text)] = &[
         };
         file(|nth| format!("s{nth}"), parent, 1)
     }),
+    ("the regions", |reload| {
+        let lies = move |nth: usize| match (nth, reload % 3) {
+            (0, 0) => "initial = 's1'\n".to_owned(),
+            (0, 1) => "regions = ['s1', 's2']\n".to_owned(),
+            (0, _) => "regions = ['s1', 's2', 's3']\n".to_owned(),
+            _ => "parent = 's0'\n".to_owned(),
+        };
+        file(|nth| format!("s{nth}"), lies, 1)
+    }),
     ("the parameters", |reload| file(|nth| format!("s{nth}"), |_| String::new(), reload)),
     ("the number of states", |reload| {
         let all = file(|nth| format!("s{nth}"), |_| String::new(), 1);

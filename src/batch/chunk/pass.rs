@@ -255,6 +255,8 @@ impl<T: Owner> Pass<T> {
             // beginning of the tick, its due timers have been carried out, and timers that it has set since then wait for the
             // next tick.
             let (ticked, is_touched) = run_on_seat(seat, settings, as_observer(&mut observer), panic, |single| {
+                // The states around regions may be asleep while the owner is not.
+                single.is_touched |= single.seat.is_outdated() && single.seat.wake();
                 if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
             });
             changed.extend(is_touched.then_some(slot));
