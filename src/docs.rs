@@ -36,6 +36,7 @@ page!(porting, "porting.md", all(), {
     page!(class_notes, "porting/class-notes.md", feature = "definition");
     page!(dots, "porting/dots.md", feature = "std");
     page!(seldom_state, "porting/seldom_state.md", all());
+    page!(statecharts, "porting/statecharts.md", all());
     page!(stateless, "porting/stateless.md", all());
     page!(statig, "porting/statig.md", all());
     page!(string_states, "porting/string-states.md", all());

@@ -1,4 +1,4 @@
-//! What the pages on porting state: the numbers of lines of their code, and the lines of the log.
+//! What the pages on porting state: the numbers of lines of their code, and the lines of the log. The index has each page.
 
 use std::fs;
 use std::mem;
@@ -46,6 +46,18 @@ fn the_lines_of_the_c_machines_port_are_as_many_as_the_page_says() {
 #[test]
 fn the_lines_of_the_port_from_dots_are_as_many_as_the_page_says() {
     assert_eq!(count(&ported("dots.md")), stated("dots.md", "| together"));
+}
+
+#[test]
+fn the_index_and_the_documentation_have_each_page_on_porting() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| fs::read_to_string(root.join(file)).unwrap();
+    let (index, modules) = (read("docs/porting.md"), read("src/docs.rs"));
+    for entry in fs::read_dir(root.join("docs/porting")).unwrap() {
+        let page = format!("porting/{}", entry.unwrap().file_name().into_string().unwrap());
+        assert!(index.contains(&format!("]({page})")), "docs/porting.md has no link to {page}");
+        assert!(modules.contains(&format!("{page:?}")), "src/docs.rs has no module of {page}");
+    }
 }
 
 #[derive(Default)]
