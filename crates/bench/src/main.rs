@@ -14,7 +14,7 @@
 //!
 //! | table | shows |
 //! |---|---|
-//! | `machines` | one machine per owner, compared with other crates and an `enum` |
+//! | `machines` | one machine per owner, compared with other crates and an `enum`; owners in two states at once |
 //! | `batch` | many owners in a batch, compared with hand-written loops and other crates |
 //! | `definitions` | a machine with conditions, in Rust and from a file; a table of many states, compared with an interpreter |
 //! | `corners` | tasks that a batch cannot do in its usual way, compared with one machine per owner (`corners/`) |
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     println!("{}", header());
     let tables = match options.table {
         Tables::Definitions => definitions(&options),
-        Tables::Machines => contests(&options, Size::machines),
+        Tables::Machines => contests(&options, Size::machines).and_then(|()| contests(&options, Size::regions)),
         Tables::Batch => contests(&options, Size::batch),
         Tables::Corners => corners(&options),
         Tables::Threads => threads(&options),

@@ -134,6 +134,14 @@ impl Size {
         }
     }
 
+    pub(crate) fn regions(self) -> &'static [Entry] {
+        match self {
+            Self::Small => contenders::regions::<0>(),
+            Self::Medium => contenders::regions::<32>(),
+            Self::Large => contenders::regions::<224>(),
+        }
+    }
+
     pub(crate) fn batch(self) -> &'static [Entry] {
         match self {
             Self::Small => contenders::batch::<0>(),

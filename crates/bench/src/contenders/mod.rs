@@ -8,6 +8,7 @@ mod defined;
 mod hecs;
 mod machines;
 mod matching;
+mod regions;
 mod rust_fsm;
 mod statig;
 mod timed;
@@ -21,6 +22,7 @@ pub(crate) use self::defined::loading;
 use self::hecs::Hecs;
 use self::machines::{Agents, Machines};
 use self::matching::Matching;
+use self::regions::{ManyWithRegions, OneMachine, TwoMachines};
 use self::rust_fsm::RustFsm;
 use self::statig::Statig;
 use self::timed::{ByHand, InBatch, OnMachines, SLOW, TURN, in_rust, machines_in_rust};
@@ -95,6 +97,17 @@ pub(crate) const fn machines<const PAD: usize>() -> &'static [Entry] {
             Entry::new("demeanor Agent", Agents::<PAD>::boxed),
             Entry::new("demeanor StateMachine with a global", Machines::<PAD>::boxed_with_global),
             Entry::new("enum + match", Matching::<PAD>::boxed),
+        ]
+    }
+}
+
+/// Owners that are in two states at once, compared with two machines on one owner.
+pub(crate) const fn regions<const PAD: usize>() -> &'static [Entry] {
+    const {
+        &[
+            Entry::new("two StateMachines on one owner", TwoMachines::<PAD>::boxed),
+            Entry::new("StateMachine with two regions", OneMachine::<PAD>::boxed),
+            Entry::new("Batch, two regions", ManyWithRegions::<PAD>::boxed),
         ]
     }
 }
