@@ -16,7 +16,7 @@ use super::waiting::{Awaited, Pending, Scope};
 use crate::change::Cause;
 use crate::fsm::{ActOnSeat, Fsm, Machines, NEVER, Order, Request, View};
 use crate::owner::Owner;
-use crate::state::{State, StateRef};
+use crate::state::{Place, State, StateRef};
 
 /// The most regions that a state can have.
 pub(crate) const MOST_REGIONS: usize = 16;
@@ -544,6 +544,16 @@ impl<T: Owner> Single<'_, T> {
             Request::Push(over) => Some(self.inside(Request::Push(over.clone()))),
             Request::Pop => Some(self.inside(Request::Pop)),
             _ => None,
+        }
+    }
+
+    /// Returns whether a state lies beside the current state of a region, in the same region, and has no initial child.
+    #[cold]
+    pub(super) fn is_beside_in_region(&self, state: &StateRef<T>) -> bool {
+        let Some(outer) = self.outer.as_ref().filter(|_| self.seat.depth() > 0) else { return false };
+        match self.seat.ancestors().last() {
+            Some(parent) => state.place(Some(parent)) == Place::Beside,
+            None => state.place(Some(&outer.seat.current)) == Place::Beside && state.region() == outer.id.nth,
         }
     }
 

@@ -287,23 +287,18 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out a change that was requested with `change_state`, between any states.
     #[inline(never)]
     fn execute_any(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.outer.is_some() {
-            return self.outside_regions(|single| single.execute_any(to, owner, cx));
-        }
         if !self.may_change(|| Request::Change(to.clone()), owner) {
             return false;
         }
         match self.kept_beside(to) {
             Some(kept) => self.change(Plan { cause: Cause::Change, kept, entered: slice::from_ref(to) }, owner, cx),
+            None if self.outer.is_some() => self.outside_regions(|single| single.execute_any(to, owner, cx)),
             None => self.execute_path(&Request::Change(to.clone()), owner, cx),
         }
     }
 
     #[inline(never)]
     fn execute_other(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.outer.is_some() {
-            return self.may_change(|| request, owner) && self.execute_path(request, owner, cx);
-        }
         if !self.may_change(|| request, owner) {
             return false;
         }
