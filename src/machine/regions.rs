@@ -182,6 +182,15 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref()?.regions.as_deref()
     }
 
+    /// Returns whether the current state is the only active one besides those in its regions, which are open, and nothing is due
+    /// in this seat.
+    #[inline]
+    pub(crate) fn is_lone_with_regions(&self) -> bool {
+        self.rare
+            .as_ref()
+            .is_some_and(|rare| rare.ancestors.is_empty() && rare.regions.is_some() && !rare.waiting.is_waiting())
+    }
+
     #[inline]
     pub(crate) fn has_open_regions(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.regions.is_some())
@@ -741,26 +750,35 @@ impl<T: Owner> Single<'_, T> {
     /// Runs the part of a tick that belongs to one region. Returns whether the state whose region it is is still active.
     fn tick_region(&mut self, nth: usize, is_updated: &mut bool, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let level = self.level();
-        let has_one = |region: &&mut Seat<T>| region.depth() == 1 && !region.is_waiting() && !region.has_open_regions();
         let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(nth));
-        let Some(region) = region.map(|region| &mut region.seat).filter(has_one) else {
-            self.enter_region(nth);
-            self.carry_out_waiting(owner, cx);
-            if self.level() > level {
-                *is_updated |= self.tick_path::<true>(0, owner, cx);
-            }
-            return self.leave_from(level);
-        };
-        region.rest();
-        let is_entered = if let Some(state) = region.current.as_singleton() {
+        let Some(region) = region.map(|region| &mut region.seat) else { return true };
+        let is_entered = if let Some(state) = region.lone() {
             self.tick_lone_in(nth, state, is_updated, owner, cx)
-        } else {
+        } else if region.depth() == 1 && !region.is_waiting() && !region.has_open_regions() {
+            region.rest();
             let state = region.current.clone();
             self.tick_lone_in(nth, &*state, is_updated, owner, cx)
+        } else {
+            return self.tick_inside(nth, is_updated, owner, cx);
         };
-        if !is_entered {
-            return true;
+        !is_entered || self.settle_inside(level, owner, cx)
+    }
+
+    /// Works on the seat of a region, and runs the part of a tick that belongs to it. Returns whether the state whose region it is
+    /// is still active.
+    fn tick_inside(&mut self, nth: usize, is_updated: &mut bool, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let level = self.level();
+        self.enter_region(nth);
+        self.carry_out_waiting(owner, cx);
+        if self.level() > level {
+            *is_updated |= self.tick_path::<true>(0, owner, cx);
         }
+        self.leave_from(level)
+    }
+
+    /// Carries out what a callback of a region has requested. Returns whether the state whose region it is is still active.
+    #[inline(never)]
+    fn settle_inside(&mut self, level: usize, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.settle_callback(owner, cx);
         self.leave_from(level)
     }
@@ -797,7 +815,7 @@ impl<T: Owner> Single<'_, T> {
 /// Puts all seats in their places, and drops what a callback has requested to sleep, after a panic.
 impl<T: Owner> Drop for Single<'_, T> {
     fn drop(&mut self) {
-        let is_cut_short = self.outer.is_some() || self.count != 0;
+        let is_cut_short = self.outer.is_some() || self.count != 0 || self.exiting || !self.requests.is_empty();
         while self.outer.is_some() {
             self.leave_region();
         }

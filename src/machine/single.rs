@@ -242,6 +242,19 @@ impl<T: Owner> Single<'_, T> {
         self.end_tick(is_updated, owner, cx);
     }
 
+    /// Runs the tick of a machine that has only `state` to update, and its open regions.
+    #[inline]
+    pub(crate) fn tick_lone_with_regions(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.seat.rest();
+        self.kept = usize::MAX;
+        let mut is_updated = self.tick_state(state, owner, cx);
+        self.settle_callback(owner, cx);
+        if self.kept > 0 {
+            is_updated |= self.tick_regions(owner, cx);
+        }
+        self.end_tick(is_updated, owner, cx);
+    }
+
     /// Updates a state, unless it is passive. Returns whether it was updated.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that the result takes no time where the owner has no `after_update`")]

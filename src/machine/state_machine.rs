@@ -1068,10 +1068,15 @@ fn tick_any<T: Owner>(
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    if machine.beside.0.is_none() {
-        tick_all(machine, observer, owner, cx)
-    } else {
-        tick_beside(machine, observer, owner, cx)
+    match (machine.seat.current.as_singleton(), machine.beside.0.is_none()) {
+        (Some(state), true) if machine.seat.is_lone_with_regions() => {
+            let mut single =
+                Single::observed(&mut machine.seat, Settings::DEFAULTS, observer.map(|observer| observer as _));
+            single.tick_lone_with_regions(state, owner, cx);
+            finish(single)
+        }
+        (_, true) => tick_all(machine, observer, owner, cx),
+        (_, false) => tick_beside(machine, observer, owner, cx),
     }
 }
 

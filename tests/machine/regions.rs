@@ -236,6 +236,20 @@ fn regions_live() {
         send boo => Run.boo; Ready.boo; handled
         update => Fight.update; Run.update; Ready.update
 
+        # a_callback_that_panics_does_not_fall_asleep_with_a_region_later (rules 22, 26 and 32)
+        in Fight; panicking Fight.update
+        Fight.update, 1x: sleep
+        Walk.update: sleep
+        start
+        panicking update => Fight.update
+        update; update => Fight.update; Walk.update; Ready.update; Fight.update; Ready.update
+        in Fight; panicking Ready.exit
+        Fight.update, 1x: change A; sleep
+        Walk.update: sleep
+        start
+        panicking update => Fight.update; Ready.exit
+        update; update => Fight.update; Walk.update; Ready.update; Fight.update; Ready.update
+
         # a_machine_is_asleep_when_all_its_regions_are (rule 32)
         in Fight
         Fight.update: sleep
