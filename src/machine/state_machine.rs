@@ -1068,16 +1068,30 @@ fn tick_any<T: Owner>(
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    match (machine.seat.current.as_singleton(), machine.beside.0.is_none()) {
-        (Some(state), true) if machine.seat.is_lone_with_regions() => {
-            let mut single =
-                Single::observed(&mut machine.seat, Settings::DEFAULTS, observer.map(|observer| observer as _));
-            single.tick_lone_with_regions(state, owner, cx);
-            finish(single)
-        }
-        (_, true) => tick_all(machine, observer, owner, cx),
-        (_, false) => tick_beside(machine, observer, owner, cx),
+    if machine.beside.0.is_some() {
+        tick_beside(machine, observer, owner, cx)
+    } else if machine.seat.has_open_regions() {
+        tick_with_regions(machine, observer, owner, cx)
+    } else {
+        tick_all(machine, observer, owner, cx)
     }
+}
+
+/// Runs one tick of a machine without settings whose current state has open regions.
+#[inline(never)]
+fn tick_with_regions<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    let seat = &mut machine.seat;
+    let Some(state) = seat.current.as_singleton().filter(|_| seat.is_lone_with_regions()) else {
+        return tick_all(machine, observer, owner, cx);
+    };
+    let mut single = Single::observed(seat, Settings::DEFAULTS, observer.map(|observer| observer as _));
+    single.tick_lone_with_regions(state, owner, cx);
+    finish(single)
 }
 
 /// Runs one tick of a machine with settings, or about whose next tick something is known, unless the tick has nothing to do.

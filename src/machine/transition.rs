@@ -178,7 +178,7 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out one request, except a message. Returns whether this was done.
     pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
-            request if self.outer.is_some() => self.execute_at_root(request, owner, cx),
+            request if self.outer.is_some() => self.execute_from_region(request, owner, cx),
             Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
             Request::Change(to) => self.execute_change(to, owner, cx),
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
@@ -199,10 +199,24 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Carries out a request of the machine itself while the seat of a region is in the place of its own.
+    /// Carries out a request while the seat of a region is in the place of the machine's own: a change to a state beside the
+    /// region's current one in this seat, any other request in the machine's own.
     #[cold]
-    fn execute_at_root(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.outside_regions(|single| single.execute(request, owner, cx))
+    fn execute_from_region(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        match request {
+            Request::Change(to) | Request::Force(to) if self.is_beside_in_region(to) => {
+                let (cause, kept) = (request.cause(), self.seat.ancestors().len());
+                self.may_change(|| request, owner)
+                    && self.change_with_regions(
+                        Plan { cause, kept, entered: slice::from_ref(to) },
+                        &[],
+                        None,
+                        owner,
+                        cx,
+                    )
+            }
+            _ => self.outside_regions(|single| single.execute(request, owner, cx)),
+        }
     }
 
     /// Carries out a request that concerns the seat of a region (rule 32).
@@ -287,18 +301,23 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out a change that was requested with `change_state`, between any states.
     #[inline(never)]
     fn execute_any(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.outer.is_some() {
+            return self.execute_from_region(&Request::Change(to.clone()), owner, cx);
+        }
         if !self.may_change(|| Request::Change(to.clone()), owner) {
             return false;
         }
         match self.kept_beside(to) {
             Some(kept) => self.change(Plan { cause: Cause::Change, kept, entered: slice::from_ref(to) }, owner, cx),
-            None if self.outer.is_some() => self.outside_regions(|single| single.execute_any(to, owner, cx)),
             None => self.execute_path(&Request::Change(to.clone()), owner, cx),
         }
     }
 
     #[inline(never)]
     fn execute_other(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.outer.is_some() {
+            return self.may_change(|| request, owner) && self.execute_path(request, owner, cx);
+        }
         if !self.may_change(|| request, owner) {
             return false;
         }

@@ -33,9 +33,9 @@ impl From<&'static str> for Misuse {
 }
 
 impl<T: Owner> Single<'_, T> {
-    /// Returns how many states of the seat stay active, and the state that a request enters, if it is certain that the request
-    /// changes this seat and enters only this state. Most requests do. `None` says that [`find_route`](Self::find_route) must
-    /// decide, which takes several times as long.
+    /// Returns how many states stay active, and the state that a request enters, if it is certain that the request enters only
+    /// this state. The seat is that of the machine itself. Most requests do. `None` says that [`find_route`](Self::find_route)
+    /// must decide, which takes several times as long.
     #[inline]
     pub(super) fn near_target(&self, request: &Request<T>) -> Option<(usize, StateRef<T>)> {
         let stack = self.stack();
@@ -43,8 +43,7 @@ impl<T: Owner> Single<'_, T> {
             Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
             Request::Revert => self.seat.previous.as_option()?,
             Request::Push(over) if stack.len() < MOST_PUSHED => {
-                let is_flat = self.outer.is_none() && over.place(None) == Place::Outermost;
-                return is_flat.then(|| (0, over.clone()));
+                return (over.place(None) == Place::Outermost).then(|| (0, over.clone()));
             }
             Request::Pop => {
                 let suspended = stack.last().filter(|suspended| suspended.ancestors.is_empty())?;
@@ -55,14 +54,11 @@ impl<T: Owner> Single<'_, T> {
         self.kept_beside(to).map(|kept| (kept, to.clone()))
     }
 
-    /// Returns how many states of the seat stay active in a change to `to`, if only `to` is entered: it has no initial child, and
-    /// has no parent or the same parent as the current state.
+    /// Returns how many states stay active in a change to `to`, if only `to` is entered: it has no initial child, and has no
+    /// parent or the same parent as the current state.
     #[inline]
     pub(super) fn kept_beside(&self, to: &StateRef<T>) -> Option<usize> {
         let ancestors = self.seat.ancestors();
-        if self.outer.is_some() {
-            return self.is_beside_in_region(to).then_some(ancestors.len());
-        }
         match to.place(ancestors.last()) {
             Place::Outermost => Some(0),
             Place::Beside => Some(ancestors.len()),
