@@ -145,6 +145,10 @@
 //! [`initial`](State::initial): a change to this state also enters that child, and so does [`start`](StateMachine::start).
 //! A change between two children leaves their parent active.
 //!
+//! A state can have several [`regions`](State::regions) instead, with one active child in each: the legs walk while the
+//! arms aim. [`active_states`](StateMachine::active_states) returns all active states. The tour has [an
+//! example](docs::tour#7-two-states-at-once).
+//!
 //! A message is offered to the innermost state first, then to its ancestors, and last to the global state, until one of
 //! them returns `true`.
 //!
