@@ -17,6 +17,7 @@ use super::action::{Actions, Hooks};
 use super::choice::{Choice, Ranking};
 use super::condition::Condition;
 use super::opening::{Interval, KeptTime, Opening};
+use super::properties::Property;
 use super::record::Record;
 use super::vocabulary::MessageKind;
 use crate::format::leads::Leads;
@@ -71,6 +72,7 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) nodes: Vec<Node<T>>,
     /// The exit for owners of an unknown state. It leads to the initial state.
     pub(crate) to_initial: Arc<Exit<T>>,
+    pub(crate) properties: Box<[Property<T>]>,
     pub(crate) told: ToldOnce,
 }
 
@@ -433,6 +435,7 @@ impl<T: Owner> Graph<T> {
             global: None,
             nodes: Vec::new(),
             to_initial: Arc::clone(&self.to_initial),
+            properties: Box::default(),
             told: ToldOnce::default(),
         }
     }

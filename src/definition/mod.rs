@@ -50,6 +50,7 @@ mod handle;
 mod moment;
 mod named;
 mod opening;
+mod properties;
 mod recall;
 mod record;
 mod replay;
@@ -81,7 +82,9 @@ pub use crate::format::outline::mention::{Meaning, Mention};
 pub use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use crate::format::problems::load_error::LoadError;
 pub use crate::format::problems::problem::{Problem, Problems};
-pub use crate::format::prove::{Finding, Proof, Witness, WitnessChange, WitnessRow, WitnessValue};
+pub use crate::format::prove::{
+    Finding, Proof, PropertyAnswer, PropertyProof, Witness, WitnessChange, WitnessRow, WitnessValue,
+};
 #[cfg(feature = "script")]
 pub use crate::format::script::budget::ScriptBudget;
 pub use crate::format::survey::{Key, Survey};
@@ -91,6 +94,7 @@ pub use definitions::Definitions;
 pub use explain::{Answer, ExitReport, Question, Verdict};
 pub use graph::DefinedState;
 pub use named::{FileState, FileStates, StateName};
+pub use properties::PropertyWatch;
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "watch")]
 pub use watch::Watch;

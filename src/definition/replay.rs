@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Definition;
+use super::properties::PropertyWatch;
 use super::vocabulary::Vocabulary;
 use crate::change::Change;
 use crate::format::draft::When;
@@ -13,8 +14,9 @@ use crate::format::expression::{Expr, flag_compared};
 use crate::format::operand::Operand;
 use crate::format::outline::{Checked, Outline, StateId};
 use crate::format::prove::Proof;
-use crate::format::prove::witness::{Stage, Witness, WitnessChange, WitnessRow, WitnessValue};
+use crate::format::prove::witness::{Stage, StageRun, Witness, WitnessChange, WitnessRow, WitnessValue};
 use crate::format::words::{ValueKind, Words};
+use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -33,11 +35,24 @@ struct MachineReplay {
     names: Vec<String>,
 }
 
+/// A machine that is played tick by tick.
+#[derive(Clone)]
+struct PlayedMachine {
+    replay: Rc<MachineReplay>,
+    machine: StateMachine<Actor>,
+    actor: Actor,
+    now: f64,
+    watch: PropertyWatch,
+    violated: Vec<String>,
+}
+
 /// An owner with given values.
 #[derive(Clone, Default)]
 struct Actor {
     values: Vec<f64>,
     changes: Vec<WitnessChange>,
+    /// Whether a random number was drawn.
+    has_drawn: bool,
 }
 
 /// A message: its name and its fields.
@@ -105,7 +120,15 @@ impl MachineReplay {
                 words.values.insert(value.into(), ValueKind::Number);
             }
         }
-        let mut vocabulary = Vocabulary::new().random(|_: &mut Actor, _| 0.5);
+        for when in outline.properties.iter().flat_map(|property| property.rule.conditions()) {
+            if let When::Expr { expr, .. } = when {
+                read(&mut words, &mut expr.clone(), None);
+            }
+        }
+        let mut vocabulary = Vocabulary::new().random(|actor: &mut Actor, _| {
+            actor.has_drawn = true;
+            0.5
+        });
         let mut values = BTreeMap::new();
         for (at, (name, kind)) in words.values.into_iter().enumerate() {
             vocabulary = match kind {
@@ -153,7 +176,52 @@ impl MachineReplay {
     }
 }
 
-impl Stage for MachineReplay {
+impl StageRun for PlayedMachine {
+    fn fork(&self) -> Box<dyn StageRun> {
+        Box::new(self.clone())
+    }
+
+    fn tick(&mut self, row: &WitnessRow, time: f64) -> bool {
+        let Self { replay, machine, actor, now, watch, violated } = self;
+        *now = time;
+        replay.set(row, actor);
+        if !machine.is_started() {
+            machine.start(actor, now);
+        }
+        if let Some(message) = &row.message {
+            machine.send(actor, message, now);
+        }
+        machine.update(actor, now);
+        *violated =
+            machine.with(actor, now, |actor, fsm, now| replay.definition.check_properties(watch, actor, fsm, now));
+        !actor.has_drawn
+    }
+
+    fn active(&self) -> Vec<(StateId, f64)> {
+        let time = |state: &StateRef<Actor>| {
+            let at = self.replay.names.iter().position(|name| *name == *state.name())?;
+            Some((StateId::new(at), self.machine.time_in(&**state, &self.now)?))
+        };
+        self.machine.active_states().filter_map(time).collect()
+    }
+
+    fn violated(&self) -> &[String] {
+        &self.violated
+    }
+}
+
+impl Stage for Rc<MachineReplay> {
+    fn begin(&self) -> Box<dyn StageRun> {
+        Box::new(PlayedMachine {
+            replay: Rc::clone(self),
+            machine: self.definition.machine().with_limit(MOST_AT_ONCE),
+            actor: Actor { values: vec![0.0; self.values.len()], ..Actor::default() },
+            now: 0.0,
+            watch: PropertyWatch::default(),
+            violated: Vec::new(),
+        })
+    }
+
     fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness> {
         if !(tick > 0.0 && tick.is_finite() && ticks <= MOST_TICKS) {
             return None;
@@ -164,7 +232,7 @@ impl Stage for MachineReplay {
             None => self.definition.initial(),
         };
         let mut machine = self.definition.machine_in(state).with_limit(MOST_AT_ONCE);
-        let mut actor = Actor { values: vec![0.0; self.values.len()], changes: Vec::new() };
+        let mut actor = Actor { values: vec![0.0; self.values.len()], ..Actor::default() };
         let mut clock = 0.0;
         let mut next = rows.iter().peekable();
         rows.iter().take_while(|row| row.time <= 0.0).for_each(|row| self.set(row, &mut actor));
@@ -193,7 +261,7 @@ impl Proof {
     /// examined.
     #[must_use]
     pub fn of(outlines: &[Outline]) -> Self {
-        Self::with_stages(outlines, |outline| Some(Box::new(MachineReplay::of(outline)?)))
+        Self::with_stages(outlines, |outline| Some(Box::new(Rc::new(MachineReplay::of(outline)?))))
     }
 }
 

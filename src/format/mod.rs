@@ -20,6 +20,7 @@ pub(crate) mod name;
 pub(crate) mod operand;
 pub(crate) mod outline;
 pub(crate) mod problems;
+pub(crate) mod property;
 pub(crate) mod prove;
 #[cfg(feature = "script")]
 pub(crate) mod script;

@@ -74,6 +74,11 @@ pub(crate) fn cooldown(value: &SpannedValue<'_>, findings: &mut Findings) -> Opt
     above_zero(value, "`cooldown`", "remove it, if the exit may be taken again at once", findings)
 }
 
+/// Reads `within`: how long it may take until a property holds.
+pub(crate) fn within(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+    read(value, "`within`", "0 or more", findings)
+}
+
 fn above_zero(value: &SpannedValue<'_>, what: &str, help: &str, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, what, "more than 0", findings)?;
     let begins_at_zero = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);

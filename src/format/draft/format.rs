@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 
 /// The keys of a machine.
-pub(crate) const MACHINE_KEYS: &[&str] = &["like", "initial", "global", "states"];
+pub(crate) const MACHINE_KEYS: &[&str] = &["like", "initial", "global", "properties", "states"];
 
 /// The keys of a file.
 pub(crate) const FILE_KEYS: &[&str] =
-    &["initial", "global", "ticks_per_second", "constants", "conditions", "states", "machines"];
+    &["initial", "global", "ticks_per_second", "constants", "conditions", "properties", "states", "machines"];
 
 /// The keys of a state.
 pub(crate) const STATE_KEYS: &[&str] = &[
@@ -62,6 +62,9 @@ pub(crate) const EXIT_KEYS: &[&str] = &[
     "note",
 ];
 
+/// The keys of a property.
+pub(crate) const PROPERTY_KEYS: &[&str] = &["never", "always", "from", "reach", "within"];
+
 /// The keys of a condition that is a script.
 pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
 
@@ -80,6 +83,8 @@ struct DefinitionFile {
     constants: Option<BTreeMap<String, f64>>,
     /// Conditions by name, for other conditions.
     conditions: Option<BTreeMap<String, String>>,
+    /// What must hold of the machine, by name. `demeanor check --prove` proves it.
+    properties: Option<BTreeMap<String, Property>>,
     /// The states by name.
     states: Option<BTreeMap<String, DefinedState>>,
     /// Several machines by name.
@@ -97,8 +102,30 @@ struct Machine {
     initial: Option<String>,
     /// A state that runs beside every other.
     global: Option<String>,
+    /// What must hold of the machine, by name. `demeanor check --prove` proves it.
+    properties: Option<BTreeMap<String, Property>>,
     /// The states by name.
     states: Option<BTreeMap<String, DefinedState>>,
+}
+
+/// What must hold at the end of each tick.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, extend("oneOf" = [
+    { "required": ["never"] },
+    { "required": ["always"] },
+    { "required": ["from", "reach", "within"] },
+]))]
+struct Property {
+    /// What does not hold at the end of any tick.
+    never: Option<String>,
+    /// What holds at the end of each tick.
+    always: Option<String>,
+    /// After each tick at whose end this holds, `reach` holds at the end of a tick `within` some time.
+    from: Option<String>,
+    /// What holds then.
+    reach: Option<String>,
+    /// How long it may take: a fixed time.
+    within: Option<Duration>,
 }
 
 /// One state.
@@ -355,7 +382,7 @@ pub fn schema() -> serde_json::Value {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
+    use super::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, PROPERTY_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
 
     #[test]
     fn the_schema_has_the_keys_that_the_reader_knows() {
@@ -367,6 +394,7 @@ mod tests {
         assert_eq!(known(MACHINE_KEYS), defined("Machine"));
         assert_eq!(known(STATE_KEYS), defined("DefinedState"));
         assert_eq!(known(EXIT_KEYS), defined("Exit"));
+        assert_eq!(known(PROPERTY_KEYS), defined("Property"));
         assert_eq!(known(SCRIPT_KEYS), defined("ConditionScript"));
     }
 }

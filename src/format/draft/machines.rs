@@ -124,7 +124,7 @@ pub(crate) fn unknown_machine(name: &Name) -> Mistake {
 /// Gives a machine all contents of `base`. Keys that the machine itself writes, also within a state, replace the same keys of
 /// `base`.
 fn take_over(base: usize, by: usize, machines: &mut [WrittenMachine<'_>]) {
-    for key in ["initial", "global"] {
+    for key in ["initial", "global", "properties"] {
         let of_base = machines[base].table.get_key_value(key).map(|(key, value)| (key.clone(), value.clone()));
         let own = &mut machines[by].table;
         if let Some((key, value)) = of_base.filter(|_| !own.contains_key(key)) {

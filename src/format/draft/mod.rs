@@ -17,6 +17,7 @@ use super::choose::{Choose, Rank};
 use super::expression::Expr;
 use super::leads::Leads;
 use super::name::Name;
+use super::property::Property;
 
 mod actions;
 mod behaviors;
@@ -29,6 +30,7 @@ mod grammar;
 pub(crate) mod keys;
 pub(crate) mod machines;
 mod nested;
+mod properties;
 pub(crate) mod read;
 mod relocate;
 mod slips;
@@ -49,6 +51,7 @@ pub(crate) struct Draft<'i> {
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
+    pub(crate) properties: Vec<Property<DraftDuration>>,
     /// The words that the file defines. All of its machines share them.
     pub(crate) defined: Arc<DefinedWords>,
     /// The states in the order of the file, after the states from another machine. Machines with the same state share it.

@@ -153,7 +153,7 @@ impl<'i> DraftReader<'_, 'i> {
         let named =
             machines.get_ref().as_table().into_iter().flat_map(Table::keys).min_by_key(|name| name.span().start);
         let machine = named.map_or("name", |name| name.get_ref());
-        for key in ["initial", "global"] {
+        for key in ["initial", "global", "properties"] {
             let Some((at, _)) = file.get_key_value(key) else { continue };
             Mistake::error("misplaced-key", at.span(), format!("`{key}` belongs to no machine: this file has several"))
                 .label("before the machines")
@@ -194,6 +194,7 @@ impl<'i> DraftReader<'_, 'i> {
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: table.get("global").and_then(|global| self.string(global, "`global`")),
             ticks_per_second: rate,
+            properties: self.properties(table),
             defined: Arc::default(),
             states: Vec::new(),
         }
@@ -342,7 +343,7 @@ impl<'i> DraftReader<'_, 'i> {
         mistake.help(by).meant(nearest).fail(self.findings)
     }
 
-    fn good_name(&mut self, name: &Name, of: &str) {
+    pub(super) fn good_name(&mut self, name: &Name, of: &str) {
         if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
             let message = format!("`{}` cannot be the name of {of}", name.text);
             Mistake::error("bad-name", name.span.clone(), message)
@@ -544,7 +545,7 @@ impl<'i> DraftReader<'_, 'i> {
         value
     }
 
-    fn known_keys(&mut self, table: &Table<'_>, of: &str, known: &[&str]) {
+    pub(super) fn known_keys(&mut self, table: &Table<'_>, of: &str, known: &[&str]) {
         for (key, value) in table.iter() {
             let name: &str = key.get_ref();
             if !known.contains(&name) {
@@ -660,6 +661,7 @@ pub(crate) fn missing_key(key: &str, of: &str, at: Range<usize>) -> Mistake {
         "initial" => mistake.help("name the state that a machine begins in: `initial = \"..\"`"),
         "states" => mistake.help("define a state: `[states.idle]`"),
         "name" => mistake.help("name what the owner does: `{ name = \"walk\", speed = 2 }`"),
+        "never" => mistake.help("say what must hold: `never = \"in(attack) and stunned\"`"),
         "to" => mistake.help("name the state that the exit leads to: `to = \"..\"`"),
         _ => mistake,
     }

@@ -41,6 +41,7 @@ impl Resolver<'_> {
                 let word = if *per_second { "chance_per_second" } else { "chance" };
                 match place {
                     ConditionPlace::Entry => self.findings.add(not_in_entry(word, span.clone())),
+                    ConditionPlace::Property => self.findings.add(not_in_property(word, span.clone())),
                     ConditionPlace::Message(_) if *per_second => {
                         let message = "a message has no length to which a chance per second belongs";
                         Mistake::error("chance", span.clone(), message)
@@ -116,11 +117,11 @@ impl Resolver<'_> {
             Operand::Value(name) => self.value(name, ValueKind::Number),
             Operand::Field(name) => self.field(name, ValueKind::Number, place),
             Operand::TimeIn(name) => self.asked_state(name),
-            Operand::TimeInState(span) => {
-                if let ConditionPlace::Entry = place {
-                    self.findings.add(not_in_entry("time_in_state", span.clone()));
-                }
-            }
+            Operand::TimeInState(span) => match place {
+                ConditionPlace::Entry => self.findings.add(not_in_entry("time_in_state", span.clone())),
+                ConditionPlace::Property => self.findings.add(not_in_property("time_in_state", span.clone())),
+                ConditionPlace::Tick | ConditionPlace::Message(_) => {}
+            },
             _ => {}
         });
     }
@@ -224,6 +225,12 @@ fn flag_as_number(name: &Name) -> Mistake {
     Mistake::error("comparison", name.span.clone(), format!("`{name}` is true or false, not a number"))
         .label("true or false")
         .help(format!("write `{name}` or `not {name}`"))
+}
+
+fn not_in_property(word: &str, at: Range<usize>) -> Mistake {
+    Mistake::error("property", at, format!("`{word}` cannot be asked in a property"))
+        .label("belongs to no state here")
+        .help("ask for values, for `in(state)`, and for `time_in(state)`")
 }
 
 fn not_in_entry(word: &str, at: Range<usize>) -> Mistake {

@@ -81,6 +81,8 @@ impl Mention {
 pub(super) enum ConditionPlace<'p> {
     /// In `enter_when`.
     Entry,
+    /// In a property.
+    Property,
     /// In an exit that is tried in each tick.
     Tick,
     /// In an exit that waits for the message with this name.

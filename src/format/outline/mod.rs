@@ -16,6 +16,7 @@ use super::duration::Duration;
 use super::leads::Leads;
 use super::name::Name;
 use super::problems::Problem;
+use super::property::Property;
 use super::source::Source;
 use super::words::ValueKind;
 use effects::ScriptEffects;
@@ -74,6 +75,7 @@ pub struct Outline {
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
     pub(crate) ticks_per_second: Option<f64>,
+    pub(crate) properties: Arc<[Property]>,
     /// The states, by id. Machines of a file that are like each other share the states that are equal.
     pub(crate) states: Vec<Arc<StateOutline>>,
     /// The states without a parent.

@@ -129,6 +129,17 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// Adds the times, in seconds, with which the times in states are compared.
+    pub(super) fn times(&self, times: &mut Vec<f64>) {
+        self.visit(&mut |(quantity, test)| {
+            if let (true, ClaimTest::Compared(_, with)) = (quantity.is_clock(), test) {
+                times.push(with.max(0.0));
+            }
+        });
+    }
+}
+
 impl<T> Claim<T> {
     /// Returns the number of its tests and joins.
     pub(super) fn size(&self) -> u64 {

@@ -68,7 +68,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
 
 /// Returns the length of a tick, in seconds. It is at most a quarter of the shortest time in the machine, so that no waiting
 /// exit opens in the next tick. But it is at least 0.0001 s.
-fn shortest(machine: &Machine<'_>) -> f64 {
+pub(super) fn shortest(machine: &Machine<'_>) -> f64 {
     let mut shortest: f64 = 0.4;
     let mut see = |seconds: f64| {
         if seconds > 0.0 {

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::iter;
 
 use super::claim::{Claim, Quantity};
+use super::configurations::{Configuration, Configurations};
 use super::solver::{ClaimAnswer, Situation, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::action::WrittenAction;
@@ -27,6 +28,8 @@ pub(super) struct Machine<'o> {
     pub(super) has_memory: bool,
     /// Whether the proof assumes that behaviors may refuse any change to or from their states, in any situation.
     pub(super) may_refuse: bool,
+    /// Which states can be active together. `None` without regions, and if this is not known.
+    pub(super) configurations: Option<Configurations>,
     /// Plays the witnesses of findings. `None` if the outline cannot be run.
     pub(super) stage: Option<Box<dyn Stage>>,
     /// The limit for the number of steps. All machines of the file share it.
@@ -89,13 +92,15 @@ pub(super) enum NeverTaken {
 
 /// How long the states of a path have been active.
 #[derive(Clone, Copy)]
-pub(super) enum StateTime {
+pub(super) enum StateTime<'a> {
     /// Each state for any time, but no state for longer than its ancestors.
     Varies,
     /// All states for the same time.
     Together,
     /// All states for this time, in seconds.
     Known(f64),
+    /// Each active state for its own time, in seconds.
+    Each(&'a [(StateId, f64)]),
 }
 
 /// The path of active states, and the time in each.
@@ -103,15 +108,19 @@ pub(super) enum StateTime {
 pub(super) struct Standing<'a> {
     pub(super) machine: &'a Machine<'a>,
     pub(super) path: &'a [StateId],
-    pub(super) time: StateTime,
+    pub(super) time: StateTime<'a>,
     /// The depth of the first state that has just been entered. In this state and those inside it, the time is 0, whatever
     /// `time` says.
     pub(super) fresh: usize,
+    /// The states that are active with the path, if they are known.
+    beside: Option<&'a Configuration>,
+    /// Whether the innermost state is being entered, so that regions may not be open yet.
+    is_entering: bool,
 }
 
 impl<'o> Machine<'o> {
-    pub(super) fn at<'a>(&'a self, path: &'a [StateId], time: StateTime) -> Standing<'a> {
-        Standing { machine: self, path, time, fresh: path.len() }
+    pub(super) fn at<'a>(&'a self, path: &'a [StateId], time: StateTime<'a>) -> Standing<'a> {
+        Standing { machine: self, path, time, fresh: path.len(), beside: None, is_entering: false }
     }
 
     /// Searches for a situation in which a claim holds. In this situation, no state of `path` has been active for longer than
@@ -286,9 +295,23 @@ impl<'a> Standing<'a> {
         Self { fresh, ..self }
     }
 
-    /// Returns the outer part of the path: the state at this depth is the innermost one.
+    /// Returns the outer part of the path: the state at this depth is the innermost one, and is being entered.
     pub(super) fn up_to(self, depth: usize) -> Self {
-        Self { path: &self.path[..=depth], ..self }
+        Self { path: &self.path[..=depth], is_entering: true, ..self }
+    }
+
+    /// Returns the same path while the states of a configuration are active.
+    pub(super) fn beside(self, configuration: &'a Configuration) -> Self {
+        Self { beside: Some(configuration), ..self }
+    }
+
+    /// Whether a state in another region is active. `None` if it may be active or not.
+    pub(super) fn is_beside(&self, id: StateId) -> Option<bool> {
+        let known = match self.beside {
+            Some(configuration) => Some(configuration.has(self.machine, id)),
+            None => self.machine.configurations.as_ref()?.is_beside(self.machine, *self.path.last()?, id),
+        };
+        known.filter(|is_active| !(self.is_entering && *is_active))
     }
 
     /// Returns the time in a state in seconds, or the quantity if the time varies.
@@ -296,6 +319,7 @@ impl<'a> Standing<'a> {
         match self.time {
             _ if self.path.iter().skip(self.fresh).any(|fresh| *fresh == id) => Ok(0.0),
             StateTime::Known(seconds) => Ok(seconds),
+            StateTime::Each(times) => Ok(times.iter().find(|(of, _)| *of == id).map_or(0.0, |(_, seconds)| *seconds)),
             StateTime::Together => Err(Quantity::Together),
             StateTime::Varies => Err(Quantity::Clock(id)),
         }
@@ -312,6 +336,14 @@ impl<'a> Standing<'a> {
         let may_ask = self.machine.may_ask(id.of);
         let silent = may_ask.then(|| Claim::is(Quantity::Open(format!("script of {}", id.of))));
         Claim::all([claim, self.admitted(&change)].into_iter().chain(beside).chain(silent))
+    }
+
+    /// Returns the claim that an exit is taken, and that no earlier exit of the same state with the same `on` is taken.
+    pub(super) fn led(&self, way: ExitId) -> Claim {
+        let machine = self.machine;
+        let same = machine.exits_of(way.of).take_while(|same| *same != way);
+        let same = same.filter(|same| machine.exit(*same).on() == machine.exit(way).on());
+        Claim::all([self.none_taken(same), self.taken(way)])
     }
 
     /// Returns the claim that an exit is taken in a tick. An exit of a state with `every` is not tried in each tick.

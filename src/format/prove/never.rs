@@ -111,7 +111,9 @@ fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<
             }
             not = Claim::all([not, taken.negated()]);
         }
-        return (Reason::Passed, shown(machine, path, id, None));
+        // With regions, its condition may hold with some states beside the path, but not with those that are active.
+        let reason = if machine.outline.has_regions() { Reason::Condition } else { Reason::Passed };
+        return (reason, shown(machine, path, id, None));
     }
     (reason, paths.iter().find_map(|path| shown(machine, path, id, None)))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::iter;
 
-use super::claim::{Claim, ClaimTest};
+use super::claim::Claim;
 use super::machine::{Machine, StateTime};
 use super::never::quiet;
 use super::reach::Reached;
@@ -96,11 +96,7 @@ fn is_stuck(machine: &Machine<'_>, path: &[StateId]) -> bool {
 fn times(machine: &Machine<'_>, path: &[StateId]) -> Vec<f64> {
     let mut times = Vec::new();
     for id in machine.exits_on(path) {
-        machine.at(path, StateTime::Varies).taken(id).visit(&mut |(quantity, test)| {
-            if let (true, ClaimTest::Compared(_, with)) = (quantity.is_clock(), test) {
-                times.push(with.max(0.0));
-            }
-        });
+        machine.at(path, StateTime::Varies).taken(id).times(&mut times);
     }
     times.sort_by(f64::total_cmp);
     times.dedup();

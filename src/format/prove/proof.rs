@@ -4,14 +4,17 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::configurations::Configurations;
 use super::machine::Undecided;
 use super::machine::{ActedOn, ExitId, Machine};
+use super::properties::PropertyAnswer;
 use super::reach::{Reached, reach};
 use super::solver::Work;
 use super::witness::{Stage, Witness};
-use super::{conditions, flicker, never, no_way_out};
+use super::{conditions, flicker, never, no_way_out, properties};
 use crate::format::leads::Leads;
 use crate::format::outline::Outline;
+use crate::format::problems::mistake::Mistake;
 use crate::format::problems::problem::Problem;
 
 /// The maximum number of steps for a file, under each of the two assumptions about behaviors.
@@ -65,7 +68,36 @@ pub struct Proof {
     findings: Vec<Finding>,
     unlisted: usize,
     notes: Vec<String>,
+    properties: Vec<PropertyProof>,
     steps: u64,
+}
+
+/// What is known of one property of a machine.
+#[derive(Clone, Debug)]
+pub struct PropertyProof {
+    name: String,
+    machine: Option<String>,
+    answer: PropertyAnswer,
+}
+
+impl PropertyProof {
+    /// Returns the name of the property.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the machine whose property it is, if the file has several machines.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
+    }
+
+    /// Returns whether the property holds.
+    #[must_use]
+    pub fn answer(&self) -> &PropertyAnswer {
+        &self.answer
+    }
 }
 
 /// One finding of a [`Proof`].
@@ -117,6 +149,11 @@ impl Proof {
             for finding in &mut proof.findings {
                 finding.is_assumed = !careful.findings.iter().any(|certain| place(certain) == place(finding));
             }
+            for (property, careful) in proof.properties.iter_mut().zip(careful.properties) {
+                if property.answer == PropertyAnswer::Holds {
+                    property.answer = careful.answer;
+                }
+            }
             proof.steps += careful.steps;
         }
         proof
@@ -135,19 +172,26 @@ impl Proof {
             let mut exits = outline.states().iter().flat_map(|state| &state.exits);
             let has_memory = exits.any(|exit| exit.leads != Leads::To);
             let acted_on = ActedOn::by(outline.states().iter().flat_map(|state| state.actions()));
-            let machine = Machine {
+            let mut machine = Machine {
                 outline,
                 states,
                 has_script,
                 acted_on,
                 has_memory,
                 may_refuse,
+                configurations: None,
                 stage,
                 work,
                 undecided,
                 found,
             };
-            let reached = reach(&machine);
+            let has_regions = undecided.borrow().has_regions;
+            let mut reached = reach(&machine);
+            if let Some(configurations) = Configurations::of(&machine, &reached) {
+                machine.configurations = Some(configurations);
+                undecided.borrow_mut().has_regions = has_regions;
+                reached = reach(&machine);
+            }
             looked.push(Looked { machine, reached });
         }
         let unused = UnusedNames::of(&looked);
@@ -155,6 +199,7 @@ impl Proof {
         let mut all = Vec::new();
         let mut unlisted = 0;
         let mut has_more_circles = false;
+        let mut properties = Vec::new();
         for Looked { machine, reached } in &looked {
             let impossible = conditions::check(machine);
             add(&mut all, machine);
@@ -183,13 +228,22 @@ impl Proof {
                 has_more_circles |= !flicker::check(machine, reached);
             }
             no_way_out::check(machine, reached, &left);
+            for (property, answer) in machine.outline.properties.iter().zip(properties::decide(machine, reached)) {
+                if let PropertyAnswer::Fails(run) = &answer {
+                    let message = format!("property `{}` fails", property.name);
+                    let mistake = Mistake::error("property-fails", property.name.span.clone(), message);
+                    machine.report(mistake.label("a run breaks it"), Some(run.clone()));
+                }
+                let machine = machine.outline.machine().map(str::to_owned);
+                properties.push(PropertyProof { name: property.name.text.clone(), machine, answer });
+            }
             add(&mut all, machine);
         }
         all.sort_by_key(|finding| finding.problem.span().start);
         unlisted += all.len().saturating_sub(MOST_FINDINGS);
         all.truncate(MOST_FINDINGS);
         let notes = notes(&looked, &undecided.borrow(), has_more_circles, work.is_cut.get());
-        Self { findings: all, unlisted, notes, steps: work.done.get() }
+        Self { findings: all, unlisted, notes, properties, steps: work.done.get() }
     }
 
     /// Returns the findings, in the order of the file. The list has at most 200 of them.
@@ -209,6 +263,12 @@ impl Proof {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Returns the properties of the machines, in the order of the file.
+    #[must_use]
+    pub fn properties(&self) -> &[PropertyProof] {
+        &self.properties
     }
 
     /// Returns how many steps the proof has taken. For example, evaluating one test is a step. The number does not depend on

@@ -11,7 +11,8 @@ use std::{iter, mem};
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing, StateTime};
 use super::solver::ClaimAnswer;
-use crate::format::outline::StateId;
+use crate::format::draft::When;
+use crate::format::outline::{ExitOutline, StateId};
 
 /// The maximum number of ways into a state that are checked one by one. If there are more, the way is treated as unknown.
 const MOST_WAYS: usize = 64;
@@ -30,6 +31,19 @@ pub(super) struct Reached {
     pub(super) taken: HashSet<ExitId>,
     /// The exits for which it is unknown whether they can be taken. They are also in `taken`.
     pub(super) unknown: BTreeSet<ExitId>,
+    /// The states to which scripts and behaviors may change.
+    pub(super) free: BTreeSet<StateId>,
+    /// For each innermost state in which a tick can end, the ways in which it can end there. Empty for a machine without
+    /// properties.
+    pub(super) tick_ends: Vec<(StateId, Vec<TickEnd>)>,
+}
+
+/// A way in which a tick can end on a path: the claim under which this happens, the path at the beginning of the last change, and
+/// how many of its states that change has not left.
+pub(super) struct TickEnd {
+    pub(super) claim: Claim,
+    pub(super) from: Vec<StateId>,
+    pub(super) kept: usize,
 }
 
 impl Reached {
@@ -52,6 +66,8 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
         within: vec![Vec::new(); outline.states().len()],
         taken: HashSet::new(),
         unknown: BTreeSet::new(),
+        free: BTreeSet::new(),
+        tick_ends: Vec::new(),
     };
     let mut reaching = Reaching {
         machine,
@@ -73,6 +89,10 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
         reaching.code(global);
     }
     reaching.run();
+    if !outline.properties.is_empty() {
+        let resting = reaching.reached.innermost.iter().filter(|at| reaching.resting.contains(at));
+        reaching.reached.tick_ends = resting.map(|at| (*at, reaching.tick_ends(*at))).collect();
+    }
     reaching.reached
 }
 
@@ -135,6 +155,7 @@ impl Reaching<'_> {
     /// Adds a change to `to` that no exit makes, and that may happen between two ticks or in the middle of a tick.
     fn enter_within(&mut self, to: StateId) {
         self.within.extend(self.machine.innermost_of(to));
+        self.reached.free.insert(to);
         self.enter_freely(to);
     }
 
@@ -197,7 +218,9 @@ impl Reaching<'_> {
     fn look(&mut self, at: StateId, by_all_ways: bool) {
         let machine = self.machine;
         let path = machine.outline.path(at);
-        let left: Vec<_> = machine.exits_on(&path).filter(|id| !self.reached.taken.contains(id)).collect();
+        let is_possible = |id: &ExitId| machine.configurations.as_ref().is_none_or(|all| all.taken.contains(id));
+        let left = machine.exits_on(&path).filter(|id| !self.reached.taken.contains(id));
+        let left: Vec<_> = left.filter(is_possible).collect();
         if left.is_empty() || !by_all_ways && !self.rests(at, &path) {
             return;
         }
@@ -295,24 +318,11 @@ impl Reaching<'_> {
         let mut claims = Vec::new();
         for (way, from) in &ways {
             let Ok(change) = machine.change(from, *way) else { continue };
-            // After a change in the middle of a tick, the machine stays on the path only if the rest of the tick takes no other
-            // exit.
-            let is_between = machine.exit(*way).on.is_none() && from.last() != Some(&way.of);
-            if !is_left && !is_between {
+            if !is_left && !self.is_between(*way, from) {
                 claims.clear();
                 break;
             }
-            let entered = machine.at(path, StateTime::Varies).entered(change.kept);
-            let mut claim = vec![self.led(*way, from)];
-            if is_left {
-                claim.push(stays(entered));
-            }
-            if is_between {
-                let level = Machine::level(from, way.of);
-                let left = machine.in_tick(path).into_iter().filter(|id| Machine::level(path, id.of) > level);
-                claim.push(entered.none_tried(left));
-            }
-            claims.push((Claim::all(claim), &from[..]));
+            claims.push((self.stays_after(*way, from, path, change.kept, is_left), &from[..]));
         }
         if is_left && (!are_all || is_free) {
             claims.push((stays(machine.at(path, StateTime::Varies).entered(path.len() - 1)), path));
@@ -325,14 +335,53 @@ impl Reaching<'_> {
         rests
     }
 
-    /// Returns the claim that an exit is taken on a path, and that no earlier exit of the same state with the same `on` is
-    /// taken.
-    fn led(&self, way: ExitId, from: &[StateId]) -> Claim {
+    /// Whether an exit is taken in the middle of a tick, so that the rest of the tick may take another exit.
+    fn is_between(&self, way: ExitId, from: &[StateId]) -> bool {
+        self.machine.exit(way).on.is_none() && from.last() != Some(&way.of)
+    }
+
+    /// Returns the claim that the exit `way` leads from a path to another one, and that the machine stays there until the end of the
+    /// tick. `is_left` says whether exits with `always` may lead on.
+    fn stays_after(&self, way: ExitId, from: &[StateId], path: &[StateId], kept: usize, is_left: bool) -> Claim {
         let machine = self.machine;
-        let at = machine.at(from, StateTime::Varies);
-        let same = machine.exits_of(way.of).take_while(|same| *same != way);
-        let same = same.filter(|same| machine.exit(*same).on() == machine.exit(way).on());
-        Claim::all([at.none_taken(same), at.taken(way)])
+        let entered = machine.at(path, StateTime::Varies).entered(kept);
+        let mut claim = vec![machine.at(from, StateTime::Varies).led(way)];
+        if is_left {
+            claim.push(stays(entered));
+        }
+        if self.is_between(way, from) {
+            let level = Machine::level(from, way.of);
+            let left = machine.in_tick(path).into_iter().filter(|id| Machine::level(path, id.of) > level);
+            claim.push(entered.none_tried(left));
+        }
+        Claim::all(claim)
+    }
+
+    /// Returns the ways in which a tick can end while `at` is the innermost state.
+    fn tick_ends(&self, at: StateId) -> Vec<TickEnd> {
+        let machine = self.machine;
+        let path = machine.outline.path(at);
+        // In the middle of a tick, the code of the game and scripts may write values and send messages.
+        let has_code = machine.outline.states().iter().any(|state| {
+            let asks_script = |exit: &ExitOutline| matches!(exit.when.as_deref(), Some(When::Script(_)));
+            !state.behaviors.is_empty()
+                || state.script.is_some()
+                || state.exits.iter().any(asks_script)
+                || state.actions().any(|action| !action.sets)
+        });
+        let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.cut_short.contains(&at);
+        let (ways, are_all) = self.ways(at);
+        let end = |claim, from: &[StateId], kept| TickEnd { claim, from: from.to_vec(), kept };
+        if has_code || !are_all || self.within.contains(&at) || self.cut_short.contains(&at) {
+            return vec![end(Claim::ALWAYS, &path, path.len())];
+        }
+        let mut ends =
+            vec![end(machine.at(&path, StateTime::Varies).none_tried(machine.in_tick(&path)), &path, path.len())];
+        for (way, from) in ways.iter().filter(|(way, _)| machine.exit(*way).on.is_none()) {
+            let Ok(change) = machine.change(from, *way) else { continue };
+            ends.push(end(self.stays_after(*way, from, &path, change.kept, is_left), from, change.kept));
+        }
+        ends
     }
 
     /// Returns the claim that none of the exits that are tried before those of the exit's state is taken, if a tick certainly begins
@@ -388,7 +437,7 @@ impl Reaching<'_> {
     fn after<'p>(&self, way: ExitId, from: &'p [StateId], id: ExitId, path: &[StateId]) -> Vec<Way<'p>> {
         let machine = self.machine;
         let Ok(change) = machine.change(from, way) else { return Vec::new() };
-        let led = Claim::all([self.led(way, from), self.passed(way, from)]);
+        let led = Claim::all([machine.at(from, StateTime::Varies).led(way), self.passed(way, from)]);
         let at = machine.at(path, StateTime::Varies).entered(change.kept);
         let (from_level, level) = (Machine::level(from, way.of), Machine::level(path, id.of));
         let mut claims = Vec::new();

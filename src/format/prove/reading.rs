@@ -1,7 +1,7 @@
 //! Converts a condition to a claim about a situation.
 
 use super::claim::{Claim, Quantity};
-use super::machine::{Asking, Undecided};
+use super::machine::{Asking, Standing, StateTime, Undecided};
 use crate::format::draft::When;
 use crate::format::duration::{Duration, Length};
 use crate::format::expression::{Comparison, Expr, flag_compared};
@@ -130,7 +130,7 @@ impl Asking<'_> {
 
     /// Returns a claim that depends on what is active in other regions.
     pub(super) fn beside(&self) -> Claim {
-        self.undecided(|undecided| undecided.has_regions = true)
+        self.undecided(|undecided| undecided.has_regions |= self.machine.configurations.is_none())
     }
 
     /// Returns a claim that may or may not hold.
@@ -150,7 +150,9 @@ impl Asking<'_> {
     /// `time_in_state` of an entry condition, which refers to no state: there, no comparison holds.
     fn time_compared(&self, state: Option<StateId>, op: Comparison, with: f64) -> Claim {
         let Some(state) = state else { return Claim::NEVER };
-        if self.at.is_some_and(|at| !at.path.contains(&state) && self.machine.may_be_beside(at.path, state)) {
+        let is_beside = |at: Standing<'_>| !at.path.contains(&state) && self.machine.may_be_beside(at.path, state);
+        if self.at.is_some_and(|at| is_beside(at) && !matches!(at.time, StateTime::Each(_))) {
+            // The states in other regions have been active for other times.
             return self.beside();
         }
         match self.at.map_or(Err(Quantity::Clock(state)), |at| at.time_in(state)) {
@@ -212,7 +214,9 @@ impl Asking<'_> {
     fn is_in(&self, state: &str) -> Claim {
         match (self.state(state), self.at) {
             (Some(id), Some(at)) if at.path.contains(&id) => Claim::ALWAYS,
-            (Some(id), Some(at)) if self.machine.may_be_beside(at.path, id) => self.beside(),
+            (Some(id), Some(at)) if self.machine.may_be_beside(at.path, id) => {
+                at.is_beside(id).map_or_else(|| self.beside(), Claim::from)
+            }
             (Some(id), None) => Claim::is(Quantity::Open(format!("in {id}"))),
             _ => Claim::NEVER,
         }

@@ -117,7 +117,7 @@ impl Telling<'_> {
 }
 
 /// Returns a situation as text.
-fn said(situation: &Situation) -> String {
+pub(super) fn said(situation: &Situation) -> String {
     let values = WitnessRow::of(0.0, situation, None).values;
     let said: Vec<_> = values.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
     match &said[..] {

@@ -148,6 +148,25 @@ pub(crate) trait Stage {
     /// Plays rows on a machine that begins in the state `from`, or for `None` in its initial state. `tick` is the length of a
     /// tick in seconds. The machine is updated at 0 seconds and after each of `ticks` ticks. `None` if this is not possible.
     fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness>;
+
+    /// Returns a machine that has not been started, and begins in its initial state.
+    fn begin(&self) -> Box<dyn StageRun>;
+}
+
+/// A machine that is played tick by tick, as [`Stage::play`] does.
+pub(crate) trait StageRun {
+    /// Returns a copy of the machine in its current state.
+    fn fork(&self) -> Box<dyn StageRun>;
+
+    /// Sets the values of a row, sends its message, and updates the machine at this time, in seconds. The first tick also starts
+    /// the machine. Returns whether the result depends on no random number.
+    fn tick(&mut self, row: &WitnessRow, time: f64) -> bool;
+
+    /// Returns the active states, each with the time in it, in seconds.
+    fn active(&self) -> Vec<(StateId, f64)>;
+
+    /// Returns the names of the properties that the last tick has violated for the first time.
+    fn violated(&self) -> &[String];
 }
 
 impl WitnessRow {

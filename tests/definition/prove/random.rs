@@ -83,8 +83,8 @@ struct Seen {
 /// A moment of a machine: the active states, and the time in each.
 type Moment = Vec<(String, u64)>;
 
-/// The maximum number of moments of a machine with regions that are looked at.
-const MOST_MOMENTS: usize = 8;
+/// The maximum number of moments of a machine with regions that are looked at. In each of them, one in seven of the values is tried.
+const MOST_MOMENTS: usize = 32;
 
 struct Simulator<'d> {
     guards: Vec<Guard>,
@@ -114,12 +114,22 @@ impl<'d> Simulator<'d> {
         }
         let mut late: BTreeMap<String, bool> = BTreeMap::new();
         let sends = simulator.sends;
+        let has_regions = simulator.outline.states().iter().any(|state| state.regions().len() > 0);
         while let Some((machine, now)) = simulator.waiting.pop() {
-            if simulator.outline.states().iter().any(|state| state.regions().len() > 0)
-                && simulator.known.len() - simulator.waiting.len() > MOST_MOMENTS
-            {
+            let looked_at = simulator.known.len() - simulator.waiting.len();
+            if has_regions && looked_at > MOST_MOMENTS {
                 break;
             }
+            let (first, every) = if has_regions { (looked_at % 7, 7) } else { (0, 1) };
+            let guards: Vec<_> = simulator
+                .guards
+                .iter()
+                .cycle()
+                .skip(first)
+                .step_by(every)
+                .take(simulator.guards.len().div_ceil(every))
+                .cloned()
+                .collect();
             let active: Vec<_> = machine.active_states().cloned().collect();
             let innermost = active.iter().filter(|of| !active.iter().any(|inner| inner.parent().as_ref() == Some(*of)));
             let is_late = |state: &StateRef<Guard>| {
@@ -129,7 +139,7 @@ impl<'d> Simulator<'d> {
             let innermost: Vec<_> = innermost.filter(|state| is_late(state)).collect();
             let mut is_left = vec![false; innermost.len()];
             for step in STEPS {
-                for guard in simulator.guards.clone() {
+                for guard in guards.clone() {
                     let mut after = vec![simulator.tick(&machine, now + step, &guard)];
                     for damage in DAMAGES.into_iter().filter(|_| sends) {
                         after.push(simulator.send(&machine, now + step, &guard, damage));
@@ -281,14 +291,16 @@ impl<'d> Simulator<'d> {
 }
 
 /// A condition, or none.
-fn condition(deep: bool) -> BoxedStrategy<String> {
+fn condition(deep: bool, states: usize) -> BoxedStrategy<String> {
+    // In a machine with regions, what is active beside a state matters most.
+    let weight = if states > 4 { 9 } else { 1 };
     let op = prop::sample::select(vec!["<", "<=", ">", ">=", "==", "!="]);
     let leaf = prop_oneof![
         4 => (prop::sample::select(vec!["x", "y"]), op.clone(), 1..=2).prop_map(|(v, op, n)| format!("{v} {op} {n}")),
         1 => (prop::sample::select(vec!["x", "y"]), op.clone(), 1..=2).prop_map(|(v, op, n)| format!("{v} * 2 {op} {}", 2 * n)),
         3 => Just("a".to_owned()),
         2 => (op, 1..=2).prop_map(|(op, n)| format!("time_in_state {op} {n}")),
-        1 => (0..4).prop_map(|s| format!("in(s{s})")),
+        weight => (0..states).prop_map(|s| format!("in(s{s})")),
     ];
     if !deep {
         return leaf.boxed();
@@ -321,8 +333,8 @@ struct RandomExit {
     acts: &'static str,
 }
 
-fn exit() -> impl Strategy<Value = RandomExit> {
-    let when = prop::option::weighted(0.85, condition(true));
+fn exit(states: usize) -> impl Strategy<Value = RandomExit> {
+    let when = prop::option::weighted(0.85, condition(true, states));
     let on = prop::option::weighted(0.2, 0..=2_u32);
     let rank = prop::sample::select(vec!["1", "2", "x", "y - 1", "x / y"]);
     let cooldown = prop::option::weighted(0.1, 1..=2_u32);
@@ -341,7 +353,7 @@ fn exit() -> impl Strategy<Value = RandomExit> {
             ", do = 'swap'",
         ]),
     ];
-    (0..5_usize, when, after, on, prop::bool::weighted(0.15), rank, cooldown, leads, acts).prop_map(
+    (0..states.max(5), when, after, on, prop::bool::weighted(0.15), rank, cooldown, leads, acts).prop_map(
         |(to, when, after, on, always, rank, cooldown, leads, acts)| RandomExit {
             to,
             when,
@@ -358,19 +370,21 @@ fn exit() -> impl Strategy<Value = RandomExit> {
 
 /// A file with a few states, of which some may be nested, some have entry conditions, and one may be final.
 fn file() -> impl Strategy<Value = String> {
-    files(2..=4, false)
+    files(2..=4)
 }
 
-/// A file with a state whose children lie in two regions.
+/// A file with a state whose children lie in two regions, of which one may have regions itself.
 fn file_with_regions() -> impl Strategy<Value = String> {
-    files(5..=5, true)
+    files(6..=8)
 }
 
-fn files(count: std::ops::RangeInclusive<usize>, has_regions: bool) -> impl Strategy<Value = String> {
-    let exits = || prop::collection::vec(exit(), 0..=3);
-    let guard = || prop::option::weighted(0.2, condition(true).prop_filter("no time", |text| !text.contains("time")));
+fn files(count: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = String> {
+    let (has_regions, most) = (*count.end() > 4, *count.end());
+    let exits = move || prop::collection::vec(exit(most), 0..=3);
+    let condition = move || condition(true, most).prop_filter("no time", |text| !text.contains("time"));
+    let guard = move || prop::option::weighted(0.2, condition());
     let choose = || prop::option::weighted(0.15, prop::sample::select(vec!["best", "random"]));
-    let state = || (exits(), guard(), prop::bool::weighted(0.1), choose());
+    let state = move || (exits(), guard(), prop::bool::weighted(0.1), choose());
     let states = prop::collection::vec(state(), count);
     (states, prop::option::weighted(0.3, exits()), prop::bool::weighted(0.4)).prop_map(
         move |(states, global, nested)| {
@@ -407,7 +421,7 @@ fn files(count: std::ops::RangeInclusive<usize>, has_regions: bool) -> impl Stra
                     }
                     if let Some(when) = when {
                         // States that there are not are not asked for.
-                        let when = (count..5).fold(when, |when, s| when.replace(&format!("in(s{s})"), "a"));
+                        let when = (count..8).fold(when, |when, s| when.replace(&format!("in(s{s})"), "a"));
                         write!(text, ", when = '{when}'").unwrap();
                     }
                     all.push_str(&text);
@@ -429,11 +443,17 @@ fn files(count: std::ops::RangeInclusive<usize>, has_regions: bool) -> impl Stra
                 }
                 match at {
                     1 if has_regions => file.push_str("regions = ['s2', 's3']\n"),
-                    2..=4 if has_regions => writeln!(file, "parent = 's1'\nregion = {}", usize::from(at == 3)).unwrap(),
+                    // The eighth state makes the seventh one a state with two regions in the second region.
+                    6 if has_regions && count == 8 => {
+                        file.push_str("parent = 's1'\nregion = 1\nregions = ['s7', 's5']\n")
+                    }
+                    5 if has_regions && count == 8 => file.push_str("parent = 's6'\nregion = 1\n"),
+                    7 if has_regions => file.push_str("parent = 's6'\n"),
+                    2..=6 if has_regions => writeln!(file, "parent = 's1'\nregion = {}", at % 2).unwrap(),
                     _ => {}
                 }
                 if let Some(guard) = guard {
-                    let guard = (count..5).fold(guard.clone(), |when, s| when.replace(&format!("in(s{s})"), "a"));
+                    let guard = (count..8).fold(guard.clone(), |when, s| when.replace(&format!("in(s{s})"), "a"));
                     writeln!(file, "enter_when = '{guard}'").unwrap();
                 }
                 if *is_final {

@@ -1,0 +1,140 @@
+//! Finds the configurations of a machine with regions: which states can be active together. From each configuration, every exit
+//! that can be taken there leads to another one. Anything that cannot be decided counts as possible.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::claim::Claim;
+use super::machine::{ExitId, Machine, StateTime};
+use super::reach::Reached;
+use super::solver::ClaimAnswer;
+use crate::format::outline::StateId;
+
+/// The maximum number of configurations. If there are more, each region is examined alone.
+const MOST_CONFIGURATIONS: usize = 1024;
+
+/// States that can be active together, given by the innermost ones.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Configuration(Vec<StateId>);
+
+impl Configuration {
+    pub(super) fn new(innermost: Vec<StateId>) -> Self {
+        Self(innermost).sorted()
+    }
+
+    pub(super) fn innermost(&self) -> &[StateId] {
+        &self.0
+    }
+
+    /// Returns the configuration after a change to a state from outside, or from no state.
+    fn of(machine: &Machine<'_>, to: StateId) -> Self {
+        Self::new(machine.innermost_of(to))
+    }
+
+    fn sorted(mut self) -> Self {
+        self.0.sort();
+        self
+    }
+
+    pub(super) fn has(&self, machine: &Machine<'_>, id: StateId) -> bool {
+        self.0.iter().any(|innermost| machine.outline.path(*innermost).contains(&id))
+    }
+
+    /// Returns the configuration after a change to a state (rule 32).
+    pub(super) fn after(&self, machine: &Machine<'_>, to: StateId) -> Self {
+        let route = machine.outline.path(to);
+        let Some(around) = route.iter().rposition(|id| *id != to && self.has(machine, *id)) else {
+            return Self::of(machine, to);
+        };
+        let (around, first) = (route[around], route[around + 1]);
+        let is_left = |path: &[StateId]| {
+            let depth = path.iter().position(|id| *id == around);
+            let inside = depth.and_then(|depth| path.get(depth + 1));
+            inside.is_none_or(|inside| machine.state(*inside).region == machine.state(first).region) && depth.is_some()
+        };
+        let stays = self.0.iter().copied().filter(|id| !is_left(&machine.outline.path(*id)));
+        let entered = machine.innermost_of(to).into_iter().filter(|id| machine.outline.path(*id).contains(&first));
+        Self::new(stays.chain(entered).collect())
+    }
+}
+
+/// The configurations that are possible.
+#[derive(Debug)]
+pub(super) struct Configurations {
+    pub(super) all: Vec<Configuration>,
+    /// The indices of the configurations with each innermost state.
+    with: HashMap<StateId, Vec<usize>>,
+    /// The exits that can be taken in one of them.
+    pub(super) taken: HashSet<ExitId>,
+}
+
+impl Configurations {
+    /// Finds the configurations. `reached` has what is possible if nothing is known about the other regions. `None` if there are
+    /// too many, or if an exit suspends states or leads back, so that any states may be resumed together.
+    pub(super) fn of(machine: &Machine<'_>, reached: &Reached) -> Option<Self> {
+        if !machine.outline.has_regions() || machine.has_memory {
+            return None;
+        }
+        let entries = machine.outline.states().iter().filter(|state| state.is_entry()).map(|state| state.id());
+        let free: BTreeSet<StateId> = reached.free.iter().copied().chain(entries).collect();
+        let begin = [machine.outline.initial()].into_iter().chain(free.iter().copied());
+        let begin: BTreeSet<_> = begin.map(|to| Configuration::of(machine, to)).collect();
+        let (mut all, mut taken): (Vec<_>, _) = (begin.into_iter().collect(), HashSet::new());
+        let mut known: HashSet<_> = all.iter().cloned().collect();
+        let mut at = 0;
+        while let Some(from) = all.get(at).cloned() {
+            let of_exits: BTreeSet<_> = from.exits(machine).filter(|(id, _)| reached.taken.contains(id)).collect();
+            let exits = of_exits.into_iter().filter(|(id, path)| from.may_take(machine, *id, path)).map(|(id, _)| id);
+            let exits: Vec<_> = exits.collect();
+            for to in exits.iter().map(|id| machine.exit(*id).to).chain(free.iter().copied()) {
+                let after = from.after(machine, to);
+                if known.insert(after.clone()) {
+                    all.push(after);
+                }
+            }
+            taken.extend(exits);
+            at += 1;
+            if all.len() > MOST_CONFIGURATIONS || machine.work.is_over() {
+                return None;
+            }
+        }
+        let mut with: HashMap<_, Vec<_>> = HashMap::new();
+        for (at, configuration) in all.iter().enumerate() {
+            configuration.0.iter().for_each(|id| with.entry(*id).or_default().push(at));
+        }
+        Some(Self { all, with, taken })
+    }
+
+    /// Whether a state is active while an innermost state is. `None` if it may be active or not.
+    pub(super) fn is_beside(&self, machine: &Machine<'_>, innermost: StateId, id: StateId) -> Option<bool> {
+        let mut with = self.with.get(&innermost)?.iter().map(|at| self.all[*at].has(machine, id));
+        let first = with.next()?;
+        with.all(|has| has == first).then_some(first)
+    }
+}
+
+impl Configuration {
+    /// Returns the exits of all active states and of the global one, each with a path through its state.
+    pub(super) fn exits<'m>(&'m self, machine: &'m Machine<'_>) -> impl Iterator<Item = (ExitId, Vec<StateId>)> + 'm {
+        let mut seen = BTreeSet::new();
+        self.0.iter().flat_map(move |innermost| {
+            let path = machine.outline.path(*innermost);
+            let new: Vec<_> = machine.exits_on(&path).filter(|id| seen.insert(*id)).collect();
+            new.into_iter().map(move |id| (id, path.clone()))
+        })
+    }
+
+    /// Whether an exit can be taken while these states are active.
+    fn may_take(&self, machine: &Machine<'_>, id: ExitId, path: &[StateId]) -> bool {
+        let is_possible = |claim: &Claim, path: &[StateId]| machine.solve(claim, path) != ClaimAnswer::Never;
+        let exit = machine.exit(id);
+        if is_possible(&machine.at(path, StateTime::Varies).beside(self).led(id), path) {
+            return true;
+        }
+        // While a state is entered, regions may not be open yet.
+        let depth = path.iter().position(|of| *of == id.of);
+        depth.filter(|_| exit.is_always || exit.is_done).is_some_and(|depth| {
+            let entering = machine.at(path, StateTime::Varies).entered(depth).up_to(depth);
+            exit.is_done || is_possible(&entering.taken(id), path)
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! Decides whether properties hold: whether a tick can end in a situation that breaks one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
+
+use super::claim::Claim;
+use super::configurations::Configuration;
+use super::machine::{Machine, Standing, StateTime};
+use super::reach::Reached;
+use super::search;
+use super::solver::{ClaimAnswer, Situation};
+use super::telling::said;
+use super::witness::Witness;
+use crate::format::outline::StateId;
+use crate::format::property::{Property, PropertyRule};
+
+/// Whether a property holds.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PropertyAnswer {
+    /// The property holds in all runs.
+    Holds,
+    /// This run breaks the property.
+    Fails(Witness),
+    /// Neither a proof nor a run that breaks the property was found. The text says what this depends on.
+    NotDecided(String),
+}
+
+/// Decides about the properties of a machine, in the order of the file.
+pub(super) fn decide(machine: &Machine<'_>, reached: &Reached) -> Vec<PropertyAnswer> {
+    let open = |property: &Property| (property.name.text.clone(), breaking(machine, reached, property));
+    let open: BTreeMap<_, _> = machine.outline.properties.iter().map(open).collect();
+    let wanted: BTreeSet<_> = open.iter().filter(|(_, open)| open.is_some()).map(|(name, _)| name.clone()).collect();
+    let mut found = search::violations(machine, wanted);
+    let answer = |property: &Property| match open.get(&property.name.text) {
+        Some(Some(open)) => match found.remove(&property.name.text) {
+            Some(run) => PropertyAnswer::Fails(run),
+            None => PropertyAnswer::NotDecided(open.clone()),
+        },
+        _ => PropertyAnswer::Holds,
+    };
+    machine.outline.properties.iter().map(answer).collect()
+}
+
+/// Returns what a property depends on: the first situation that was found in which a tick may end and break it. `None` if it
+/// certainly holds.
+fn breaking(machine: &Machine<'_>, reached: &Reached, property: &Property) -> Option<String> {
+    for (at, ends) in &reached.tick_ends {
+        let path = machine.outline.path(*at);
+        let all = machine.configurations.as_ref().map(|known| &known.all);
+        // A configuration is looked at with the first of its innermost states.
+        let with = all.into_iter().flatten().filter(|configuration| configuration.innermost().first() == Some(at));
+        let with = with.map(Some).chain(all.is_none().then_some(None));
+        for configuration in with {
+            for end in ends {
+                let standing = machine.at(&path, StateTime::Varies).entered(end.kept);
+                let standing = configuration.map_or(standing, |configuration| standing.beside(configuration));
+                let claim = Claim::all([end.claim.clone(), property.rule.broken(standing)]);
+                let innermost = configuration.map_or(slice::from_ref(at), Configuration::innermost);
+                match machine.solve(&claim, &end.from) {
+                    ClaimAnswer::Never => {}
+                    ClaimAnswer::Holds(situation) => return Some(depends_on(machine, innermost, Some(&situation))),
+                    ClaimAnswer::Unknown => return Some(depends_on(machine, innermost, None)),
+                }
+            }
+        }
+    }
+    None
+}
+
+fn depends_on(machine: &Machine<'_>, innermost: &[StateId], situation: Option<&Situation>) -> String {
+    let names: Vec<_> = innermost.iter().map(|id| format!("`{}`", machine.state(*id).name())).collect();
+    match situation {
+        Some(situation) => format!("on whether a tick can end in {}{}", names.join(" and "), said(situation)),
+        None => format!("on what can happen in {}, which has too many situations", names.join(" and ")),
+    }
+}
+
+impl PropertyRule {
+    /// Returns the claim that the end of a tick breaks the property, or for `within`, that it may begin to.
+    pub(super) fn broken(&self, at: Standing<'_>) -> Claim {
+        let asking = at.asking(None, None);
+        match self {
+            Self::Never(when) => asking.when(when),
+            Self::Always(when) => asking.when(when).negated(),
+            Self::Reach { from, reach, .. } => Claim::all([asking.when(from), asking.when(reach).negated()]),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Searches for runs that violate properties. A run is a machine that is played from its beginning, with values that are chosen so
+//! that exits are taken, so each run that is found really happens.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::claim::Claim;
+use super::configurations::Configuration;
+use super::flicker::shortest;
+use super::machine::{ExitId, Machine, Standing, StateTime};
+use super::witness::{StageRun, Witness, WitnessRow};
+use crate::format::outline::StateId;
+use crate::format::property::PropertyRule;
+
+/// The maximum number of ticks that are played, for all runs.
+const MOST_TICKS: u32 = 20_000;
+
+/// The maximum number of ticks for which a run waits until something changes.
+const MOST_QUIET: u32 = 400;
+
+/// A run that has been played up to a tick.
+struct Played {
+    run: Box<dyn StageRun>,
+    rows: Vec<WitnessRow>,
+    /// The number of the next tick.
+    next: u32,
+}
+
+struct RunSearch<'s> {
+    machine: &'s Machine<'s>,
+    tick: f64,
+    /// The times with which conditions compare the times in states, in order.
+    times: Vec<f64>,
+    /// The active states of known runs, each with the number of `times` that have passed.
+    known: HashSet<Vec<(StateId, usize)>>,
+    /// The runs that have not been continued, those with the fewest ticks first.
+    waiting: BTreeMap<(u32, usize), Played>,
+    left: u32,
+}
+
+/// Searches for runs that violate properties, given by their names. Returns a shortest one for each property, as far as they are
+/// found: no run with fewer ticks of this length is found.
+pub(super) fn violations(machine: &Machine<'_>, mut wanted: BTreeSet<String>) -> BTreeMap<String, Witness> {
+    let mut found = BTreeMap::new();
+    let Some(stage) = machine.stage.as_ref().filter(|_| !machine.has_script && !wanted.is_empty()) else {
+        return found;
+    };
+    let mut times = Vec::new();
+    for state in machine.outline.states() {
+        let path = machine.outline.path(state.id());
+        for id in machine.exits_of(state.id()) {
+            machine.at(&path, StateTime::Varies).asked(id).times(&mut times);
+        }
+    }
+    for property in &*machine.outline.properties {
+        let conditions = property.rule.conditions();
+        conditions.for_each(|when| machine.anywhere(None, None).when(when).times(&mut times));
+        if let PropertyRule::Reach { within, .. } = &property.rule {
+            times.extend(within.seconds());
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    let tick = shortest(machine);
+    let (known, waiting) = (HashSet::new(), BTreeMap::new());
+    let mut search = RunSearch { machine, tick, times, known, waiting, left: MOST_TICKS };
+    search.go_on(&Played { run: stage.begin(), rows: Vec::new(), next: 0 });
+    while let Some((_, played)) = search.waiting.pop_first() {
+        for name in played.run.violated() {
+            if wanted.remove(name) {
+                let ticks = played.next - 1;
+                found.extend(machine.play(None, played.rows.clone(), tick, ticks).map(|run| (name.clone(), run)));
+            }
+        }
+        if wanted.is_empty() || machine.work.is_over() || search.left == 0 {
+            break;
+        }
+        search.go_on(&played);
+    }
+    found
+}
+
+impl RunSearch<'_> {
+    /// Continues a run in all ways: with changes, and by waiting until a time has passed.
+    fn go_on(&mut self, played: &Played) {
+        let scene = Scene::of(self, played);
+        let mut tried: Vec<WitnessRow> = Vec::new();
+        for row in scene.rows() {
+            if !tried.contains(&row) {
+                tried.push(row.clone());
+                let mut next = played.fork();
+                if self.tick(&mut next, row) {
+                    self.keep(next);
+                }
+            }
+        }
+        let mut quiet = scene.row(scene.quiet(), None);
+        let before = self.passed(&scene.active);
+        let mut next = played.fork();
+        for _ in 0..MOST_QUIET {
+            let Some(row) = quiet.filter(|_| self.left > 0) else { return };
+            if !self.tick(&mut next, row) {
+                return;
+            }
+            let now = next.run.active();
+            if self.passed(&now) != before || !next.run.violated().is_empty() || played.next == 0 {
+                return self.keep(next);
+            }
+            let last = self.times.last().copied().unwrap_or(0.0);
+            if now.iter().all(|(_, time)| *time > last) {
+                return;
+            }
+            let scene = Scene::of(self, &next);
+            quiet = scene.row(scene.quiet(), None);
+        }
+    }
+
+    /// Plays a tick. Returns whether the run can be continued.
+    fn tick(&mut self, played: &mut Played, mut row: WitnessRow) -> bool {
+        let time = f64::from(played.next) * self.tick;
+        row.time = (time * 1e9).round() / 1e9;
+        self.left = self.left.saturating_sub(1);
+        let is_certain = played.run.tick(&row, time);
+        played.next += 1;
+        if !(row.values.is_empty() && row.message.is_none()) {
+            played.rows.push(row);
+        }
+        is_certain
+    }
+
+    fn keep(&mut self, played: Played) {
+        let is_new = self.known.insert(self.passed(&played.run.active()));
+        if is_new || !played.run.violated().is_empty() {
+            let key = (played.next, self.known.len() + self.waiting.len());
+            self.waiting.insert(key, played);
+        }
+    }
+
+    /// Returns the active states, each with the number of times that have passed in it.
+    fn passed(&self, active: &[(StateId, f64)]) -> Vec<(StateId, usize)> {
+        let passed = |time: f64| self.times.iter().filter(|passed| **passed <= time + 1e-9).count();
+        active.iter().map(|(id, time)| (*id, passed(*time))).collect()
+    }
+}
+
+impl Played {
+    fn fork(&self) -> Self {
+        Self { run: self.run.fork(), rows: self.rows.clone(), next: self.next }
+    }
+}
+
+/// What a run does in its next tick.
+struct Scene<'m> {
+    machine: &'m Machine<'m>,
+    /// The active states, each with the time in it at the next tick, in seconds.
+    active: Vec<(StateId, f64)>,
+    configuration: Configuration,
+    /// The exits of the active states, each with a path through its state.
+    exits: Vec<(ExitId, Vec<StateId>)>,
+}
+
+impl<'m> Scene<'m> {
+    fn of(search: &RunSearch<'m>, played: &Played) -> Self {
+        let machine = search.machine;
+        let mut active = played.run.active();
+        active.iter_mut().for_each(|(_, time)| *time += search.tick);
+        if played.next == 0 {
+            let entered = machine.outline.entered(machine.outline.initial());
+            active = entered.into_iter().map(|id| (id, 0.0)).collect();
+        }
+        let has_inner = |id: &StateId| active.iter().any(|(inner, _)| machine.state(*inner).parent == Some(*id));
+        let innermost = active.iter().map(|(id, _)| *id).filter(|id| !has_inner(id));
+        let configuration = Configuration::new(innermost.collect());
+        let exits = configuration.exits(machine).collect();
+        Self { machine, active, configuration, exits }
+    }
+
+    fn at<'a>(&'a self, path: &'a [StateId]) -> Standing<'a> {
+        self.machine.at(path, StateTime::Each(&self.active)).beside(&self.configuration)
+    }
+
+    /// Returns the claim that no exit is taken.
+    fn quiet(&self) -> Claim {
+        let in_tick = self.exits.iter().filter(|(id, _)| self.machine.exit(*id).on.is_none());
+        Claim::all(in_tick.map(|(id, path)| self.at(path).taken(*id).negated()))
+    }
+
+    fn row(&self, claim: Claim, message: Option<&str>) -> Option<WitnessRow> {
+        Some(WitnessRow::of(0.0, &self.machine.situation(&claim)?, message))
+    }
+
+    /// Returns rows with which exits are taken or properties break.
+    fn rows(&self) -> Vec<WitnessRow> {
+        let machine = self.machine;
+        let broken = |at: Standing<'_>| -> Vec<Claim> {
+            machine.outline.properties.iter().map(|property| property.rule.broken(at)).collect()
+        };
+        let first = |configuration: &Configuration| {
+            configuration.innermost().first().map(|id| machine.outline.path(*id)).unwrap_or_default()
+        };
+        let mut claims = Vec::new();
+        for broken in broken(self.at(&first(&self.configuration))) {
+            claims.push((Claim::all([self.quiet(), broken.clone()]), None));
+            claims.push((broken, None));
+        }
+        for (id, path) in &self.exits {
+            let exit = machine.exit(*id);
+            let on = exit.on().filter(|_| !exit.is_done);
+            let taken = self.at(path).led(*id);
+            let after = self.configuration.after(machine, exit.to);
+            let to = first(&after);
+            let entered = machine.at(&to, StateTime::Known(0.0)).beside(&after);
+            claims.extend(broken(entered).into_iter().map(|broken| (Claim::all([taken.clone(), broken]), on)));
+            claims.push((taken, on));
+        }
+        claims.into_iter().filter_map(|(claim, on)| self.row(claim, on)).collect()
+    }
+}
