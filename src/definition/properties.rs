@@ -36,6 +36,13 @@ pub struct PropertyWatch {
     properties: Vec<Watched>,
 }
 
+impl PropertyWatch {
+    /// Returns for each property the time at which `from` held, if `reach` has not held since.
+    pub(super) fn since(&self) -> impl Iterator<Item = Option<f64>> {
+        self.properties.iter().map(|watched| watched.since)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Watched {
     is_violated: bool,

@@ -205,6 +205,10 @@ impl StageRun for PlayedMachine {
         self.machine.active_states().filter_map(time).collect()
     }
 
+    fn waited(&self) -> Vec<Option<f64>> {
+        self.watch.since().map(|since| Some(self.now - since?)).collect()
+    }
+
     fn violated(&self) -> &[String] {
         &self.violated
     }

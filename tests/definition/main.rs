@@ -22,6 +22,7 @@ mod links;
 mod machines;
 mod nested;
 mod played;
+mod properties;
 mod prove;
 mod questions;
 mod regions;

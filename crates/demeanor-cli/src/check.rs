@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use demeanor::definition::{Finding, Outline, Proof, Words};
+use demeanor::definition::{Finding, Outline, Proof, PropertyAnswer, Words};
 
 use crate::checked::{Checked, Content};
 use crate::input::Input;
@@ -20,7 +20,7 @@ pub(crate) struct Check {
     #[arg(long)]
     deny_warnings: bool,
     /// Also look at all situations: find conditions that never hold, exits that are never taken, and states that are never
-    /// reached, that change to each other in every tick, or that have no way out. Each finding comes with a command that
+    /// reached, that change to each other in every tick, or that have no way out; and decide whether the file's properties hold. Each finding comes with a command that
     /// shows it.
     #[arg(long)]
     prove: bool,
@@ -128,7 +128,8 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
         }
         let Some(witness) = finding.and_then(Finding::witness) else { continue };
         let machine = finding.and_then(Finding::machine);
-        let command = witness::command(witness, &checked.file, machine, check.words.path());
+        let watches = problem.code_name() == "property-fails";
+        let command = witness::command(witness, &checked.file, machine, check.words.path(), watches);
         let lines: Vec<_> = command.lines().map(escaped).collect();
         complain(&format!("  to see it:\n\n{}\n", lines.join("\n")));
     }
@@ -152,6 +153,16 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
     tell(&format!("{shown}: {first}, {}{more}{doubt}\n", count(checked.warnings, "warning")))?;
     for (kind, names) in unchecked() {
         tell(&format!("{shown}: {kind} not checked: {}\n", listed(names)))?;
+    }
+    for property in checked.proof().into_iter().flat_map(Proof::properties) {
+        let answer = match property.answer() {
+            PropertyAnswer::Holds => "holds".to_owned(),
+            PropertyAnswer::Fails(_) => "fails".to_owned(),
+            PropertyAnswer::NotDecided(on) => format!("is not decided: it depends {on}"),
+            _ => continue,
+        };
+        let of = property.machine().map_or(String::new(), |machine| format!(" of {machine}"));
+        tell(&format!("{shown}: property {}{of} {}\n", escaped(property.name()), escaped(&answer)))?;
     }
     for note in checked.proof().into_iter().flat_map(Proof::notes) {
         tell(&format!("{shown}: {}\n", escaped(note)))?;

@@ -1,7 +1,7 @@
 //! JSON documents for editors and other programs: the results of `demeanor check`, and the exits that were taken, from
 //! `demeanor graph --observed`. `docs/definitions.md` describes them.
 
-use demeanor::definition::{Coverage, ExitSeen, Finding, Outline, Problem};
+use demeanor::definition::{Coverage, ExitSeen, Finding, Outline, Problem, PropertyAnswer, PropertyProof};
 use serde_json::{Map, Value, json};
 
 use crate::checked::{Checked, Content};
@@ -54,12 +54,29 @@ fn file(checked: &Result<Checked, (String, String)>) -> Value {
         let unchecked: Map<_, _> = unchecked.iter().map(|(kind, names)| ((*kind).to_owned(), json!(names))).collect();
         object.insert("unchecked".into(), Value::Object(unchecked));
         if let Some(proof) = proof {
-            object.insert("proof".into(), json!({ "notes": proof.notes(), "steps": proof.steps() }));
+            object.insert(
+                "proof".into(),
+                json!({
+                    "notes": proof.notes(),
+                    "properties": proof.properties().iter().map(decided).collect::<Vec<_>>(),
+                    "steps": proof.steps(),
+                }),
+            );
         }
     }
     let all = checked.all();
     object.insert("problems".into(), all.into_iter().map(|(problem, finding)| found(problem, finding)).collect());
     Value::Object(object)
+}
+
+fn decided(property: &PropertyProof) -> Value {
+    let (answer, depends) = match property.answer() {
+        PropertyAnswer::Holds => ("holds", None),
+        PropertyAnswer::Fails(_) => ("fails", None),
+        PropertyAnswer::NotDecided(on) => ("not decided", Some(on)),
+        _ => ("unknown", None),
+    };
+    json!({ "name": property.name(), "machine": property.machine(), "answer": answer, "depends": depends })
 }
 
 /// Returns a problem as JSON. For a proved problem, this includes the machine and the witness.

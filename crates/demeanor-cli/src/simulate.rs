@@ -7,7 +7,9 @@ use std::mem;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{Definition, ExitOutline, ExitReport, Outline, StateId, ValueKind, Verdict, Words};
+use demeanor::definition::{
+    Definition, ExitOutline, ExitReport, Outline, PropertyWatch, StateId, ValueKind, Verdict, Words,
+};
 use demeanor::{Flow, StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
@@ -50,6 +52,9 @@ pub(crate) struct Run {
     /// After every tick, say why the machine stays in its state, or why no earlier exit was taken. Without this, only at the end.
     #[arg(long)]
     why: bool,
+    /// Check the properties of the file after every tick, say which are violated, and exit with 1 if there are any.
+    #[arg(long)]
+    watch_properties: bool,
     /// The file for how often each state led to each other state, as JSON, for `graph --observed`.
     #[arg(long, value_name = "FILE")]
     flow: Option<PathBuf>,
@@ -141,13 +146,15 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         definition,
         names,
         same: None,
+        watch: run.watch_properties.then(PropertyWatch::default),
+        is_violated: false,
     };
     written(stage.play(run, &moments, ticks, &bar))?;
     if let Some(path) = &run.flow {
         let flow = serde_json::to_string_pretty(&stage.clock.flow).map_err(|error| error.to_string())?;
         whole_file::write(path, &(flow + "\n")).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    Ok(Exit::Fine)
+    Ok(if stage.is_violated { Exit::Found } else { Exit::Fine })
 }
 
 /// Adds the values that are set, as values that scripts may also write.
@@ -238,6 +245,10 @@ struct Stage<W> {
     out: W,
     /// The reasons that were written last, if nothing has been written since.
     same: Option<Same>,
+    /// What is known of the properties, if they are checked.
+    watch: Option<PropertyWatch>,
+    /// Whether a property has been violated.
+    is_violated: bool,
 }
 
 /// The reasons why a machine stays, and for how many more ticks they were the same.
@@ -296,6 +307,19 @@ impl<W: Write> Stage<W> {
             self.stays(&state, &reports)?;
         } else if tells_why && passed_over > 0 {
             self.list(&state, &reports[..passed_over])?;
+        }
+        self.check_properties()
+    }
+
+    fn check_properties(&mut self) -> std::io::Result<()> {
+        let Self { watch: Some(watch), definition, .. } = self else { return Ok(()) };
+        let violated = self.machine.with(&mut self.puppet, &mut self.clock, |puppet, fsm, clock| {
+            definition.check_properties(watch, puppet, fsm, clock)
+        });
+        for property in violated {
+            self.is_violated = true;
+            let path = self.active().join(" > ");
+            self.line(&format!("{:>7.2} s  property {property} is violated in {path}", self.clock.now))?;
         }
         Ok(())
     }

@@ -9,8 +9,15 @@ use serde_json::{Map, Value, json};
 /// The line that ends a table on the command line.
 const END: &str = "END";
 
-/// Returns the command that plays a witness, with the table that it reads, if there is one.
-pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, words: Option<&Path>) -> String {
+/// Returns the command that plays a witness, with the table that it reads, if there is one. `watches` says whether the witness shows
+/// that a property fails.
+pub(crate) fn command(
+    witness: &Witness,
+    file: &str,
+    machine: Option<&str>,
+    words: Option<&Path>,
+    watches: bool,
+) -> String {
     let mut command = format!("demeanor run {}", quoted(file));
     let mut option = |name: &str, value: &str| {
         // Otherwise the value would look like another option.
@@ -27,9 +34,12 @@ pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, word
     }
     option("tick", &witness.tick().to_string());
     option("seconds", &witness.seconds().to_string());
+    if watches {
+        command.push_str(" --watch-properties");
+    }
     match witness.rows() {
         [] => command,
-        [row] => {
+        [row] if row.time <= 0.0 || row.values.is_empty() => {
             for (name, value) in &row.values {
                 option("set", &format!("{name}={value}"));
             }

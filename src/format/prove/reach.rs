@@ -90,8 +90,12 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
     }
     reaching.run();
     if !outline.properties.is_empty() {
-        let resting = reaching.reached.innermost.iter().filter(|at| reaching.resting.contains(at));
-        reaching.reached.tick_ends = resting.map(|at| (*at, reaching.tick_ends(*at))).collect();
+        for at in reaching.reached.innermost.clone() {
+            if reaching.rests(at, &outline.path(at)) {
+                let ends = reaching.tick_ends(at);
+                reaching.reached.tick_ends.push((at, ends));
+            }
+        }
     }
     reaching.reached
 }

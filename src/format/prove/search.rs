@@ -25,13 +25,16 @@ struct Played {
     next: u32,
 }
 
+/// The active states, each with the number of times that will have passed in it at the next tick; and the same for the properties
+/// that wait.
+type Passed = (Vec<(StateId, usize)>, Vec<Option<usize>>);
+
 struct RunSearch<'s> {
     machine: &'s Machine<'s>,
     tick: f64,
     /// The times with which conditions compare the times in states, in order.
     times: Vec<f64>,
-    /// The active states of known runs, each with the number of `times` that have passed.
-    known: HashSet<Vec<(StateId, usize)>>,
+    known: HashSet<Passed>,
     /// The runs that have not been continued, those with the fewest ticks first.
     waiting: BTreeMap<(u32, usize), Played>,
     left: u32,
@@ -94,22 +97,22 @@ impl RunSearch<'_> {
             }
         }
         let mut quiet = scene.row(scene.quiet(), None);
-        let before = self.passed(&scene.active);
+        let before = self.passed(&scene);
         let mut next = played.fork();
         for _ in 0..MOST_QUIET {
             let Some(row) = quiet.filter(|_| self.left > 0) else { return };
             if !self.tick(&mut next, row) {
                 return;
             }
-            let now = next.run.active();
-            if self.passed(&now) != before || !next.run.violated().is_empty() || played.next == 0 {
+            let scene = Scene::of(self, &next);
+            if self.passed(&scene) != before || !next.run.violated().is_empty() || played.next == 0 {
                 return self.keep(next);
             }
             let last = self.times.last().copied().unwrap_or(0.0);
-            if now.iter().all(|(_, time)| *time > last) {
+            let mut times = scene.active.iter().map(|(_, time)| *time).chain(scene.waited.iter().copied().flatten());
+            if times.all(|time| time > last) {
                 return;
             }
-            let scene = Scene::of(self, &next);
             quiet = scene.row(scene.quiet(), None);
         }
     }
@@ -118,6 +121,9 @@ impl RunSearch<'_> {
     fn tick(&mut self, played: &mut Played, mut row: WitnessRow) -> bool {
         let time = f64::from(played.next) * self.tick;
         row.time = (time * 1e9).round() / 1e9;
+        // A value stays the same until a row sets it.
+        let set = |name: &str| played.rows.iter().rev().flat_map(|row| &row.values).find(|(of, _)| of == name);
+        row.values.retain(|(name, value)| set(name).map_or(value.number() != 0.0, |(_, before)| before != value));
         self.left = self.left.saturating_sub(1);
         let is_certain = played.run.tick(&row, time);
         played.next += 1;
@@ -128,17 +134,17 @@ impl RunSearch<'_> {
     }
 
     fn keep(&mut self, played: Played) {
-        let is_new = self.known.insert(self.passed(&played.run.active()));
+        let is_new = self.known.insert(self.passed(&Scene::of(self, &played)));
         if is_new || !played.run.violated().is_empty() {
             let key = (played.next, self.known.len() + self.waiting.len());
             self.waiting.insert(key, played);
         }
     }
 
-    /// Returns the active states, each with the number of times that have passed in it.
-    fn passed(&self, active: &[(StateId, f64)]) -> Vec<(StateId, usize)> {
+    fn passed(&self, scene: &Scene<'_>) -> Passed {
         let passed = |time: f64| self.times.iter().filter(|passed| **passed <= time + 1e-9).count();
-        active.iter().map(|(id, time)| (*id, passed(*time))).collect()
+        let active = scene.active.iter().map(|(id, time)| (*id, passed(*time)));
+        (active.collect(), scene.waited.iter().map(|waited| waited.map(passed)).collect())
     }
 }
 
@@ -153,6 +159,8 @@ struct Scene<'m> {
     machine: &'m Machine<'m>,
     /// The active states, each with the time in it at the next tick, in seconds.
     active: Vec<(StateId, f64)>,
+    /// For each property that waits, for how long it has waited at the next tick.
+    waited: Vec<Option<f64>>,
     configuration: Configuration,
     /// The exits of the active states, each with a path through its state.
     exits: Vec<(ExitId, Vec<StateId>)>,
@@ -171,7 +179,8 @@ impl<'m> Scene<'m> {
         let innermost = active.iter().map(|(id, _)| *id).filter(|id| !has_inner(id));
         let configuration = Configuration::new(innermost.collect());
         let exits = configuration.exits(machine).collect();
-        Self { machine, active, configuration, exits }
+        let waited = played.run.waited().into_iter().map(|waited| waited.map(|time| time + search.tick)).collect();
+        Self { machine, active, waited, configuration, exits }
     }
 
     fn at<'a>(&'a self, path: &'a [StateId]) -> Standing<'a> {

@@ -165,6 +165,9 @@ pub(crate) trait StageRun {
     /// Returns the active states, each with the time in it, in seconds.
     fn active(&self) -> Vec<(StateId, f64)>;
 
+    /// Returns for each property with `within` how many seconds ago `from` held, if `reach` has not held since.
+    fn waited(&self) -> Vec<Option<f64>>;
+
     /// Returns the names of the properties that the last tick has violated for the first time.
     fn violated(&self) -> &[String];
 }

@@ -1,6 +1,7 @@
 //! What is proved of definitions over all situations: each fault is found, and shown; what is right is not found fault with.
 
 mod circles;
+mod properties;
 mod random;
 mod right;
 mod sizes;

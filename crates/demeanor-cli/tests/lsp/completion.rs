@@ -107,9 +107,9 @@ fn every_kind_of_table_has_its_keys() {
     assert_eq!(labels(&offered("[[states.a.exits]]\nto = 'a'\n|")), of_exit);
     assert_eq!(
         labels(&offered("|")),
-        ["conditions", "constants", "global", "initial", "machines", "states", "ticks_per_second"]
+        ["conditions", "constants", "global", "initial", "machines", "properties", "states", "ticks_per_second"]
     );
-    assert_eq!(labels(&offered("[machines.imp]\ninitial = 'a'\n|")), ["global", "like", "states"]);
+    assert_eq!(labels(&offered("[machines.imp]\ninitial = 'a'\n|")), ["global", "like", "properties", "states"]);
     assert_eq!(labels(&offered("[states.a]\nenter_when = { | }\n")), ["script"]);
     assert_eq!(labels(&offered("[|")), ["states.", "machines."]);
 }

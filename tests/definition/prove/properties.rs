@@ -1,0 +1,93 @@
+//! Properties: each is proved, or broken by a run, or said to be open.
+
+use demeanor::definition::{Proof, PropertyAnswer};
+
+use super::proof;
+
+/// The answers, with the runs that break properties: the table of values, the number of ticks, and the last state.
+fn answers(proof: &Proof) -> Vec<String> {
+    let answer = |property: &demeanor::definition::PropertyProof| match property.answer() {
+        PropertyAnswer::Holds => format!("{} holds", property.name()),
+        PropertyAnswer::Fails(run) => {
+            let changes: Vec<_> = run.changes().iter().map(|change| format!("{}>{}", change.from, change.to)).collect();
+            format!("{} fails: {} [{}]", property.name(), run.to_csv().trim_end().replace('\n', ";"), changes.join(" "))
+        }
+        PropertyAnswer::NotDecided(on) => format!("{} is not decided: {on}", property.name()),
+        _ => unreachable!(),
+    };
+    proof.properties().iter().map(answer).collect()
+}
+
+const FIGHT: &str = "
+initial = 'attack'
+[states.attack]
+exits = [{ to = 'dead', when = 'health <= 0' }, { to = 'stunned', when = 'hurt' }]
+[states.stunned]
+exits = [{ to = 'dead', when = 'health <= 0' }, { to = 'attack', after = 2, when = 'not hurt' }]
+[states.dead]
+final = true
+";
+
+fn of_fight(properties: &str) -> Vec<String> {
+    answers(&proof(&format!("{FIGHT}{properties}")))
+}
+
+#[test]
+fn a_property_that_exits_enforce_holds() {
+    let properties = "
+        [properties]
+        dies.never = 'not in(dead) and health <= 0 and time_in(stunned) > 0'
+        calm.never = 'in(attack) and hurt'
+        one.always = 'in(attack) or in(stunned) or in(dead)'
+        both.never = 'in(attack) and in(stunned)'
+    ";
+    assert_eq!(of_fight(properties), ["dies holds", "calm holds", "one holds", "both holds"]);
+}
+
+#[test]
+fn a_property_that_fails_comes_with_a_shortest_run() {
+    let properties = "
+        [properties]
+        immortal.never = 'in(dead)'
+        standing.always = 'in(attack)'
+        short.never = 'time_in(stunned) > 1'
+        healthy.never = 'in(stunned) and health < 5'
+    ";
+    assert_eq!(
+        of_fight(properties),
+        [
+            "immortal fails: time,health;0,-1 [attack>dead]",
+            "standing fails: time,health;0,-1 [attack>dead]",
+            "short fails: time,health,hurt;0,1,true [attack>stunned]",
+            "healthy fails: time,health,hurt;0,1,true [attack>stunned]",
+        ]
+    );
+}
+
+#[test]
+fn a_property_of_two_regions_is_decided() {
+    let boss = "
+        initial = 'fight'
+        [states.fight]
+        regions = ['stand', 'alive']
+        [states.stand]
+        parent = 'fight'
+        exits = [{ to = 'staggered', on = 'hit', when = 'in(alive)' }]
+        [states.staggered]
+        parent = 'fight'
+        exits = [{ to = 'stand', after = 1 }, { to = 'stand', when = 'in(dead)' }]
+        [states.alive]
+        parent = 'fight'
+        region = 1
+        exits = [{ to = 'dead', when = 'health <= 0 and in(stand)' }]
+        [states.dead]
+        parent = 'fight'
+        region = 1
+        final = true
+        [properties.dead_is_dead]
+        never = 'in(staggered) and in(dead)'
+    ";
+    assert_eq!(answers(&proof(boss)), ["dead_is_dead holds"]);
+    let wrong = boss.replace(" and in(stand)'", "'");
+    assert_eq!(answers(&proof(&wrong)), ["dead_is_dead fails: time,message;0,hit [stand>staggered alive>dead]"]);
+}
