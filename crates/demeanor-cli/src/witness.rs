@@ -18,7 +18,7 @@ pub(crate) fn command(
     words: Option<&Path>,
     watches: bool,
 ) -> String {
-    let mut command = format!("demeanor run {}", quoted(file));
+    let mut command = format!("demeanor run {}{}", quoted(file), if watches { " --watch-properties" } else { "" });
     let mut option = |name: &str, value: &str| {
         // Otherwise the value would look like another option.
         let joint = if value.starts_with('-') { '=' } else { ' ' };
@@ -34,9 +34,6 @@ pub(crate) fn command(
     }
     option("tick", &witness.tick().to_string());
     option("seconds", &witness.seconds().to_string());
-    if watches {
-        command.push_str(" --watch-properties");
-    }
     match witness.rows() {
         [] => command,
         [row] if row.time <= 0.0 || row.values.is_empty() => {

@@ -231,3 +231,48 @@ fn the_values_at_the_beginning_are_there_while_the_first_state_is_entered() {
         (2, "error: the definition and its values cannot both come by standard input\n")
     );
 }
+
+#[test]
+fn each_property_is_answered_and_the_run_of_one_that_fails_breaks_it() {
+    let file = "initial = 'rest'
+[properties]
+calm = { never = 'in(fight) and afraid' }
+rests = { always = 'in(rest)' }
+returns = { from = 'in(fight)', reach = 'in(rest)', within = 1 }
+ends = { never = 'in(fight) and time_in(fight) > 2 and ammo < armor' }
+[states.rest]
+exits = [{ to = 'fight', on = 'hit', when = 'message.damage > 3 and not afraid' }]
+[states.fight]
+exits = [{ to = 'rest', when = 'afraid' }]
+";
+    let folder = Folder::new("prove_properties").with("guard.toml", file);
+    let (code, told, complained) = folder.run(&["check", "--prove", "guard.toml"]);
+    assert_eq!(code, 1);
+    let answers: Vec<_> = told.lines().filter_map(|line| line.strip_prefix("guard.toml: property ")).collect();
+    assert_eq!(
+        answers,
+        [
+            "calm holds",
+            "rests fails",
+            "returns fails",
+            "ends is not decided: it depends on whether a tick can end in `fight`, with `afraid = false`, and on `ammo < armor`",
+        ],
+        "{complained}"
+    );
+    let (_, told, _) = folder.run(&["check", "--prove", "--format", "json", "guard.toml"]);
+    let document: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(document["files"][0]["proof"]["properties"][1]["answer"], "fails");
+    for command in complained.lines().filter(|line| line.starts_with("demeanor run")) {
+        assert!(command.contains(" --watch-properties"), "{command}");
+    }
+    for problem in proved(&folder, "guard.toml") {
+        let witness = &problem["witness"];
+        let (tick, seconds) = (witness["tick"].to_string(), witness["seconds"].to_string());
+        let arguments =
+            ["run", "guard.toml", "--watch-properties", "--tick", &tick, "--seconds", &seconds, "--values", "-"];
+        let (code, told, _) = folder.run_with(&arguments, witness["table"].as_str().unwrap());
+        let name = problem["message"].as_str().unwrap().split('`').nth(1).unwrap().to_owned();
+        assert_eq!(code, 1, "{told}");
+        assert!(told.contains(&format!("property {name} is violated in fight")), "{told}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Decides whether properties hold: whether a tick can end in a situation that breaks one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::slice;
+use std::{mem, slice};
 
 use super::claim::Claim;
 use super::configurations::Configuration;
@@ -28,7 +28,17 @@ pub enum PropertyAnswer {
 
 /// Decides about the properties of a machine, in the order of the file.
 pub(super) fn decide(machine: &Machine<'_>, reached: &Reached) -> Vec<PropertyAnswer> {
-    let open = |property: &Property| (property.name.text.clone(), breaking(machine, reached, property));
+    let open = |property: &Property| {
+        // The comparisons of this property that cannot be decided are told apart from those of the exits.
+        let known = mem::take(&mut machine.undecided.borrow_mut().comparisons);
+        let breaking = breaking(machine, reached, property);
+        let undecided = &mut machine.undecided.borrow_mut().comparisons;
+        let own = mem::replace(undecided, known);
+        let texts: Vec<_> = own.iter().map(|text| format!("`{text}`")).collect();
+        undecided.extend(own);
+        let and = if texts.is_empty() { String::new() } else { format!(", and on {}", texts.join(", ")) };
+        (property.name.text.clone(), breaking.map(|on| format!("{on}{and}")))
+    };
     let open: BTreeMap<_, _> = machine.outline.properties.iter().map(open).collect();
     let wanted: BTreeSet<_> = open.iter().filter(|(_, open)| open.is_some()).map(|(name, _)| name.clone()).collect();
     let mut found = search::violations(machine, wanted);
