@@ -184,6 +184,7 @@ impl StageRun for PlayedMachine {
     fn tick(&mut self, row: &WitnessRow, time: f64) -> bool {
         let Self { replay, machine, actor, now, watch, violated } = self;
         *now = time;
+        actor.changes.clear();
         replay.set(row, actor);
         if !machine.is_started() {
             machine.start(actor, now);
@@ -194,7 +195,8 @@ impl StageRun for PlayedMachine {
         machine.update(actor, now);
         *violated =
             machine.with(actor, now, |actor, fsm, now| replay.definition.check_properties(watch, actor, fsm, now));
-        !actor.has_drawn
+        // A machine that goes in a circle stops later in a game than here.
+        !actor.has_drawn && actor.changes.len() < MOST_AT_ONCE as usize
     }
 
     fn active(&self) -> Vec<(StateId, f64)> {

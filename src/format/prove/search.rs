@@ -9,6 +9,7 @@ use super::flicker::shortest;
 use super::machine::{ExitId, Machine, Standing, StateTime};
 use super::witness::{StageRun, Witness, WitnessRow};
 use crate::format::outline::StateId;
+use crate::format::outline::mention::Meaning;
 use crate::format::property::PropertyRule;
 
 /// The maximum number of ticks that are played, for all runs.
@@ -44,9 +45,10 @@ struct RunSearch<'s> {
 /// found: no run with fewer ticks of this length is found.
 pub(super) fn violations(machine: &Machine<'_>, mut wanted: BTreeSet<String>) -> BTreeMap<String, Witness> {
     let mut found = BTreeMap::new();
-    let Some(stage) = machine.stage.as_ref().filter(|_| !machine.has_script && !wanted.is_empty()) else {
-        return found;
-    };
+    // A script may answer and do something else than in the run, which has none.
+    let asks_scripts = machine.outline.mentions().iter().any(|mention| *mention.meaning() == Meaning::Script);
+    let has_scripts = asks_scripts || machine.has_script;
+    let Some(stage) = machine.stage.as_ref().filter(|_| !has_scripts && !wanted.is_empty()) else { return found };
     let mut times = Vec::new();
     for state in machine.outline.states() {
         let path = machine.outline.path(state.id());
@@ -96,7 +98,7 @@ impl RunSearch<'_> {
                 }
             }
         }
-        let mut quiet = scene.row(scene.quiet(), None);
+        let mut quiet = scene.row(&scene.quiet(), None);
         let before = self.passed(&scene);
         let mut next = played.fork();
         for _ in 0..MOST_QUIET {
@@ -113,7 +115,7 @@ impl RunSearch<'_> {
             if times.all(|time| time > last) {
                 return;
             }
-            quiet = scene.row(scene.quiet(), None);
+            quiet = scene.row(&scene.quiet(), None);
         }
     }
 
@@ -170,7 +172,9 @@ impl<'m> Scene<'m> {
     fn of(search: &RunSearch<'m>, played: &Played) -> Self {
         let machine = search.machine;
         let mut active = played.run.active();
-        active.iter_mut().for_each(|(_, time)| *time += search.tick);
+        for (_, time) in &mut active {
+            *time += search.tick;
+        }
         if played.next == 0 {
             let entered = machine.outline.entered(machine.outline.initial());
             active = entered.into_iter().map(|id| (id, 0.0)).collect();
@@ -193,8 +197,8 @@ impl<'m> Scene<'m> {
         Claim::all(in_tick.map(|(id, path)| self.at(path).taken(*id).negated()))
     }
 
-    fn row(&self, claim: Claim, message: Option<&str>) -> Option<WitnessRow> {
-        Some(WitnessRow::of(0.0, &self.machine.situation(&claim)?, message))
+    fn row(&self, claim: &Claim, message: Option<&str>) -> Option<WitnessRow> {
+        Some(WitnessRow::of(0.0, &self.machine.situation(claim)?, message))
     }
 
     /// Returns rows with which exits are taken or properties break.
@@ -221,6 +225,6 @@ impl<'m> Scene<'m> {
             claims.extend(broken(entered).into_iter().map(|broken| (Claim::all([taken.clone(), broken]), on)));
             claims.push((taken, on));
         }
-        claims.into_iter().filter_map(|(claim, on)| self.row(claim, on)).collect()
+        claims.into_iter().filter_map(|(claim, on)| self.row(&claim, on)).collect()
     }
 }

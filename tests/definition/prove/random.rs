@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use demeanor::definition::{Definition, Outline, Proof, Verdict, Vocabulary};
+use demeanor::definition::{Definition, Outline, Proof, PropertyAnswer, Verdict, Vocabulary, Witness};
 use demeanor::{StateMachine, StateRef};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -63,6 +63,54 @@ fn guards(text: &str) -> Vec<Guard> {
     guards
 }
 
+/// A property: whether what it says is wrong at the end of a tick. It says that in all or none of the states something holds.
+#[derive(Clone, Debug)]
+struct RandomProperty {
+    states: Vec<usize>,
+    value: Option<(&'static str, &'static str, f64)>,
+    is_always: bool,
+    /// The condition that has to follow within a second.
+    reach: Option<usize>,
+}
+
+impl RandomProperty {
+    fn written(&self, nth: usize) -> String {
+        let states = self.states.iter().map(|state| format!("in(s{state})"));
+        let value =
+            self.value.map(|(name, op, with)| if name == "a" { "a".into() } else { format!("{name} {op} {with}") });
+        let all = states.chain(value).collect::<Vec<_>>().join(" and ");
+        match self.reach {
+            Some(state) => format!("p{nth} = {{ from = '{all}', reach = 'in(s{state})', within = 1 }}\n"),
+            None if self.is_always => format!("p{nth} = {{ always = 'not ({all})' }}\n"),
+            None => format!("p{nth} = {{ never = '{all}' }}\n"),
+        }
+    }
+
+    /// Whether all that it names holds.
+    fn holds(&self, machine: &StateMachine<Guard>, guard: &Guard) -> bool {
+        let is_in = |state: &usize| machine.active_states().any(|active| active.to_string() == format!("s{state}"));
+        self.states.iter().all(is_in)
+            && self.value.is_none_or(|(name, op, with)| {
+                let number = if name == "x" { guard.health } else { guard.ammo };
+                match (name, op) {
+                    ("a", _) => guard.is_brave,
+                    (_, "<") => number < with,
+                    (_, ">=") => number >= with,
+                    _ => number == with,
+                }
+            })
+    }
+}
+
+fn property(states: usize) -> impl Strategy<Value = RandomProperty> {
+    let value = (prop::sample::select(vec!["x", "y", "a"]), prop::sample::select(vec!["<", ">=", "=="]), 1..=2_u32);
+    let value = value.prop_map(|(name, op, with)| (name, op, f64::from(with)));
+    let named = prop::collection::vec(0..states, 1..=2);
+    let reach = prop::option::weighted(0.2, 0..states);
+    (named, prop::option::weighted(0.6, value), any::<bool>(), reach)
+        .prop_map(|(states, value, is_always, reach)| RandomProperty { states, value, is_always, reach })
+}
+
 /// What has been seen of a machine.
 #[derive(Debug, Default)]
 struct Seen {
@@ -76,6 +124,8 @@ struct Seen {
     flickering: BTreeSet<BTreeSet<String>>,
     /// Innermost states that are never left once they have lasted long.
     stuck: BTreeSet<String>,
+    /// The properties that were broken at the end of a tick.
+    broken: BTreeSet<usize>,
     /// For each innermost state that has lasted long, whether it was left then.
     late: BTreeMap<String, bool>,
 }
@@ -90,6 +140,7 @@ struct Simulator<'d> {
     guards: Vec<Guard>,
     sends: bool,
     definition: &'d Definition<Guard>,
+    properties: &'d [RandomProperty],
     outline: Outline,
     seen: Seen,
     known: HashSet<Moment>,
@@ -97,11 +148,12 @@ struct Simulator<'d> {
 }
 
 impl<'d> Simulator<'d> {
-    fn run(definition: &'d Definition<Guard>, text: &str) -> Seen {
+    fn run(definition: &'d Definition<Guard>, properties: &'d [RandomProperty], text: &str) -> Seen {
         let mut simulator = Self {
             guards: guards(text),
             sends: text.contains("hit"),
             definition,
+            properties,
             outline: definition.outline(),
             seen: Seen::default(),
             known: HashSet::new(),
@@ -189,6 +241,7 @@ impl<'d> Simulator<'d> {
         let (mut after, mut changed) = (machine.clone(), guard.clone());
         after.update(&mut changed, &mut clock);
         self.note(&after, clock, &changed);
+        self.check(&after, clock, &changed);
         if has_moved(&changed) {
             self.explained(machine, clock, guard, None);
         }
@@ -209,6 +262,27 @@ impl<'d> Simulator<'d> {
             self.explained(machine, clock, guard, Some(damage));
         }
         after
+    }
+
+    /// Which properties are broken at the end of a tick, or a second later.
+    fn check(&mut self, machine: &StateMachine<Guard>, clock: f64, guard: &Guard) {
+        for (nth, property) in self.properties.iter().enumerate().filter(|(_, property)| property.holds(machine, guard))
+        {
+            let has_reached = |machine: &StateMachine<Guard>, to| {
+                machine.active_states().any(|state| state.to_string() == format!("s{to}"))
+            };
+            let is_broken = property.reach.is_none_or(|to| {
+                !has_reached(machine, to)
+                    && self.guards.iter().step_by(5).any(|guard| {
+                        let (mut later, mut guard, mut clock) = (machine.clone(), guard.clone(), clock + 1.0);
+                        later.update(&mut guard, &mut clock);
+                        !has_reached(&later, to)
+                    })
+            });
+            if is_broken {
+                self.seen.broken.insert(nth);
+            }
+        }
     }
 
     /// Where a machine is now, and what has led there.
@@ -477,12 +551,17 @@ struct Proved {
     stuck: BTreeSet<String>,
     /// States whose entry condition never holds.
     shut: BTreeSet<String>,
+    /// Whether each of the properties holds.
+    answers: Vec<PropertyAnswer>,
 }
 
 fn proved(text: &str, outline: &Outline) -> Proved {
     let proof = Proof::of(std::slice::from_ref(outline));
     assert_eq!(proof.unlisted(), 0);
-    let mut proved = Proved::default();
+    let mut proved = Proved {
+        answers: proof.properties().iter().map(|property| property.answer().clone()).collect(),
+        ..Proved::default()
+    };
     for finding in proof.findings() {
         let problem = finding.problem();
         let at = problem.span();
@@ -508,20 +587,75 @@ fn proved(text: &str, outline: &Outline) -> Proved {
                 let witness = finding.witness().expect("it has been seen");
                 proved.endless.push(witness.changes().iter().map(|change| change.from.clone()).collect());
             }
-            "contradiction" => {}
+            "contradiction" | "property-fails" => {}
             code => panic!("{code}"),
         }
     }
     proved
 }
 
+/// Whether a run breaks a property at its end.
+fn is_broken_in(definition: &Definition<Guard>, run: &Witness, property: &RandomProperty) -> bool {
+    let (mut machine, mut guard) = (definition.machine(), Guard::default());
+    let mut rows = run.rows().iter().peekable();
+    let mut since = None;
+    let mut is_broken = false;
+    for tick in 0.. {
+        let mut clock = f64::from(tick) * run.tick();
+        if clock > run.seconds() + 1e-6 {
+            return is_broken;
+        }
+        while let Some(row) = rows.next_if(|row| row.time <= clock + 1e-9) {
+            for (name, value) in &row.values {
+                match name.as_str() {
+                    "x" => guard.health = value.number(),
+                    "y" => guard.ammo = value.number(),
+                    _ => guard.is_brave = value.number() != 0.0,
+                }
+            }
+            if !machine.is_started() {
+                machine.start(&mut guard, &mut clock);
+            }
+            if let Some((_, fields)) = &row.message {
+                let damage = fields.first().map_or(0.0, |(_, damage)| damage.number());
+                machine.send(&mut guard, &Told::hit(damage), &mut clock);
+            }
+        }
+        if !machine.is_started() {
+            machine.start(&mut guard, &mut clock);
+        }
+        machine.update(&mut guard, &mut clock);
+        is_broken = property.holds(&machine, &guard);
+        if let Some(to) = property.reach {
+            let is_there = machine.active_states().any(|state| state.to_string() == format!("s{to}"));
+            since = if is_there { None } else { since.or(is_broken.then_some(clock)) };
+            is_broken = since.is_some_and(|since| clock - since >= 1.0 - 1e-4);
+        }
+    }
+    unreachable!()
+}
+
+/// A file with properties, and the properties.
+fn with_properties((text, mut properties): (String, Vec<RandomProperty>)) -> (String, Vec<RandomProperty>) {
+    let count = text.matches("[states.s").count();
+    for property in &mut properties {
+        property.states.iter_mut().chain(&mut property.reach).for_each(|state| *state %= count);
+    }
+    let written: String = properties.iter().enumerate().map(|(nth, property)| property.written(nth)).collect();
+    (text.replacen("[states.", &format!("[properties]\n{written}[states."), 1), properties)
+}
+
+fn properties() -> impl Strategy<Value = Vec<RandomProperty>> {
+    prop::collection::vec(property(8), 2..=4)
+}
+
 /// Compares what is proved of a file with what is seen.
-fn compare(text: &str) {
+fn compare(text: &str, properties: &[RandomProperty]) {
     let words = vocabulary().export();
     let Ok(outline) = Outline::parse("random.toml", text, Some(&words)) else { return };
     let definition = Definition::parse(text, &vocabulary()).unwrap();
     let proved = proved(text, &outline);
-    let seen = Simulator::run(&definition, text);
+    let seen = Simulator::run(&definition, properties, text);
 
     let states = outline.states().iter().filter(|state| Some(state.id()) != outline.global());
     let unreached: BTreeSet<String> =
@@ -529,6 +663,15 @@ fn compare(text: &str) {
     assert!(proved.unreachable.is_subset(&unreached), "{:?} are reached", &proved.unreachable - &unreached);
     for never in &proved.never {
         assert!(!seen.taken.contains(never), "{never:?} is taken");
+    }
+    for (nth, (property, answer)) in properties.iter().zip(&proved.answers).enumerate() {
+        match answer {
+            PropertyAnswer::Holds => assert!(!seen.broken.contains(&nth), "{property:?} does not hold"),
+            // An action of the game does nothing in the run.
+            PropertyAnswer::Fails(_) if text.contains("do =") => {}
+            PropertyAnswer::Fails(run) => assert!(is_broken_in(&definition, run, property), "{property:?} {run:?}"),
+            _ => {}
+        }
     }
     if text.contains("regions") {
         for stuck in &proved.stuck {
@@ -603,7 +746,7 @@ proptest! {
 
     #[test]
     fn what_is_proved_of_a_small_machine_is_what_it_does(text in file()) {
-        compare(&text);
+        compare(&text, &[]);
     }
 }
 
@@ -612,7 +755,7 @@ proptest! {
 
     #[test]
     fn what_is_proved_of_a_machine_with_regions_is_what_it_does(text in file_with_regions()) {
-        compare(&text);
+        compare(&text, &[]);
     }
 }
 
@@ -622,7 +765,7 @@ proptest! {
     #[test]
     #[ignore = "a search, with other files in each run"]
     fn what_is_proved_of_any_machine_with_regions_is_what_it_does(text in file_with_regions()) {
-        compare(&text);
+        compare(&text, &[]);
     }
 }
 
@@ -632,6 +775,38 @@ proptest! {
     #[test]
     #[ignore = "a search, with other files in each run"]
     fn what_is_proved_of_any_small_machine_is_what_it_does(text in file()) {
-        compare(&text);
+        compare(&text, &[]);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(32, RngSeed::Fixed(5)))]
+
+    #[test]
+    fn properties_of_a_small_machine_hold_or_fail_as_is_proved(file in (file(), properties()).prop_map(with_properties)) {
+        compare(&file.0, &file.1);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(16, RngSeed::Fixed(6)))]
+
+    #[test]
+    fn properties_of_a_machine_with_regions_hold_or_fail_as_is_proved(
+        file in (file_with_regions(), properties()).prop_map(with_properties),
+    ) {
+        compare(&file.0, &file.1);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(200, RngSeed::Random))]
+
+    #[test]
+    #[ignore = "a search, with other files in each run"]
+    fn properties_of_any_machine_hold_or_fail_as_is_proved(
+        file in (prop_oneof![file(), file_with_regions()], properties()).prop_map(with_properties),
+    ) {
+        compare(&file.0, &file.1);
     }
 }
