@@ -96,14 +96,16 @@ impl RandomProperty {
                     ("a", _) => guard.is_brave,
                     (_, "<") => number < with,
                     (_, ">=") => number >= with,
-                    _ => number == with,
+                    (_, ">") => number > with,
+                    _ => number <= with,
                 }
             })
     }
 }
 
 fn property(states: usize) -> impl Strategy<Value = RandomProperty> {
-    let value = (prop::sample::select(vec!["x", "y", "a"]), prop::sample::select(vec!["<", ">=", "=="]), 1..=2_u32);
+    let value =
+        (prop::sample::select(vec!["x", "y", "a"]), prop::sample::select(vec!["<", ">=", ">", "<="]), 1..=2_u32);
     let value = value.prop_map(|(name, op, with)| (name, op, f64::from(with)));
     let named = prop::collection::vec(0..states, 1..=2);
     let reach = prop::option::weighted(0.2, 0..states);
@@ -519,7 +521,7 @@ fn files(count: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = String
                     1 if has_regions => file.push_str("regions = ['s2', 's3']\n"),
                     // The eighth state makes the seventh one a state with two regions in the second region.
                     6 if has_regions && count == 8 => {
-                        file.push_str("parent = 's1'\nregion = 1\nregions = ['s7', 's5']\n")
+                        file.push_str("parent = 's1'\nregion = 1\nregions = ['s7', 's5']\n");
                     }
                     5 if has_regions && count == 8 => file.push_str("parent = 's6'\nregion = 1\n"),
                     7 if has_regions => file.push_str("parent = 's6'\n"),
