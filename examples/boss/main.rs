@@ -21,18 +21,16 @@
 //! The first command tells one duel; `--seed 7` is another one. The second command runs a thousand duels in one batch, and says
 //! how they ended.
 //!
-//! Can the giant be staggered while it is dead? To ask the tool, add an exit to `stagger` whose condition is the question,
-//! `{ to = "dead", when = "in(dead)" }`, and check the file with the words from `--words`:
+//! Can the giant be staggered while it is dead? The property `no_stagger_when_dead` in the file says no, and the tool proves it,
+//! with the words from `--words`:
 //!
 //! ```text
 //! cd examples/boss
 //! demeanor check boss.fsm.toml --vocabulary words.json --prove
 //! ```
 //!
-//! The tool proves that this exit is never taken, because its condition does not hold while `stagger` is active. So the answer is
-//! no. The reason is that `dead` lies outside of `fight`: when it is entered, all three regions end. If `dead` were a phase of the
-//! fight, the tool would report nothing, because it looks at each region alone; `demeanor run` would then show a dead giant that
-//! staggers. A test tries both files.
+//! The reason is that `dead` lies outside of `fight`: when it is entered, all three regions end. If `dead` were a phase of the
+//! fight, the arms would go on, and the tool would show a run in which a dead giant staggers. A test tries both files.
 
 #[path = "../command_line/mod.rs"]
 mod command_line;

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use boss::{Duel, End, FILE, Told, alone, together, vocabulary};
-use demeanor::definition::Definition;
+use demeanor::definition::{Definition, PropertyAnswer};
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
 #[path = "../boss/main.rs"]
@@ -34,9 +34,10 @@ fn changed(changes: &[(&str, &str)]) -> Definition<Duel> {
     Definition::parse(&file, &vocabulary()).unwrap()
 }
 
-/// Returns what is proved of a definition.
-fn proved(definition: &Definition<Duel>) -> Vec<String> {
-    definition.prove().findings().iter().map(|finding| finding.problem().to_string()).collect()
+/// Returns whether each property of a definition is proved to hold, by name.
+fn proved(definition: &Definition<Duel>) -> Vec<(String, PropertyAnswer)> {
+    let proof = definition.prove();
+    proof.properties().iter().map(|property| (property.name().to_owned(), property.answer().clone())).collect()
 }
 
 #[test]
@@ -70,14 +71,8 @@ fn the_ends_of_many_duels_are_counted() {
 fn nothing_is_to_be_warned_of_in_the_giant() {
     let definition = changed(&[]);
     assert_eq!(definition.warnings(), []);
-    assert_eq!(proved(&definition), [""; 0]);
+    assert!(definition.prove().findings().is_empty());
 }
-
-/// The exit that asks whether the giant can be staggered while it is dead.
-const QUESTION: (&str, &str) = (
-    r#"exits = [{ to = "ready", after = 2,"#,
-    r#"exits = [{ to = "dead", when = "in(dead)" }, { to = "ready", after = 2,"#,
-);
 
 /// The mistake: death is a phase of the fight.
 const MISTAKE: [(&str, &str); 2] =
@@ -97,15 +92,19 @@ fn hit_when_dead(definition: &Definition<Duel>) -> Vec<String> {
 
 #[test]
 fn it_cannot_be_staggered_while_it_is_dead() {
-    let answer = "this exit is never taken: its condition does not hold while `stagger` is active";
-    assert_eq!(proved(&changed(&[QUESTION])), [answer]);
-    assert_eq!(hit_when_dead(&changed(&[])), ["dead"]);
+    let definition = changed(&[]);
+    let holds = ["no_stagger_when_dead", "no_slam_when_calm"].map(|name| (name.to_owned(), PropertyAnswer::Holds));
+    assert_eq!(proved(&definition), holds);
+    assert_eq!(hit_when_dead(&definition), ["dead"]);
 }
 
 #[test]
 fn it_can_if_death_is_a_phase_of_the_fight() {
-    assert_eq!(proved(&changed(&[QUESTION, MISTAKE[0], MISTAKE[1]])), [""; 0], "the prover does not say never");
-    assert_eq!(hit_when_dead(&changed(&MISTAKE)), ["fight", "dead", "stagger", "stand"]);
+    let definition = changed(&MISTAKE);
+    let [(name, PropertyAnswer::Fails(run)), _] = &proved(&definition)[..] else { panic!("{:?}", proved(&definition)) };
+    assert_eq!(name, "no_stagger_when_dead");
+    assert!(run.changes().iter().any(|change| change.to == "stagger"), "{run:?}");
+    assert_eq!(hit_when_dead(&definition), ["fight", "dead", "stagger", "stand"]);
 }
 
 #[test]
