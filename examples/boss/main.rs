@@ -27,10 +27,12 @@
 //! ```text
 //! cd examples/boss
 //! demeanor check boss.fsm.toml --vocabulary words.json --prove
+//! demeanor graph boss.fsm.toml --vocabulary words.json --format svg --output boss.svg
 //! ```
 //!
 //! The reason is that `dead` lies outside of `fight`: when it is entered, all three regions end. If `dead` were a phase of the
-//! fight, the arms would go on, and the tool would show a run in which a dead giant staggers. A test tries both files.
+//! fight, the arms would go on, and the tool would show a run in which a dead giant staggers. A test tries both files. The second
+//! command draws the giant.
 
 #[path = "../command_line/mod.rs"]
 mod command_line;
