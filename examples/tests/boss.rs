@@ -109,7 +109,9 @@ fn it_can_if_death_is_a_phase_of_the_fight() {
 
 #[test]
 fn the_words_for_the_tool_are_those_of_the_program() {
-    assert!(printed("--words") == include_str!("../boss/words.json"), "write words.json again, with --words");
+    // The words also say whether the program is built with scripts. The file is from one without.
+    let words = printed("--words").replace("\"scripts\": true", "\"scripts\": false");
+    assert!(words == include_str!("../boss/words.json"), "write words.json again, with --words");
 }
 
 #[test]
