@@ -11,6 +11,7 @@ use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entry_of, toward};
 use super::moment::Moment;
 use super::opening::Opening;
+use super::recall::{active, left_along};
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
 use crate::change::Guard;
@@ -201,7 +202,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         }
         let refused = toward(change.target(), fsm, |fsm| {
             if let Some(left) = &change.among_regions {
-                let active: Vec<_> = fsm.active_states().collect();
+                let active = active(fsm);
                 let refused = left.iter().find_map(|&at| self.refuses(active[at], at, change.exit, owner, fsm, cx));
                 if refused.is_some() {
                     return refused;
@@ -536,27 +537,17 @@ impl<'e, T: Owner> AskedChange<'e, T> {
     fn among_regions(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
         let Decider { state, graph, .. } = decider;
         let find = |index| graph.state(index, &state.shared);
-        let active: Vec<_> = fsm.active_states().collect();
-        let is_active = |index: &usize| active.iter().any(|active| graph.index_of(active) == Some(*index));
+        let active = active(fsm);
         // The state is the innermost one of its region.
         let has_inner = |of: &StateRef<T>| active.iter().any(|inner| inner.parent().as_ref() == Some(of));
         let is_own = active.iter().any(|active| state.is(active) && !has_inner(active));
         // For the states of other regions, the exit is like one of a state around them.
         let is_outer = !is_own || !graph.path_of(state.fixed.index).contains(&exit.to);
-        let is_already_there = is_outer && !exit.restarts && exit.to != state.fixed.index && is_active(&exit.to);
-        let path = graph.path_of(exit.to);
-        let kept = path[..exit.above].iter().take_while(|index| is_active(index)).count();
-        let first = path[kept];
-        let region = graph.nodes[first].fixed.region;
-        // The state whose child `first` is, if it stays.
-        let inside = kept.checked_sub(1).map(|last| find(path[last]));
-        let has_regions = kept > 0 && !graph.nodes[path[kept - 1]].fixed.regions.is_empty();
-        let is_left = |state: &StateRef<T>| {
-            let mut path = iter::successors(Some(state.clone()), |state| state.parent());
-            let is_child = |state: &StateRef<T>| state.parent() == inside && (!has_regions || state.region() == region);
-            inside.is_none() || path.any(|state| is_child(&state))
-        };
-        let left = (0..active.len()).rev().filter(|at| is_left(active[*at])).collect();
+        let is_active = active.iter().any(|active| graph.index_of(active) == Some(exit.to));
+        let is_already_there = is_outer && !exit.restarts && exit.to != state.fixed.index && is_active;
+        let path: Path<T> = graph.path_of(exit.to).into_iter().map(find).collect();
+        let (kept, left) = left_along(&path, exit.above, &active);
+        let first = graph.path_of(exit.to)[kept];
         let start = exit.route.iter().position(|index| *index == first).unwrap_or(exit.route.len());
         let count = exit.route[start..].iter().take_while(|index| graph.path_of(**index).contains(&first)).count();
         let entered = start..start + count;
@@ -569,7 +560,7 @@ impl<'e, T: Owner> AskedChange<'e, T> {
             is_own,
             is_already_there,
             left: 0,
-            among_regions: Some(left),
+            among_regions: Some(left.into_vec().into()),
             entered,
         }
     }

@@ -10,7 +10,7 @@ use super::Definition;
 use super::choice::Choice;
 use super::decide::Decider;
 use super::graph::{Content, Exit, Graph, MessageExit};
-use super::handle::machine_in;
+use super::handle::{in_region_of, machine_in};
 use super::record::{Answered, Record, Trial, WrittenTest, rounded};
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
@@ -389,7 +389,8 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     fn update(&mut self, state: &StateRef<T>, is_taken: bool) -> bool {
         let Some((decider, Content { exits, every_written, .. })) = self.decider(state) else { return is_taken };
         let now = now::<T>(self.cx);
-        let turn = decider.state.turn(self.fsm).filter(|turn| !is_taken && !turn.has_come(now));
+        let turn = in_region_of(state, self.fsm, |fsm| decider.state.turn(fsm))
+            .filter(|turn| !is_taken && !turn.has_come(now));
         if let Some((every, turn)) = every_written.as_deref().zip(turn) {
             for exit in exits {
                 let read = format!("{} s left", seconds(turn.comes_in(now)));
@@ -474,13 +475,20 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         I: IntoIterator<Item = &'x Exit<T>> + Clone,
     {
         let mut minutes = Minutes::default();
-        let taken =
-            if is_taken { None } else { decider.decide(exits.clone(), self.owner, self.fsm, self.cx, &mut minutes) };
+        let (state, owner, cx) = (self.state_of(decider), &mut *self.owner, &mut *self.cx);
+        let taken = in_region_of(&state, self.fsm, |fsm| {
+            if is_taken { None } else { decider.decide(exits.clone(), owner, fsm, cx, &mut minutes) }
+        });
         let is_taken = is_taken || taken.is_some();
         self.taken = taken.map(|taken| taken.to).or(self.taken.take());
         let mut trials = minutes.tried.into_iter();
         exits.into_iter().for_each(|exit| self.report(decider, exit, on, trials.next()));
         is_taken
+    }
+
+    /// Returns the state that decides.
+    fn state_of(&self, decider: &Decider<'_, T>) -> StateRef<T> {
+        self.graph.state(decider.state.fixed.index, &decider.state.shared)
     }
 
     fn report(&mut self, of: &Decider<'_, T>, exit: &Exit<T>, on: Option<&str>, tried: Option<Minute>) {
@@ -506,7 +514,8 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
             of: of.state.fixed.name.clone(),
             to: match exit.leads {
                 Leads::To | Leads::Push => name(exit.to),
-                leads => of.recall(exit, self.fsm).map_or(leads.to_string(), |recalled| recalled.target.to_string()),
+                leads => in_region_of(&self.state_of(of), self.fsm, |fsm| of.recall(exit, fsm))
+                    .map_or(leads.to_string(), |recalled| recalled.target.to_string()),
             },
             on: on.map(str::to_owned),
             verdict,

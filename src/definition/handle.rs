@@ -2,11 +2,11 @@
 //! explanations.
 
 use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};
-use crate::machine::regions::Tree;
-use crate::machine::seat::Seat;
+use crate::machine::regions::{Around, Tree};
+use crate::machine::seat::{Rare, Seat};
 use crate::machine::settings::Settings;
 use crate::machine::state_machine::StateMachine;
-use crate::machine::waiting::Pending;
+use crate::machine::waiting::{Pending, Scope};
 use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
@@ -39,8 +39,20 @@ pub(crate) fn entered_at_depth<T: Owner>(view: &View<'_, T>, depth: Option<usize
 /// ([rule 8](crate::docs::semantics#rule-8)).
 #[inline]
 pub(crate) fn toward<T: Owner, R>(target: &StateRef<T>, fsm: &Fsm<'_, T>, act: impl FnOnce(&Fsm<'_, T>) -> R) -> R {
-    let mut toward = Toward { target, machines: fsm.shared_machines(), first: fsm.nth() };
+    let mut toward = Toward { target: Some(target), seats: &[], machines: fsm.shared_machines(), first: fsm.nth() };
     act(&Fsm::new(&mut toward, 0))
+}
+
+/// Calls `act` with a handle that answers as in a callback of `state`: if the state lies in a region, for this region (rule 32).
+pub(crate) fn in_region_of<T: Owner, R>(
+    state: &StateRef<T>,
+    fsm: &Fsm<'_, T>,
+    act: impl FnOnce(&Fsm<'_, T>) -> R,
+) -> R {
+    let tree = if fsm.view().has_elsewhere() { fsm.shared_machines().tree(fsm.nth()) } else { None };
+    let Some(seats) = tree.map(|tree| tree.way_to(state)).filter(|seats| !seats.is_empty()) else { return act(fsm) };
+    let mut inside = Toward { target: None, seats: &seats, machines: fsm.shared_machines(), first: fsm.nth() };
+    act(&Fsm::new(&mut inside, 0))
 }
 
 /// Like [`toward`], for all owners from index `first` on. When `act` returns or panics, `last` is set to the index of the owner
@@ -52,7 +64,7 @@ pub(crate) fn toward_each<T: Owner, R>(
     last: &mut usize,
     act: impl FnOnce(&mut FsmSlice<'_, T>) -> R,
 ) -> R {
-    let mut toward = Toward { target, machines, first };
+    let mut toward = Toward { target: Some(target), seats: &[], machines, first };
     let mut lent = LentSlice { slice: FsmSlice::new(&mut toward, &[]), last };
     act(&mut lent.slice)
 }
@@ -69,9 +81,11 @@ impl<T: Owner> Drop for LentSlice<'_, '_, T> {
     }
 }
 
-/// The machines from index `first` on, as guards see them during a change to `target`.
+/// The machines from index `first` on, as guards see them during a change to `target`, if there is one. If there are `seats`, the
+/// machine is seen from the last one; the others are around it.
 struct Toward<'m, T: Owner> {
-    target: &'m StateRef<T>,
+    target: Option<&'m StateRef<T>>,
+    seats: &'m [&'m Seat<T>],
     machines: &'m (dyn Machines<T> + 'm),
     first: usize,
 }
@@ -99,7 +113,25 @@ impl<T: Owner> Machines<T> for Toward<'_, T> {
     }
 
     fn view(&self, nth: usize) -> View<'_, T> {
-        View { target: self.target, ..self.machines.view(self.first + nth) }
+        let view = match self.seats.split_last() {
+            Some((seat, around)) => View { around: Around::of(around), ..seat.view(&StateRef::NONE) },
+            None => self.machines.view(self.first + nth),
+        };
+        View { target: self.target.unwrap_or(view.target), ..view }
+    }
+
+    fn noted(&self, nth: usize, by: Scope, key: u32) -> Option<f64> {
+        match self.seats.last().filter(|_| by != Scope::Machine) {
+            Some(seat) => seat.noted(by, key),
+            None => self.machines.noted(self.first + nth, by, key),
+        }
+    }
+
+    fn look_back(&self, nth: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
+        match self.seats.last() {
+            Some(seat) => look(seat.rare.as_deref()),
+            None => self.machines.look_back(self.first + nth, look),
+        }
     }
 
     fn tree(&self, nth: usize) -> Option<Tree<'_, T>> {

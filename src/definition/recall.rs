@@ -1,6 +1,10 @@
 //! Exits that lead back, or on top of the current state: to the previous state, to the suspended states, to the states that were
 //! active last in a composite.
 
+use std::iter;
+
+use smallvec::SmallVec;
+
 use super::decide::Decider;
 use super::graph::Exit;
 use super::handle::toward;
@@ -12,21 +16,54 @@ use crate::machine::transition::path::descent;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// Where such an exit leads an owner. The rules are those of the request that it makes (rules 9, 15 and 16).
+/// Where such an exit leads an owner. The rules are those of the request that it makes (rules 9, 15, 16 and 32).
 pub(crate) struct Recalled<T: Owner> {
     /// The innermost state that is entered or resumed.
     pub(crate) target: StateRef<T>,
-    /// How many states are left, counted from the innermost one. A push leaves none.
-    left: usize,
+    /// The states that are left, or suspended by a push, innermost first, as indices among the active states.
+    left: Places,
     /// The states that are entered, outermost first. A pop enters none.
     entered: Path<T>,
 }
 
+/// Some active states, by index.
+pub(super) type Places = SmallVec<[usize; 8]>;
+
+/// Returns the active states, outermost first, region by region.
+pub(super) fn active<'f, T: Owner>(fsm: &'f Fsm<'_, T>) -> SmallVec<[&'f StateRef<T>; 8]> {
+    if fsm.view().has_elsewhere() { fsm.active_states().collect() } else { fsm.path().collect() }
+}
+
+/// Returns which of the active states lie in a state or are this state, innermost first.
+fn inside<T: Owner>(of: &StateRef<T>, active: &[&StateRef<T>]) -> Places {
+    let is_inside =
+        |at: &usize| iter::successors(Some(active[*at].clone()), |state| state.parent()).any(|on| on == *of);
+    (0..active.len()).rev().filter(is_inside).collect()
+}
+
+/// Returns how many of the first `above` states of a path are active and stay so when a change leads along the path, and which
+/// active states it leaves, innermost first. It leaves what is active in the last state that stays; if this state has regions, only
+/// what is active in the region of the path.
+pub(super) fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &[&StateRef<T>]) -> (usize, Places) {
+    let kept = path[..above].iter().take_while(|state| active.contains(state)).count();
+    let Some(around) = kept.checked_sub(1).map(|last| &path[last]) else {
+        return (0, (0..active.len()).rev().collect());
+    };
+    let has_regions = around.has_regions();
+    let is_child = |state: &&&StateRef<T>| {
+        state.parent().as_ref() == Some(around) && (!has_regions || state.region() == path[kept].region())
+    };
+    (kept, active.iter().find(is_child).map_or_else(Places::new, |child| inside(child, active)))
+}
+
 impl<T: Owner> Decider<'_, T> {
-    /// Returns where an exit leads the owner. `None` if there is no such state, or if too many states are suspended.
+    /// Returns where an exit leads the owner. `None` if there is no such state, or if it cannot be pushed.
     pub(crate) fn recall(&self, exit: &Exit<T>, fsm: &Fsm<'_, T>) -> Option<Recalled<T>> {
-        let count = fsm.path().count();
+        let (view, active) = (fsm.view(), active(fsm));
         let named = || self.graph.state(exit.to, &self.state.shared);
+        // A push and a pop concern the states in the region of the deciding state.
+        let outermost = view.ancestors.first().unwrap_or(view.current);
+        let around = if view.around.is_some() { fsm.path().count() - view.ancestors.len() - 1 } else { 0 };
         let (to, within) = match exit.leads {
             Leads::To | Leads::Back => {
                 let previous = fsm.previous()?.clone();
@@ -37,33 +74,28 @@ impl<T: Owner> Decider<'_, T> {
                 if fsm.look_back(|rare| rare.is_some_and(is_full)) {
                     return None;
                 }
-                let entered = descent(&named()).ok()?;
-                return Some(Recalled { target: entered.last()?.clone(), left: 0, entered });
+                let mut entered = descent(&named()).ok()?;
+                let is_around = entered.iter().take(around).eq(fsm.path().take(around));
+                let is_here = |state: &StateRef<T>| around == 0 || state.region() == outermost.region();
+                entered.get(around).filter(|state| is_around && is_here(state))?;
+                entered.drain(..around);
+                return Some(Recalled { target: entered.last()?.clone(), left: inside(outermost, &active), entered });
             }
             Leads::Pop => {
                 let target = fsm.look_back(|rare| Some(rare?.stack.last()?.current.clone()))?;
-                return Some(Recalled { target, left: count, entered: Path::new() });
+                return Some(Recalled { target, left: inside(outermost, &active), entered: Path::new() });
             }
             Leads::Resume => {
                 let composite = named();
-                let is_active = fsm.path().any(|active| *active == composite);
-                let last = match fsm.current() {
-                    _ if !composite.keeps_history() => None,
-                    Some(current) if is_active => Some(current.clone()),
-                    _ => fsm.look_back(|rare| {
-                        let history = &rare?.history;
-                        history.iter().find(|(of, _)| *of == composite).map(|(_, last)| last.clone())
-                    }),
-                };
+                let last = if composite.keeps_history() { last_active_in(&composite, fsm) } else { None };
                 (last.unwrap_or_else(|| composite.clone()), composite)
             }
         };
         let mut entered = descent(&to).ok()?;
-        let shared = fsm.path().zip(&entered).take_while(|(active, on)| active == on).count();
-        let above = entered.iter().position(|state| *state == within).unwrap_or(shared);
-        let kept = shared.min(above);
+        let above = entered.iter().position(|state| *state == within).unwrap_or(entered.len() - 1);
+        let (kept, left) = left_along(&entered, above, &active);
         entered.drain(..kept);
-        Some(Recalled { target: entered.last()?.clone(), left: count - kept, entered })
+        Some(Recalled { target: entered.last()?.clone(), left, entered })
     }
 
     /// Returns the result of trying an exit of this kind, and the state that it names.
@@ -78,34 +110,43 @@ impl<T: Owner> Decider<'_, T> {
     ) -> (Trial, StateRef<T>) {
         let to = self.graph.state(exit.to, &self.state.shared);
         let Some(Recalled { target, left, entered }) = self.recall(exit, fsm) else { return (Trial::Nowhere, to) };
-        let is_own = fsm.current().is_some_and(|current| self.state.is(current));
-        let names_active = matches!(exit.leads, Leads::Push | Leads::Resume) && fsm.path().any(|active| *active == to);
-        if names_active && !is_own && !exit.restarts && exit.to != self.state.fixed.index {
+        let (is_own, active) = (fsm.current().is_some_and(|current| self.state.is(current)), active(fsm));
+        let is_outer = !is_own || fsm.path().all(|around| *around != to);
+        let names_active = matches!(exit.leads, Leads::Push | Leads::Resume) && active.contains(&&to);
+        if names_active && is_outer && !exit.restarts && exit.to != self.state.fixed.index {
             return (Trial::AlreadyThere, to);
         }
-        let count = fsm.path().count();
-        // A push leaves no state, but nothing is pushed over a final state, either.
-        let asked = if exit.leads == Leads::Push { count } else { left };
         let refused = toward(&target, fsm, |fsm| {
-            for (up, state) in fsm.path().rev().enumerate().take(asked) {
-                let content = self.content_of(state);
-                if content.is_some_and(|content| self.protects(state, content, exit)) {
-                    return Some(Trial::Final(count - 1 - up));
+            // A push leaves no state, but nothing is pushed over a final state, either.
+            let refuses = |&at: &usize| match exit.leads {
+                Leads::Push => {
+                    let content = self.content_of(active[at]);
+                    content.filter(|content| self.protects(active[at], content, exit)).map(|_| Trial::Final(at))
                 }
-                let can_exit = || match content {
-                    Some(content) => content.can_exit(owner, fsm, cx),
-                    None => state.can_exit(owner, fsm, cx),
-                };
-                if up < left && !can_exit() {
-                    return Some(Trial::CannotExit(count - 1 - up));
-                }
-            }
-            let shut = entered.iter().find(|state| match self.content_of(state) {
-                Some(content) => !content.can_enter(owner, fsm, cx, record),
-                None => !state.can_enter(owner, fsm, cx),
-            });
-            shut.map(|state| Trial::CannotEnter(self.graph.index_of(state).unwrap_or(usize::MAX)))
+                _ => self.refuses(active[at], at, exit, owner, fsm, cx),
+            };
+            let refused = left.iter().find_map(refuses);
+            refused.or_else(|| {
+                let shut = entered.iter().find(|state| match self.content_of(state) {
+                    Some(content) => !content.can_enter(owner, fsm, cx, record),
+                    None => !state.can_enter(owner, fsm, cx),
+                });
+                shut.map(|state| Trial::CannotEnter(self.graph.index_of(state).unwrap_or(usize::MAX)))
+            })
         });
         (refused.unwrap_or_else(|| self.taken_or_superseded(is_own, fsm)), to)
+    }
+}
+
+/// Returns the state that was active last in a composite: in the region in which it lies, if it is active.
+fn last_active_in<T: Owner>(composite: &StateRef<T>, fsm: &Fsm<'_, T>) -> Option<StateRef<T>> {
+    let remembered = |rare: Option<&Rare<T>>| {
+        let history = &rare?.history;
+        history.iter().find(|(of, _)| of == composite).map(|(_, last)| last.clone())
+    };
+    match fsm.shared_machines().tree(fsm.nth()).filter(|_| fsm.view().has_elsewhere()) {
+        Some(tree) => tree.current_in(composite).cloned().or_else(|| remembered(tree.root().rare.as_deref())),
+        None if fsm.path().any(|active| active == composite) => fsm.current().cloned(),
+        None => fsm.look_back(remembered),
     }
 }

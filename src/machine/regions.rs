@@ -111,7 +111,7 @@ impl<T: Owner> Outer<T> {
     }
 
     pub(super) fn as_around(&self) -> Around<'_, T> {
-        Around { seat: &self.seat, outer: self.around.as_deref() }
+        Around { seat: &self.seat, outer: self.around.as_deref(), further: &[] }
     }
 
     /// Returns the states around the region, outermost first.
@@ -147,13 +147,21 @@ pub(crate) struct Around<'v, T: Owner> {
     seat: &'v Seat<T>,
     /// The seats around that one.
     outer: Option<&'v Outer<T>>,
+    /// The seats around that one, outermost first, if `Single` does not work on the seat of the region.
+    further: &'v [&'v Seat<T>],
 }
 
 impl<'v, T: Owner> Around<'v, T> {
+    /// Returns what is around a region, from the seats around it, outermost first. `None` if there are none.
+    #[cfg(feature = "definition")]
+    pub(crate) fn of(seats: &'v [&'v Seat<T>]) -> Option<Self> {
+        seats.split_last().map(|(seat, further)| Self { seat, outer: None, further })
+    }
+
     /// Returns the seats, innermost first.
     fn outward(&self) -> impl Iterator<Item = &'v Seat<T>> {
-        let outer = self.outer.into_iter().flat_map(Outer::outward);
-        core::iter::once(self.seat).chain(outer.map(|outer| &outer.seat))
+        let outer = self.outer.into_iter().flat_map(Outer::outward).map(|outer| &outer.seat);
+        core::iter::once(self.seat).chain(outer).chain(self.further.iter().rev().copied())
     }
 
     /// Returns the states, outermost first.
@@ -347,6 +355,15 @@ impl<'v, T: Owner> Tree<'v, T> {
     }
 
     fn visit(&self, seat: &'v Seat<T>, level: usize, act: SeeSeat<'_, 'v, T>) {
+        let regions = self.regions(seat, level);
+        act(seat, &regions);
+        for region in regions {
+            self.visit(region, level + 1, act);
+        }
+    }
+
+    /// Returns the seats of the regions of a seat.
+    fn regions(&self, seat: &'v Seat<T>, level: usize) -> Vec<&'v Seat<T>> {
         // On the way to the innermost seat, a region whose seat is empty is the one that is entered.
         let entered = self.around.get(level).filter(|outer| core::ptr::eq(&raw const outer.seat, seat));
         let mut regions: Vec<_> = seat.regions().collect();
@@ -355,10 +372,26 @@ impl<'v, T: Owner> Tree<'v, T> {
                 *region = self.around.get(level + 1).map_or(self.seat, |outer| &outer.seat);
             }
         }
-        act(seat, &regions);
-        for region in regions {
-            self.visit(region, level + 1, act);
+        regions
+    }
+
+    /// Returns the seats from that of the machine to that in which a state is active.
+    #[cfg(feature = "definition")]
+    pub(crate) fn way_to(&self, state: &StateRef<T>) -> Vec<&'v Seat<T>> {
+        let mut way = Vec::new();
+        self.find(self.root(), state, &mut way);
+        way
+    }
+
+    #[cfg(feature = "definition")]
+    fn find(&self, seat: &'v Seat<T>, state: &StateRef<T>, way: &mut Vec<&'v Seat<T>>) -> bool {
+        way.push(seat);
+        let is_here = seat.path().any(|active| active == state)
+            || self.regions(seat, way.len() - 1).into_iter().any(|region| self.find(region, state, way));
+        if !is_here {
+            way.pop();
         }
+        is_here
     }
 
     /// Returns the active states, outermost first, region by region.
@@ -700,7 +733,7 @@ impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
         match single.seat.region(self.nth).filter(|_| !self.is_inside) {
             None => single.view(nth),
             Some(region) => {
-                let around = Around { seat: single.seat, outer: single.outer.as_deref() };
+                let around = Around { seat: single.seat, outer: single.outer.as_deref(), further: &[] };
                 View { around: Some(around), ..region.view(&single.target) }
             }
         }

@@ -369,6 +369,11 @@ fn a_file_with_regions_is_reloaded_under_guards() {
 }
 
 #[test]
+fn exits_of_states_in_regions_lead_out_and_back() {
+    assert_cases("region_exits.txt", play);
+}
+
+#[test]
 fn a_state_chooses_among_exits_by_scores_weights_and_cooldowns() {
     assert_cases("choices.txt", play);
 }

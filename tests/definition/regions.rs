@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use demeanor::definition::{Definition, ExitReport};
-use demeanor::{Fsm, State, StateMachine, StateRef};
+use demeanor::definition::{Definition, ExitReport, Verdict};
+use demeanor::{Fsm, State, StateBook, StateMachine, StateRef};
 use proptest::prelude::*;
 
 use crate::cases::cases;
@@ -88,10 +88,6 @@ macro_rules! by_hand {
 
         fn all_by_hand() -> Vec<StateRef<Guard>> {
             vec![$((&$state).into()),*]
-        }
-
-        fn all_by_file(definition: &Definition<Guard>) -> Vec<StateRef<Guard>> {
-            vec![$(definition.state($name).unwrap()),*]
         }
     };
 }
@@ -197,22 +193,27 @@ enum Event {
     Pop(usize),
     Revert(usize),
     Resume(usize),
+    /// All are saved and loaded, or the file is reloaded.
+    Save,
+    Reload,
 }
 
 fn event() -> impl Strategy<Value = Event> {
     let who = 0..9_usize;
-    let told = prop_oneof![3 => Just(Told::hit(1.0)), 1 => Just(Told::Alarm)];
+    let told = prop_oneof![3 => Just(Told::hit(1.0)), 1 => Just(Told::Alarm), 1 => Just(Told::Noise)];
     prop_oneof![
         8 => (0..12_u8).prop_map(Event::Tick),
         3 => (who.clone(), 0..90_u8).prop_map(|(who, health)| Event::Health(who, health)),
         2 => (who.clone(), 0..6_u8).prop_map(|(who, ammo)| Event::Ammo(who, ammo)),
         2 => (who.clone(), prop::bool::weighted(0.8)).prop_map(|(who, sees)| Event::Sees(who, sees)),
         3 => (who.clone(), told).prop_map(|(who, told)| Event::Tell(who, told)),
-        2 => (who.clone(), 0..13_usize).prop_map(|(who, state)| Event::Change(who, state)),
-        1 => (who.clone(), 0..13_usize).prop_map(|(who, state)| Event::Push(who, state)),
+        2 => (who.clone(), 0..26_usize).prop_map(|(who, state)| Event::Change(who, state)),
+        1 => (who.clone(), 0..26_usize).prop_map(|(who, state)| Event::Push(who, state)),
         1 => who.clone().prop_map(Event::Pop),
         1 => who.clone().prop_map(Event::Revert),
         1 => who.prop_map(Event::Resume),
+        1 => Just(Event::Save),
+        1 => Just(Event::Reload),
     ]
 }
 
@@ -222,6 +223,7 @@ fn run() -> impl Strategy<Value = (Vec<Guard>, Vec<Event>)> {
         health: health.into(),
         ammo: ammo.into(),
         enemy_visible,
+        luck: health.into(),
         ..Guard::recording_changes()
     });
     (prop::collection::vec(guard, 1..9), prop::collection::vec(event(), 1..60))
@@ -235,57 +237,176 @@ fn active(machine: &StateMachine<Guard>, clock: f64) -> String {
     times.collect::<Vec<_>>().join(", ")
 }
 
-/// Lets events happen to guards. Returns what became of them.
-fn play(states: &[StateRef<Guard>], way: Way, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
-    let mut troop = Troop::start(way, guards, &states[0], None);
-    let (mut clock, count) = (0.0, troop.len());
-    for event in events {
-        let (who, request) = match *event {
-            Event::Tick(eighths) => {
-                clock += f64::from(eighths) / 8.0;
-                troop.update(clock);
-                continue;
-            }
-            Event::Health(who, health) => {
-                troop.guard(who % count).health = health.into();
-                continue;
-            }
-            Event::Ammo(who, ammo) => {
-                troop.guard(who % count).ammo = ammo.into();
-                continue;
-            }
-            Event::Sees(who, sees) => {
-                troop.guard(who % count).enemy_visible = sees;
-                continue;
-            }
-            Event::Tell(who, told) => (who, Request::Send(told)),
-            Event::Change(who, to) => (who, Request::Change(states[to].clone())),
-            Event::Push(who, over) => (who, Request::Push(states[over].clone())),
-            Event::Pop(who) => (who, Request::Pop),
-            Event::Revert(who) => (who, Request::Revert),
-            Event::Resume(who) => (who, Request::Resume(states[1].clone())),
-        };
-        let is_done = troop.ask(who % count, request, clock);
-        troop.guard(who % count).note(format!("{event:?}: {is_done}"));
-    }
-    let ended = troop.end().into_iter().map(|(mut guard, machine)| {
-        guard.note(active(&machine, clock));
-        guard.take_trace()
-    });
-    ended.collect()
+/// A machine, by its states: the initial one first, and then the one that is resumed.
+struct Played {
+    states: Vec<StateRef<Guard>>,
+    /// The file, if there is one.
+    definition: Option<(Definition<Guard>, &'static str)>,
+    /// With it, the guards are saved and loaded.
+    book: Option<StateBook<Guard>>,
+    /// Whether what `explain` says before each tick is compared with the tick.
+    is_explained: bool,
 }
+
+impl Played {
+    fn by_hand() -> Self {
+        Self { states: all_by_hand(), definition: None, book: None, is_explained: false }
+    }
+
+    fn of_file(file: &'static str, is_saved: bool) -> Self {
+        let definition = parsed(file, &vocabulary());
+        assert_eq!(definition.warnings(), []);
+        let book = is_saved.then(|| StateBook::new().with_definition(&definition));
+        Self { states: definition.states(), definition: Some((definition, file)), book, is_explained: false }
+    }
+
+    fn state(&self, nth: usize) -> StateRef<Guard> {
+        self.states[nth % self.states.len()].clone()
+    }
+
+    /// How much has happened to a guard, and the exits that are said to be taken in its next tick.
+    fn explained(&self, troop: &mut Troop, who: usize, clock: f64) -> (usize, Vec<ExitReport>) {
+        let mut reports = Vec::new();
+        if let Some((definition, _)) = self.definition.as_ref().filter(|_| self.is_explained) {
+            troop.with(who, clock, |guard, fsm, clock| {
+                // Numbers that are drawn are drawn again in the tick.
+                reports = definition.explain_with(&mut guard.clone(), fsm, clock);
+            });
+        }
+        reports.retain(|report| report.on.is_none() && report.verdict == Verdict::Taken);
+        (troop.guard(who).trace().len(), reports)
+    }
+
+    /// Lets events happen to guards. Returns what became of them.
+    fn play(&self, way: Way, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
+        let mut troop = Troop::start(way, guards, &self.states[0], None);
+        let (mut clock, count) = (0.0, troop.len());
+        for event in events {
+            let (who, request) = match *event {
+                Event::Tick(eighths) => {
+                    clock += f64::from(eighths) / 8.0;
+                    let expected: Vec<_> = (0..count).map(|who| self.explained(&mut troop, who, clock)).collect();
+                    troop.update(clock);
+                    for (who, (before, expected)) in expected.into_iter().enumerate().filter(|_| self.is_explained) {
+                        let trace = &troop.guard(who).trace()[before..];
+                        let changes = trace.iter().filter(|line| line.contains(" -> ")).count();
+                        assert_eq!(changes, expected.len(), "{trace:?} is explained by {expected:?}");
+                    }
+                    continue;
+                }
+                Event::Health(who, health) => {
+                    troop.guard(who % count).health = health.into();
+                    continue;
+                }
+                Event::Ammo(who, ammo) => {
+                    troop.guard(who % count).ammo = ammo.into();
+                    continue;
+                }
+                Event::Sees(who, sees) => {
+                    troop.guard(who % count).enemy_visible = sees;
+                    continue;
+                }
+                Event::Save => {
+                    self.book.iter().for_each(|book| troop.save_and_load(book, clock));
+                    continue;
+                }
+                Event::Reload => {
+                    self.definition.iter().for_each(|(definition, file)| definition.reload(file).unwrap());
+                    continue;
+                }
+                Event::Tell(who, told) => (who, Request::Send(told)),
+                Event::Change(who, to) => (who, Request::Change(self.state(to))),
+                Event::Push(who, over) => (who, Request::Push(self.state(over))),
+                Event::Pop(who) => (who, Request::Pop),
+                Event::Revert(who) => (who, Request::Revert),
+                Event::Resume(who) => (who, Request::Resume(self.state(1))),
+            };
+            let is_done = troop.ask(who % count, request, clock);
+            troop.guard(who % count).note(format!("{event:?}: {is_done}"));
+        }
+        let ended = troop.end().into_iter().map(|(mut guard, machine)| {
+            guard.note(active(&machine, clock));
+            guard.take_trace()
+        });
+        ended.collect()
+    }
+}
+
+/// A machine of which no state is written by hand: with turns, drawn times, cooldowns, a choice, actions, and exits that lead back.
+const BUSY: &str = "
+    initial = 'wander'
+    [states.wander]
+    exits = [{ to = 'combat', when = 'enemy_visible' }]
+    [states.combat]
+    regions = { legs = 'walk', arms = 'ready', mind = 'calm' }
+    history = true
+    exits = [
+        { to = 'wander', when = 'not enemy_visible', do = 'shout' },
+        { to = 'wander', on = 'alarm', when = 'ammo < 3', even_final = true, do = { lose = 2 } },
+        { push = 'talk', on = 'noise', set = { patience = 'patience + 1' } },
+    ]
+    [states.walk]
+    parent = 'combat'
+    every = '0.5 s'
+    exits = [{ to = 'run', when = 'health < 60', do = { lose = 1 }, cooldown = '2 s' }]
+    [states.run]
+    parent = 'combat'
+    region = 'legs'
+    regions = ['left', 'head up']
+    exits = [{ to = 'walk', after = '1 s .. 3 s', set = { brave = true } }, { to = '$previous', on = 'alarm' }]
+    [states.left]
+    parent = 'run'
+    exits = [{ to = 'right', after = '0.25 s .. 0.5 s' }]
+    [states.right]
+    parent = 'run'
+    exits = [{ to = 'left', after = '0.25 s .. 0.5 s' }]
+    [states.'head up']
+    parent = 'run'
+    enter = 'shout'
+    exits = [{ pop = true, on = 'hit' }]
+    [states.ready]
+    parent = 'combat'
+    exits = [{ push = 'aim', when = 'ammo > 0', do = 'shout' }]
+    [states.aim]
+    parent = 'combat'
+    region = 'arms'
+    exits = [{ pop = true, after = '0.5 s .. 1.5 s', set = { patience = 'patience + 1' } }, { to = 'ready', on = 'hit' }]
+    [states.calm]
+    parent = 'combat'
+    every = '1 s .. 2 s'
+    choose = 'random'
+    exits = [{ to = 'rage', weight = 1 }, { to = 'dream', weight = 'ammo' }]
+    [states.rage]
+    parent = 'combat'
+    region = 'mind'
+    exits = [{ to = 'calm', after = 2 }]
+    [states.dream]
+    parent = 'combat'
+    region = 'mind'
+    final = true
+    [states.talk]
+    exits = [{ pop = true, after = 1 }, { resume = 'combat', on = 'alarm' }]
+";
 
 proptest! {
     #![proptest_config(cases(96))]
 
     #[test]
     fn a_machine_with_regions_from_a_file_does_what_the_same_one_by_hand_does((guards, events) in run()) {
-        let definition = parsed(FILE, &vocabulary());
-        prop_assert_eq!(definition.warnings(), []);
-        let (file, hand) = (all_by_file(&definition), all_by_hand());
-        let expected = play(&hand, Way::Alone, &guards, &events);
+        let expected = Played::by_hand().play(Way::Alone, &guards, &events);
         for way in WAYS {
-            prop_assert_eq!(&play(&file, *way, &guards, &events), &expected, "{:?}", way);
+            let found = Played::of_file(FILE, true).play(*way, &guards, &events);
+            prop_assert_eq!(&found, &expected, "{:?}", way);
+        }
+    }
+
+    #[test]
+    fn owners_with_regions_do_the_same_on_all_hosts_saved_and_reloaded_or_not((guards, events) in run()) {
+        let explained = Played { is_explained: true, ..Played::of_file(BUSY, false) };
+        let expected = explained.play(Way::Alone, &guards, &events);
+        for way in WAYS {
+            let found = Played::of_file(BUSY, true).play(*way, &guards, &events);
+            prop_assert_eq!(&found, &expected, "{:?}", way);
         }
     }
 }
@@ -299,9 +420,23 @@ fn the_runs_change_in_every_region() {
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..200 {
         let (guards, events) = run().new_tree(&mut runner).unwrap().current();
-        seen.extend(play(&all_by_hand(), Way::Alone, &guards, &events).into_iter().flatten());
+        for played in [Played::by_hand(), Played::of_file(BUSY, false)] {
+            seen.extend(played.play(Way::Alone, &guards, &events).into_iter().flatten());
+        }
     }
     for change in [
+        "combat -> talk (push)",
+        "talk -> combat (pop)",
+        "talk -> combat (resume)",
+        "walk -> run in combat (change)",
+        "run -> walk in combat (revert)",
+        "left -> right in run (change)",
+        "ready -> aim in combat (push)",
+        "aim -> ready in combat (pop)",
+        "aim -> ready in combat (change)",
+        "calm -> rage in combat (change)",
+        "rage -> calm in combat (change)",
+        "calm -> dream in combat (change)",
         "wander -> combat (change)",
         "combat -> wander (change)",
         "walk -> jog in combat (change)",

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use demeanor::definition::Definition;
-use demeanor::{Batch, Fsm, Key, NextWake, StateMachine, StateRef};
+use demeanor::{Batch, Fsm, Key, NextWake, StateBook, StateMachine, StateRef};
 
 use crate::guard::{Guard, Told};
 use crate::trace::log::Trace;
@@ -158,6 +158,15 @@ impl Troop {
             Request::Revert => batch.revert_state(key, cx),
             Request::Resume(state) => batch.resume_state(key, state, cx),
         }
+    }
+
+    /// Saves all and goes on with what is loaded.
+    pub(crate) fn save_and_load(&mut self, book: &StateBook<Guard>, clock: f64) {
+        for (_, machine) in &mut self.alone {
+            *machine = book.load(machine.save(book, clock).unwrap(), clock).unwrap();
+        }
+        let saved = self.batch.save(book, clock).unwrap().map_owners(Guard::clone);
+        self.batch = Batch::load(saved, book, clock).unwrap().with_limit(LIMIT);
     }
 
     pub(crate) fn with(&mut self, who: usize, clock: f64, act: impl FnOnce(&mut Guard, &mut Fsm<'_, Guard>, &mut f64)) {
