@@ -125,11 +125,16 @@ impl<T: Owner> DefinedState<T> {
         taken.map(|taken| taken.request(decider, owner, fsm, cx)).is_some()
     }
 
-    /// Called when an owner has entered a final state of the machine that the state at index `of` runs. Tries the exits of this
-    /// state for the end of its machine (`on = "done"`).
+    /// Called when an owner has entered a final state of the machine that the state at index `of` runs. If the machine has ended
+    /// (in each of the regions around the final state), tries the exits of this state for the end of its machine
+    /// (`on = "done"`).
     fn end(graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let runs = fsm.path().find(|active| graph.index_of(active) == Some(of)).cloned();
         let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<Self>()) else { return };
+        let inside = fsm.path().skip_while(|active| !runs.is(active));
+        if inside.filter(|active| active.has_regions()).any(|composite| !graph.have_ended(composite, fsm)) {
+            return;
+        }
         let content = &graph.nodes[of].content;
         let waiting = content.message_exits.iter().filter(|waiting| waiting.is_done);
         let decider = Decider { is_entry: true, choice: content.choice.as_ref(), ..Decider::new(runs, graph) };

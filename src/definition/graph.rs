@@ -457,6 +457,19 @@ impl<T: Owner> Graph<T> {
         Arc::ptr_eq(&node.fixed, &state.fixed).then_some(state.fixed.index)
     }
 
+    /// Whether a final state is active in each region of a composite.
+    pub(crate) fn have_ended(&self, composite: &StateRef<T>, fsm: &Fsm<'_, T>) -> bool {
+        let is_final =
+            |state: &StateRef<T>| self.index_of(state).is_some_and(|index| self.nodes[index].content.is_final);
+        let has_ended = |innermost: &StateRef<T>| {
+            let mut inside = iter::successors(Some(innermost.clone()), |state| state.parent());
+            inside.by_ref().take_while(|state| state != composite).any(|state| is_final(&state))
+                || innermost.has_regions() && self.have_ended(innermost, fsm)
+        };
+        let active: Vec<_> = fsm.regions(composite.clone()).collect();
+        active.len() == composite.regions().len() && active.into_iter().all(has_ended)
+    }
+
     /// Whether two states lie in different regions of the same state (rule 32).
     pub(crate) fn are_beside(&self, one: usize, other: usize) -> bool {
         let (one, other) = (self.path_of(one), self.path_of(other));

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use demeanor::definition::{Definition, ExitReport, Verdict};
-use demeanor::{Fsm, State, StateBook, StateMachine, StateRef};
+use demeanor::definition::{Definition, ExitReport, Verdict, Vocabulary};
+use demeanor::{Agent, Cast, Fsm, Owner, State, StateBook, StateMachine, StateRef, Telegram};
 use proptest::prelude::*;
 
 use crate::cases::cases;
@@ -629,4 +629,67 @@ fn a_report_counts_the_time_of_an_exit_from_the_entry_into_its_state() {
     machine.update(&mut guard, &mut 2.0);
     let reports = machine.with(&mut guard, &mut 3.0, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
     assert_eq!(reports[0].to_string(), "to aim: no: after 2 s (1 s left) does not hold");
+}
+
+/// A member of a cast, whose clock stands still, or an owner without a context.
+struct Soldier<C>(f64, std::marker::PhantomData<fn() -> C>);
+
+impl<C: 'static> Owner for Soldier<C> {
+    type Context<'a> = C;
+    type Message = Telegram<usize, ()>;
+}
+
+fn soldiers<C: 'static>() -> (Definition<Soldier<C>>, Agent<Soldier<C>>) {
+    let vocabulary = Vocabulary::new().value("ammo", |soldier: &Soldier<C>, _| soldier.0).message("shot", |_| true);
+    let file = "
+        initial = 'combat'
+        [states.combat]
+        regions = { legs = 'walk', arms = 'ready' }
+        exits = [{ to = 'rest', when = 'ammo > 8' }]
+        [states.walk]
+        parent = 'combat'
+        exits = [{ push = 'run', when = 'ammo > 2' }]
+        [states.run]
+        parent = 'combat'
+        exits = [{ pop = true, on = 'shot' }]
+        [states.ready]
+        parent = 'combat'
+        exits = [{ to = 'fire', when = 'ammo > 4 and in(run)' }]
+        [states.fire]
+        parent = 'combat'
+        region = 'arms'
+        exits = [{ to = 'ready', on = 'shot' }]
+        [states.rest]
+        final = true
+    ";
+    let definition = Definition::parse(file, &vocabulary).unwrap_or_else(|problems| panic!("{problems}"));
+    let agent = Agent::new(Soldier(0.0, std::marker::PhantomData), definition.machine());
+    (definition, agent)
+}
+
+#[test]
+fn an_agent_and_a_member_of_a_cast_have_regions_from_a_file() {
+    type Play = Cast<usize, (), ()>;
+    let expected = ["combat walk ready", "combat run ready", "combat run fire", "combat walk ready", "rest"];
+    let ammo = |nth: usize| [0.0, 3.0, 5.0, 0.0, 9.0][nth];
+    let active = |states: &mut dyn Iterator<Item = String>| states.collect::<Vec<_>>().join(" ");
+    let (_definition, mut agent) = soldiers::<()>();
+    let (_of_cast, member) = soldiers::<Play>();
+    let mut cast = Play::new(());
+    cast.add(7, member).unwrap();
+    agent.start(&mut ());
+    cast.start();
+    for (nth, expected) in expected.into_iter().enumerate() {
+        agent.0 = ammo(nth);
+        cast.get_mut::<Soldier<Play>>(&7).unwrap().0 = ammo(nth);
+        if nth == 3 {
+            agent.send(&Telegram { sender: 1, receiver: 7, message: () }, &mut ());
+            cast.send(1, 7, ());
+        }
+        agent.update(&mut ());
+        cast.update();
+        assert_eq!(active(&mut agent.machine().active_states().map(ToString::to_string)), expected);
+        let member = cast.get::<Soldier<Play>>(&7).unwrap();
+        assert_eq!(active(&mut member.machine().active_states().map(ToString::to_string)), expected);
+    }
 }

@@ -171,18 +171,20 @@ fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOu
     let tried = outline.descent(state.id).into_iter().flat_map(|id| {
         let entered = outline.state(id);
         let done = entered.ends.map(|runs| outline.state(runs));
-        let done = done.into_iter().flat_map(|runs| runs.exits.iter().map(move |exit| (runs, exit)));
-        let always = entered.exits.iter().filter(|exit| exit.is_always).map(move |exit| (entered, exit));
-        always.chain(done.filter(|(_, exit)| exit.is_done))
+        let done = done.into_iter().flat_map(move |runs| runs.exits.iter().map(move |exit| (id, runs, exit)));
+        let always = entered.exits.iter().filter(|exit| exit.is_always).map(move |exit| (id, entered, exit));
+        always.chain(done.filter(|(.., exit)| exit.is_done))
     });
     let mut first: Option<StateId> = None;
-    for (of, exit) in tried {
+    for (entered, of, exit) in tried {
         if of.choose != Choose::First || *first.get_or_insert(exit.to) != exit.to {
             return None;
         }
         let is_open = || outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
-        // An exit to another region is not taken while its target is active there.
-        if exit.leads_at_once() && outline.is_in_same_regions(of.id, exit.to) && is_open() {
+        // An exit to another region is not taken while its target is active there. A machine with regions ends when all of them
+        // have.
+        let are_same = outline.is_in_same_regions(of.id, exit.to) && outline.is_in_same_regions(entered, of.id);
+        if exit.leads_at_once() && are_same && is_open() {
             return Some(exit);
         }
     }
