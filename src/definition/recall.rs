@@ -125,8 +125,7 @@ impl<T: Owner> Decider<'_, T> {
                 }
                 _ => self.refuses(active[at], at, exit, owner, fsm, cx),
             };
-            let refused = left.iter().find_map(refuses);
-            refused.or_else(|| {
+            left.iter().find_map(refuses).or_else(|| {
                 let shut = entered.iter().find(|state| match self.content_of(state) {
                     Some(content) => !content.can_enter(owner, fsm, cx, record),
                     None => !state.can_enter(owner, fsm, cx),
