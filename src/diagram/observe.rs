@@ -320,11 +320,33 @@ impl Diagram {
 
     /// Returns the positions of the arrows that may have led an owner from one state to another.
     fn exits_between(&self, from: usize, to: usize, cause: Cause) -> Vec<usize> {
-        let beside = self.global.filter(|global| !self.is_within(from, *global));
-        let sources = self.outward(from).chain(beside);
+        let global = self.global.filter(|global| !self.is_within(from, *global));
+        let has_regions = self.outward(from).any(|around| !self.states[around].regions.is_empty());
+        let others = if has_regions { 0..self.states.len() } else { 0..0 };
+        let beside = others.filter(|other| self.is_active_beside(*other, from));
+        let sources = self.outward(from).chain(global).chain(beside);
         let exits = sources.flat_map(|source| self.places_from(source));
         let asks = |exit: &usize| self.arrows[*exit].rules.leads.unwrap_or(Cause::Change) == cause;
         exits.filter(asks).filter(|exit| self.can_lead(&self.arrows[*exit], from, to)).collect()
+    }
+
+    /// Returns whether a state may be active together with `from`, in one of the regions around it or inside it.
+    fn is_active_beside(&self, state: usize, from: usize) -> bool {
+        let (path, from) = (self.path(state), self.path(from));
+        let shared = path.iter().zip(&from).take_while(|(one, other)| one == other).count();
+        let has_regions = shared > 0 && !self.states[path[shared - 1]].regions.is_empty();
+        let region = |path: &[usize]| path.get(shared).map(|state| self.states[*state].region);
+        has_regions && region(&path).is_some() && region(&path) != region(&from)
+    }
+
+    /// Returns the state that is told as the target of a change to `to`: the first one that is entered and has regions (rule 32), or
+    /// else the innermost one.
+    fn told_target(&self, to: usize, from: usize) -> Option<usize> {
+        let mut entered = self.path(to);
+        entered.pop();
+        entered.retain(|around| !self.is_within(from, *around));
+        entered.extend(self.descent(to));
+        entered.iter().find(|state| !self.states[**state].regions.is_empty()).or(entered.last()).copied()
     }
 
     /// Returns whether an exit can lead from one state to another if its condition holds. The rules are the same as in
@@ -333,7 +355,7 @@ impl Diagram {
         let is_target = match exit.rules.leads {
             Some(Cause::Revert | Cause::Pop) => return true,
             Some(Cause::Resume) => return self.is_within(to, exit.to),
-            _ => self.descent(exit.to).last() == Some(to),
+            _ => self.told_target(exit.to, from) == Some(to),
         };
         if !is_target {
             return false;

@@ -566,3 +566,35 @@ fn a_diagram_shows_regions_apart_from_each_other() {
     assert!(flowchart.contains("subgraph s0_1[\" \"]") && flowchart.contains("c0_1 --> s3"), "{flowchart}");
     assert!(flowchart.contains("s1 -->|\"1×\"| s2"), "{flowchart}");
 }
+
+#[test]
+fn exits_of_states_in_regions_are_counted_wherever_they_lead() {
+    let file = "
+        initial = 'sit'
+        states.sit.exits = [{ to = 'look', when = 'afraid and hungry' }, { to = 'roam', when = 'afraid' }]
+        states.roam = { regions = { legs = 'hop', ears = 'up' }, exits = [{ to = 'down', on = 'bang' }] }
+        states.hop = { parent = 'roam', exits = [{ to = 'leap', when = 'afraid and hungry' }] }
+        states.leap = { parent = 'roam', exits = [{ to = 'up', when = 'not afraid and hungry' }] }
+        states.up = { parent = 'roam', region = 'ears', exits = [{ to = 'look', when = 'afraid and not hungry' }] }
+        states.look = { parent = 'roam', region = 'ears', exits = [{ to = 'sit', when = 'not afraid and not hungry' }] }
+        states.down = { parent = 'roam', region = 'ears', regions = ['left', 'right'] }
+        states.left = { parent = 'down' }
+        states.right = { parent = 'down', exits = [{ to = 'hop', when = 'afraid' }] }
+    ";
+    let hares = Definition::parse(file, &vocabulary()).unwrap();
+    let (mut machine, mut field, mut hare) = (hares.machine(), Field::default(), Hare::default());
+    machine.start(&mut hare, &mut field);
+    for (afraid, hungry) in [(true, true), (true, true), (false, true), (true, false), (false, false), (true, false)] {
+        (hare.afraid, hare.hungry) = (afraid, hungry);
+        machine.update(&mut hare, &mut field);
+    }
+    machine.change_state(&mut hare, hares.state("leap").unwrap(), &mut field);
+    machine.send(&mut hare, &"bang", &mut field);
+    machine.update(&mut hare, &mut field);
+    let coverage = hares.coverage(&field.flow).unwrap();
+    // Both exits of `sit` lead to `roam`, so far as a change says it.
+    assert!(coverage.to_string().starts_with("8 of 8 exits were taken, 2 of them in doubt"), "{coverage}");
+    let diagram = hares.outline().diagram().observe(&field.flow).unwrap();
+    let unwritten = diagram.arrows().filter(|arrow| arrow.is_unwritten()).count();
+    assert_eq!(unwritten, 0, "each change is one of an exit: {:?}", arrows(&diagram));
+}

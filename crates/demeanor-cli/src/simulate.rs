@@ -261,7 +261,8 @@ struct Same {
 impl<W: Write> Stage<W> {
     fn play(&mut self, run: &Run, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
         let mut next = moments.iter().peekable();
-        self.line(&format!("{:>9}  begins in {}", "0.00 s", self.current()))?;
+        let begins = self.initial(self.machine.current());
+        self.line(&format!("{:>9}  begins in {begins}", "0.00 s"))?;
         // Values for the beginning are set before the first state is entered.
         moments.iter().take_while(|moment| moment.time <= 0.0).for_each(|moment| self.set(moment));
         self.machine.start(&mut self.puppet, &mut self.clock);
@@ -444,11 +445,11 @@ impl<W: Write> Stage<W> {
     fn taken(&self, reports: &[ExitReport], to: &str, message: Option<&str>) -> Option<usize> {
         // A change to a composite state ends in its initial child, and one into regions is reported as one to their state.
         let state = self.definition.state(to);
-        let outward = |state| iter::successors(state, |state: &StateRef<Puppet>| state.parent());
+        let around = |state: Option<StateRef<Puppet>>| state.into_iter().flat_map(|state| outward(&state));
         let has_regions = state.as_ref().is_some_and(|state| !state.regions().is_empty());
         let leads = |report: &ExitReport| {
-            outward(state.clone()).any(|around| around.name() == report.to)
-                || has_regions && outward(self.definition.state(&report.to)).any(|around| around.name() == to)
+            around(state.clone()).any(|around| around.name() == report.to)
+                || has_regions && around(self.definition.state(&report.to)).any(|around| around.name() == to)
         };
         let on = |report: &ExitReport| {
             // The end of a machine that a state runs is a message of its own.
@@ -516,6 +517,20 @@ impl<W: Write> Stage<W> {
         iter::successors(parent, |around| around.parent()).any(|around| !around.regions().is_empty())
     }
 
+    /// Returns the name of a state in which the machine begins, with those in which its regions begin.
+    fn initial(&self, state: Option<&StateRef<Puppet>>) -> String {
+        let Some(state) = state else { return String::new() };
+        let inner = iter::successors(Some(state.clone()), |state| state.initial()).last().unwrap_or(state.clone());
+        let begins = |(nth, initial): (usize, &StateRef<Puppet>)| {
+            // With `--from`, the machine begins elsewhere in one of the regions.
+            let is_in = |state: &StateRef<Puppet>| state.parent().as_ref() == Some(&inner) && state.region() == nth;
+            let is_here = |placed: &&StateRef<Puppet>| outward(placed).any(|state| is_in(&state));
+            self.initial(self.machine.regions(inner.clone()).find(is_here).or(Some(initial)))
+        };
+        let regions: Vec<_> = inner.regions().iter().enumerate().map(begins).collect();
+        if regions.is_empty() { inner.to_string() } else { format!("{inner} ({})", regions.join(", ")) }
+    }
+
     fn current(&self) -> String {
         self.machine.current().map(|current| self.with_regions(current)).unwrap_or_default()
     }
@@ -525,4 +540,9 @@ impl<W: Write> Stage<W> {
         let regions: Vec<_> = self.machine.regions(state.clone()).map(|state| self.with_regions(state)).collect();
         if regions.is_empty() { state.to_string() } else { format!("{state} ({})", regions.join(", ")) }
     }
+}
+
+/// Returns a state and the states around it, innermost first.
+fn outward(state: &StateRef<Puppet>) -> impl Iterator<Item = StateRef<Puppet>> + use<> {
+    iter::successors(Some(state.clone()), |state| state.parent())
 }

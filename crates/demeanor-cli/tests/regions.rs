@@ -1,4 +1,4 @@
-//! Regions on the command line: in pictures.
+//! Regions on the command line: in pictures and in runs.
 
 use std::collections::BTreeMap;
 
@@ -145,3 +145,14 @@ fn a_diagram_as_text_names_the_regions_that_have_names() {
 }
 
 const NO_FLOW: &str = r#"{ "version": 1, "changes": [], "refusals": [], "stays": [], "ended": [] }"#;
+
+#[test]
+fn a_run_begins_in_all_regions() {
+    let begins_in_fight = SOLDIER.replace("initial = 'rest'", "initial = 'fight'");
+    let folder = Folder::new("run_of_regions").with("soldier.toml", &begins_in_fight);
+    let (_, told, _) =
+        folder.run(&["run", "soldier.toml", "--seconds", "0", "--set", "seen=true", "--set", "health=90"]);
+    assert_eq!(told.lines().next(), Some("   0.00 s  begins in fight (walk, ready)"), "{told}");
+    let (_, told, _) = folder.run(&["run", "soldier.toml", "--seconds", "0", "--from", "strike", "--set", "seen=true"]);
+    assert_eq!(told.lines().next(), Some("   0.00 s  begins in fight (walk, strike (left, right))"), "{told}");
+}
