@@ -211,8 +211,10 @@ fn the_files_of_the_examples_are_proved() {
     ] {
         let file = format!("{examples}/{file}");
         let arguments = [&["check", "--prove", "--deny-warnings", &file], more].concat();
-        let (code, _, complained) = folder.run(&arguments);
+        let (code, told, complained) = folder.run(&arguments);
         assert_eq!((code, complained.as_str()), (0, ""), "{file}");
+        // All of the properties are proved.
+        assert!(told.lines().all(|line| !line.contains(": property ") || line.ends_with(" holds")), "{told}");
     }
 }
 

@@ -10,7 +10,7 @@ use super::solver::ClaimAnswer;
 use crate::format::outline::StateId;
 
 /// The maximum number of configurations. If there are more, each region is examined alone.
-const MOST_CONFIGURATIONS: usize = 1024;
+const MOST_CONFIGURATIONS: usize = 10_000;
 
 /// States that can be active together, given by the innermost ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

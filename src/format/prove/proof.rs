@@ -150,8 +150,8 @@ impl Proof {
                 finding.is_assumed = !careful.findings.iter().any(|certain| place(certain) == place(finding));
             }
             for (property, careful) in proof.properties.iter_mut().zip(careful.properties) {
-                if property.answer == PropertyAnswer::Holds {
-                    property.answer = careful.answer;
+                if property.answer == PropertyAnswer::Holds && careful.answer != PropertyAnswer::Holds {
+                    property.answer = PropertyAnswer::NotDecided("on whether a behavior refuses a change".into());
                 }
             }
             proof.steps += careful.steps;

@@ -13,6 +13,7 @@ use super::machine::{ExitId, Machine, Standing, StateTime};
 use super::solver::ClaimAnswer;
 use crate::format::draft::When;
 use crate::format::outline::{ExitOutline, StateId};
+use crate::format::property::Property;
 
 /// The maximum number of ways into a state that are checked one by one. If there are more, the way is treated as unknown.
 const MOST_WAYS: usize = 64;
@@ -33,8 +34,7 @@ pub(super) struct Reached {
     pub(super) unknown: BTreeSet<ExitId>,
     /// The states to which scripts and behaviors may change.
     pub(super) free: BTreeSet<StateId>,
-    /// For each innermost state in which a tick can end, the ways in which it can end there. Empty for a machine without
-    /// properties.
+    /// For each innermost state in which a tick can end and may break a property, the ways in which it can end there.
     pub(super) tick_ends: Vec<(StateId, Vec<TickEnd>)>,
 }
 
@@ -91,7 +91,12 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
     reaching.run();
     if !outline.properties.is_empty() {
         for at in reaching.reached.innermost.clone() {
-            if reaching.rests(at, &outline.path(at)) {
+            let path = outline.path(at);
+            let may_break = |property: &Property| {
+                let broken = property.rule.broken(machine.at(&path, StateTime::Varies));
+                machine.solve(&broken, &path) != ClaimAnswer::Never
+            };
+            if outline.properties.iter().any(may_break) && reaching.rests(at, &path) {
                 let ends = reaching.tick_ends(at);
                 reaching.reached.tick_ends.push((at, ends));
             }

@@ -13,7 +13,7 @@ use crate::format::outline::mention::Meaning;
 use crate::format::property::PropertyRule;
 
 /// The maximum number of ticks that are played, for all runs.
-const MOST_TICKS: u32 = 20_000;
+const MOST_TICKS: u32 = 10_000;
 
 /// The maximum number of ticks for which a run waits until something changes.
 const MOST_QUIET: u32 = 400;
@@ -47,8 +47,8 @@ pub(super) fn violations(machine: &Machine<'_>, mut wanted: BTreeSet<String>) ->
     let mut found = BTreeMap::new();
     // A script may answer and do something else than in the run, which has none.
     let asks_scripts = machine.outline.mentions().iter().any(|mention| *mention.meaning() == Meaning::Script);
-    let has_scripts = asks_scripts || machine.has_script;
-    let Some(stage) = machine.stage.as_ref().filter(|_| !has_scripts && !wanted.is_empty()) else { return found };
+    let is_over = wanted.is_empty() || asks_scripts || machine.has_script || machine.may_refuse;
+    let Some(stage) = machine.stage.as_ref().filter(|_| !is_over) else { return found };
     let mut times = Vec::new();
     for state in machine.outline.states() {
         let path = machine.outline.path(state.id());

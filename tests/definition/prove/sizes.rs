@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use demeanor::definition::{Outline, Proof};
+use demeanor::definition::{Outline, Proof, PropertyAnswer, PropertyProof};
 
 use super::proof;
 
@@ -49,6 +49,52 @@ fn a_thousand_states_take_a_bounded_number_of_steps() {
     assert!(proof.steps() < 5_000_000, "{}", proof.steps());
     assert_eq!(proof.notes(), ["not all circles of states that lead to each other were looked at"]);
     assert!(!proof.findings().is_empty());
+}
+
+#[test]
+fn the_properties_of_a_thousand_states_take_a_bounded_number_of_steps() {
+    let properties = "[properties]\na.never = 'in(s900) and v3 > 2 and f1'\nb.never = 'in(s17) and in(s23)'\n\
+                      c = { from = 'in(s999)', reach = 'in(s0)', within = 1 }\n[states.s0]";
+    let file = large(1000).replacen("[states.s0]", properties, 1);
+    let proof = proof(&file);
+    assert!(proof.steps() < 8_000_000, "{}", proof.steps());
+    let answers: Vec<_> = proof.properties().iter().map(PropertyProof::answer).collect();
+    assert!(matches!(answers[..], [PropertyAnswer::Fails(_), PropertyAnswer::Holds, _]), "{answers:?}");
+}
+
+/// A machine with so many regions, each of so many states whose exits ask for those of other regions.
+fn regions(count: usize, states: usize) -> String {
+    let initial: Vec<_> = (0..count).map(|region| format!("'r{region}_0'")).collect();
+    let mut file = format!("initial = 'all'\n[states.all]\nregions = [{}]\n", initial.join(", "));
+    for (region, state) in (0..count).flat_map(|region| (0..states).map(move |state| (region, state))) {
+        let other = |by: usize| format!("in(r{}_{})", (region + by) % count, (state + by) % states);
+        write!(
+            file,
+            "[states.r{region}_{state}]\nparent = 'all'\nregion = {region}\nexits = [\n\
+             {{ to = 'r{region}_{}', when = 'x > {state} and not {}' }},\n\
+             {{ to = 'r{region}_0', on = 'hit', when = '{} or f{region}' }},\n]\n",
+            (state + 1) % states,
+            other(1),
+            other(2)
+        )
+        .unwrap();
+    }
+    file
+}
+
+#[test]
+fn regions_are_proved_together_up_to_ten_thousand_combinations() {
+    for (count, states, is_together) in [(3, 20, true), (6, 4, true), (3, 23, false), (9, 3, false)] {
+        let proof = proof(&regions(count, states));
+        assert!(proof.steps() < 300_000, "{count} {states}: {}", proof.steps());
+        let alone = "not decided: what is active in other regions: each region was looked at alone";
+        assert_eq!(
+            proof.notes().iter().any(|note| note == alone),
+            !is_together,
+            "{count} {states}: {:?}",
+            proof.notes()
+        );
+    }
 }
 
 #[test]
