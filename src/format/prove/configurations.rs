@@ -2,6 +2,7 @@
 //! that can be taken there leads to another one. Anything that cannot be decided counts as possible.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::iter;
 
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, StateTime};
@@ -10,7 +11,7 @@ use super::solver::ClaimAnswer;
 use crate::format::outline::StateId;
 
 /// The maximum number of configurations. If there are more, each region is examined alone.
-const MOST_CONFIGURATIONS: usize = 10_000;
+const MOST_CONFIGURATIONS: usize = 4096;
 
 /// States that can be active together, given by the innermost ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,7 +37,9 @@ impl Configuration {
     }
 
     pub(super) fn has(&self, machine: &Machine<'_>, id: StateId) -> bool {
-        self.0.iter().any(|innermost| machine.outline.path(*innermost).contains(&id))
+        self.0
+            .iter()
+            .any(|innermost| iter::successors(Some(*innermost), |id| machine.state(*id).parent).any(|on| on == id))
     }
 
     /// Returns the configuration after a change to a state (rule 32).
