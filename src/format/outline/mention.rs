@@ -32,6 +32,8 @@ pub struct Mention {
 pub enum Meaning {
     /// A state.
     State(StateId),
+    /// A region with a name of its own: of which state, and its position.
+    Region(StateId, usize),
     /// A behavior of the game.
     Behavior,
     /// A value of the game.

@@ -557,6 +557,13 @@ impl StateOutline {
         self.regions.iter().map(|region| region.initial)
     }
 
+    /// Returns the names of the state's regions, with the places where they are written. A region without a name of its own has the
+    /// name of its initial state.
+    #[must_use]
+    pub fn region_names(&self) -> impl ExactSizeIterator<Item = (&str, Range<usize>)> {
+        self.regions.iter().map(|region| (region.name.text.as_str(), region.name.span.clone()))
+    }
+
     /// Returns the index of the state's region among the [regions](Self::regions) of its parent. 0 without regions.
     #[must_use]
     pub fn region(&self) -> usize {

@@ -1,6 +1,8 @@
 //! Finds the region of its parent in which each state lies, and checks the regions: their initial states, their names and their
 //! number.
 
+use std::collections::HashSet;
+use std::iter;
 use std::sync::Arc;
 
 use super::mention::{Meaning, Mention};
@@ -12,6 +14,9 @@ use crate::format::problems::{Findings, Mistake, Origin};
 
 /// The maximum number of regions of a state.
 const MOST_REGIONS: usize = 16;
+
+/// How far outward from a state its region is looked for: parents may form a circle.
+const DEEPEST: usize = 64;
 
 /// Sets the region of each state. `written` has the states that say in which region they lie. Another state lies in the region
 /// that begins with it, or else in the first one. `mistaken` has the states whose regions have mistakes that have been reported.
@@ -29,6 +34,21 @@ pub(super) fn place(
             }
         }
     }
+    let are_written: HashSet<StateId> = written.iter().map(|(of, _)| *of).collect();
+    let is_default = |state: &&Arc<StateOutline>| {
+        let around = state.parent.map(|parent| &*states[parent.index()]).filter(|around| around.regions.len() > 1);
+        around.is_some_and(|around| around.regions.iter().all(|region| region.initial != state.id))
+            && !state.is_linked
+            && !are_written.contains(&state.id)
+    };
+    let defaults: Vec<StateId> = states.iter().filter(is_default).map(|state| state.id).collect();
+    for state in states.iter_mut().filter(|state| !state.regions.is_empty() && !state.is_foreign && !state.is_linked) {
+        let named = state.regions.iter().enumerate().filter(|(_, region)| region.is_named);
+        let mentions: Vec<_> = named.map(|(nth, of)| mention(&of.name, Meaning::Region(state.id, nth))).collect();
+        if !mentions.is_empty() {
+            Arc::make_mut(state).mentions.extend(mentions);
+        }
+    }
     for (of, region) in written {
         let state = &states[of.index()];
         let around = state.parent.map(|parent| &*states[parent.index()]);
@@ -44,6 +64,35 @@ pub(super) fn place(
     }
     for state in states.iter().filter(|state| !state.regions.is_empty()) {
         check(state, states, findings);
+    }
+    if findings.errors() > 0 {
+        // A `region` with a mistake is not known here.
+        return;
+    }
+    for state in defaults {
+        perhaps_elsewhere(&states[state.index()], states, findings);
+    }
+}
+
+/// Warns about a state that lies in the first region only because it does not say in which one, if all exits to it are those of
+/// states in one other region.
+fn perhaps_elsewhere(state: &StateOutline, states: &[Arc<StateOutline>], findings: &mut Findings) {
+    let Some(around) = state.parent.map(|parent| &states[parent.index()]) else { return };
+    let region = |of: &StateOutline| {
+        let outward = iter::successors(Some(of), |state| state.parent.map(|parent| &*states[parent.index()]));
+        { outward }.take(DEEPEST).find(|state| state.parent == Some(around.id)).map(|state| state.region)
+    };
+    let leads = states.iter().filter(|from| from.exits.iter().any(|exit| exit.to == state.id && from.id != state.id));
+    let mut regions = leads.map(|from| region(from));
+    let Some(other) = regions.next().flatten().filter(|other| *other > 0) else { return };
+    if regions.all(|region| region == Some(other)) {
+        let [first, other] = [0, other].map(|nth| &around.regions[nth].name);
+        let message =
+            format!("state `{}` lies in region `{first}`, but only states of region `{other}` lead to it", state.name);
+        Mistake::warning("region", state.name.span.clone(), message)
+            .label("does not say in which region it lies")
+            .help(format!("write `region = \"{other}\"`, or `region = \"{first}\"`"))
+            .report(findings);
     }
 }
 
@@ -79,15 +128,9 @@ fn found(
     };
     if let Some(nth) = regions.iter().enumerate().position(is_it) {
         let RegionOutline { is_named, initial, .. } = regions[nth];
+        let meaning = if is_named { Meaning::Region(around.id, nth) } else { Meaning::State(initial) };
         let mention = match region {
-            RegionRef::Name(Name { text, span }) if !is_named && !state.is_foreign && !state.is_linked => {
-                Some(Mention {
-                    name: text.clone(),
-                    span: span.clone(),
-                    meaning: Meaning::State(initial),
-                    condition: None,
-                })
-            }
+            RegionRef::Name(name) if !state.is_foreign && !state.is_linked => Some(mention(name, meaning)),
             _ => None,
         };
         return Ok((nth, mention));
@@ -103,6 +146,10 @@ fn found(
         .help(format!("its regions are {}, or {numbers}", listed(&names)))
         .meant(nearest)
         .refuse()
+}
+
+fn mention(name: &Name, meaning: Meaning) -> Mention {
+    Mention { name: name.text.clone(), span: name.span.clone(), meaning, condition: None }
 }
 
 fn check(state: &StateOutline, states: &[Arc<StateOutline>], findings: &mut Findings) {

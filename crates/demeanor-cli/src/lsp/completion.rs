@@ -199,9 +199,8 @@ impl Writer<'_> {
     /// Returns the texts that a value can be.
     fn texts(&self, key: &str) -> Vec<Offer> {
         match (&self.located.place, key) {
-            (Place::Of(_), "to" | "initial" | "regions" | "region" | "parent" | "global" | "push" | "resume") => {
-                self.states()
-            }
+            (Place::Of(_), "to" | "initial" | "regions" | "parent" | "global" | "push" | "resume") => self.states(),
+            (Place::Of(Table::State), "region") => self.regions(),
             (Place::Of(Table::Machine), "like") => self.machines(),
             (Place::Of(Table::State), "machine") => self.machines().into_iter().chain(self.files("toml")).collect(),
             (Place::Of(Table::State | Table::Script), "script") => {
@@ -253,6 +252,19 @@ impl Writer<'_> {
         let names = keys.filter(|key| key.machine() == self.located.machine).filter_map(Key::state);
         names.for_each(|name| add(name, String::new()));
         offers
+    }
+
+    /// Returns the names of the regions of the parent that is written; without a parent, of all states.
+    fn regions(&self) -> Vec<Offer> {
+        let mut seen = BTreeSet::new();
+        let parent = self.cursor.value("parent");
+        let outlines = self.surveys.iter().filter_map(|survey| self.located.outline(survey));
+        let states = outlines.flat_map(Outline::states);
+        let states =
+            states.filter(|state| parent.is_none_or(|parent| state.name() == parent || state.part() == parent));
+        let names = states.flat_map(|state| state.region_names().map(move |(name, _)| (name, state.name())));
+        let new = names.filter(|(name, _)| seen.insert(*name));
+        new.map(|(name, of)| Offer::new(name, CompletionItemKind::ENUM_MEMBER).detail(format!("of {of}"))).collect()
     }
 
     fn machines(&self) -> Vec<Offer> {

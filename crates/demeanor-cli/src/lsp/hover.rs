@@ -35,9 +35,22 @@ fn of_state(read: &Read, file: &File, byte: usize) -> Said {
             let is_it = |state: &&Arc<StateOutline>| Site::of(outline, state.id(), file) == *site;
             Some((outline, outline.states().iter().find(is_it)?))
         });
-        told.extend(named.map(|(outline, state)| about(outline, state)));
+        told.extend(named.map(|(outline, state)| about(outline, state)).or_else(|| of_region(read, site)));
     }
     (!told.is_empty()).then(|| (told.join("\n\n---\n\n"), target.span))
+}
+
+/// Describes a region, if there is one at a site.
+fn of_region(read: &Read, site: &Site) -> Option<String> {
+    read.survey.outlines().iter().find_map(|outline| {
+        let at = |state: &StateOutline| state.region_names().position(|(_, at)| at == site.span());
+        let (of, nth) = outline.states().iter().find_map(|state| Some((state, at(state)?)))?;
+        let inside = outline.children(of.id()).iter().map(|child| outline.state(*child));
+        let states: Vec<_> =
+            inside.filter(|state| state.region() == nth).map(|state| format!("`{}`", state.part())).collect();
+        let name = of.region_names().nth(nth)?.0;
+        Some(format!("region `{name}` of `{}`\n\nstates: {}", of.name(), states.join(", ")))
+    })
 }
 
 /// Describes a state: its parents, how long it lasts, its behavior, and its exits.
@@ -71,6 +84,11 @@ fn about(outline: &Outline, state: &StateOutline) -> String {
     {
         facts.extend(actions.map(|actions| format!("does {actions} {when}")));
     }
+    let around = state.parent().map(|parent| outline.state(parent));
+    let region = around.and_then(|around| Some((around, around.region_names().nth(state.region())?.0)));
+    facts.extend(region.map(|(around, region)| format!("lies in region `{region}` of `{}`", around.part())));
+    let regions: Vec<_> = state.region_names().map(|(name, _)| format!("`{name}`")).collect();
+    facts.extend((!regions.is_empty()).then(|| format!("has the regions {}", regions.join(", "))));
     facts.extend(state.machine().map(|machine| format!("runs the machine `{machine}`")));
     facts.extend(state.initial().map(|child| format!("begins with `{}`", outline.state(child).part())));
     facts.extend(state.every().map(|every| format!("every {every}")));

@@ -17,7 +17,7 @@ pub(super) enum File {
     Named(Url),
 }
 
-/// A state among all files: the file, and the position of its definition.
+/// A state or a region among all files: the file, and the position of its definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Site {
     pub(super) file: File,
@@ -25,7 +25,7 @@ pub(super) struct Site {
     pub(super) end: usize,
 }
 
-/// A place in a file that names a state, and maybe the states around it: `fight.aim` names two.
+/// A place in a file that names a state, and maybe the states around it: `fight.aim` names two. Or a place that names a region.
 #[derive(Clone, Debug)]
 pub(super) struct Occurrence {
     /// The range, with the quotes.
@@ -71,7 +71,7 @@ impl Site {
     }
 }
 
-/// Returns all places of a file that name states. If a place belongs to several machines, because these are alike or run the
+/// Returns all places of a file that name states or regions. If a place belongs to several machines, because these are alike or run the
 /// same machine, it occurs once for each meaning.
 pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
     let mut all = Vec::new();
@@ -84,8 +84,23 @@ pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
         // In the header of a state in the table of its parent, the parent is named by a key.
         let keys: BTreeSet<usize> = survey.keys().iter().map(|key| key.span().start).collect();
         for mention in outline.mentions().iter().filter(|mention| !keys.contains(&mention.span().start)) {
-            if let Meaning::State(id) = mention.meaning() {
-                all.extend(add(mention.span(), mention.name(), *id, mention.condition(), false));
+            match mention.meaning() {
+                Meaning::State(id) => {
+                    all.extend(add(mention.span(), mention.name(), *id, mention.condition(), false));
+                }
+                Meaning::Region(of, nth) => {
+                    all.extend(outline.state(*of).region_names().nth(*nth).map(|(name, at)| {
+                        let site = Site { file: file.clone(), start: at.start, end: at.end };
+                        Occurrence {
+                            span: mention.span(),
+                            name: name.to_owned(),
+                            condition: None,
+                            is_key: at == mention.span(),
+                            parts: vec![(0..name.len(), site)],
+                        }
+                    }))
+                }
+                _ => {}
             }
         }
         // By their position in the text: a state that is like a state of another machine may be written in another form.

@@ -9,4 +9,5 @@ mod hover;
 mod navigation;
 mod problems;
 mod process;
+mod regions;
 mod rename;
