@@ -89,16 +89,14 @@ pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
                     all.extend(add(mention.span(), mention.name(), *id, mention.condition(), false));
                 }
                 Meaning::Region(of, nth) => {
-                    all.extend(outline.state(*of).region_names().nth(*nth).map(|(name, at)| {
-                        let site = Site { file: file.clone(), start: at.start, end: at.end };
-                        Occurrence {
-                            span: mention.span(),
-                            name: name.to_owned(),
-                            condition: None,
-                            is_key: at == mention.span(),
-                            parts: vec![(0..name.len(), site)],
-                        }
-                    }))
+                    let named = outline.state(*of).region_names().nth(*nth);
+                    all.extend(named.map(|(name, at)| Occurrence {
+                        span: mention.span(),
+                        name: name.to_owned(),
+                        condition: None,
+                        is_key: at == mention.span(),
+                        parts: vec![(0..name.len(), Site { file: file.clone(), start: at.start, end: at.end })],
+                    }));
                 }
                 _ => {}
             }
