@@ -1,7 +1,7 @@
 //! The table of corners: tasks that a batch cannot do in its usual way, compared with one machine per owner.
 //!
 //! The usual way is one plain change between flat states. This table has the other cases: changes that are refused, several
-//! requests, stacks, nested states, owned states, messages, many timers. The cost of an owner's request must not depend on how
+//! requests, stacks, nested states, owned states, regions, messages, many timers. The cost of an owner's request must not depend on how
 //! many other owners make requests (rule 31), so the ratio of batch to machines must stay the same for any number of owners.
 
 mod character;
@@ -10,6 +10,7 @@ mod flat;
 mod fresh;
 mod nested;
 mod owned;
+mod regions;
 mod timers;
 
 use comfy_table::Table;
@@ -30,7 +31,7 @@ pub(crate) fn table(
     rounds: impl Fn(usize) -> usize,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Table, String> {
-    let corners = || flat::CORNERS.into_iter().chain(nested::CORNERS).chain(owned::CORNERS);
+    let corners = || flat::CORNERS.into_iter().chain(nested::CORNERS).chain(owned::CORNERS).chain(regions::CORNERS);
     let mut header = vec![String::from("owners")];
     for count in owners {
         header.extend([format!("{count}: machines"), String::from("batch"), String::from("ratio")]);
