@@ -9,6 +9,7 @@ pub(crate) mod office;
 pub(crate) mod process;
 pub(crate) mod reference;
 
+use std::borrow::Cow;
 use std::hash::Hash;
 
 use demeanor::{DigestHasher, Fsm, Owner, State, StateBook, StateRef};
@@ -182,6 +183,7 @@ impl State<Villager> for Idle {
             1 => fsm.change_state(Box::new(Errand { to: receiver, left: 3 })),
             2 => fsm.push_state(&Prayer),
             3 => fsm.sleep_for(0.35),
+            5 => fsm.change_state(&Feast),
             4 => {
                 day.office.send(villager, receiver, Letter::Coins(2));
                 day.office.send(villager, receiver, Letter::Hello(random.rand_u64()));
@@ -242,6 +244,108 @@ impl State<Villager> for Prayer {
     }
 }
 
+/// A state with two regions: at a feast, a villager dances, and eats meanwhile.
+struct Feast;
+
+impl State<Villager> for Feast {
+    fn enter(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        let ticks = f64::from(u8::try_from(day.office.random(villager, 6).rand_range(2..9)).unwrap());
+        fsm.change_state_after(ticks * 0.1 + 0.05, &Idle);
+    }
+
+    fn exit(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        villager.note(8);
+    }
+
+    fn regions(&self) -> Vec<StateRef<Villager>> {
+        vec![(&Dance).into(), (&PLATES[2]).into()]
+    }
+}
+
+struct Dance;
+
+impl State<Villager> for Dance {
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(4);
+        match day.office.random(villager, 7).rand_range(0..6) {
+            0 => fsm.push_state(&Rest),
+            1 => fsm.change_state(&Rest),
+            2 => fsm.change_state(&PLATES[2]),
+            3 => fsm.change_state(&Work),
+            _ => {}
+        }
+    }
+
+    fn on_message(&self, villager: &mut Villager, letter: &Letter, _: &mut Fsm<'_, Villager>, _: &mut Day<'_>) -> bool {
+        villager.receive(letter)
+    }
+
+    fn parent(&self) -> Option<StateRef<Villager>> {
+        Some((&Feast).into())
+    }
+}
+
+/// A pause of the dance.
+struct Rest;
+
+impl State<Villager> for Rest {
+    fn enter(&self, _: &mut Villager, fsm: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        fsm.sleep_for(0.15);
+    }
+
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(fsm.time_in_state(day).to_bits());
+        if !fsm.pop_state_now(villager, day) {
+            fsm.change_state(&Dance);
+        }
+    }
+
+    fn parent(&self) -> Option<StateRef<Villager>> {
+        Some((&Feast).into())
+    }
+}
+
+/// A villager eats: how much is left on the plate.
+struct Eat {
+    left: u8,
+}
+
+static PLATES: [Eat; 3] = [Eat { left: 0 }, Eat { left: 1 }, Eat { left: 2 }];
+
+impl State<Villager> for Eat {
+    fn enter(&self, _: &mut Villager, fsm: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        if self.left > 0 {
+            fsm.send_after(0.15, Letter::Reminder);
+        }
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        format!("Eat {}", self.left).into()
+    }
+
+    fn on_message(
+        &self,
+        villager: &mut Villager,
+        letter: &Letter,
+        fsm: &mut Fsm<'_, Villager>,
+        _: &mut Day<'_>,
+    ) -> bool {
+        if let (Letter::Reminder, Some(left)) = (letter, self.left.checked_sub(1)) {
+            villager.note(u64::from(self.left));
+            fsm.change_state(&PLATES[usize::from(left)]);
+        }
+        false
+    }
+
+    fn parent(&self) -> Option<StateRef<Villager>> {
+        Some((&Feast).into())
+    }
+
+    fn region(&self) -> usize {
+        1
+    }
+}
+
 /// The state in which a villager carries a letter to another one.
 #[derive(Clone, Serialize, Deserialize)]
 struct Errand {
@@ -262,7 +366,9 @@ impl State<Villager> for Errand {
 }
 
 pub(crate) fn book() -> StateBook<Villager> {
-    StateBook::new().with(&Life).with(&Idle).with(&Work).with(&Prayer).with_owned::<Errand>().with_messages()
+    let book =
+        StateBook::new().with(&Life).with(&Idle).with(&Work).with(&Prayer).with_owned::<Errand>().with_messages();
+    PLATES.iter().fold(book.with(&Feast).with(&Dance).with(&Rest), StateBook::with)
 }
 
 /// Returns the first villagers of a shard: some shards are empty, and one has a third of all villagers.
