@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::{mem, slice};
 
-use super::claim::Claim;
+use super::claim::{Claim, Quantity};
 use super::configurations::Configuration;
 use super::machine::{Machine, Standing, StateTime};
 use super::reach::Reached;
@@ -11,6 +11,7 @@ use super::search;
 use super::solver::{ClaimAnswer, Situation};
 use super::telling::said;
 use super::witness::Witness;
+use crate::format::expression::Comparison;
 use crate::format::outline::StateId;
 use crate::format::property::{Property, PropertyRule};
 
@@ -55,6 +56,11 @@ pub(super) fn decide(machine: &Machine<'_>, reached: &Reached) -> Vec<PropertyAn
 /// Returns what a property depends on: the first situation that was found in which a tick may end and break it. `None` if it
 /// certainly holds.
 fn breaking(machine: &Machine<'_>, reached: &Reached, property: &Property) -> Option<String> {
+    if let PropertyRule::Reach { within, .. } = &property.rule {
+        if within.seconds().is_some_and(|within| is_in_time(machine, reached, &property.rule, within)) {
+            return None;
+        }
+    }
     for (at, ends) in &reached.tick_ends {
         let path = machine.outline.path(*at);
         let all = machine.configurations.as_ref().map(|known| &known.all);
@@ -78,6 +84,50 @@ fn breaking(machine: &Machine<'_>, reached: &Reached, property: &Property) -> Op
     None
 }
 
+/// Whether a state in which `from` holds without `reach` is certainly left in time, and `reach` holds at the end of the next tick.
+fn is_in_time(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule, within: f64) -> bool {
+    let is_free = !reached.free.is_empty() || machine.outline.states().iter().any(|state| state.is_entry());
+    if is_free || machine.has_memory || machine.outline.has_regions() || within.is_nan() {
+        return false;
+    }
+    let may = |at: StateId, claim: &dyn Fn(Standing<'_>) -> Claim| {
+        let path = machine.outline.path(at);
+        machine.solve(&claim(machine.at(&path, StateTime::Varies)), &path) != ClaimAnswer::Never
+    };
+    let mut ends = reached.tick_ends.iter();
+    ends.all(|(at, ends)| {
+        let stays = |standing: Standing<'_>| {
+            let lasts = Claim::compared(Quantity::Clock(*at), Comparison::GreaterOrEqual, within);
+            // The first way in which a tick can end is the one without a change.
+            Claim::all([ends[0].claim.clone(), rule.unmet(standing), lasts])
+        };
+        !may(*at, &|standing| rule.broken(standing)) || !may(*at, &stays) && leaves_for(machine, reached, rule, *at)
+    })
+}
+
+/// Whether `reach` holds at the end of the tick in which a state is left, or of the next one if a message leads out of it.
+fn leaves_for(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule, from: StateId) -> bool {
+    let mut known = BTreeSet::new();
+    let mut waiting = vec![from];
+    while let Some(from) = waiting.pop() {
+        let path = machine.outline.path(from);
+        for id in machine.exits_on(&path).filter(|id| reached.taken.contains(id)) {
+            let to = machine.innermost(machine.exit(id).to);
+            let entered = machine.outline.path(to);
+            if machine.solve(&rule.unmet(machine.at(&entered, StateTime::Varies)), &entered) != ClaimAnswer::Never {
+                return false;
+            }
+            // The tick goes on from there if the exit is not that of the innermost state in a tick.
+            let goes_on = machine.exit(id).on.is_some() || path.last() != Some(&id.of);
+            let leads_on = entered.iter().any(|id| machine.at_entry(*id).next().is_some());
+            if (goes_on || leads_on) && known.insert(to) {
+                waiting.push(to);
+            }
+        }
+    }
+    true
+}
+
 fn depends_on(machine: &Machine<'_>, innermost: &[StateId], situation: Option<&Situation>) -> String {
     let names: Vec<_> = innermost.iter().map(|id| format!("`{}`", machine.state(*id).name())).collect();
     match situation {
@@ -93,7 +143,15 @@ impl PropertyRule {
         match self {
             Self::Never(when) => asking.when(when),
             Self::Always(when) => asking.when(when).negated(),
-            Self::Reach { from, reach, .. } => Claim::all([asking.when(from), asking.when(reach).negated()]),
+            Self::Reach { from, .. } => Claim::all([asking.when(from), self.unmet(at)]),
+        }
+    }
+
+    /// Returns the claim that the end of a tick breaks the property, or for `within`, that `reach` does not hold.
+    pub(super) fn unmet(&self, at: Standing<'_>) -> Claim {
+        match self {
+            Self::Reach { reach, .. } => at.asking(None, None).when(reach).negated(),
+            rule => rule.broken(at),
         }
     }
 }

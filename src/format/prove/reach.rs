@@ -93,7 +93,7 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
         for at in reaching.reached.innermost.clone() {
             let path = outline.path(at);
             let may_break = |property: &Property| {
-                let broken = property.rule.broken(machine.at(&path, StateTime::Varies));
+                let broken = property.rule.unmet(machine.at(&path, StateTime::Varies));
                 machine.solve(&broken, &path) != ClaimAnswer::Never
             };
             if outline.properties.iter().any(may_break) && reaching.rests(at, &path) {

@@ -65,6 +65,27 @@ fn a_property_that_fails_comes_with_a_shortest_run() {
 }
 
 #[test]
+fn reach_holds_where_its_state_is_left_in_time() {
+    let of = |exits: &str, within: &str| {
+        let file = format!(
+            "initial = 'attack'\n[properties]\nends = {{ from = 'in(stunned)', reach = 'not in(stunned)', within = {within} }}\n\
+             [states.attack]\nexits = [{{ to = 'stunned', when = 'hurt' }}]\n[states.stunned]\nexits = [{exits}]\n"
+        );
+        answers(&proof(&file)).swap_remove(0)
+    };
+    assert_eq!(of("{ to = 'attack', after = 2 }", "2"), "ends holds");
+    assert_eq!(of("{ to = 'attack', after = 2, when = 'not hurt' }, { to = 'attack', after = 3 }", "3"), "ends holds");
+    for (exits, within) in [
+        ("{ to = 'attack', after = 2 }", "1.9"),
+        ("{ to = 'attack', after = 2, when = 'not hurt' }", "3"),
+        ("{ to = 'stunned', on = 'hit' }, { to = 'attack', after = 2 }", "2"),
+        ("{ to = 'attack', on = 'hit' }, { to = 'attack', when = 'time_in_state == 2' }", "3"),
+    ] {
+        assert!(of(exits, within).starts_with("ends fails: "), "{exits}: {}", of(exits, within));
+    }
+}
+
+#[test]
 fn a_property_of_two_regions_is_decided() {
     let boss = "
         initial = 'fight'
