@@ -285,7 +285,7 @@
 //!
 //! A [`Batch`] holds many owners with their machines. It keeps them sorted by state, so that all owners in one state
 //! lie side by side and are updated in one loop. You use the same states, and each owner gets its callbacks in the same
-//! order as with a machine of its own. You find an owner by its key. The tour has [an example](docs::tour#7-many-dogs).
+//! order as with a machine of its own. You find an owner by its key. The tour has [an example](docs::tour#8-many-dogs).
 //!
 //! # Seeing what happens
 //!

@@ -10,7 +10,7 @@ use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::idle::Quiet;
-use super::seat::{Path, Rare, Seat};
+use super::seat::{Path, Rare, Seat, path_to};
 use super::single::{Requests, Single};
 use super::waiting::{Awaited, Pending, Scope};
 use crate::change::Cause;
@@ -276,10 +276,13 @@ impl<T: Owner> Seat<T> {
             let count = path[at].regions().len().min(MOST_REGIONS);
             let entered_at = self.entered_at;
             self.open(count);
-            if let Some(seat) = self.regions_mut().nth(child.region()) {
+            let regions = self.rare.as_mut().and_then(|rare| rare.regions.as_mut());
+            if let Some(Region { seat, made, kept, .. }) = regions.and_then(|open| open.list.get_mut(child.region())) {
                 if seat.depth() == 0 {
                     seat.entered_at = entered_at;
                 }
+                // So a change under way in the region notices it.
+                (*made, *kept) = (made.wrapping_add(1), 0);
                 seat.place_regions(inside);
             }
         }
@@ -599,6 +602,14 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
+    /// Makes a state of a region, with its ancestors there, the active path of the region's seat, as [`Seat::place`] does.
+    #[cold]
+    pub(super) fn place_inside(&mut self, state: &StateRef<T>) {
+        let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
+        let path = path_to(state).unwrap_or_default();
+        self.seat.place_path(path.into_iter().skip(around).collect());
+    }
+
     /// Returns the region on whose seat this works.
     pub(super) fn region_id(&self) -> Option<RegionId> {
         self.outer.as_ref().map(|outer| outer.id)
@@ -784,7 +795,8 @@ impl<T: Owner> Single<'_, T> {
     fn tick_region(&mut self, nth: usize, is_updated: &mut bool, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let level = self.level();
         let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(nth));
-        let Some(region) = region.map(|region| &mut region.seat) else { return true };
+        let Some(Region { seat: region, kept, .. }) = region else { return true };
+        let kept = *kept;
         let is_entered = if let Some(state) = region.lone() {
             self.tick_lone_in(nth, state, is_updated, owner, cx)
         } else if region.depth() == 1 && !region.is_waiting() && !region.has_open_regions() {
@@ -794,7 +806,7 @@ impl<T: Owner> Single<'_, T> {
         } else {
             return self.tick_inside(nth, is_updated, owner, cx);
         };
-        !is_entered || self.settle_inside(level, owner, cx)
+        !is_entered || self.settle_inside(level, kept, owner, cx)
     }
 
     /// Works on the seat of a region, and runs the part of a tick that belongs to it. Returns whether the state whose region it is
@@ -811,8 +823,12 @@ impl<T: Owner> Single<'_, T> {
 
     /// Carries out what a callback of a region has requested. Returns whether the state whose region it is is still active.
     #[inline(never)]
-    fn settle_inside(&mut self, level: usize, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn settle_inside(&mut self, level: usize, kept: usize, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.settle_callback(owner, cx);
+        if self.level() > level {
+            // A callback around this tick may have lent the machine to it.
+            self.kept = self.kept.min(kept);
+        }
         self.leave_from(level)
     }
 

@@ -363,9 +363,11 @@ impl<T: Owner> Seat<T> {
         }
         rare.ancestors_entered_at.truncate(kept);
         let ended = rare.waiting.change(kept);
+        // There are some only if an `exit` has lent the seat and regions were opened meanwhile.
+        let closed = rare.regions.take();
         // Dropped last: the `Drop` of a state or message may panic (rule 22).
         rare.ancestors.truncate(kept);
-        drop(ended);
+        drop((ended, closed));
     }
 
     /// Moves the active path to the stack, with its timers, and makes `first` the current state. `leave_timers` adds the
@@ -398,11 +400,13 @@ impl<T: Owner> Seat<T> {
             timer.due -= now;
         }
         rare.stack.push(suspended);
+        let closed = rare.regions.take();
         // `leave_timers` is called only when the path is on the stack: it drops timers of states that had been left before,
         // and a message's `Drop` may panic (rule 22).
         if let Some(suspended) = rare.stack.last_mut() {
             leave_timers(&mut suspended.timers);
         }
+        drop(closed);
         from
     }
 
@@ -416,7 +420,7 @@ impl<T: Owner> Seat<T> {
         rare.ancestors_entered_at.clear();
         // Dropped last: a state's `Drop` may panic (rule 22).
         let left = if rare.ancestors.is_empty() { Path::new() } else { rare.ancestors.drain(..).collect() };
-        let ended = rare.waiting.change(0);
+        let ended = (rare.waiting.change(0), rare.regions.take());
         let running = rare.waiting.timers.len();
         let from = mem::replace(&mut self.current, first);
         self.entered_at = NEVER;

@@ -284,6 +284,7 @@ impl<T: Owner> Single<'_, T> {
     ) -> bool {
         let mut is_updated = false;
         let level = if IN_REGION { self.level() } else { 0 };
+        let mut kept = self.kept;
         if depth == 0 {
             self.kept = usize::MAX;
         }
@@ -291,6 +292,9 @@ impl<T: Owner> Single<'_, T> {
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();
             were_open = self.seat.has_open_regions();
+            if IN_REGION {
+                kept = kept.min(self.kept);
+            }
             self.kept = usize::MAX;
             if self.quiet.has(depth, state, || now::<T>(cx)) {
                 is_updated = true;
@@ -319,6 +323,10 @@ impl<T: Owner> Single<'_, T> {
         // A change in the last callback may have left the state whose regions were open.
         if were_open && self.seat.has_open_regions() && self.kept >= self.seat.depth() {
             is_updated |= self.tick_regions(owner, cx);
+        }
+        if IN_REGION && self.level() == level {
+            // A callback around this tick may have lent the machine to it.
+            self.kept = self.kept.min(kept);
         }
         is_updated
     }

@@ -605,9 +605,10 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         single.has_waiting = asked_before.as_ref().is_some_and(Requests::are_any);
         single.exiting = true;
         let made = single.made;
+        let mut displaced = Vec::new();
         if let (Some(from), Some(left)) = (*from, *left) {
             if REGIONS && single.seat.has_open_regions() {
-                single.leave_regions(plan.cause, owner, cx);
+                single.leave_regions(plan.cause, &mut displaced, owner, cx);
             }
             single.leave((from, left), plan.cause, owner, cx);
             for depth in (plan.kept..single.seat.ancestors().len()).rev() {
@@ -627,7 +628,10 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
             if self.is_displaced {
-                single.requests.end_timers(0);
+                drop(if REGIONS { single.end_timers(0, plan.cause) } else { single.requests.end_timers(0) });
+            }
+            for region in displaced {
+                single.requests.end_in(region, 0);
             }
         }
     }
@@ -652,8 +656,9 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         }
         self.time_in_state = time_since(single.seat.entered_at, now);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
-        if self.is_displaced && plan.kept > 0 && !(REGIONS && within.is_some()) {
-            single.seat.place(&first.parent().unwrap_or(StateRef::NONE));
+        if self.is_displaced && plan.kept > 0 {
+            let parent = first.parent().unwrap_or(StateRef::NONE);
+            if REGIONS && within.is_some() { single.place_inside(&parent) } else { single.seat.place(&parent) }
         }
         let ended = if single.requests.is_empty() {
             Requests::new()

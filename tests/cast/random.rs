@@ -3,6 +3,7 @@
 //! any two turns that each member has the path of its state, and that saving and loading the cast, and saving it again, gives
 //! the same data (rules 22, 27, 30).
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
@@ -77,17 +78,32 @@ struct Site {
     id: u8,
     parent: Option<u8>,
     initial: Option<u8>,
+    regions: &'static [u8],
+    region: usize,
 }
 
-/// State 0 contains 1 and 2, and 1 contains 3.
-static SITES: [Site; 6] = [
-    Site { id: 0, parent: None, initial: Some(1) },
-    Site { id: 1, parent: Some(0), initial: None },
-    Site { id: 2, parent: Some(0), initial: None },
-    Site { id: 3, parent: Some(1), initial: None },
-    Site { id: 4, parent: None, initial: None },
-    Site { id: 5, parent: None, initial: None },
+/// State 0 contains 1 and 2, and 1 contains 3. State 6 has two regions: 7 and 8 lie in the first, 9 and 10 in the second. State
+/// 10 contains 11.
+static SITES: [Site; 12] = [
+    Site::new(0, None, Some(1)),
+    Site::new(1, Some(0), None),
+    Site::new(2, Some(0), None),
+    Site::new(3, Some(1), None),
+    Site::new(4, None, None),
+    Site::new(5, None, None),
+    Site { regions: &[7, 9], ..Site::new(6, None, None) },
+    Site::new(7, Some(6), None),
+    Site::new(8, Some(6), None),
+    Site { region: 1, ..Site::new(9, Some(6), None) },
+    Site { region: 1, ..Site::new(10, Some(6), Some(11)) },
+    Site::new(11, Some(10), None),
 ];
+
+impl Site {
+    const fn new(id: u8, parent: Option<u8>, initial: Option<u8>) -> Self {
+        Self { id, parent, initial, regions: &[], region: 0 }
+    }
+}
 
 fn site(id: u8) -> &'static Site {
     &SITES[usize::from(id)]
@@ -211,13 +227,21 @@ impl State<Walker> for Site {
         self.initial.map(|initial| site(initial).into())
     }
 
+    fn regions(&self) -> Vec<StateRef<Walker>> {
+        self.regions.iter().map(|&initial| site(initial).into()).collect()
+    }
+
+    fn region(&self) -> usize {
+        self.region
+    }
+
     fn keeps_history(&self) -> bool {
-        self.id == 0
+        self.id % 6 == 0
     }
 }
 
 fn book() -> CastBook<Town> {
-    let sites = (0..6).fold(StateBook::new(), |book, id| book.with_name(id.to_string(), site(id)));
+    let sites = (0..12).fold(StateBook::new(), |book, id| book.with_name(id.to_string(), site(id)));
     CastBook::new().with("walker", sites)
 }
 
@@ -233,6 +257,15 @@ fn check(town: &Town) {
         let parents = path.iter().map(|state| state.parent());
         let around = [None].into_iter().chain(path.iter().map(|state| Some((*state).clone())));
         assert!(parents.eq(around.take(path.len())), "the path of one state: {path:?}");
+        let active: Vec<_> = agent.machine().active_states().collect();
+        let mut places = BTreeSet::new();
+        for state in &active {
+            let parent = state.parent();
+            assert!(parent.as_ref().is_none_or(|parent| active.contains(&parent)), "a parent is active");
+            let of = |state: StateRef<Walker>| state.downcast_ref::<Site>().map(|site| site.id);
+            let place = (parent.and_then(of), state.region());
+            assert!(places.insert(place), "one state is active in a region");
+        }
     }
     let bytes = saved(town);
     let read = postcard::from_bytes(&bytes).expect("it has just been written");
@@ -241,7 +274,7 @@ fn check(town: &Town) {
 }
 
 fn id() -> impl Strategy<Value = u8> {
-    0..6_u8
+    0..12_u8
 }
 
 fn request() -> impl Strategy<Value = Request> {
@@ -348,4 +381,36 @@ fn a_start_of_a_replaced_machine_within_a_callback_leaves_the_callbacks_state() 
     let outside = Outside::Request;
     let steps = [(2, Start), (1, TellIt), (1, outside(Change(3))), (0, Stop), (1, Update), (1, outside(Pop))];
     play(acts.to_vec(), steps.map(|(key, what)| (key, what, 0)).to_vec(), 34);
+}
+
+/// The test above found these: a callback had set its own machine to another state in a region, while a change was under way.
+/// The change went on from the path that had been left: its timers, its ancestors and its open regions stayed.
+#[test]
+fn a_machine_that_is_set_to_a_state_in_a_region_within_a_callback_keeps_nothing_of_the_path_that_it_has_left() {
+    use Act::{After, Nothing, Now, Rejoin, SendNow, Tell as Say};
+    use Outside::{SetCurrent, Stop, Tell, Update};
+    use Request::{Change, Pop, Push, Resume};
+    let ask = Act::Request;
+    let outside = Outside::Request;
+    play(vec![Nothing, Rejoin(SetCurrent(7))], vec![(0, outside(Push(0)), 0)], 1);
+    let mut acts = vec![Nothing, Nothing, SendNow, SendNow, Rejoin(Stop), Now(4), Nothing, Say(2, false), Nothing];
+    acts.extend([After(0, 0), Nothing, Nothing, SendNow, Nothing, Nothing, After(0, 0), After(0, 0)]);
+    acts.extend([Rejoin(outside(Pop)), Nothing, Nothing, Nothing, Nothing, Rejoin(SetCurrent(4)), Nothing, Nothing]);
+    acts.extend([After(0, 0), Nothing, After(0, 0), SendNow, Nothing, Nothing, ask(Resume(10)), After(0, 0)]);
+    acts.extend([Nothing, Nothing, Rejoin(SetCurrent(9))]);
+    acts.extend(vec![Nothing; 18]);
+    let steps = [(1, Update), (0, outside(Push(0))), (1, outside(Change(6))), (0, Update)];
+    play(acts, steps.map(|(key, what)| (key, what, 0)).to_vec(), 12);
+    let mut acts = vec![After(0, 0), Nothing, After(2, 4), Rejoin(Tell), ask(Push(0)), ask(Pop), After(0, 0)];
+    acts.extend([
+        ask(Change(10)),
+        ask(Push(10)),
+        Rejoin(SetCurrent(9)),
+        After(3, 0),
+        Nothing,
+        After(0, 0),
+        After(0, 0),
+    ]);
+    let steps = [(2, Update), (1, Outside::Replace(0)), (1, Stop), (0, outside(Change(6)))];
+    play(acts, steps.map(|(key, what)| (key, what, 0)).to_vec(), 51);
 }

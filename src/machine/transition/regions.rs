@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::change::Cause;
-use crate::machine::regions::{Branch, Regions};
+use crate::machine::regions::{Branch, RegionId, Regions};
 use crate::machine::seat::{Path, Resumption};
 use crate::machine::single::Single;
 use crate::owner::{Owner, now};
@@ -42,9 +42,16 @@ impl<T: Owner> Single<'_, T> {
         })
     }
 
-    /// Runs the exits of all states in the open regions: the last region first, and each from its innermost state outward.
+    /// Runs the exits of all states in the open regions: the last region first, and each from its innermost state outward. Adds to
+    /// `displaced` the regions that an exit has set to another state meanwhile.
     #[cold]
-    pub(super) fn leave_regions(&mut self, cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(super) fn leave_regions(
+        &mut self,
+        cause: Cause,
+        displaced: &mut Vec<RegionId>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) {
         let level = self.level();
         let composite = self.seat.current.clone();
         for nth in (0..self.seat.regions().count()).rev() {
@@ -52,8 +59,9 @@ impl<T: Owner> Single<'_, T> {
             if let Some(from) = self.seat.current.as_option().cloned() {
                 self.seat.previous = from;
             }
+            let made = self.made;
             if self.seat.stamp().is_some() {
-                self.leave_regions(cause, owner, cx);
+                self.leave_regions(cause, displaced, owner, cx);
             }
             for depth in (0..self.seat.depth()).rev() {
                 let Some(state) = self.seat.at(depth).cloned() else { break };
@@ -64,6 +72,7 @@ impl<T: Owner> Single<'_, T> {
                 self.remember(depth);
             }
             self.remember_region(&composite, nth);
+            displaced.extend(self.region_id().filter(|_| self.made != made));
             self.leave_region();
         }
     }
