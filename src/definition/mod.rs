@@ -83,7 +83,8 @@ pub use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline, Un
 pub use crate::format::problems::load_error::LoadError;
 pub use crate::format::problems::problem::{Problem, Problems};
 pub use crate::format::prove::{
-    Finding, Proof, PropertyAnswer, PropertyProof, Witness, WitnessChange, WitnessRow, WitnessValue,
+    ExitRun, ExitRuns, Finding, Proof, PropertyAnswer, PropertyProof, UntakenExit, Witness, WitnessChange, WitnessRow,
+    WitnessValue,
 };
 #[cfg(feature = "script")]
 pub use crate::format::script::budget::ScriptBudget;

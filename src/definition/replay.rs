@@ -9,12 +9,14 @@ use super::Definition;
 use super::properties::PropertyWatch;
 use super::vocabulary::Vocabulary;
 use crate::change::Change;
+use crate::format::action::WrittenAction;
 use crate::format::draft::When;
 use crate::format::expression::{Expr, flag_compared};
+use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::outline::{Checked, Outline, StateId};
-use crate::format::prove::Proof;
-use crate::format::prove::witness::{Stage, StageRun, Witness, WitnessChange, WitnessRow, WitnessValue};
+use crate::format::prove::witness::{CHANCE, Stage, StageRun, Witness, WitnessChange, WitnessRow, WitnessValue};
+use crate::format::prove::{ExitRuns, Proof};
 use crate::format::words::{ValueKind, Words};
 use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
@@ -26,11 +28,16 @@ const MOST_TICKS: u32 = 10_000;
 /// The maximum number of changes in one callback: enough to go twice round the longest circle that the proof looks for.
 const MOST_AT_ONCE: u32 = 128;
 
-/// The machine of a file, without its behaviors and scripts.
+/// The action that tells the machine's owner which exit is taken, by its index among the exits of the file.
+const TAKEN: &str = "taken";
+
+/// The machine of a file, without its behaviors, scripts and actions.
 struct MachineReplay {
     definition: Definition<Actor>,
-    /// The index of each value in [`Actor::values`].
-    values: BTreeMap<String, usize>,
+    /// The index of each value in [`Actor::values`], and its kind.
+    values: BTreeMap<String, (usize, ValueKind)>,
+    /// The exits of the file, each with its state and its index among the exits of the state.
+    exits: Vec<(StateId, usize)>,
     /// The names of the states, by id.
     names: Vec<String>,
 }
@@ -51,7 +58,11 @@ struct PlayedMachine {
 struct Actor {
     values: Vec<f64>,
     changes: Vec<WitnessChange>,
-    /// Whether a random number was drawn.
+    /// The indices of the exits that were taken in this tick.
+    taken: Vec<usize>,
+    /// What each random number is in this tick.
+    chance: Option<f64>,
+    /// Whether another random number was drawn.
     has_drawn: bool,
 }
 
@@ -79,12 +90,12 @@ impl MachineReplay {
     fn of(outline: &Outline) -> Option<Self> {
         let mut outline = outline.clone();
         let mut words = Words::default();
-        for state in &mut outline.states {
+        let mut exits = Vec::new();
+        for (of, state) in outline.states.iter_mut().enumerate() {
             let state = Arc::make_mut(state);
             state.behaviors.clear();
             state.script = None;
-            let exits = state.exits.iter_mut();
-            let whens = exits.map(|exit| (exit.on.as_ref().map(|on| on.text.clone()), &mut exit.when));
+            let whens = state.exits.iter_mut().map(|exit| (exit.on.as_ref().map(|on| on.text.clone()), &mut exit.when));
             for (message, when) in whens.chain([(None, &mut state.enter_when)]) {
                 if let Some(When::Script(script)) = when.as_deref() {
                     // What the script would answer is unknown, so its condition counts as false.
@@ -119,6 +130,19 @@ impl MachineReplay {
             for value in state.exits.iter().filter_map(|exit| exit.at()) {
                 words.values.insert(value.into(), ValueKind::Number);
             }
+            for actions in [&mut state.enter, &mut state.exit].into_iter().flatten() {
+                actions.retain(|action| action.sets);
+            }
+            for (nth, exit) in state.exits.iter_mut().enumerate() {
+                let span = exit.span.clone();
+                #[expect(clippy::cast_precision_loss, reason = "no file has so many exits")]
+                let argument = Some(Operand::Number(exits.len() as f64));
+                exits.push((StateId::new(of), nth));
+                let name = Name { text: TAKEN.into(), span: span.clone() };
+                let actions = exit.actions.get_or_insert_default();
+                actions.retain(|action| action.sets);
+                actions.push(WrittenAction { name, sets: false, argument, span });
+            }
         }
         for when in outline.properties.iter().flat_map(|property| property.rule.conditions()) {
             if let When::Expr { expr, .. } = when {
@@ -126,9 +150,12 @@ impl MachineReplay {
             }
         }
         let mut vocabulary = Vocabulary::new().random(|actor: &mut Actor, _| {
-            actor.has_drawn = true;
-            0.5
+            actor.has_drawn |= actor.chance.is_none();
+            actor.chance.unwrap_or(0.5)
         });
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is the index of an exit")]
+        let note = |actor: &mut Actor, exit: f64, _: &mut f64| actor.taken.push(exit as usize);
+        vocabulary = vocabulary.action_with(TAKEN, note);
         let mut values = BTreeMap::new();
         for (at, (name, kind)) in words.values.into_iter().enumerate() {
             vocabulary = match kind {
@@ -143,7 +170,7 @@ impl MachineReplay {
                     move |actor, is| actor.values[at] = f64::from(u8::from(is)),
                 ),
             };
-            values.insert(name, at);
+            values.insert(name, (at, kind));
         }
         for (message, fields) in words.message_fields {
             let name = message.clone();
@@ -164,13 +191,15 @@ impl MachineReplay {
         let names = outline.states.iter().map(|state| state.name().to_owned()).collect();
         let params = vec![Rc::default(); outline.states.len()];
         let definition = Definition::of(Checked { outline, params }, None, &vocabulary).ok()?;
-        Some(Self { definition, values, names })
+        Some(Self { definition, values, exits, names })
     }
 
     fn set(&self, row: &WitnessRow, actor: &mut Actor) {
         for (name, value) in &row.values {
-            if let Some(at) = self.values.get(name) {
+            if let Some((at, _)) = self.values.get(name) {
                 actor.values[*at] = value.number();
+            } else if name == CHANCE {
+                actor.chance = Some(value.number());
             }
         }
     }
@@ -185,6 +214,8 @@ impl StageRun for PlayedMachine {
         let Self { replay, machine, actor, now, watch, violated } = self;
         *now = time;
         actor.changes.clear();
+        actor.taken.clear();
+        actor.chance = None;
         replay.set(row, actor);
         if !machine.is_started() {
             machine.start(actor, now);
@@ -214,9 +245,18 @@ impl StageRun for PlayedMachine {
     fn violated(&self) -> &[String] {
         &self.violated
     }
+
+    fn taken(&self) -> Vec<(StateId, usize)> {
+        self.actor.taken.iter().map(|exit| self.replay.exits[*exit]).collect()
+    }
 }
 
 impl Stage for Rc<MachineReplay> {
+    fn numbers(&self) -> Vec<String> {
+        let numbers = self.values.iter().filter(|(_, (_, kind))| *kind == ValueKind::Number);
+        numbers.map(|(name, _)| name.clone()).collect()
+    }
+
     fn begin(&self) -> Box<dyn StageRun> {
         Box::new(PlayedMachine {
             replay: Rc::clone(self),
@@ -267,8 +307,20 @@ impl Proof {
     /// examined.
     #[must_use]
     pub fn of(outlines: &[Outline]) -> Self {
-        Self::with_stages(outlines, |outline| Some(Box::new(Rc::new(MachineReplay::of(outline)?))))
+        Self::with_stages(outlines, stage)
     }
+}
+
+impl ExitRuns {
+    /// Searches for runs that take the exits of a machine. The amount of work is limited.
+    #[must_use]
+    pub fn of(outline: &Outline) -> Self {
+        Self::with_stage(outline, stage(outline))
+    }
+}
+
+fn stage(outline: &Outline) -> Option<Box<dyn Stage>> {
+    Some(Box::new(Rc::new(MachineReplay::of(outline)?)))
 }
 
 /// Adds the words of a condition. `message` is the message that its exit waits for.

@@ -27,6 +27,7 @@ mod shown;
 mod simulate;
 mod svg;
 mod table;
+mod tests;
 mod whole_file;
 mod witness;
 
@@ -58,7 +59,8 @@ Exit codes:
   0  success
   1  a definition has an error; with --deny-warnings, also if there is a warning;
      with `fmt --check`, also if a file is not formatted;
-     with --fail-under, also if fewer exits were taken
+     with --fail-under, also if fewer exits were taken;
+     with `run --tests`, also if the machine behaves differently
   2  the command could not be carried out: wrong arguments, or a file that cannot
      be read or written";
 
@@ -72,6 +74,9 @@ enum Action {
     Graph(graph::Graph),
     /// Run a machine without the game, and say why it changes state or stays.
     Run(simulate::Run),
+    /// Write a table of runs that take every exit of a machine, for `run --tests`.
+    #[command(after_help = EXIT_CODES)]
+    Tests(tests::Tests),
     /// Write definition files in one order and style, with their comments.
     #[command(after_help = EXIT_CODES)]
     Fmt(fmt::Fmt),
@@ -142,6 +147,7 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
         Action::Check(check) => check.words.or(words).and_then(|words| check::check(&check, words.as_ref())),
         Action::Graph(graph) => graph.words.or(words).and_then(|words| graph::graph(&graph, words.as_ref())),
         Action::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
+        Action::Tests(tests) => tests.words.or(words).and_then(|words| tests::tests(&tests, words)),
         Action::Fmt(fmt) => fmt::fmt(&fmt),
         Action::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
         Action::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),

@@ -1,6 +1,7 @@
 //! The puppet, an owner without a game: the command line sets the values that its machine reads.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use demeanor::definition::{Outline, Unchecked, ValueKind, Vocabulary, Words};
 use demeanor::{Change, Flow, Owner, State};
@@ -12,9 +13,14 @@ pub(crate) struct Puppet {
     /// The values, by the indices of their names in the vocabulary; a flag is 1 or 0.
     pub(crate) values: Vec<f64>,
     rng: Option<fastrand::Rng>,
+    /// What each random number is, instead of one of the generator.
+    pub(crate) chance: Option<f64>,
     /// What has happened since the last time that it was taken.
     pub(crate) events: Vec<Event>,
 }
+
+/// The value that stands for random numbers. A condition cannot read a value with this name.
+pub(crate) const CHANCE: &str = "chance";
 
 /// Something that happens to a puppet.
 #[derive(Clone)]
@@ -27,7 +33,7 @@ pub(crate) enum Event {
 
 impl Puppet {
     pub(crate) fn new(values: Vec<f64>, seed: u64) -> Self {
-        Self { values, rng: Some(fastrand::Rng::with_seed(seed)), events: Vec::new() }
+        Self { values, rng: Some(fastrand::Rng::with_seed(seed)), ..Self::default() }
     }
 }
 
@@ -56,6 +62,14 @@ impl Told {
 
     fn number(&self, field: &str) -> f64 {
         self.fields.iter().find(|(name, _)| name == field).map_or(0.0, |(_, value)| value.number())
+    }
+}
+
+/// The form that is read.
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields: Vec<_> = self.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if fields.is_empty() { f.write_str(&self.name) } else { write!(f, "{}({})", self.name, fields.join(", ")) }
     }
 }
 
@@ -122,8 +136,9 @@ fn add_words(words: &mut Words, unchecked: &Unchecked, tick: f64) {
 
 /// Returns a vocabulary of words whose values are those of the puppet.
 pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
-    let mut vocabulary =
-        Vocabulary::new().random(|puppet: &mut Puppet, _| puppet.rng.as_mut().map_or(f64::NAN, fastrand::Rng::f64));
+    let mut vocabulary = Vocabulary::new().random(|puppet: &mut Puppet, _| {
+        puppet.chance.or(puppet.rng.as_mut().map(fastrand::Rng::f64)).unwrap_or(f64::NAN)
+    });
     let mut names = Names::new();
     for (index, (name, kind)) in words.values.iter().enumerate() {
         names.insert(name.clone(), (index, *kind));

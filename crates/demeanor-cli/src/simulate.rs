@@ -15,11 +15,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::input::{Input, is_standard};
 use crate::progress::{Above, bar};
-use crate::puppet::{Clock, Event, Names, Puppet, Told, vocabulary, words_of};
+use crate::puppet::{CHANCE, Clock, Event, Names, Puppet, Told, vocabulary, words_of};
 use crate::setting::Setting;
 use crate::shown::{escaped, listed};
-use crate::table::{Moment, read};
-use crate::{Exit, Outcome, WordsFile, complain, report, whole_file, written};
+use crate::table::{Moment, read, sort};
+use crate::{Exit, Outcome, WordsFile, complain, report, tests, whole_file, written};
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     /// The state to begin in, instead of the initial one.
     #[arg(long, value_name = "STATE")]
     from: Option<String>,
-    /// The seed for `chance`: the same seed gives the same run.
+    /// The seed for random numbers: the same seed gives the same run. `--set chance=0.3` makes each random number 0.3.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// After every tick, say why the machine stays in its state, or why no earlier exit was taken. Without this, only at the end.
@@ -58,6 +58,14 @@ pub(crate) struct Run {
     /// The file for how often each state led to each other state, as JSON, for `graph --observed`.
     #[arg(long, value_name = "FILE")]
     flow: Option<PathBuf>,
+    /// A table of runs that `demeanor tests` has written. Each of them is run again, and the exit code is 1 if the machine behaves
+    /// differently in one.
+    #[arg(
+        long,
+        value_name = "TABLE",
+        conflicts_with_all = ["set", "send", "values", "seconds", "tick", "from", "seed", "why", "watch_properties", "flow"]
+    )]
+    tests: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) words: WordsFile,
 }
@@ -74,6 +82,9 @@ fn sending(text: &str) -> Result<(Told, f64), String> {
 
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let input = Input::new(&run.file)?;
+    if let Some(table) = &run.tests {
+        return tests::replay(&input, table, run.machine.as_deref(), words);
+    }
     let mut moments = match &run.values {
         Some(path) if is_standard(path) && is_standard(&run.file) => {
             return Err("the definition and its values cannot both come by standard input".into());
@@ -86,7 +97,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let sent =
         run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) });
     moments.extend(sent);
-    moments.sort_by(|a, b| a.time.total_cmp(&b.time));
+    sort(&mut moments);
 
     let outlines = match input.outlines(words.as_ref())? {
         Ok(outlines) => outlines,
@@ -99,57 +110,25 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let of_game = words.as_ref().and_then(|words| words.ticks_per_second).filter(|rate| *rate > 0.0);
     let tick = run.tick.or(of_file.or(of_game).map(|rate| 1.0 / rate)).unwrap_or(0.1);
     let ticks = ticks(end, tick)?;
-    let is_vocabulary_known = words.is_some();
-    let mut words = words.unwrap_or_else(|| words_of(&outlines, tick));
-    let (mut puppets, mut names) = vocabulary(&words);
-    let mut loaded = input.definitions(&puppets)?;
-    if loaded.is_err() && !is_vocabulary_known {
-        // The remaining mistakes are unknown words in scripts. They may be values that are set but occur in no condition.
-        add_settings(&mut words, &moments);
-        (puppets, names) = vocabulary(&words);
-        loaded = input.definitions(&puppets)?;
-    }
-    let definitions = match loaded {
-        Ok(definitions) => definitions,
-        Err(problems) => {
-            report(&problems);
-            if !is_vocabulary_known {
-                complain("without --vocabulary, the values of scripts must be given with --set or --values");
-            }
-            return Ok(Exit::Found);
-        }
+    let Some(loaded) = Loaded::new(&input, run.machine.as_deref(), &outlines, words, tick, &moments)? else {
+        return Ok(Exit::Found);
     };
-    let meant = definitions.iter().find(|(name, _)| run.machine.as_deref().is_none_or(|machine| machine == *name));
-    let Some((_, definition)) = meant else {
-        let names: Vec<_> = definitions.names().map(str::to_owned).collect();
-        return Err(input.no_machine(run.machine.as_deref(), &names));
-    };
-    let definition = definition.clone();
-    report(&definition.warnings());
-    check_settings(&moments, &names, &words)?;
+    report(&loaded.definition.warnings());
     let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
-    let unset: Vec<_> = names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
+    let unset: Vec<_> = loaded.names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
     if !unset.is_empty() {
         complain(&format!("not set, treated as 0 or false: {}", listed(unset)));
     }
 
     let bar = bar(ticks, ProgressDrawTarget::stderr());
-    let mut stage = Stage {
-        machine: match &run.from {
-            Some(name) => machine_from(&definition, name)?,
-            None => definition.machine(),
-        },
-        tick,
-        puppet: Puppet::new(vec![0.0; names.len()], run.seed),
-        clock: Clock { now: 0.0, flow: Flow::new() },
-        out: BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() }),
-        definition,
-        names,
-        same: None,
-        watch: run.watch_properties.then(PropertyWatch::default),
-        is_violated: false,
+    let machine = match &run.from {
+        Some(name) => machine_from(&loaded.definition, name)?,
+        None => loaded.definition.machine(),
     };
-    written(stage.play(run, &moments, ticks, &bar))?;
+    let out = BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() });
+    let mut stage = Stage::new(&loaded, machine, tick, run.seed, out);
+    stage.watch = run.watch_properties.then(PropertyWatch::default);
+    written(stage.play(run.why, &moments, ticks, &bar))?;
     if let Some(path) = &run.flow {
         let flow = serde_json::to_string_pretty(&stage.clock.flow).map_err(|error| error.to_string())?;
         whole_file::write(path, &(flow + "\n")).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -157,9 +136,71 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     Ok(if stage.is_violated { Exit::Found } else { Exit::Fine })
 }
 
+/// A machine that can be played.
+pub(crate) struct Loaded {
+    definition: Definition<Puppet>,
+    names: Names,
+}
+
+impl Loaded {
+    /// Loads a machine, by default the first one of the file, to play it with `moments`. `None` if the file has errors: they have
+    /// been reported.
+    pub(crate) fn new(
+        input: &Input,
+        machine: Option<&str>,
+        outlines: &[Outline],
+        words: Option<Words>,
+        tick: f64,
+        moments: &[Moment],
+    ) -> Result<Option<Self>, String> {
+        let is_vocabulary_known = words.is_some();
+        let mut words = words.unwrap_or_else(|| words_of(outlines, tick));
+        let (mut puppets, mut names) = vocabulary(&words);
+        let mut loaded = input.definitions(&puppets)?;
+        if loaded.is_err() && !is_vocabulary_known {
+            // The remaining mistakes are unknown words in scripts. They may be values that are set but occur in no condition.
+            add_settings(&mut words, moments);
+            (puppets, names) = vocabulary(&words);
+            loaded = input.definitions(&puppets)?;
+        }
+        let definitions = match loaded {
+            Ok(definitions) => definitions,
+            Err(problems) => {
+                report(&problems);
+                if !is_vocabulary_known {
+                    complain("without --vocabulary, the values of scripts must be given with --set or --values");
+                }
+                return Ok(None);
+            }
+        };
+        let Some((_, definition)) = definitions.iter().find(|(name, _)| machine.is_none_or(|machine| machine == *name))
+        else {
+            let names: Vec<_> = definitions.names().map(str::to_owned).collect();
+            return Err(input.no_machine(machine, &names));
+        };
+        let definition = definition.clone();
+        check_settings(moments, &names, &words)?;
+        Ok(Some(Self { definition, names }))
+    }
+
+    /// Plays the machine. Returns what happens, each with its time in seconds, and the states in which it ends.
+    pub(crate) fn play(
+        &self,
+        moments: &[Moment],
+        tick: f64,
+        ticks: u64,
+    ) -> Result<(Vec<(f64, Event)>, String), String> {
+        let mut stage = Stage::new(self, self.definition.machine(), tick, 0, std::io::sink());
+        stage.recorded = Some(Vec::new());
+        written(stage.play(false, moments, ticks, &ProgressBar::hidden()))?;
+        let end = stage.current();
+        Ok((stage.recorded.unwrap_or_default(), end))
+    }
+}
+
 /// Adds the values that are set, as values that scripts may also write.
 fn add_settings(words: &mut Words, moments: &[Moment]) {
-    for (name, value) in moments.iter().flat_map(|moment| &moment.settings) {
+    for (name, value) in moments.iter().flat_map(|moment| &moment.settings).filter(|(name, _)| name != CHANCE) {
         words.values.entry(name.clone()).or_insert(value.kind());
         if value.kind() == ValueKind::Number {
             words.fields.insert(name.clone());
@@ -168,7 +209,7 @@ fn add_settings(words: &mut Words, moments: &[Moment]) {
 }
 
 /// Returns the number of ticks in this time.
-fn ticks(end: f64, tick: f64) -> Result<u64, String> {
+pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
     if !(tick > 0.0 && tick.is_finite()) {
         return Err("--tick must be a time in seconds, more than 0".into());
     }
@@ -206,6 +247,7 @@ fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<()
     for moment in moments {
         for (name, value) in &moment.settings {
             match names.get(name) {
+                None if name == CHANCE && value.kind() == ValueKind::Number => {}
                 None => {
                     return Err(format!("there is no value `{name}`; there are: {}", listed(names.keys())));
                 }
@@ -249,6 +291,8 @@ struct Stage<W> {
     watch: Option<PropertyWatch>,
     /// Whether a property has been violated.
     is_violated: bool,
+    /// What has happened, each with its time in seconds, if this is recorded.
+    recorded: Option<Vec<(f64, Event)>>,
 }
 
 /// The reasons why a machine stays, and for how many more ticks they were the same.
@@ -259,7 +303,23 @@ struct Same {
 }
 
 impl<W: Write> Stage<W> {
-    fn play(&mut self, run: &Run, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
+    fn new(loaded: &Loaded, machine: StateMachine<Puppet>, tick: f64, seed: u64, out: W) -> Self {
+        Self {
+            definition: loaded.definition.clone(),
+            machine,
+            puppet: Puppet::new(vec![0.0; loaded.names.len()], seed),
+            clock: Clock { now: 0.0, flow: Flow::new() },
+            tick,
+            names: loaded.names.clone(),
+            out,
+            same: None,
+            watch: None,
+            is_violated: false,
+            recorded: None,
+        }
+    }
+
+    fn play(&mut self, tells_why: bool, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
         let mut next = moments.iter().peekable();
         let begins = self.initial(self.machine.current());
         self.line(&format!("{:>9}  begins in {begins}", "0.00 s"))?;
@@ -277,7 +337,7 @@ impl<W: Write> Stage<W> {
                     self.send(message)?;
                 }
             }
-            self.tick(run.why)?;
+            self.tick(tells_why)?;
             if tick % 4096 == 0 {
                 bar.set_position(tick);
             }
@@ -294,6 +354,8 @@ impl<W: Write> Stage<W> {
         for (name, value) in &moment.settings {
             if let Some((index, _)) = self.names.get(name) {
                 self.puppet.values[*index] = value.number();
+            } else if name == CHANCE {
+                self.puppet.chance = Some(value.number());
             }
         }
     }
@@ -393,7 +455,11 @@ impl<W: Write> Stage<W> {
     ) -> std::io::Result<usize> {
         let mut passed_over = None;
         let mut actions = Vec::new();
-        for event in mem::take(&mut self.puppet.events) {
+        let events = mem::take(&mut self.puppet.events);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.extend(events.iter().map(|event| (self.clock.now, event.clone())));
+        }
+        for event in events {
             let Event::Change { from, to, refused } = event else {
                 if let Event::Action(action) = event {
                     actions.push(action);

@@ -25,8 +25,12 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Moment>, String> {
     let text = text.map_err(|error| named(error.to_string()))?;
     let is_toml = path.extension().is_some_and(|extension| extension == "toml");
     let mut moments = if is_toml { from_toml(&text) } else { from_csv(&text) }.map_err(named)?;
-    moments.sort_by(|a, b| a.time.total_cmp(&b.time));
+    sort(&mut moments);
     Ok(moments)
+}
+
+pub(crate) fn sort(moments: &mut [Moment]) {
+    moments.sort_by(|a, b| a.time.total_cmp(&b.time));
 }
 
 fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
@@ -48,7 +52,11 @@ fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
 }
 
 fn from_toml(text: &str) -> Result<Vec<Moment>, String> {
-    let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    rows(&toml::from_str(text).map_err(|error| error.to_string())?)
+}
+
+/// Reads the rows `at` of a table.
+pub(crate) fn rows(table: &toml::Table) -> Result<Vec<Moment>, String> {
     let rows = table.get("at").and_then(toml::Value::as_array).ok_or("there is no `[[at]]` in it")?;
     let row = |(i, row): (usize, &toml::Value)| {
         let cells = row.as_table().ok_or_else(|| format!("`at` number {} is not a table", i + 1))?;

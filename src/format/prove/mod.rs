@@ -11,6 +11,7 @@ mod cells;
 mod claim;
 mod conditions;
 mod configurations;
+mod exit_runs;
 mod flicker;
 mod machine;
 mod never;
@@ -25,6 +26,7 @@ mod step;
 mod telling;
 pub(crate) mod witness;
 
+pub use exit_runs::{ExitRun, ExitRuns, UntakenExit};
 pub use proof::{Finding, Proof, PropertyProof};
 pub use properties::PropertyAnswer;
 pub use witness::{Witness, WitnessChange, WitnessRow, WitnessValue};

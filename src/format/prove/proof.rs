@@ -18,7 +18,7 @@ use crate::format::problems::mistake::Mistake;
 use crate::format::problems::problem::Problem;
 
 /// The maximum number of steps for a file, under each of the two assumptions about behaviors.
-const MOST_STEPS: u64 = 50_000_000;
+pub(super) const MOST_STEPS: u64 = 50_000_000;
 
 /// The maximum number of findings that are listed for a file.
 const MOST_FINDINGS: usize = 200;
@@ -163,37 +163,8 @@ impl Proof {
     fn with(outlines: &[Outline], may_refuse: bool, stage: impl Fn(&Outline) -> Option<Box<dyn Stage>>) -> Self {
         let work = &Work::new(MOST_STEPS);
         let undecided = &RefCell::default();
-        let mut looked = Vec::new();
-        for outline in outlines {
-            let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
-            let (stage, found) = (stage(outline), RefCell::default());
-            let scripts = || outline.states().iter().filter_map(|state| outline.script_effects(state));
-            let has_script = scripts().any(|script| script.may_lead() || script.writes != Some(BTreeSet::new()));
-            let mut exits = outline.states().iter().flat_map(|state| &state.exits);
-            let has_memory = exits.any(|exit| exit.leads != Leads::To);
-            let acted_on = ActedOn::by(outline.states().iter().flat_map(|state| state.actions()));
-            let mut machine = Machine {
-                outline,
-                states,
-                has_script,
-                acted_on,
-                has_memory,
-                may_refuse,
-                configurations: None,
-                stage,
-                work,
-                undecided,
-                found,
-            };
-            let has_regions = undecided.borrow().has_regions;
-            let mut reached = reach(&machine);
-            if let Some(configurations) = Configurations::of(&machine, &reached) {
-                machine.configurations = Some(configurations);
-                undecided.borrow_mut().has_regions = has_regions;
-                reached = reach(&machine);
-            }
-            looked.push(Looked { machine, reached });
-        }
+        let of = |outline| Looked::of(outline, may_refuse, stage(outline), work, undecided);
+        let looked: Vec<_> = outlines.iter().map(of).collect();
         let unused = UnusedNames::of(&looked);
         let left = looked.iter().flat_map(|looked| no_way_out::left(&looked.machine, &looked.reached)).collect();
         let mut all = Vec::new();
@@ -280,9 +251,47 @@ impl Proof {
 }
 
 /// A machine, with the states that can be active and the exits that can be taken.
-struct Looked<'o> {
-    machine: Machine<'o>,
-    reached: Reached,
+pub(super) struct Looked<'o> {
+    pub(super) machine: Machine<'o>,
+    pub(super) reached: Reached,
+}
+
+impl<'o> Looked<'o> {
+    pub(super) fn of(
+        outline: &'o Outline,
+        may_refuse: bool,
+        stage: Option<Box<dyn Stage>>,
+        work: &'o Work,
+        undecided: &'o RefCell<Undecided>,
+    ) -> Self {
+        let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
+        let scripts = || outline.states().iter().filter_map(|state| outline.script_effects(state));
+        let has_script = scripts().any(|script| script.may_lead() || script.writes != Some(BTreeSet::new()));
+        let mut exits = outline.states().iter().flat_map(|state| &state.exits);
+        let has_memory = exits.any(|exit| exit.leads != Leads::To);
+        let acted_on = ActedOn::by(outline.states().iter().flat_map(|state| state.actions()));
+        let mut machine = Machine {
+            outline,
+            states,
+            has_script,
+            acted_on,
+            has_memory,
+            may_refuse,
+            configurations: None,
+            stage,
+            work,
+            undecided,
+            found: RefCell::default(),
+        };
+        let has_regions = undecided.borrow().has_regions;
+        let mut reached = reach(&machine);
+        if let Some(configurations) = Configurations::of(&machine, &reached) {
+            machine.configurations = Some(configurations);
+            undecided.borrow_mut().has_regions = has_regions;
+            reached = reach(&machine);
+        }
+        Self { machine, reached }
+    }
 }
 
 /// The states that can be active in no machine of the file, and the exits of the other states that no machine takes. Each is

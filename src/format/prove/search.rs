@@ -1,4 +1,4 @@
-//! Searches for runs that violate properties. A run is a machine that is played from its beginning, with values that are chosen so
+//! Searches for runs that violate properties or take exits. A run is a machine that is played from its beginning, with values that are chosen so
 //! that exits are taken, so each run that is found really happens.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -7,7 +7,7 @@ use super::claim::Claim;
 use super::configurations::Configuration;
 use super::flicker::shortest;
 use super::machine::{ExitId, Machine, Standing, StateTime};
-use super::witness::{StageRun, Witness, WitnessRow};
+use super::witness::{CHANCE, StageRun, Witness, WitnessRow, WitnessValue};
 use crate::format::outline::StateId;
 use crate::format::outline::mention::Meaning;
 use crate::format::property::PropertyRule;
@@ -18,12 +18,39 @@ const MOST_TICKS: u32 = 10_000;
 /// The maximum number of ticks for which a run waits until something changes.
 const MOST_QUIET: u32 = 400;
 
+/// The maximum number of ticks for which a run waits for the turns of states.
+const MOST_TURNS: u32 = 40;
+
+/// The random numbers that are tried in a tick that depends on one.
+const CHANCES: [f64; 8] = [0.5, 0.01, 0.15, 0.3, 0.4, 0.6, 0.8, 0.97];
+
+/// The numbers that values are set to where the conditions of an exit do not say what it takes, for example because of a score.
+const PROBES: [f64; 6] = [1.0, -1.0, 10.0, 100.0, -100.0, 0.0];
+
+/// What a run does in its last tick.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Goal {
+    /// It violates the property with this name.
+    Violates(String),
+    Takes(ExitId),
+}
+
+/// A run that was found.
+pub(super) struct FoundRun {
+    pub(super) witness: Witness,
+    /// The goals that its last tick reached first.
+    pub(super) goals: Vec<Goal>,
+    /// The exits that it takes, in this order.
+    pub(super) taken: Vec<ExitId>,
+}
+
 /// A run that has been played up to a tick.
 struct Played {
     run: Box<dyn StageRun>,
     rows: Vec<WitnessRow>,
     /// The number of the next tick.
     next: u32,
+    taken: Vec<ExitId>,
 }
 
 /// The active states, each with the number of times that will have passed in it at the next tick; and the same for the properties
@@ -39,16 +66,39 @@ struct RunSearch<'s> {
     /// The runs that have not been continued, those with the fewest ticks first.
     waiting: BTreeMap<(u32, usize), Played>,
     left: u32,
+    wanted: BTreeSet<Goal>,
+    /// The goals that the runs so far have reached.
+    reached: BTreeSet<Goal>,
+    /// The values that are tried in addition to those that the conditions tell apart, if the runs have to take exits.
+    numbers: Option<Vec<String>>,
 }
 
 /// Searches for runs that violate properties, given by their names. Returns a shortest one for each property, as far as they are
 /// found: no run with fewer ticks of this length is found.
-pub(super) fn violations(machine: &Machine<'_>, mut wanted: BTreeSet<String>) -> BTreeMap<String, Witness> {
-    let mut found = BTreeMap::new();
+pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTreeMap<String, Witness> {
     // A script may answer and do something else than in the run, which has none.
     let asks_scripts = machine.outline.mentions().iter().any(|mention| *mention.meaning() == Meaning::Script);
-    let is_over = wanted.is_empty() || asks_scripts || machine.has_script || machine.may_refuse;
-    let Some(stage) = machine.stage.as_ref().filter(|_| !is_over) else { return found };
+    if asks_scripts || machine.has_script || machine.may_refuse {
+        return BTreeMap::new();
+    }
+    let wanted = wanted.into_iter().map(Goal::Violates);
+    let names = |run: FoundRun| {
+        let names =
+            run.goals.into_iter().filter_map(|goal| if let Goal::Violates(name) = goal { Some(name) } else { None });
+        names.map(move |name| (name, run.witness.clone()))
+    };
+    search(machine, wanted.collect(), None).into_iter().flat_map(names).collect()
+}
+
+/// Searches for runs that take exits. Returns a shortest one for each exit, as far as they are found, in the order of their lengths.
+pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>) -> Vec<FoundRun> {
+    let numbers = machine.stage.as_ref().map(|stage| stage.numbers());
+    search(machine, wanted.map(Goal::Takes).collect(), numbers)
+}
+
+fn search(machine: &Machine<'_>, wanted: BTreeSet<Goal>, numbers: Option<Vec<String>>) -> Vec<FoundRun> {
+    let mut found = Vec::new();
+    let Some(stage) = machine.stage.as_ref().filter(|_| !wanted.is_empty()) else { return found };
     let mut times = Vec::new();
     for state in machine.outline.states() {
         let path = machine.outline.path(state.id());
@@ -66,17 +116,16 @@ pub(super) fn violations(machine: &Machine<'_>, mut wanted: BTreeSet<String>) ->
     times.sort_by(f64::total_cmp);
     times.dedup();
     let tick = shortest(machine);
-    let (known, waiting) = (HashSet::new(), BTreeMap::new());
-    let mut search = RunSearch { machine, tick, times, known, waiting, left: MOST_TICKS };
-    search.go_on(&Played { run: stage.begin(), rows: Vec::new(), next: 0 });
+    let (known, waiting, reached) = (HashSet::new(), BTreeMap::new(), BTreeSet::new());
+    let mut search = RunSearch { machine, tick, times, known, waiting, left: MOST_TICKS, wanted, reached, numbers };
+    search.go_on(&Played { run: stage.begin(), rows: Vec::new(), next: 0, taken: Vec::new() });
     while let Some((_, played)) = search.waiting.pop_first() {
-        for name in played.run.violated() {
-            if wanted.remove(name) {
-                let ticks = played.next - 1;
-                found.extend(machine.play(None, played.rows.clone(), tick, ticks).map(|run| (name.clone(), run)));
-            }
+        let goals: Vec<_> = played.goals().filter(|goal| search.wanted.remove(goal)).collect();
+        if !goals.is_empty() {
+            let run = machine.play(None, played.rows.clone(), tick, played.next - 1);
+            found.extend(run.map(|witness| FoundRun { witness, goals, taken: played.taken.clone() }));
         }
-        if wanted.is_empty() || machine.work.is_over() || search.left == 0 {
+        if search.wanted.is_empty() || machine.work.is_over() || search.left == 0 {
             break;
         }
         search.go_on(&played);
@@ -89,13 +138,22 @@ impl RunSearch<'_> {
     fn go_on(&mut self, played: &Played) {
         let scene = Scene::of(self, played);
         let mut tried: Vec<WitnessRow> = Vec::new();
-        for row in scene.rows() {
+        for (row, exit) in scene.rows() {
             if !tried.contains(&row) {
                 tried.push(row.clone());
-                let mut next = played.fork();
-                if self.tick(&mut next, row) {
-                    self.keep(next);
+                self.attempt(played, row.clone());
+            }
+            let goal = exit.map(Goal::Takes).filter(|goal| self.wanted.contains(goal));
+            let names = self.numbers.clone().unwrap_or_default();
+            let probes = names.iter().flat_map(|name| PROBES.map(|number| (name, number)));
+            for (name, number) in goal.iter().flat_map(|_| probes.clone()) {
+                if goal.as_ref().is_some_and(|goal| self.reached.contains(goal)) || self.left == 0 {
+                    break;
                 }
+                let mut row = row.clone();
+                row.values.retain(|(of, _)| of != name);
+                row.values.push((name.clone(), WitnessValue::Number(number)));
+                self.attempt(played, row);
             }
         }
         let mut quiet = scene.row(&scene.quiet(), None);
@@ -107,7 +165,7 @@ impl RunSearch<'_> {
                 return;
             }
             let scene = Scene::of(self, &next);
-            if self.passed(&scene) != before || !next.run.violated().is_empty() || played.next == 0 {
+            if self.passed(&scene) != before || self.reaches_goal(&next) || played.next == 0 {
                 return self.keep(next);
             }
             let last = self.times.last().copied().unwrap_or(0.0);
@@ -119,16 +177,51 @@ impl RunSearch<'_> {
         }
     }
 
+    /// Plays a tick, with several random numbers if it depends on one, and waits for the turns of states with `every`. Keeps the
+    /// runs that this leads to.
+    fn attempt(&mut self, played: &Played, row: WitnessRow) {
+        let mut next = played.fork();
+        let is_certain = self.tick(&mut next, row.clone());
+        let chances = if is_certain || self.numbers.is_none() { &[][..] } else { &CHANCES };
+        for chance in chances {
+            let mut row = row.clone();
+            row.values.push((CHANCE.into(), WitnessValue::Number(*chance)));
+            let mut next = played.fork();
+            if self.tick(&mut next, row) {
+                self.keep(next);
+            }
+        }
+        if !is_certain {
+            return;
+        }
+        self.keep(next.fork());
+        let machine = self.machine;
+        for _ in 0..MOST_TURNS {
+            let mut active = next.run.active().into_iter();
+            if !next.run.taken().is_empty() || !active.any(|(id, _)| machine.state(id).every.is_some()) {
+                return;
+            }
+            if !self.tick(&mut next, WitnessRow { time: 0.0, values: Vec::new(), message: None }) {
+                return;
+            }
+            self.keep(next.fork());
+        }
+    }
+
     /// Plays a tick. Returns whether the run can be continued.
     fn tick(&mut self, played: &mut Played, mut row: WitnessRow) -> bool {
         let time = f64::from(played.next) * self.tick;
         row.time = (time * 1e9).round() / 1e9;
         // A value stays the same until a row sets it.
         let set = |name: &str| played.rows.iter().rev().flat_map(|row| &row.values).find(|(of, _)| of == name);
-        row.values.retain(|(name, value)| set(name).map_or(value.number() != 0.0, |(_, before)| before != value));
+        let is_written = |name: &str| name == CHANCE || self.machine.acted_on.names(name);
+        row.values.retain(|(name, value)| {
+            is_written(name) || set(name).map_or(value.number() != 0.0, |(_, before)| before != value)
+        });
         self.left = self.left.saturating_sub(1);
         let is_certain = played.run.tick(&row, time);
         played.next += 1;
+        played.taken.extend(played.run.taken().into_iter().map(|(of, nth)| ExitId { of, nth }));
         if !(row.values.is_empty() && row.message.is_none()) {
             played.rows.push(row);
         }
@@ -137,10 +230,15 @@ impl RunSearch<'_> {
 
     fn keep(&mut self, played: Played) {
         let is_new = self.known.insert(self.passed(&Scene::of(self, &played)));
-        if is_new || !played.run.violated().is_empty() {
+        if is_new || self.reaches_goal(&played) {
+            self.reached.extend(played.goals());
             let key = (played.next, self.known.len() + self.waiting.len());
             self.waiting.insert(key, played);
         }
+    }
+
+    fn reaches_goal(&self, played: &Played) -> bool {
+        played.goals().any(|goal| self.wanted.contains(&goal))
     }
 
     fn passed(&self, scene: &Scene<'_>) -> Passed {
@@ -152,7 +250,12 @@ impl RunSearch<'_> {
 
 impl Played {
     fn fork(&self) -> Self {
-        Self { run: self.run.fork(), rows: self.rows.clone(), next: self.next }
+        Self { run: self.run.fork(), rows: self.rows.clone(), next: self.next, taken: self.taken.clone() }
+    }
+
+    fn goals(&self) -> impl Iterator<Item = Goal> {
+        let takes = self.run.taken().into_iter().map(|(of, nth)| Goal::Takes(ExitId { of, nth }));
+        self.run.violated().iter().cloned().map(Goal::Violates).chain(takes)
     }
 }
 
@@ -201,8 +304,8 @@ impl<'m> Scene<'m> {
         Some(WitnessRow::of(0.0, &self.machine.situation(claim)?, message))
     }
 
-    /// Returns rows with which exits are taken or properties break.
-    fn rows(&self) -> Vec<WitnessRow> {
+    /// Returns rows with which exits are taken or properties break, each with the exit that is taken.
+    fn rows(&self) -> Vec<(WitnessRow, Option<ExitId>)> {
         let machine = self.machine;
         let broken = |at: Standing<'_>| -> Vec<Claim> {
             machine.outline.properties.iter().map(|property| property.rule.broken(at)).collect()
@@ -212,8 +315,8 @@ impl<'m> Scene<'m> {
         };
         let mut claims = Vec::new();
         for broken in broken(self.at(&first(&self.configuration))) {
-            claims.push((Claim::all([self.quiet(), broken.clone()]), None));
-            claims.push((broken, None));
+            claims.push((Claim::all([self.quiet(), broken.clone()]), None, None));
+            claims.push((broken, None, None));
         }
         for (id, path) in &self.exits {
             let exit = machine.exit(*id);
@@ -222,9 +325,9 @@ impl<'m> Scene<'m> {
             let after = self.configuration.after(machine, exit.to);
             let to = first(&after);
             let entered = machine.at(&to, StateTime::Known(0.0)).beside(&after);
-            claims.extend(broken(entered).into_iter().map(|broken| (Claim::all([taken.clone(), broken]), on)));
-            claims.push((taken, on));
+            claims.extend(broken(entered).into_iter().map(|broken| (Claim::all([taken.clone(), broken]), on, None)));
+            claims.push((taken, on, Some(*id)));
         }
-        claims.into_iter().filter_map(|(claim, on)| self.row(&claim, on)).collect()
+        claims.into_iter().filter_map(|(claim, on, exit)| Some((self.row(&claim, on)?, exit))).collect()
     }
 }

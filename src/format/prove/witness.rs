@@ -18,6 +18,9 @@ pub struct Witness {
     pub(crate) end: String,
 }
 
+/// The name of the value that stands for random numbers, from 0 to 1. No value of a game has this name.
+pub(crate) const CHANCE: &str = "chance";
+
 /// A row of a [`Witness`]: values that are set at one time. They stay the same until a later row sets them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -151,6 +154,9 @@ pub(crate) trait Stage {
 
     /// Returns a machine that has not been started, and begins in its initial state.
     fn begin(&self) -> Box<dyn StageRun>;
+
+    /// Returns the names of the values that are numbers.
+    fn numbers(&self) -> Vec<String>;
 }
 
 /// A machine that is played tick by tick, as [`Stage::play`] does.
@@ -159,7 +165,8 @@ pub(crate) trait StageRun {
     fn fork(&self) -> Box<dyn StageRun>;
 
     /// Sets the values of a row, sends its message, and updates the machine at this time, in seconds. The first tick also starts
-    /// the machine. Returns whether the result depends on no random number.
+    /// the machine. Each random number is the value [`CHANCE`] of the row. Returns whether the result depends on no other
+    /// random number.
     fn tick(&mut self, row: &WitnessRow, time: f64) -> bool;
 
     /// Returns the active states, each with the time in it, in seconds.
@@ -170,6 +177,9 @@ pub(crate) trait StageRun {
 
     /// Returns the names of the properties that the last tick has violated for the first time.
     fn violated(&self) -> &[String];
+
+    /// Returns the exits that were taken in the last tick: for each its state, and its index among the exits of the state.
+    fn taken(&self) -> Vec<(StateId, usize)>;
 }
 
 impl WitnessRow {

@@ -1,0 +1,277 @@
+//! `demeanor tests`: writes a table of runs that take every exit of a machine. `demeanor run --tests` runs them again.
+
+use std::fmt::{self, Write as _};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use demeanor::definition::{ExitRuns, Outline, StateId, Witness, WitnessValue, Words};
+
+use crate::input::Input;
+use crate::puppet::{Event, Told};
+use crate::setting::Setting;
+use crate::shown::escaped;
+use crate::simulate::{Loaded, ticks};
+use crate::table::{Moment, rows, sort};
+use crate::{Exit, Outcome, WordsFile, complain, report, tell, whole_file};
+
+#[derive(Args)]
+pub(crate) struct Tests {
+    /// The definition; `-` is standard input.
+    file: PathBuf,
+    /// Which of several machines in the file. By default the first.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+    /// The file to write, instead of standard output.
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) words: WordsFile,
+}
+
+/// A run with what happens in it.
+struct Test {
+    seconds: f64,
+    moments: Vec<Moment>,
+    expect: Vec<String>,
+}
+
+/// Writes the table.
+pub(crate) fn tests(tests: &Tests, words: Option<Words>) -> Outcome {
+    let input = Input::new(&tests.file)?;
+    let outlines = match input.outlines(words.as_ref())? {
+        Ok(outlines) => outlines,
+        Err(problems) => {
+            report(&problems);
+            return Ok(Exit::Found);
+        }
+    };
+    let outline = input.machine(&outlines, tests.machine.as_deref())?;
+    let exit_runs = ExitRuns::of(outline);
+    let (mut written, mut taken, mut other) = (Vec::new(), 0, Vec::new());
+    for run in exit_runs.runs() {
+        let witness = run.witness();
+        let moments = moments(witness);
+        let (tick, ticks) = (witness.tick(), ticks(witness.seconds(), witness.tick())?);
+        let Some(loaded) = Loaded::new(&input, outline.machine(), &outlines, words.clone(), tick, &moments)? else {
+            return Ok(Exit::Found);
+        };
+        let (events, end) = loaded.play(&moments, tick, ticks)?;
+        // With scripts, the machine may behave differently from the search, which has none.
+        if is_same(&events, witness) {
+            let expect = lines(&events, witness.seconds(), &end);
+            taken += run.exits().count();
+            let names: Vec<_> = run.exits().map(|exit| name(outline, exit)).collect();
+            written.push((names, tick, Test { seconds: witness.seconds(), moments, expect }));
+        } else {
+            other.extend(run.exits());
+        }
+    }
+    let untaken = exit_runs.untaken();
+    let never = untaken.iter().filter_map(|exit| Some((exit.exit(), exit.never()?)));
+    let never: Vec<_> = never.map(|(exit, why)| format!("{}: {why}", name(outline, exit))).collect();
+    other.extend(untaken.iter().filter(|exit| exit.never().is_none()).map(|exit| exit.exit()));
+    other.sort();
+    let other: Vec<_> = other.into_iter().map(|exit| name(outline, exit)).collect();
+    let all = taken + never.len() + other.len();
+    let runs = written.len();
+    let told = format!(
+        "{runs} run{} take{} {taken} of {all} exits; {} cannot be taken, {} not covered",
+        if runs == 1 { "" } else { "s" },
+        if runs == 1 { "s" } else { "" },
+        never.len(),
+        other.len()
+    );
+    let file = tests.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut table = format!("# The tests of {file}, by `demeanor tests`: {told}.\n");
+    for (what, exits) in [("Exits that cannot be taken:", &never), ("Exits that no run was found for:", &other)] {
+        if !exits.is_empty() {
+            let _ = writeln!(table, "#\n# {what}");
+            exits.iter().for_each(|exit| _ = writeln!(table, "# - {}", escaped(exit)));
+        }
+    }
+    table.push('\n');
+    if let Some(machine) = outline.machine() {
+        let _ = writeln!(table, "machine = {}", quoted(machine));
+    }
+    let _ = writeln!(table, "tick = {}", written.first().map_or(0.1, |(_, tick, _)| *tick));
+    for (exits, _, test) in &written {
+        table.push('\n');
+        exits.iter().for_each(|exit| _ = writeln!(table, "# {}", escaped(exit)));
+        let _ = write!(table, "{test}");
+    }
+    match &tests.output {
+        Some(path) => {
+            whole_file::write(path, &table).map_err(|error| format!("{}: {error}", path.display()))?;
+            complain(&format!("{}: {told}", escaped(&path.display().to_string())));
+        }
+        None => tell(&table)?,
+    }
+    Ok(Exit::Fine)
+}
+
+/// Runs the tests of a table again.
+pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: Option<Words>) -> Outcome {
+    let shown = table.display().to_string();
+    let named = |why: String| format!("{shown}: {why}");
+    let text = fs::read_to_string(table).map_err(|error| named(error.to_string()))?;
+    let table: toml::Table = toml::from_str(&text).map_err(|error| named(error.to_string()))?;
+    let tick = table.get("tick").and_then(number).ok_or_else(|| named("there is no `tick` in it".into()))?;
+    let machine = machine.or(table.get("machine").and_then(toml::Value::as_str));
+    let runs = table.get("run").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
+    let tests = runs.iter().enumerate().map(|(nth, run)| {
+        let test = run.as_table().ok_or_else(|| "it is not a table".to_owned()).and_then(Test::read);
+        test.map_err(|why| named(format!("run {}: {why}", nth + 1)))
+    });
+    let tests = tests.collect::<Result<Vec<_>, _>>()?;
+    let outlines = match input.outlines(words.as_ref())? {
+        Ok(outlines) => outlines,
+        Err(problems) => {
+            report(&problems);
+            return Ok(Exit::Found);
+        }
+    };
+    let mut changed = 0;
+    for (nth, test) in tests.iter().enumerate() {
+        let loaded = Loaded::new(input, machine, &outlines, words.clone(), tick, &test.moments);
+        let Some(loaded) = loaded.map_err(|why| named(format!("run {}: {why}", nth + 1)))? else {
+            return Ok(Exit::Found);
+        };
+        let (events, end) = loaded.play(&test.moments, tick, ticks(test.seconds, tick)?)?;
+        let happens = lines(&events, test.seconds, &end);
+        if happens != test.expect {
+            changed += 1;
+            complain(&format!("{}: run {} goes differently:", escaped(&shown), nth + 1));
+            difference(&test.expect, &happens).iter().for_each(|line| complain(&escaped(line)));
+        }
+    }
+    tell(&format!("{}: {changed} of {} runs go differently\n", escaped(&shown), tests.len()))?;
+    Ok(if changed > 0 { Exit::Found } else { Exit::Fine })
+}
+
+impl Test {
+    fn read(table: &toml::Table) -> Result<Self, String> {
+        let seconds = table.get("seconds").and_then(number).ok_or("there is no `seconds` in it")?;
+        let mut moments = if table.contains_key("at") { rows(table)? } else { Vec::new() };
+        sort(&mut moments);
+        let expect = table.get("expect").and_then(toml::Value::as_array).ok_or("there is no `expect` in it")?;
+        let expect = expect.iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect();
+        Ok(Self { seconds, moments, expect })
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "[[run]]\nseconds = {}", self.seconds)?;
+        if !self.moments.is_empty() {
+            writeln!(f, "at = [")?;
+            for Moment { time, settings, message } in &self.moments {
+                write!(f, "    {{ time = {time}")?;
+                for (name, value) in settings {
+                    write!(f, ", {} = {}", key(name), written(*value))?;
+                }
+                if let Some(message) = message {
+                    write!(f, ", message = {}", quoted(&message.to_string()))?;
+                }
+                writeln!(f, " }},")?;
+            }
+            writeln!(f, "]")?;
+        }
+        writeln!(f, "expect = [")?;
+        self.expect.iter().try_for_each(|line| writeln!(f, "    {},", quoted(line)))?;
+        writeln!(f, "]")
+    }
+}
+
+/// Returns the rows of a run, as `run` plays them.
+fn moments(witness: &Witness) -> Vec<Moment> {
+    let setting = |(name, value): &(String, WitnessValue)| {
+        let value = match value {
+            WitnessValue::Number(number) => Setting::Number(*number),
+            WitnessValue::Flag(is) => Setting::Flag(*is),
+        };
+        (name.clone(), value)
+    };
+    let rows = witness.rows().iter().map(|row| Moment {
+        time: row.time,
+        settings: row.values.iter().map(setting).collect(),
+        message: row
+            .message
+            .as_ref()
+            .map(|(name, fields)| Told { name: name.clone(), fields: fields.iter().map(setting).collect() }),
+    });
+    rows.collect()
+}
+
+/// Whether the machine has made the changes of a run.
+fn is_same(events: &[(f64, Event)], witness: &Witness) -> bool {
+    let changes = events.iter().filter_map(|(time, event)| match event {
+        Event::Change { from, to, refused: None } => Some((time_of(*time), from, to)),
+        _ => None,
+    });
+    changes.eq(witness.changes().iter().map(|change| (time_of(change.time), &change.from, &change.to)))
+}
+
+/// Returns what happens in a run, and where it ends.
+fn lines(events: &[(f64, Event)], seconds: f64, end: &str) -> Vec<String> {
+    let line = |(time, event): &(f64, Event)| {
+        let what = match event {
+            Event::Change { refused: Some(refused), .. } => format!("refused: {refused}"),
+            Event::Change { from, to, refused: None } => format!("{from} -> {to}"),
+            Event::Action(action) => format!("does {action}"),
+        };
+        format!("{} s  {what}", time_of(*time))
+    };
+    events.iter().map(line).chain([format!("{} s  ends in {end}", time_of(seconds))]).collect()
+}
+
+/// Returns a time without the error of its calculation.
+fn time_of(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
+}
+
+/// Returns the lines that are the same at the beginning and at the end, and between them those of `before` and `now`.
+fn difference(before: &[String], now: &[String]) -> Vec<String> {
+    let same = before.iter().zip(now).take_while(|(before, now)| before == now).count();
+    let (old, new) = (&before[same..], &now[same..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let lines = |sign: &'static str, lines: &[String]| lines.iter().map(|line| format!("{sign} {line}")).collect();
+    let parts: [Vec<String>; 4] = [
+        lines(" ", &before[..same]),
+        lines("-", &old[..old.len() - end]),
+        lines("+", &new[..new.len() - end]),
+        lines(" ", &old[old.len() - end..]),
+    ];
+    parts.concat()
+}
+
+/// Returns an exit with its state, its target and its label.
+fn name(outline: &Outline, (of, nth): (StateId, usize)) -> String {
+    let exit = &outline.state(of).exits()[nth];
+    let (from, to, label) = (outline.state(of).name(), outline.state(exit.target()).name(), exit.label());
+    if label.is_empty() { format!("{from} -> {to}") } else { format!("{from} -> {to}: {label}") }
+}
+
+fn number(value: &toml::Value) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "a number of seconds")]
+    value.as_float().or(value.as_integer().map(|number| number as f64))
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+fn key(name: &str) -> String {
+    let is_bare = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    if is_bare { name.into() } else { quoted(name) }
+}
+
+/// Returns a value as TOML writes it.
+fn written(value: Setting) -> String {
+    match value {
+        Setting::Number(number) if number.fract() != 0.0 || number.abs() >= 1e15 => {
+            toml::Value::from(number).to_string()
+        }
+        value => value.to_string(),
+    }
+}

@@ -1,0 +1,137 @@
+//! Runs that take the exits of a machine, as few as were found to be enough.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use super::machine::ExitId;
+use super::proof::{Looked, MOST_STEPS};
+use super::search::{self, FoundRun};
+use super::solver::Work;
+use super::witness::{Stage, Witness};
+use super::{conditions, never};
+use crate::format::outline::{Outline, StateId};
+
+/// Runs of a machine that take its exits, with the exits that none of them takes.
+///
+/// Each run is a shortest one that takes some exit, as far as the search finds it. Together they take all exits for which a run was
+/// found, and a run that takes only exits of other runs is left out. The machine runs without behaviors, scripts and actions of the
+/// game. A random number is the value `chance` of the rows.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::{ExitRuns, Outline};
+///
+/// let file = "
+///     initial = 'sit'
+///     states.sit.exits = [{ to = 'run', when = 'fear > 2' }, { to = 'hide', when = 'fear > 5' }]
+///     states.run.exits = [{ to = 'sit', after = 2 }]
+///     states.hide.final = true
+/// ";
+/// let outline = Outline::parse("hare.toml", file, None)?;
+/// let runs = ExitRuns::of(&outline);
+/// let [run] = runs.runs() else { panic!("there is one") };
+/// assert_eq!(run.witness().to_csv(), "time,fear\n0,3\n");
+/// assert_eq!(run.exits().count(), 2);
+/// let [hide] = runs.untaken() else { panic!("there is one") };
+/// assert_eq!(hide.never(), Some("an earlier exit, to `run`, is taken whenever this condition holds"));
+/// # Ok::<(), demeanor::definition::Problems>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ExitRuns {
+    runs: Vec<ExitRun>,
+    untaken: Vec<UntakenExit>,
+}
+
+/// A run of [`ExitRuns`].
+#[derive(Clone, Debug)]
+pub struct ExitRun {
+    witness: Witness,
+    exits: Vec<ExitId>,
+}
+
+/// An exit that no run of [`ExitRuns`] takes.
+#[derive(Clone, Debug)]
+pub struct UntakenExit {
+    exit: ExitId,
+    never: Option<String>,
+}
+
+impl ExitRuns {
+    pub(crate) fn with_stage(outline: &Outline, stage: Option<Box<dyn Stage>>) -> Self {
+        let (work, undecided) = (Work::new(MOST_STEPS), RefCell::default());
+        let Looked { machine, reached } = Looked::of(outline, false, stage, &work, &undecided);
+        let impossible = conditions::check(&machine);
+        let all = || outline.states().iter().flat_map(|state| machine.exits_of(state.id()));
+        let never = |id: ExitId| {
+            if reached.taken.contains(&id) {
+                return None;
+            }
+            if reached.active_with(&machine, id.of).is_empty() {
+                return Some(format!("`{}` is never active", machine.state(id.of).name()));
+            }
+            let Some((mistake, _)) = never::exit(&machine, &reached, &impossible, id) else {
+                return Some("its condition never holds".into());
+            };
+            Some(mistake.message.split_once(": ").map_or(mistake.message.clone(), |(_, why)| why.into()))
+        };
+        let mut found = search::takes(&machine, all().filter(|id| reached.taken.contains(id)));
+        let mut runs = Vec::new();
+        let mut left: BTreeSet<_> = found.iter().flat_map(|run| run.taken.iter().copied()).collect();
+        let count = |run: &FoundRun, left: &BTreeSet<ExitId>| {
+            run.taken.iter().filter(|id| left.contains(id)).collect::<BTreeSet<_>>().len()
+        };
+        while !left.is_empty() {
+            // Among those that take the same number of new exits, the shortest is the first.
+            let Some(at) = (0..found.len()).rev().max_by_key(|at| count(&found[*at], &left)) else { break };
+            let FoundRun { witness, mut taken, .. } = found.remove(at);
+            taken.retain(|id| left.remove(id));
+            runs.push(ExitRun { witness, exits: taken });
+        }
+        let taken: BTreeSet<_> = runs.iter().flat_map(|run| &run.exits).collect();
+        let untaken = all().filter(|id| !taken.contains(id)).map(|exit| UntakenExit { exit, never: never(exit) });
+        let untaken = untaken.collect();
+        Self { runs, untaken }
+    }
+
+    /// Returns the runs. Those that take the most exits come first.
+    #[must_use]
+    pub fn runs(&self) -> &[ExitRun] {
+        &self.runs
+    }
+
+    /// Returns the exits that no run takes, in the order of the file.
+    #[must_use]
+    pub fn untaken(&self) -> &[UntakenExit] {
+        &self.untaken
+    }
+}
+
+impl ExitRun {
+    /// Returns the values over time of the run, and the changes that it leads to.
+    #[must_use]
+    pub fn witness(&self) -> &Witness {
+        &self.witness
+    }
+
+    /// Returns the exits that the run takes and no earlier run has taken: for each its state, and its index among the
+    /// [exits](crate::definition::StateOutline::exits) of the state.
+    pub fn exits(&self) -> impl Iterator<Item = (StateId, usize)> {
+        self.exits.iter().map(|id| (id.of, id.nth))
+    }
+}
+
+impl UntakenExit {
+    /// Returns the state of the exit, and the index of the exit among the [exits](crate::definition::StateOutline::exits) of the
+    /// state.
+    #[must_use]
+    pub fn exit(&self) -> (StateId, usize) {
+        (self.exit.of, self.exit.nth)
+    }
+
+    /// Returns why the exit is never taken, if this is certain. `None` if no run was found: there may be one.
+    #[must_use]
+    pub fn never(&self) -> Option<&str> {
+        self.never.as_deref()
+    }
+}
