@@ -221,7 +221,8 @@ pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
         clippy::cast_sign_loss,
         reason = "checked to be fewer than 1000 million"
     )]
-    Ok((end / tick + 1e-9).floor().max(0.0) as u64)
+    // Times are rounded to nanoseconds, and a tick may be as short as 0.1 ms.
+    Ok((end / tick + 1e-5).floor().max(0.0) as u64)
 }
 
 /// Returns a machine that begins in the state with this name; if the state has initial children, in these.

@@ -13,7 +13,7 @@ use crate::format::outline::mention::Meaning;
 use crate::format::property::PropertyRule;
 
 /// The maximum number of ticks that are played, for all runs.
-const MOST_TICKS: u32 = 10_000;
+const MOST_TICKS: u32 = 50_000;
 
 /// The maximum number of ticks for which a run waits until something changes.
 const MOST_QUIET: u32 = 400;
@@ -23,6 +23,9 @@ const MOST_TURNS: u32 = 40;
 
 /// The random numbers that are tried in a tick that depends on one.
 const CHANCES: [f64; 8] = [0.5, 0.01, 0.15, 0.3, 0.4, 0.6, 0.8, 0.97];
+
+/// The random number while a run waits: few chances are so likely.
+const WAITING: f64 = 0.6;
 
 /// The numbers that values are set to where the conditions of an exit do not say what it takes, for example because of a score.
 const PROBES: [f64; 6] = [1.0, -1.0, 10.0, 100.0, -100.0, 0.0];
@@ -64,11 +67,11 @@ struct RunSearch<'s> {
     times: Vec<f64>,
     known: HashSet<Passed>,
     /// The runs that have not been continued, those with the fewest ticks first.
-    waiting: BTreeMap<(u32, usize), Played>,
+    waiting: BTreeMap<(u32, u32), Played>,
     left: u32,
     wanted: BTreeSet<Goal>,
-    /// The goals that the runs so far have reached.
-    reached: BTreeSet<Goal>,
+    /// The goals that the runs so far have reached, each with the fewest ticks for it.
+    reached: BTreeMap<Goal, u32>,
     /// The values that are tried in addition to those that the conditions tell apart, if the runs have to take exits.
     numbers: Option<Vec<String>>,
 }
@@ -116,7 +119,7 @@ fn search(machine: &Machine<'_>, wanted: BTreeSet<Goal>, numbers: Option<Vec<Str
     times.sort_by(f64::total_cmp);
     times.dedup();
     let tick = shortest(machine);
-    let (known, waiting, reached) = (HashSet::new(), BTreeMap::new(), BTreeSet::new());
+    let (known, waiting, reached) = (HashSet::new(), BTreeMap::new(), BTreeMap::new());
     let mut search = RunSearch { machine, tick, times, known, waiting, left: MOST_TICKS, wanted, reached, numbers };
     search.go_on(&Played { run: stage.begin(), rows: Vec::new(), next: 0, taken: Vec::new() });
     while let Some((_, played)) = search.waiting.pop_first() {
@@ -137,6 +140,7 @@ impl RunSearch<'_> {
     /// Continues a run in all ways: with changes, and by waiting until a time has passed.
     fn go_on(&mut self, played: &Played) {
         let scene = Scene::of(self, played);
+        self.stay(played, &scene);
         let mut tried: Vec<WitnessRow> = Vec::new();
         for (row, exit) in scene.rows() {
             if !tried.contains(&row) {
@@ -147,7 +151,7 @@ impl RunSearch<'_> {
             let names = self.numbers.clone().unwrap_or_default();
             let probes = names.iter().flat_map(|name| PROBES.map(|number| (name, number)));
             for (name, number) in goal.iter().flat_map(|_| probes.clone()) {
-                if goal.as_ref().is_some_and(|goal| self.reached.contains(goal)) || self.left == 0 {
+                if goal.as_ref().is_some_and(|goal| self.reached.contains_key(goal)) || self.left == 0 {
                     break;
                 }
                 let mut row = row.clone();
@@ -156,14 +160,17 @@ impl RunSearch<'_> {
                 self.attempt(played, row);
             }
         }
+    }
+
+    /// Continues a run by waiting until a time has passed.
+    fn stay(&mut self, played: &Played, scene: &Scene<'_>) {
         let mut quiet = scene.row(&scene.quiet(), None);
-        let before = self.passed(&scene);
+        let before = self.passed(scene);
         let mut next = played.fork();
         for _ in 0..MOST_QUIET {
             let Some(row) = quiet.filter(|_| self.left > 0) else { return };
-            if !self.tick(&mut next, row) {
-                return;
-            }
+            let Some(waited) = self.wait(&next, row) else { return };
+            next = waited;
             let scene = Scene::of(self, &next);
             if self.passed(&scene) != before || self.reaches_goal(&next) || played.next == 0 {
                 return self.keep(next);
@@ -175,6 +182,18 @@ impl RunSearch<'_> {
             }
             quiet = scene.row(&scene.quiet(), None);
         }
+    }
+
+    /// Plays a tick in which the run waits, with one random number if the tick depends on one.
+    fn wait(&mut self, played: &Played, mut row: WitnessRow) -> Option<Played> {
+        let mut next = played.fork();
+        if self.tick(&mut next, row.clone()) {
+            return Some(next);
+        }
+        self.numbers.as_ref()?;
+        row.values.push((CHANCE.into(), WitnessValue::Number(WAITING)));
+        next = played.fork();
+        self.tick(&mut next, row).then_some(next)
     }
 
     /// Plays a tick, with several random numbers if it depends on one, and waits for the turns of states with `every`. Keeps the
@@ -222,6 +241,8 @@ impl RunSearch<'_> {
         let is_certain = played.run.tick(&row, time);
         played.next += 1;
         played.taken.extend(played.run.taken().into_iter().map(|(of, nth)| ExitId { of, nth }));
+        let set = |name: &str| played.rows.iter().rev().flat_map(|row| &row.values).find(|(of, _)| of == name);
+        row.values.retain(|(name, chance)| name != CHANCE || set(name).is_none_or(|(_, before)| before != chance));
         if !(row.values.is_empty() && row.message.is_none()) {
             played.rows.push(row);
         }
@@ -231,18 +252,25 @@ impl RunSearch<'_> {
     fn keep(&mut self, played: Played) {
         let is_new = self.known.insert(self.passed(&Scene::of(self, &played)));
         if is_new || self.reaches_goal(&played) {
-            self.reached.extend(played.goals());
-            let key = (played.next, self.known.len() + self.waiting.len());
-            self.waiting.insert(key, played);
+            for goal in played.goals() {
+                let least = self.reached.entry(goal).or_insert(played.next);
+                *least = played.next.min(*least);
+            }
+            // Each run has been played for a tick of its own.
+            self.waiting.insert((played.next, MOST_TICKS - self.left), played);
         }
     }
 
+    /// Whether the last tick of a run reaches a goal, and no run with as few ticks does.
     fn reaches_goal(&self, played: &Played) -> bool {
-        played.goals().any(|goal| self.wanted.contains(&goal))
+        let is_first = |goal: &Goal| self.reached.get(goal).is_none_or(|least| played.next < *least);
+        played.goals().any(|goal| self.wanted.contains(&goal) && is_first(&goal))
     }
 
     fn passed(&self, scene: &Scene<'_>) -> Passed {
-        let passed = |time: f64| self.times.iter().filter(|passed| **passed <= time + 1e-9).count();
+        let count = |time: f64| self.times.iter().filter(|passed| **passed <= time).count();
+        // A condition may ask for more than a time, or for exactly this time.
+        let passed = |time: f64| count(time + 1e-9) + count(time - 1e-9);
         let active = scene.active.iter().map(|(id, time)| (*id, passed(*time)));
         (active.collect(), scene.waited.iter().map(|waited| waited.map(passed)).collect())
     }
@@ -326,6 +354,13 @@ impl<'m> Scene<'m> {
             let to = first(&after);
             let entered = machine.at(&to, StateTime::Known(0.0)).beside(&after);
             claims.extend(broken(entered).into_iter().map(|broken| (Claim::all([taken.clone(), broken]), on, None)));
+            if on.is_some() {
+                // The tick goes on after the message.
+                let exits = after.exits(machine).filter(|(id, _)| machine.exit(*id).on.is_none());
+                let stays =
+                    exits.map(|(id, path)| machine.at(&path, StateTime::Known(0.0)).beside(&after).taken(id).negated());
+                claims.push((Claim::all([taken.clone()].into_iter().chain(stays)), on, Some(*id)));
+            }
             claims.push((taken, on, Some(*id)));
         }
         claims.into_iter().filter_map(|(claim, on, exit)| Some((self.row(&claim, on)?, exit))).collect()
