@@ -9,7 +9,7 @@ use demeanor::definition::{Finding, Outline, Proof, PropertyAnswer, Words};
 use crate::checked::{Checked, Content};
 use crate::input::Input;
 use crate::shown::{escaped, listed};
-use crate::{Exit, Outcome, WordsFile, complain, json, report, tell, witness};
+use crate::{Exit, Outcome, WordsFile, complain, count, json, report, tell, witness};
 
 #[derive(Args)]
 pub(crate) struct Check {
@@ -168,8 +168,4 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
         tell(&format!("{shown}: {}\n", escaped(note)))?;
     }
     Ok(())
-}
-
-fn count(number: usize, of: &str) -> String {
-    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }

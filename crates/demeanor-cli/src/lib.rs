@@ -204,6 +204,11 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// Returns a number with what it counts: `3 states`.
+pub(crate) fn count(number: usize, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A reader that closes the pipe early, as `head` does, is not an error.
 pub(crate) fn written(done: io::Result<()>) -> Result<(), String> {
     match done {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use demeanor::definition::{ExitRuns, Outline, StateId, Witness, WitnessValue, Words};
+use demeanor::definition::{ExitRuns, Leads, Outline, StateId, Witness, WitnessValue, Words};
 
 use crate::input::Input;
 use crate::puppet::{Event, Told};
@@ -13,7 +13,7 @@ use crate::setting::Setting;
 use crate::shown::escaped;
 use crate::simulate::{Loaded, ticks};
 use crate::table::{Moment, rows, sort};
-use crate::{Exit, Outcome, WordsFile, complain, report, tell, whole_file};
+use crate::{Exit, Outcome, WordsFile, complain, count, report, tell, whole_file};
 
 #[derive(Args)]
 pub(crate) struct Tests {
@@ -76,15 +76,17 @@ pub(crate) fn tests(tests: &Tests, words: Option<Words>) -> Outcome {
     let all = taken + never.len() + other.len();
     let runs = written.len();
     let told = format!(
-        "{runs} run{} take{} {taken} of {all} exits; {} cannot be taken, {} not covered",
-        if runs == 1 { "" } else { "s" },
-        if runs == 1 { "s" } else { "" },
+        "{}, which take {taken} of {}; {} cannot be taken, and no run was found for {}",
+        count(runs, "run"),
+        count(all, "exit"),
         never.len(),
         other.len()
     );
     let file = tests.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut table = format!("# The tests of {file}, by `demeanor tests`: {told}.\n");
-    for (what, exits) in [("Exits that cannot be taken:", &never), ("Exits that no run was found for:", &other)] {
+    let mut table = format!(
+        "# {told}.\n# Written by `demeanor tests {file}`. To run them again: `demeanor run {file} --tests` with the name of this file.\n"
+    );
+    for (what, exits) in [("Exits that cannot be taken:", &never), ("Exits for which no run was found:", &other)] {
         if !exits.is_empty() {
             let _ = writeln!(table, "#\n# {what}");
             exits.iter().for_each(|exit| _ = writeln!(table, "# - {}", escaped(exit)));
@@ -141,11 +143,13 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
         let happens = lines(&events, test.seconds, &end);
         if happens != test.expect {
             changed += 1;
-            complain(&format!("{}: run {} goes differently:", escaped(&shown), nth + 1));
+            complain(&format!("{}: run {} is not as before:", escaped(&shown), nth + 1));
             difference(&test.expect, &happens).iter().for_each(|line| complain(&escaped(line)));
         }
     }
-    tell(&format!("{}: {changed} of {} runs go differently\n", escaped(&shown), tests.len()))?;
+    let of = count(tests.len(), "run");
+    let told = if changed == 0 { format!("{of} as before") } else { format!("{changed} of {of} not as before") };
+    tell(&format!("{}: {told}\n", escaped(&shown)))?;
     Ok(if changed > 0 { Exit::Found } else { Exit::Fine })
 }
 
@@ -247,9 +251,13 @@ fn difference(before: &[String], now: &[String]) -> Vec<String> {
 
 /// Returns an exit with its state, its target and its label.
 fn name(outline: &Outline, (of, nth): (StateId, usize)) -> String {
-    let exit = &outline.state(of).exits()[nth];
-    let (from, to, label) = (outline.state(of).name(), outline.state(exit.target()).name(), exit.label());
-    if label.is_empty() { format!("{from} -> {to}") } else { format!("{from} -> {to}: {label}") }
+    let (from, exit) = (outline.state(of).name(), &outline.state(of).exits()[nth]);
+    let to = match exit.leads() {
+        Leads::Back | Leads::Pop => String::new(),
+        _ => format!(" -> {}", outline.state(exit.target()).name()),
+    };
+    let label = exit.label();
+    if label.is_empty() { format!("{from}{to}") } else { format!("{from}{to}: {label}") }
 }
 
 fn number(value: &toml::Value) -> Option<f64> {

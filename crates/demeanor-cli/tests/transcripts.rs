@@ -96,6 +96,7 @@ fn the_page_for_designers_shows_what_the_tool_prints() {
     let file = text.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
     fs::write(folder.join("guard.toml"), file).unwrap();
     fs::write(folder.join("typo.toml"), file.replacen("health", "helth", 1)).unwrap();
+    fs::write(folder.join("slower.toml"), file.replacen("2.5", "3", 1)).unwrap();
     let words = r#"{ "values": { "health": "number", "enemy_visible": "flag", "ammo": "number" }, "random": true,
         "messages": ["took_damage"], "behaviors": { "wander": null, "go_to": { "properties": {
         "target": { "type": "string" }, "speed": { "type": "number" } } } } }"#;

@@ -7,7 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use demeanor::definition::{Definition, Outline, Proof, PropertyAnswer, Verdict, Vocabulary, Witness};
+use demeanor::definition::{
+    Definition, ExitRun, ExitRuns, Leads, Outline, Proof, PropertyAnswer, StateId, UntakenExit, Verdict, Vocabulary,
+    Witness, WitnessChange,
+};
 use demeanor::{StateMachine, StateRef};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -596,22 +599,26 @@ fn proved(text: &str, outline: &Outline) -> Proved {
     proved
 }
 
-/// Whether a run breaks a property at its end.
-fn is_broken_in(definition: &Definition<Guard>, run: &Witness, property: &RandomProperty) -> bool {
-    let (mut machine, mut guard) = (definition.machine(), Guard::default());
+/// Plays a run of the proof on the definition itself. `at_end` is called after each tick.
+fn play(
+    definition: &Definition<Guard>,
+    run: &Witness,
+    mut guard: Guard,
+    mut at_end: impl FnMut(&StateMachine<Guard>, &Guard, f64),
+) -> Guard {
+    let mut machine = definition.machine();
     let mut rows = run.rows().iter().peekable();
-    let mut since = None;
-    let mut is_broken = false;
     for tick in 0.. {
         let mut clock = f64::from(tick) * run.tick();
         if clock > run.seconds() + 1e-6 {
-            return is_broken;
+            break;
         }
         while let Some(row) = rows.next_if(|row| row.time <= clock + 1e-9) {
             for (name, value) in &row.values {
                 match name.as_str() {
                     "x" => guard.health = value.number(),
                     "y" => guard.ammo = value.number(),
+                    "chance" => guard.fixed_luck = Some(value.number()),
                     _ => guard.is_brave = value.number() != 0.0,
                 }
             }
@@ -627,14 +634,24 @@ fn is_broken_in(definition: &Definition<Guard>, run: &Witness, property: &Random
             machine.start(&mut guard, &mut clock);
         }
         machine.update(&mut guard, &mut clock);
-        is_broken = property.holds(&machine, &guard);
+        at_end(&machine, &guard, clock);
+    }
+    guard
+}
+
+/// Whether a property is broken at the end of a run.
+fn is_broken_in(definition: &Definition<Guard>, run: &Witness, property: &RandomProperty) -> bool {
+    let mut since = None;
+    let mut is_broken = false;
+    play(definition, run, Guard::default(), |machine, guard, clock| {
+        is_broken = property.holds(machine, guard);
         if let Some(to) = property.reach {
             let is_there = machine.active_states().any(|state| state.to_string() == format!("s{to}"));
             since = if is_there { None } else { since.or(is_broken.then_some(clock)) };
             is_broken = since.is_some_and(|since| clock - since >= 1.0 - 1e-4);
         }
-    }
-    unreachable!()
+    });
+    is_broken
 }
 
 /// A file with properties, and the properties.
@@ -739,8 +756,66 @@ fn compare(text: &str, properties: &[RandomProperty]) {
     }
 }
 
+/// Compares the runs that take the exits of a file with what the definition itself does in them, and the exits that they cannot take
+/// with what is seen.
+fn compare_runs(text: &str) {
+    let words = vocabulary().export();
+    let Ok(outline) = Outline::parse("random.toml", text, Some(&words)) else { return };
+    let definition = Definition::parse(text, &vocabulary()).unwrap();
+    let runs = ExitRuns::of(&outline);
+    let name = |(of, nth): (StateId, usize)| (outline.state(of).name().to_owned(), nth);
+    let mut listed: Vec<_> =
+        runs.runs().iter().flat_map(ExitRun::exits).chain(runs.untaken().iter().map(UntakenExit::exit)).collect();
+    listed.sort();
+    let states = outline.states().iter();
+    let all: Vec<_> = states.flat_map(|state| (0..state.exits().len()).map(|nth| (state.id(), nth))).collect();
+    assert_eq!(listed, all, "each exit is listed once");
+    // An action of the game does nothing in the runs.
+    if !text.contains("do =") {
+        for run in runs.runs() {
+            let guard = play(&definition, run.witness(), Guard::recording_changes(), |_, _, _| {});
+            let made = guard.trace().iter().filter(|line| line.contains(" -> ") && !line.contains("refused"));
+            let made: Vec<_> = made.map(|line| line.split(" (").next().unwrap_or_default()).collect();
+            let said: Vec<_> =
+                run.witness().changes().iter().map(|change| format!("{} -> {}", change.from, change.to)).collect();
+            assert_eq!(made, said, "{run:?}");
+            for (of, nth) in run.exits() {
+                let to = outline.state(of).exits()[nth].target();
+                let leads_back = outline.state(of).exits()[nth].leads() != Leads::To;
+                let entered = outline.entered(to);
+                let is_made = |change: &WitnessChange| entered.iter().any(|id| outline.state(*id).name() == change.to);
+                let has_regions = text.contains("regions");
+                assert!(
+                    leads_back || has_regions || run.witness().changes().iter().any(is_made),
+                    "{:?}",
+                    name((of, nth))
+                );
+            }
+        }
+    }
+    let seen = Simulator::run(&definition, &[], text);
+    for never in runs.untaken().iter().filter(|exit| exit.never().is_some()) {
+        assert!(!seen.taken.contains(&name(never.exit())), "{:?} is taken", name(never.exit()));
+    }
+    eprintln!(
+        "MEASURE {} {} {}",
+        runs.runs().len(),
+        seen.taken.len(),
+        runs.untaken().iter().filter(|exit| seen.taken.contains(&name(exit.exit()))).count()
+    );
+}
+
 fn config(usual: u32, rng_seed: RngSeed) -> ProptestConfig {
     ProptestConfig { max_shrink_iters: 60, rng_seed, ..cases(usual) }
+}
+
+proptest! {
+    #![proptest_config(config(24, RngSeed::Fixed(7)))]
+
+    #[test]
+    fn runs_that_take_the_exits_of_a_machine_go_as_they_say(text in prop_oneof![3 => file(), 1 => file_with_regions()]) {
+        compare_runs(&text);
+    }
 }
 
 proptest! {
