@@ -114,6 +114,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         return Ok(Exit::Found);
     };
     report(&loaded.definition.warnings());
+    check_settings(&moments, &loaded.names, &loaded.words)?;
     let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
     let unset: Vec<_> = loaded.names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
     if !unset.is_empty() {
@@ -140,6 +141,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
 pub(crate) struct Loaded {
     definition: Definition<Puppet>,
     names: Names,
+    words: Words,
 }
 
 impl Loaded {
@@ -179,8 +181,7 @@ impl Loaded {
             return Err(input.no_machine(machine, &names));
         };
         let definition = definition.clone();
-        check_settings(moments, &names, &words)?;
-        Ok(Some(Self { definition, names }))
+        Ok(Some(Self { definition, names, words }))
     }
 
     /// Plays the machine. Returns what happens, each with its time in seconds, and the states in which it ends.

@@ -107,8 +107,42 @@ fn a_table_says_what_each_run_does_and_which_exits_cannot_be_taken() {
     assert_eq!((code, complained.as_str()), (0, ""));
     assert_eq!(
         told,
-        "# 2 runs, which take 4 of 5 exits; 1 cannot be taken, and no run was found for 0.
-",
+        r#"# 2 runs, which take 4 of 5 exits; 1 cannot be taken, and no run was found for 0.
+# Written by `demeanor tests guard.toml`. To run them again: `demeanor run guard.toml --tests` with the name of this file.
+#
+# Exits that cannot be taken:
+# - post -> hide: seen and hurt: an earlier exit, to `chase`, is taken whenever this condition holds
+
+tick = 0.1
+
+# post -> chase: seen
+# chase -> post: hit [message.damage > 5]
+[[run]]
+seconds = 0.1
+at = [
+    { time = 0, seen = true },
+    { time = 0.1, seen = false, message = "hit(damage=6)" },
+]
+expect = [
+    "0 s  post -> chase",
+    "0.1 s  chase -> post",
+    "0.1 s  ends in post",
+]
+
+# post -> rest: after 2 s / yawn
+# rest -> post: chance(0.2)
+[[run]]
+seconds = 2.1
+at = [
+    { time = 2.1, chance = 0.01 },
+]
+expect = [
+    "2 s  does yawn",
+    "2 s  post -> rest",
+    "2.1 s  rest -> post",
+    "2.1 s  ends in post",
+]
+"#
     );
 }
 
@@ -117,9 +151,76 @@ fn a_run_that_is_not_as_before_is_shown_with_what_is_different() {
     let folder = Folder::new("guard_changed").with("guard.toml", GUARD);
     let (code, _, _) = folder.run(&["tests", "guard.toml", "-o", "guard.tests.toml"]);
     assert_eq!(code, 0);
-    let folder = folder.with("guard.toml", &GUARD.replace("after = 2", "after = 1.5"));
+    let folder = folder.with("guard.toml", &GUARD.replace("do = 'yawn'", "do = 'sigh'"));
     let (code, told, complained) = folder.run(&["run", "guard.toml", "--tests", "guard.tests.toml"]);
     assert_eq!(code, 1);
     assert_eq!(told, "guard.tests.toml: 1 of 2 runs not as before\n");
-    assert_eq!(complained, "");
+    assert_eq!(
+        complained.trim_end(),
+        "guard.tests.toml: run 2 is not as before:
+- 2 s  does yawn
++ 2 s  does sigh
+  2 s  post -> rest
+  2.1 s  rest -> post
+  2.1 s  ends in post"
+    );
+}
+
+/// The scripts of a machine are not in the search, but in the runs of the table.
+#[test]
+fn exits_behind_scripts_random_times_turns_and_linked_machines_are_taken() {
+    let brew = "
+initial = 'heat'
+states.heat.exits = [{ to = 'boil', after = 1 }]
+states.boil.final = true
+";
+    let witch = "
+initial = 'home'
+global = 'always'
+states.always.exits = [{ to = 'asleep', on = 'spell', when = 'message.power > mana' }]
+states.home.every = '1 s'
+states.home.exits = [{ to = 'kitchen', when = 'hungry' }, { to = 'away', after = '2 s .. 4 s' }]
+states.kitchen.machine = 'brew.toml'
+states.kitchen.exits = [{ to = 'home', on = 'done' }]
+states.away.choose = 'best'
+states.away.exits = [{ to = 'home', score = 'mana', cooldown = 3 }, { to = 'kitchen', score = '10 - mana' }]
+states.asleep.script = 'asleep.rhai'
+states.asleep.exits = [{ to = 'home', after = 1 }, { to = 'away', when = { script = 'dreams.rhai' } }]
+";
+    let folder = Folder::new("witch_table").with("brew.toml", brew).with("witch.toml", witch);
+    let folder = folder
+        .with("asleep.rhai", "fn update() { if this.mana < -50.0 { change_state(\"home\"); } }")
+        .with("dreams.rhai", "false");
+    let (code, told, complained) = folder.run(&["tests", "witch.toml"]);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    let runs = told.split_once("\ntick").unwrap().0;
+    assert_eq!(
+        runs,
+        "# 4 runs, which take 8 of 9 exits; 0 cannot be taken, and no run was found for 1.
+# Written by `demeanor tests witch.toml`. To run them again: `demeanor run witch.toml --tests` with the name of this file.
+#
+# Exits for which no run was found:
+# - asleep -> away: script dreams.rhai
+"
+    );
+    let folder = folder.with("witch.tests.toml", &told);
+    let (code, told, _) = folder.run(&["run", "witch.toml", "--tests", "witch.tests.toml"]);
+    assert_eq!((code, told.as_str()), (0, "witch.tests.toml: 4 runs as before\n"));
+}
+
+#[test]
+fn a_table_with_a_mistake_names_its_run() {
+    for (table, why) in [
+        ("[[run]]\nseconds = 1\nexpect = []\n", "there is no `tick` in it"),
+        ("tick = 0.1\n[[run]]\nexpect = []\n", "run 1: there is no `seconds` in it"),
+        ("tick = 0.1\n[[run]]\nseconds = 1\n", "run 1: there is no `expect` in it"),
+        (
+            "tick = 0.1\n[[run]]\nseconds = 1\nexpect = []\nat = [{ seen = true }]\n",
+            "run 1: `at` number 1: there is no `time`",
+        ),
+    ] {
+        let folder = Folder::new("bad_table").with("guard.toml", GUARD).with("bad.tests.toml", table);
+        let (code, _, complained) = folder.run(&["run", "guard.toml", "--tests", "bad.tests.toml"]);
+        assert_eq!((code, complained.trim_end()), (2, format!("error: bad.tests.toml: {why}").as_str()));
+    }
 }

@@ -215,15 +215,18 @@ impl RunSearch<'_> {
         }
         self.keep(next.fork());
         let machine = self.machine;
-        for _ in 0..MOST_TURNS {
+        let most = if row.message.is_none() && next.run.taken().is_empty() { MOST_TURNS } else { 0 };
+        for _ in 0..most {
             let mut active = next.run.active().into_iter();
-            if !next.run.taken().is_empty() || !active.any(|(id, _)| machine.state(id).every.is_some()) {
+            if !active.any(|(id, _)| machine.state(id).every.is_some()) {
                 return;
             }
             if !self.tick(&mut next, WitnessRow { time: 0.0, values: Vec::new(), message: None }) {
                 return;
             }
-            self.keep(next.fork());
+            if !next.run.taken().is_empty() {
+                return self.keep(next);
+            }
         }
     }
 
@@ -363,6 +366,8 @@ impl<'m> Scene<'m> {
             }
             claims.push((taken, on, Some(*id)));
         }
+        // Of two runs with the same length, the one without a message is kept.
+        claims.sort_by_key(|(_, on, _)| on.is_some());
         claims.into_iter().filter_map(|(claim, on, exit)| Some((self.row(&claim, on)?, exit))).collect()
     }
 }
