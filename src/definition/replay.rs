@@ -9,7 +9,7 @@ use super::Definition;
 use super::properties::PropertyWatch;
 use super::vocabulary::Vocabulary;
 use crate::change::Change;
-use crate::format::action::WrittenAction;
+use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::draft::When;
 use crate::format::expression::{Expr, flag_compared};
 use crate::format::name::Name;
@@ -110,19 +110,18 @@ impl MachineReplay {
                     read(&mut words, expr, message.as_deref());
                 }
             }
-            for action in state.exits.iter().filter_map(|exit| exit.actions.as_deref()).flatten() {
-                if action.sets {
-                    let is_flag = matches!(action.argument, Some(Operand::Bool(_)));
-                    let kind = if is_flag { ValueKind::Flag } else { ValueKind::Number };
-                    words.values.entry(action.name.text.clone()).or_insert(kind);
-                }
-                action.argument.iter().for_each(|argument| {
-                    argument.visit(&mut |part| {
-                        if let Operand::Value(name) = part {
-                            words.values.insert(name.text.clone(), ValueKind::Number);
-                        }
-                    });
-                });
+            let of_exits = state.exits.iter().flat_map(|exit| {
+                let ranks = exit.rank.iter().map(|rank| &rank.operand);
+                ranks.chain(arguments(&exit.actions)).map(|operand| (operand, exit.on()))
+            });
+            let of_state = [&state.enter, &state.exit].into_iter().flat_map(arguments).map(|argument| (argument, None));
+            for (operand, message) in of_exits.chain(of_state) {
+                operand.visit(&mut |part| see(&mut words, part, message, ValueKind::Number));
+            }
+            for action in state.actions().filter(|action| action.sets) {
+                let is_flag = matches!(action.argument, Some(Operand::Bool(_)));
+                let kind = if is_flag { ValueKind::Flag } else { ValueKind::Number };
+                words.values.entry(action.name.text.clone()).or_insert(kind);
             }
             for value in state.durations().filter_map(|duration| duration.value()) {
                 words.values.insert(value.into(), ValueKind::Number);
@@ -230,6 +229,10 @@ impl StageRun for PlayedMachine {
         !actor.has_drawn && actor.changes.len() < MOST_AT_ONCE as usize
     }
 
+    fn value(&self, name: &str) -> Option<f64> {
+        self.replay.values.get(name).map(|(at, _)| self.actor.values[*at])
+    }
+
     fn active(&self) -> Vec<(StateId, f64)> {
         let time = |state: &StateRef<Actor>| {
             let at = self.replay.names.iter().position(|name| *name == *state.name())?;
@@ -323,24 +326,31 @@ fn stage(outline: &Outline) -> Option<Box<dyn Stage>> {
     Some(Box::new(Rc::new(MachineReplay::of(outline)?)))
 }
 
+fn arguments(actions: &WrittenActions) -> impl Iterator<Item = &Operand> {
+    actions.iter().flat_map(|actions| actions.iter()).filter_map(|action| action.argument.as_ref())
+}
+
 /// Adds the words of a condition. `message` is the message that its exit waits for.
 fn read(words: &mut Words, expr: &mut Expr, message: Option<&str>) {
-    expr.visit_mut(&mut |part| {
-        let mut see = |operand: &Operand, kind| match (operand, message) {
-            (Operand::Value(name), _) => drop(words.values.insert(name.text.clone(), kind)),
-            (Operand::Field(name), Some(message)) => {
-                words.message_fields.entry(message.into()).or_default().insert(name.text.clone(), kind);
-            }
-            _ => {}
-        };
-        match part {
-            Expr::Flag(name) => see(&Operand::Value(name.clone()), ValueKind::Flag),
-            Expr::FieldFlag(name) => see(&Operand::Field(name.clone()), ValueKind::Flag),
-            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((flag, _)) => see(flag, ValueKind::Flag),
-                None => [left, right].iter().for_each(|side| side.visit(&mut |part| see(part, ValueKind::Number))),
-            },
-            _ => {}
-        }
+    let mut see = |operand: &Operand, kind| see(words, operand, message, kind);
+    expr.visit_mut(&mut |part| match part {
+        Expr::Flag(name) => see(&Operand::Value(name.clone()), ValueKind::Flag),
+        Expr::FieldFlag(name) => see(&Operand::Field(name.clone()), ValueKind::Flag),
+        Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
+            Some((flag, _)) => see(flag, ValueKind::Flag),
+            None => [left, right].iter().for_each(|side| side.visit(&mut |part| see(part, ValueKind::Number))),
+        },
+        _ => {}
     });
+}
+
+/// Adds the word of an operand.
+fn see(words: &mut Words, operand: &Operand, message: Option<&str>, kind: ValueKind) {
+    match (operand, message) {
+        (Operand::Value(name), _) => drop(words.values.insert(name.text.clone(), kind)),
+        (Operand::Field(name), Some(message)) => {
+            words.message_fields.entry(message.into()).or_default().insert(name.text.clone(), kind);
+        }
+        _ => {}
+    }
 }

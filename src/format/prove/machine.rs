@@ -57,12 +57,7 @@ impl<'o> ActedOn<'o> {
     }
 
     pub(super) fn has(&self, value: &str) -> bool {
-        self.is_any || self.names(value)
-    }
-
-    /// Whether the file itself sets the value.
-    pub(super) fn names(&self, value: &str) -> bool {
-        self.values.contains(value)
+        self.is_any || self.values.contains(value)
     }
 }
 

@@ -234,12 +234,8 @@ impl RunSearch<'_> {
     fn tick(&mut self, played: &mut Played, mut row: WitnessRow) -> bool {
         let time = f64::from(played.next) * self.tick;
         row.time = (time * 1e9).round() / 1e9;
-        // A value stays the same until a row sets it.
-        let set = |name: &str| played.rows.iter().rev().flat_map(|row| &row.values).find(|(of, _)| of == name);
-        let is_written = |name: &str| name == CHANCE || self.machine.acted_on.names(name);
-        row.values.retain(|(name, value)| {
-            is_written(name) || set(name).map_or(value.number() != 0.0, |(_, before)| before != value)
-        });
+        // A value stays the same until a row or the file sets it.
+        row.values.retain(|(name, value)| played.run.value(name) != Some(value.number()));
         self.left = self.left.saturating_sub(1);
         let is_certain = played.run.tick(&row, time);
         played.next += 1;

@@ -169,6 +169,9 @@ pub(crate) trait StageRun {
     /// random number.
     fn tick(&mut self, row: &WitnessRow, time: f64) -> bool;
 
+    /// Returns a value as it is now. A flag is 1 or 0.
+    fn value(&self, name: &str) -> Option<f64>;
+
     /// Returns the active states, each with the time in it, in seconds.
     fn active(&self) -> Vec<(StateId, f64)>;
 

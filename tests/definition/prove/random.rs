@@ -775,7 +775,7 @@ fn compare_runs(text: &str) {
         for run in runs.runs() {
             let guard = play(&definition, run.witness(), Guard::recording_changes(), |_, _, _| {});
             let made = guard.trace().iter().filter(|line| line.contains(" -> ") && !line.contains("refused"));
-            let made: Vec<_> = made.map(|line| line.split(" (").next().unwrap_or_default()).collect();
+            let made: Vec<_> = made.filter_map(|line| line.split(" (").next()?.split(" in ").next()).collect();
             let said: Vec<_> =
                 run.witness().changes().iter().map(|change| format!("{} -> {}", change.from, change.to)).collect();
             assert_eq!(made, said, "{run:?}");
