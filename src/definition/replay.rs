@@ -123,10 +123,8 @@ impl MachineReplay {
                 let kind = if is_flag { ValueKind::Flag } else { ValueKind::Number };
                 words.values.entry(action.name.text.clone()).or_insert(kind);
             }
-            for value in state.durations().filter_map(|duration| duration.value()) {
-                words.values.insert(value.into(), ValueKind::Number);
-            }
-            for value in state.exits.iter().filter_map(|exit| exit.at()) {
+            let times = state.durations().filter_map(|duration| duration.value());
+            for value in times.chain(state.exits.iter().filter_map(|exit| exit.at())) {
                 words.values.insert(value.into(), ValueKind::Number);
             }
             for actions in [&mut state.enter, &mut state.exit].into_iter().flatten() {

@@ -145,7 +145,7 @@ impl RunSearch<'_> {
         for (row, exit) in scene.rows() {
             if !tried.contains(&row) {
                 tried.push(row.clone());
-                self.attempt(played, row.clone());
+                self.attempt(played, &row);
             }
             let goal = exit.map(Goal::Takes).filter(|goal| self.wanted.contains(goal));
             let names = self.numbers.clone().unwrap_or_default();
@@ -157,7 +157,7 @@ impl RunSearch<'_> {
                 let mut row = row.clone();
                 row.values.retain(|(of, _)| of != name);
                 row.values.push((name.clone(), WitnessValue::Number(number)));
-                self.attempt(played, row);
+                self.attempt(played, &row);
             }
         }
     }
@@ -198,7 +198,7 @@ impl RunSearch<'_> {
 
     /// Plays a tick, with several random numbers if it depends on one, and waits for the turns of states with `every`. Keeps the
     /// runs that this leads to.
-    fn attempt(&mut self, played: &Played, row: WitnessRow) {
+    fn attempt(&mut self, played: &Played, row: &WitnessRow) {
         let mut next = played.fork();
         let is_certain = self.tick(&mut next, row.clone());
         let chances = if is_certain || self.numbers.is_none() { &[][..] } else { &CHANCES };
