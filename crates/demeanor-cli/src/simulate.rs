@@ -83,7 +83,7 @@ fn sending(text: &str) -> Result<(Told, f64), String> {
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let input = Input::new(&run.file)?;
     if let Some(table) = &run.tests {
-        return tests::replay(&input, table, run.machine.as_deref(), words);
+        return tests::replay(&input, table, run.machine.as_deref(), words.as_ref());
     }
     let mut moments = match &run.values {
         Some(path) if is_standard(path) && is_standard(&run.file) => {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use demeanor::definition::{ExitRuns, Leads, Outline, StateId, Witness, WitnessValue, Words};
+use demeanor::definition::{ExitRuns, Leads, Outline, StateId, UntakenExit, Witness, WitnessValue, Words};
 
 use crate::input::Input;
 use crate::puppet::{Event, Told};
@@ -37,9 +37,9 @@ struct Test {
 }
 
 /// Writes the table.
-pub(crate) fn tests(tests: &Tests, words: Option<Words>) -> Outcome {
+pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
     let input = Input::new(&tests.file)?;
-    let outlines = match input.outlines(words.as_ref())? {
+    let outlines = match input.outlines(words)? {
         Ok(outlines) => outlines,
         Err(problems) => {
             report(&problems);
@@ -53,7 +53,7 @@ pub(crate) fn tests(tests: &Tests, words: Option<Words>) -> Outcome {
         let witness = run.witness();
         let moments = moments(witness);
         let (tick, ticks) = (witness.tick(), ticks(witness.seconds(), witness.tick())?);
-        let Some(loaded) = Loaded::new(&input, outline.machine(), &outlines, words.clone(), tick, &moments)? else {
+        let Some(loaded) = Loaded::new(&input, outline.machine(), &outlines, words.cloned(), tick, &moments)? else {
             return Ok(Exit::Found);
         };
         let (events, end) = loaded.play(&moments, tick, ticks)?;
@@ -70,7 +70,7 @@ pub(crate) fn tests(tests: &Tests, words: Option<Words>) -> Outcome {
     let untaken = exit_runs.untaken();
     let never = untaken.iter().filter_map(|exit| Some((exit.exit(), exit.never()?)));
     let never: Vec<_> = never.map(|(exit, why)| format!("{}: {why}", name(outline, exit))).collect();
-    other.extend(untaken.iter().filter(|exit| exit.never().is_none()).map(|exit| exit.exit()));
+    other.extend(untaken.iter().filter(|exit| exit.never().is_none()).map(UntakenExit::exit));
     other.sort();
     let other: Vec<_> = other.into_iter().map(|exit| name(outline, exit)).collect();
     let all = taken + never.len() + other.len();
@@ -89,7 +89,9 @@ pub(crate) fn tests(tests: &Tests, words: Option<Words>) -> Outcome {
     for (what, exits) in [("Exits that cannot be taken:", &never), ("Exits for which no run was found:", &other)] {
         if !exits.is_empty() {
             let _ = writeln!(table, "#\n# {what}");
-            exits.iter().for_each(|exit| _ = writeln!(table, "# - {}", escaped(exit)));
+            for exit in exits {
+                let _ = writeln!(table, "# - {}", escaped(exit));
+            }
         }
     }
     table.push('\n');
@@ -99,7 +101,9 @@ pub(crate) fn tests(tests: &Tests, words: Option<Words>) -> Outcome {
     let _ = writeln!(table, "tick = {}", written.first().map_or(0.1, |(_, tick, _)| *tick));
     for (exits, _, test) in &written {
         table.push('\n');
-        exits.iter().for_each(|exit| _ = writeln!(table, "# {}", escaped(exit)));
+        for exit in exits {
+            let _ = writeln!(table, "# {}", escaped(exit));
+        }
         let _ = write!(table, "{test}");
     }
     match &tests.output {
@@ -113,7 +117,7 @@ pub(crate) fn tests(tests: &Tests, words: Option<Words>) -> Outcome {
 }
 
 /// Runs the tests of a table again.
-pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: Option<Words>) -> Outcome {
+pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: Option<&Words>) -> Outcome {
     let shown = table.display().to_string();
     let named = |why: String| format!("{shown}: {why}");
     let text = fs::read_to_string(table).map_err(|error| named(error.to_string()))?;
@@ -122,11 +126,11 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
     let machine = machine.or(table.get("machine").and_then(toml::Value::as_str));
     let runs = table.get("run").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
     let tests = runs.iter().enumerate().map(|(nth, run)| {
-        let test = run.as_table().ok_or_else(|| "it is not a table".to_owned()).and_then(Test::read);
-        test.map_err(|why| named(format!("run {}: {why}", nth + 1)))
+        let read = run.as_table().ok_or_else(|| "it is not a table".to_owned()).and_then(Test::read);
+        read.map_err(|why| named(format!("run {}: {why}", nth + 1)))
     });
     let tests = tests.collect::<Result<Vec<_>, _>>()?;
-    let outlines = match input.outlines(words.as_ref())? {
+    let outlines = match input.outlines(words)? {
         Ok(outlines) => outlines,
         Err(problems) => {
             report(&problems);
@@ -136,7 +140,7 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
     let mut changed = 0;
     for (nth, test) in tests.iter().enumerate() {
         // A word that the file has no longer does nothing.
-        let Some(loaded) = Loaded::new(input, machine, &outlines, words.clone(), tick, &test.moments)? else {
+        let Some(loaded) = Loaded::new(input, machine, &outlines, words.cloned(), tick, &test.moments)? else {
             return Ok(Exit::Found);
         };
         let (events, end) = loaded.play(&test.moments, tick, ticks(test.seconds, tick)?)?;
@@ -144,7 +148,9 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
         if happens != test.expect {
             changed += 1;
             complain(&format!("{}: run {} is not as before:", escaped(&shown), nth + 1));
-            difference(&test.expect, &happens).iter().for_each(|line| complain(&escaped(line)));
+            for line in difference(&test.expect, &happens) {
+                complain(&escaped(&line));
+            }
         }
     }
     let of = count(tests.len(), "run");
