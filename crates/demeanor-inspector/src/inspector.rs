@@ -92,8 +92,8 @@ impl Inspector {
         })
     }
 
-    /// Lets the page pause the game and change owners by hand. For this, the game calls [`should_update`](Self::should_update)
-    /// and [`obey`](Self::obey).
+    /// Lets the page pause the game and change the states of owners. For this, the game calls
+    /// [`should_update`](Self::should_update) and [`obey`](Self::obey).
     #[must_use]
     pub fn allow_commands(self) -> Self {
         self.shared.allows_commands.store(true, Ordering::Relaxed);
