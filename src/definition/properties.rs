@@ -88,7 +88,7 @@ impl<T: Owner> Definition<T> {
     ///     states.stand.exits = [{ to = 'flee', when = 'health < 10' }]
     ///     states.flee.final = true
     /// ";
-    /// let vocabulary = Vocabulary::new().number("health", |guard: &Guard, _| guard.health);
+    /// let vocabulary = Vocabulary::new().value("health", |guard: &Guard, _| guard.health);
     /// let mut definition = Definition::parse(file, &vocabulary)?;
     /// let mut machine = definition.machine();
     /// let mut guard = Guard { health: 15.0, watch: PropertyWatch::default(), violated: Vec::new() };
