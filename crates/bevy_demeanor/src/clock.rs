@@ -30,6 +30,13 @@ pub(crate) type Clock<'w> = Option<Res<'w, Time>>;
 #[cfg(not(feature = "time"))]
 pub(crate) type Clock<'w> = PhantomData<&'w ()>;
 
+/// All clocks, as parameters of an observer, which may run in any schedule.
+#[cfg(feature = "time")]
+pub(crate) type Clocks<'w> = (Option<Res<'w, Time<Virtual>>>, Option<Res<'w, Time<Fixed>>>, Option<Res<'w, Time>>);
+/// Without the feature `time`, there is no clock.
+#[cfg(not(feature = "time"))]
+pub(crate) type Clocks<'w> = PhantomData<&'w ()>;
+
 /// The clock for commands, whenever they are applied. It is the same clock that the pass reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ClockOfCommands {
@@ -123,19 +130,42 @@ impl Reading {
     pub(crate) fn for_command(clock: ClockOfCommands, world: &World) -> Self {
         #[cfg(feature = "time")]
         {
-            let specific = match clock {
-                ClockOfCommands::Virtual => world.get_resource::<Time<Virtual>>().map(Time::as_generic),
-                ClockOfCommands::Fixed => world.get_resource::<Time<Fixed>>().map(Time::as_generic),
-                ClockOfCommands::Current => None,
-            };
-            let time = specific.or_else(|| world.get_resource::<Time>().copied());
-            time.map_or_else(Self::default, Self::at)
+            Self::choose(clock, world.get_resource(), world.get_resource(), world.get_resource())
         }
         #[cfg(not(feature = "time"))]
         {
             let _ = (clock, world);
             Self::default()
         }
+    }
+
+    /// Reads the clock of commands for an observer.
+    pub(crate) fn for_observer(clock: ClockOfCommands, clocks: &Clocks<'_>) -> Self {
+        #[cfg(feature = "time")]
+        {
+            let (of_frames, fixed, current) = clocks;
+            Self::choose(clock, of_frames.as_deref(), fixed.as_deref(), current.as_deref())
+        }
+        #[cfg(not(feature = "time"))]
+        {
+            let _ = (clock, clocks);
+            Self::default()
+        }
+    }
+
+    #[cfg(feature = "time")]
+    fn choose(
+        clock: ClockOfCommands,
+        of_frames: Option<&Time<Virtual>>,
+        fixed: Option<&Time<Fixed>>,
+        current: Option<&Time>,
+    ) -> Self {
+        let specific = match clock {
+            ClockOfCommands::Virtual => of_frames.map(Time::as_generic),
+            ClockOfCommands::Fixed => fixed.map(Time::as_generic),
+            ClockOfCommands::Current => None,
+        };
+        specific.or(current.copied()).map_or_else(Self::default, Self::at)
     }
 
     #[inline]

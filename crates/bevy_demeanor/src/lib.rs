@@ -139,6 +139,7 @@ mod index;
 mod indexing;
 mod journal;
 mod label;
+mod leaving;
 mod machine;
 mod marker;
 mod marking;

@@ -21,6 +21,7 @@ use crate::index::Index;
 use crate::indexing::Indexes;
 use crate::journal::MachineJournal;
 use crate::label::{Names, is_wanted, note_names};
+use crate::leaving::stop_discarded;
 #[cfg(feature = "reflect")]
 use crate::machine::Factory;
 use crate::marker::Marker;
@@ -144,6 +145,54 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     #[must_use]
     pub fn in_schedule(mut self, schedule: impl ScheduleLabel) -> Self {
         self.schedule = schedule.intern();
+        self
+    }
+
+    /// Calls `exit` of the active states before a machine is removed or replaced, or its entity despawned, as `stop_machine` does.
+    /// Without this setting, no callback is called for that.
+    ///
+    /// So a state can give back what lies outside its entity, such as a place in a queue. Commands for an entity that is being
+    /// despawned come too late: to remove a component in `exit`, use `try_remove`, which does not log this. Of a despawned entity,
+    /// only messages report the stop, because no observer is called for an entity that is gone. A
+    /// panic in `exit` reaches the code that despawns.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_app::prelude::*;
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    ///
+    /// #[derive(Resource)]
+    /// struct FreeSeats(u32);
+    ///
+    /// #[derive(Component, Owner)]
+    /// #[owner(param = ResMut<FreeSeats>)]
+    /// struct Guest;
+    ///
+    /// struct Sit;
+    /// impl MachineState<Guest> for Sit {
+    ///     fn enter(&self, _: &mut Guest, _: &mut Fsm<'_, Guest>, cx: &mut Cx<'_, Guest>) {
+    ///         cx.param.0 -= 1;
+    ///     }
+    ///
+    ///     fn exit(&self, _: &mut Guest, _: &mut Fsm<'_, Guest>, cx: &mut Cx<'_, Guest>) {
+    ///         cx.param.0 += 1;
+    ///     }
+    /// }
+    ///
+    /// let mut app = App::new();
+    /// app.insert_resource(FreeSeats(10));
+    /// app.add_state_machine_with(StateMachinePlugin::<Guest>::new().with_exit_on_removal());
+    /// let guest = app.world_mut().spawn((Guest, Machine::<Guest>::new(&Sit))).id();
+    /// app.update();
+    /// assert_eq!(app.world().resource::<FreeSeats>().0, 9);
+    /// app.world_mut().despawn(guest);
+    /// assert_eq!(app.world().resource::<FreeSeats>().0, 10);
+    /// ```
+    #[must_use]
+    pub fn with_exit_on_removal(mut self) -> Self {
+        self.registrations.push(Box::new(|_, app| stop_discarded::<T>(app)));
         self
     }
 

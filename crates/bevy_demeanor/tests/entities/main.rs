@@ -8,6 +8,8 @@ mod events;
 mod faults;
 #[cfg(feature = "serialize")]
 mod guard;
+#[cfg(feature = "serialize")]
+mod heard;
 mod index;
 mod journal;
 mod labels;

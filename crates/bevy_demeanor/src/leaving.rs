@@ -1,0 +1,53 @@
+//! Calls `exit` for machines that are removed or replaced, or whose entities are despawned.
+
+use bevy_app::App;
+use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::lifecycle::Discard;
+use bevy_ecs::observer::On;
+use bevy_ecs::query::Allow;
+use bevy_ecs::system::{Commands, ParamSet, Query, Res, SystemParamValidationError};
+use bevy_ecs::world::World;
+
+use crate::clock::{ClockOf, Clocks, Reading};
+use crate::context::{EntityContext, lend};
+use crate::follow::{Followers, Log};
+use crate::label::{self, Names};
+use crate::machine::Machine;
+use crate::owner::EntityOwner;
+use crate::queue;
+
+/// Adds an observer that stops each machine before Bevy discards it.
+///
+/// It is an observer and not a hook of the component, because `exit` gets a system parameter.
+pub(crate) fn stop_discarded<T: EntityOwner>(app: &mut App) {
+    app.add_observer(stop::<T>);
+}
+
+fn stop<T: EntityOwner>(
+    it: On<Discard<Machine<T>>>,
+    mut machines: Query<(&mut T, &mut Machine<T>, T::Body), Allow<Disabled>>,
+    param: Result<ParamSet<(T::Param,)>, SystemParamValidationError>,
+    mut commands: Commands,
+    clocks: Clocks,
+    (clock_of, names, followers): (Res<ClockOf<T>>, Res<Names>, Res<Followers<T>>),
+) {
+    let entity = it.entity;
+    let Ok(mut param) = param else { return };
+    let Ok((mut owner, mut machine, body)) = machines.reborrow().get_inner(entity) else { return };
+    if !machine.is_started() {
+        return;
+    }
+    let mut log = Log::default();
+    log.open(followers.is_told());
+    label::enter(&names);
+    let reading = Reading::for_observer(clock_of.kind(), &clocks);
+    let mut cx = EntityContext::<T>::at(entity, body, param.p0(), commands.reborrow(), reading);
+    cx.visit(entity);
+    let mut stopped = machine.machine.recording(log.visit(entity));
+    lend(&mut cx, |cx| stopped.stop(&mut owner, cx));
+    log.close(true);
+    label::leave();
+    if followers.is_queued() {
+        cx.commands.queue(move |world: &mut World| queue::put_in_for::<T>(world, entity, log.followed()));
+    }
+}
