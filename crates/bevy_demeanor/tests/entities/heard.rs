@@ -114,8 +114,10 @@ fn row(plugin: StateMachinePlugin<Guard>, happens: impl Fn(&mut App, Entity)) ->
     cells.fold(String::new(), |row, cell| if cell.is_empty() { row + " |" } else { format!("{row} {cell} |") })
 }
 
+type Happens<'a> = &'a dyn Fn(&mut App, Entity);
+
 /// Checks a line of the table: all of these lead to the same.
-fn check(plugin: fn() -> StateMachinePlugin<Guard>, what: &str, happens: &[&dyn Fn(&mut App, Entity)]) {
+fn check(plugin: fn() -> StateMachinePlugin<Guard>, what: &str, happens: &[Happens<'_>]) {
     for happens in happens {
         let line = format!("| {what} |{}\n", row(plugin(), happens));
         assert!(README.contains(&line), "not in the README: {line}");
@@ -158,7 +160,7 @@ fn a_change_of_state_is_heard_as_the_table_says() {
         plugin,
         "its state is forced: `force_state(&Chase)`, another name in `CurrentState`",
         &[&|app, guard| command(app, guard, |guard| _ = guard.force_state(&Chase)), &|app, guard| {
-            _ = app.world_mut().entity_mut(guard).insert(CurrentState::<Guard>::named("Chase"))
+            _ = app.world_mut().entity_mut(guard).insert(CurrentState::<Guard>::named("Chase"));
         }],
     );
     check(
@@ -189,7 +191,7 @@ fn an_entity_with_a_machine_that_comes_is_heard_of_as_the_table_says() {
         plugin,
         "it is cloned from a guard in `Idle`",
         &[&|app, guard| _ = app.world_mut().entity_mut(guard).clone_and_spawn(), &|app, guard| {
-            command(app, guard, |guard| _ = guard.clone_and_spawn())
+            command(app, guard, |guard| _ = guard.clone_and_spawn());
         }],
     );
     check(
