@@ -214,9 +214,7 @@ impl StageRun for PlayedMachine {
         actor.taken.clear();
         actor.chance = None;
         replay.set(row, actor);
-        if !machine.is_started() {
-            machine.start(actor, now);
-        }
+        start(machine, actor, now);
         if let Some(message) = &row.message {
             machine.send(actor, message, now);
         }
@@ -282,16 +280,16 @@ impl Stage for Rc<MachineReplay> {
         let mut actor = Actor { values: vec![0.0; self.values.len()], ..Actor::default() };
         let mut clock = 0.0;
         let mut next = rows.iter().peekable();
-        rows.iter().take_while(|row| row.time <= 0.0).for_each(|row| self.set(row, &mut actor));
-        machine.start(&mut actor, &mut clock);
         for at in 0..=ticks {
             clock = f64::from(at) * tick;
             while let Some(row) = next.next_if(|row| row.time <= clock + 1e-9) {
                 self.set(row, &mut actor);
                 if let Some(message) = &row.message {
+                    start(&mut machine, &mut actor, &mut clock);
                     machine.send(&mut actor, message, &mut clock);
                 }
             }
+            start(&mut machine, &mut actor, &mut clock);
             machine.update(&mut actor, &mut clock);
         }
         let end = machine.current().map(ToString::to_string).unwrap_or_default();
@@ -322,6 +320,13 @@ impl ExitRuns {
 
 fn stage(outline: &Outline) -> Option<Box<dyn Stage>> {
     Some(Box::new(Rc::new(MachineReplay::of(outline)?)))
+}
+
+/// Starts a machine that has not been started.
+fn start(machine: &mut StateMachine<Actor>, actor: &mut Actor, clock: &mut f64) {
+    if !machine.is_started() {
+        machine.start(actor, clock);
+    }
 }
 
 fn arguments(actions: &WrittenActions) -> impl Iterator<Item = &Operand> {

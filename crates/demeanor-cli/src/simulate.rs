@@ -325,10 +325,6 @@ impl<W: Write> Stage<W> {
         let mut next = moments.iter().peekable();
         let begins = self.initial(self.machine.current());
         self.line(&format!("{:>9}  begins in {begins}", "0.00 s"))?;
-        // Values for the beginning are set before the first state is entered.
-        moments.iter().take_while(|moment| moment.time <= 0.0).for_each(|moment| self.set(moment));
-        self.machine.start(&mut self.puppet, &mut self.clock);
-        self.tell_changes(Vec::new(), &[], None)?;
         for tick in 0..=ticks {
             #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
             let now = tick as f64 * self.tick;
@@ -336,9 +332,11 @@ impl<W: Write> Stage<W> {
             while let Some(moment) = next.next_if(|moment| moment.time <= now + 1e-9) {
                 self.set(moment);
                 if let Some(message) = &moment.message {
+                    self.start()?;
                     self.send(message)?;
                 }
             }
+            self.start()?;
             self.tick(tells_why)?;
             if tick % 4096 == 0 {
                 bar.set_position(tick);
@@ -350,6 +348,15 @@ impl<W: Write> Stage<W> {
         let reports = self.explain();
         self.list(&state, &reports)?;
         self.out.flush()
+    }
+
+    /// Enters the first state, if this has not been done. The values for the beginning have been set.
+    fn start(&mut self) -> std::io::Result<()> {
+        if self.machine.is_started() {
+            return Ok(());
+        }
+        self.machine.start(&mut self.puppet, &mut self.clock);
+        self.tell_changes(Vec::new(), &[], None).map(drop)
     }
 
     fn set(&mut self, moment: &Moment) {

@@ -271,6 +271,18 @@ exits = [{ to = 'flee' }]
     );
 }
 
+/// The machine sets the value when it starts, after the first row has set it.
+#[test]
+fn the_first_row_sets_values_once() {
+    let text = "initial = 'a'\nstates.a.exits = [{ to = 'b', always = true, set = { x = 0 } }]\n\
+                states.b.exits = [{ to = 'c', when = 'x > 0' }]\nstates.c.final = true\n";
+    let file = scratch("first_row.toml", text);
+    let table = scratch("first_row.csv", "time,x\n0,3\n1,4\n");
+    let (_, told, _) =
+        demeanor(&["run", file.to_str().unwrap(), "--values", table.to_str().unwrap(), "--seconds", "2"]);
+    assert!(told.contains("   1.00 s  b -> c: x > 0 (x = 4) holds"), "{told}");
+}
+
 #[test]
 fn a_run_that_tells_why_counts_the_ticks_in_which_the_reasons_are_the_same() {
     let text =
