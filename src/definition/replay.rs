@@ -278,10 +278,9 @@ impl Stage for Rc<MachineReplay> {
         };
         let mut machine = self.definition.machine_in(state).with_limit(MOST_AT_ONCE);
         let mut actor = Actor { values: vec![0.0; self.values.len()], ..Actor::default() };
-        let mut clock = 0.0;
         let mut next = rows.iter().peekable();
         for at in 0..=ticks {
-            clock = f64::from(at) * tick;
+            let mut clock = f64::from(at) * tick;
             while let Some(row) = next.next_if(|row| row.time <= clock + 1e-9) {
                 self.set(row, &mut actor);
                 if let Some(message) = &row.message {
