@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use allocation_counter::measure;
-use demeanor::definition::{Outline, Problems};
+use demeanor::definition::{Outline, Problems, Proof};
 
 /// Reads a file. Returns what was read, and how many bytes were allocated at once for each byte of the file.
 fn read(text: &str) -> (Result<usize, Problems>, u64) {
@@ -83,4 +83,22 @@ fn states_within_each_other_need_little_more_memory_than_others() {
     let states = many(20_000, |i| format!("[states.s{i}]\nparent = 's{}'\n", i + 1));
     let text = format!("initial = 's0'\n{states}[states.s20000]\n");
     assert_refused(&text, "state `s19936` is nested deeper than 64 states", 30);
+}
+
+#[test]
+fn a_proof_of_many_states_and_their_properties_needs_a_few_kilobytes_for_each_state() {
+    let states = many(300, |i| {
+        format!(
+            "[states.s{i}]\nexits = [{{ to = 's{}', when = 'x > {}' }}, {{ to = 's0', after = 2 }}]\n",
+            (i + 1) % 300,
+            i % 7
+        )
+    });
+    let text = format!(
+        "initial = 's0'\n[properties]\na.never = 'in(s3) and x > 2'\nb.never = 'in(s17) and in(s23)'\n{states}"
+    );
+    let outlines = Outline::parse_all("many.toml", &text, None).unwrap();
+    let memory = measure(|| assert_eq!(Proof::of(&outlines).properties().len(), 2));
+    let per_state = memory.bytes_max / 300;
+    assert!(per_state <= 16_000, "{per_state} bytes for each state");
 }

@@ -24,11 +24,14 @@ const MOST_TICKS: u32 = 64;
 pub(super) fn left(machine: &Machine<'_>, reached: &Reached) -> impl Iterator<Item = usize> {
     let linked =
         reached.innermost.iter().map(|id| machine.state(*id)).filter(|state| state.is_linked && !state.is_foreign);
-    linked.filter(|state| !is_stuck(machine, &machine.outline.path(state.id()))).map(|state| state.name.span.start)
+    let crossing = crossing(machine);
+    let is_left = move |state: &&StateOutline| !is_stuck(machine, &machine.outline.path(state.id()), &crossing);
+    linked.filter(is_left).map(|state| state.name.span.start)
 }
 
 /// Checks all innermost states, except those in `left` if they are in their own machine.
 pub(super) fn check(machine: &Machine<'_>, reached: &Reached, left: &HashSet<usize>) {
+    let crossing = crossing(machine);
     for innermost in &reached.innermost {
         if machine.work.is_over() {
             return;
@@ -36,7 +39,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached, left: &HashSet<usi
         let path = machine.outline.path(*innermost);
         let said_of = machine.state(*innermost);
         let is_left = !said_of.is_linked && left.contains(&said_of.name.span.start);
-        if is_left || !is_stuck(machine, &path) {
+        if is_left || !is_stuck(machine, &path, &crossing) {
             continue;
         }
         let constants = times(machine, &path);
@@ -63,26 +66,34 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached, left: &HashSet<usi
     }
 }
 
-/// Whether a path has no final state, and from some time on, nothing leads out of it.
-fn is_stuck(machine: &Machine<'_>, path: &[StateId]) -> bool {
-    let mut around = path.iter().copied().chain(machine.outline.global());
+/// Whether the behaviors of a state, or its script, may lead to another state.
+fn may_lead(machine: &Machine<'_>, of: StateId) -> bool {
     // Behaviors may lead to the states that they name.
     let unchecked = &machine.outline.unchecked.behaviors;
     let may_name = |behavior: &BehaviorOutline| {
         !behavior.named.is_empty() || behavior.params.is_some() && unchecked.contains(&behavior.name.text)
     };
-    let may_lead = around.any(|id| machine.may_ask(id) || machine.state(id).behaviors.iter().any(may_name));
-    if may_lead || path.iter().any(|id| machine.state(*id).is_final) {
+    machine.may_ask(of) || machine.state(of).behaviors.iter().any(may_name)
+}
+
+/// Returns the states from which a change may lead into another region, or out of all regions. None without regions.
+fn crossing(machine: &Machine<'_>) -> Vec<StateId> {
+    let crosses = |state: &StateOutline| {
+        let leaves =
+            |exit: &ExitOutline| exit.leads != Leads::To || !machine.outline.is_in_same_regions(state.id(), exit.to);
+        may_lead(machine, state.id()) || state.exits.iter().any(leaves)
+    };
+    let states = machine.outline.states().iter().filter(|_| machine.outline.has_regions());
+    states.filter(|state| crosses(state)).map(|state| state.id()).collect()
+}
+
+/// Whether a path has no final state, and from some time on, nothing leads out of it. `crossing` is the result of [`crossing`].
+fn is_stuck(machine: &Machine<'_>, path: &[StateId], crossing: &[StateId]) -> bool {
+    let mut around = path.iter().copied().chain(machine.outline.global());
+    if around.any(|id| may_lead(machine, id)) || path.iter().any(|id| machine.state(*id).is_final) {
         return false;
     }
-    // An exit in another region may lead here, or out of all regions.
-    let leads_out = |state: &StateOutline| {
-        let crosses =
-            |exit: &ExitOutline| exit.leads != Leads::To || !machine.outline.is_in_same_regions(state.id(), exit.to);
-        let may_lead = machine.may_ask(state.id()) || state.behaviors.iter().any(may_name);
-        machine.may_be_beside(path, state.id()) && (may_lead || state.exits.iter().any(crosses))
-    };
-    if machine.is_in_region(path) && machine.outline.states().iter().any(|state| leads_out(state)) {
+    if crossing.iter().any(|id| machine.may_be_beside(path, *id)) {
         return false;
     }
     let late = machine.at(path, StateTime::Known(LATE));

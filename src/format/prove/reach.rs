@@ -90,6 +90,13 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
     }
     reaching.run();
     if !outline.properties.is_empty() {
+        let has_code = outline.states().iter().any(|state| {
+            let asks_script = |exit: &ExitOutline| matches!(exit.when.as_deref(), Some(When::Script(_)));
+            !state.behaviors.is_empty()
+                || state.script.is_some()
+                || state.exits.iter().any(asks_script)
+                || state.actions().any(|action| !action.sets)
+        });
         for at in reaching.reached.innermost.clone() {
             let path = outline.path(at);
             let may_break = |property: &Property| {
@@ -97,7 +104,7 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
                 machine.solve(&broken, &path) != ClaimAnswer::Never
             };
             if outline.properties.iter().any(may_break) && reaching.rests(at, &path) {
-                let ends = reaching.tick_ends(at);
+                let ends = reaching.tick_ends(at, has_code);
                 reaching.reached.tick_ends.push((at, ends));
             }
         }
@@ -366,18 +373,11 @@ impl Reaching<'_> {
         Claim::all(claim)
     }
 
-    /// Returns the ways in which a tick can end while `at` is the innermost state.
-    fn tick_ends(&self, at: StateId) -> Vec<TickEnd> {
+    /// Returns the ways in which a tick can end while `at` is the innermost state. `has_code` says whether code may write values and
+    /// send messages in the middle of a tick.
+    fn tick_ends(&self, at: StateId, has_code: bool) -> Vec<TickEnd> {
         let machine = self.machine;
         let path = machine.outline.path(at);
-        // In the middle of a tick, the code of the game and scripts may write values and send messages.
-        let has_code = machine.outline.states().iter().any(|state| {
-            let asks_script = |exit: &ExitOutline| matches!(exit.when.as_deref(), Some(When::Script(_)));
-            !state.behaviors.is_empty()
-                || state.script.is_some()
-                || state.exits.iter().any(asks_script)
-                || state.actions().any(|action| !action.sets)
-        });
         let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.cut_short.contains(&at);
         let (ways, are_all) = self.ways(at);
         let end = |claim, from: &[StateId], kept| TickEnd { claim, from: from.to_vec(), kept };

@@ -10,7 +10,7 @@ use super::machine::{ExitId, Machine, Standing, StateTime};
 use super::witness::{CHANCE, StageRun, Witness, WitnessRow, WitnessValue};
 use crate::format::outline::StateId;
 use crate::format::outline::mention::Meaning;
-use crate::format::property::PropertyRule;
+use crate::format::property::{Property, PropertyRule};
 
 /// The maximum number of ticks that are played, for all runs.
 const MOST_TICKS: u32 = 50_000;
@@ -142,7 +142,7 @@ impl RunSearch<'_> {
         let scene = Scene::of(self, played);
         self.stay(played, &scene);
         let mut tried: Vec<WitnessRow> = Vec::new();
-        for (row, exit) in scene.rows() {
+        for (row, exit) in scene.rows(&self.wanted) {
             if !tried.contains(&row) {
                 tried.push(row.clone());
                 self.attempt(played, &row);
@@ -331,12 +331,13 @@ impl<'m> Scene<'m> {
         Some(WitnessRow::of(0.0, &self.machine.situation(claim)?, message))
     }
 
-    /// Returns rows with which exits are taken or properties break, each with the exit that is taken.
-    fn rows(&self) -> Vec<(WitnessRow, Option<ExitId>)> {
+    /// Returns rows with which exits are taken or the wanted properties break, each with the exit that is taken.
+    fn rows(&self, wanted: &BTreeSet<Goal>) -> Vec<(WitnessRow, Option<ExitId>)> {
         let machine = self.machine;
-        let broken = |at: Standing<'_>| -> Vec<Claim> {
-            machine.outline.properties.iter().map(|property| property.rule.broken(at)).collect()
-        };
+        let is_wanted = |property: &&Property| wanted.contains(&Goal::Violates(property.name.text.clone()));
+        let wanted: Vec<_> = machine.outline.properties.iter().filter(is_wanted).collect();
+        let broken =
+            |at: Standing<'_>| -> Vec<Claim> { wanted.iter().map(|property| property.rule.broken(at)).collect() };
         let first = |configuration: &Configuration| {
             configuration.innermost().first().map(|id| machine.outline.path(*id)).unwrap_or_default()
         };
