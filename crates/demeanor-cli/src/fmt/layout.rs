@@ -10,8 +10,9 @@ use super::states::{Machine, Written};
 /// The widest line, in characters, into which a list is put.
 const WIDEST: usize = 120;
 
-const FILE: &[&str] = &["initial", "global", "ticks_per_second"];
-const MACHINE: &[&str] = &["like", "initial", "global"];
+const FILE: &[&str] = &["initial", "global", "ticks_per_second", "constants", "conditions", "properties"];
+const MACHINE: &[&str] = &["like", "initial", "global", "properties"];
+const PROPERTY: &[&str] = &["never", "always", "from", "reach", "within"];
 const STATE: &[&str] = &[
     "note",
     "parent",
@@ -71,7 +72,7 @@ pub(super) fn write(file: &Written, form: Form) -> String {
         writer.line("");
         writer.head = Some((prefix, own));
     }
-    writer.keys(table, FILE, &["states", "machines"]);
+    writer.keys(&[], table, FILE, &["states", "machines"]);
     writer.tables(&[], table, &["states", "machines"]);
     for machine in &file.machines {
         writer.machine(machine, form);
@@ -114,7 +115,7 @@ impl Writer<'_> {
     fn machine(&mut self, machine: &Machine, form: Form) {
         if !machine.path.is_empty() {
             self.header(&machine.path, &machine.table, false);
-            self.keys(&machine.table, MACHINE, &["states"]);
+            self.keys(&machine.path, &machine.table, MACHINE, &["states"]);
             self.tables(&machine.path, &machine.table, &["states"]);
         }
         let paths: Vec<Vec<String>> = (0..machine.states.len()).map(|at| path(machine, at, form)).collect();
@@ -144,7 +145,7 @@ impl Writer<'_> {
                 let parent = machine.parent(at).unwrap_or_default();
                 table.insert("parent", Item::Value(parent.into()));
             }
-            self.keys(&table, STATE, &[]);
+            self.keys(&paths[at], &table, STATE, &[]);
             self.tables(&paths[at], &table, &[]);
         }
     }
@@ -161,9 +162,9 @@ impl Writer<'_> {
     }
 
     /// Writes the keys of a table whose values are not tables with headers.
-    fn keys(&mut self, table: &Table, order: Order, skipped: &[&str]) {
+    fn keys(&mut self, path: &[String], table: &Table, order: Order, skipped: &[&str]) {
         let mut keys: Vec<_> = table.iter().filter(|(key, _)| !skipped.contains(key)).collect();
-        keys.sort_by_key(|(key, _)| order.iter().position(|known| known == key).unwrap_or(order.len()));
+        keys.sort_by_key(|(key, _)| position(order, key));
         for (name, item) in keys {
             let value = match item {
                 Item::Value(value) => value.clone(),
@@ -176,6 +177,7 @@ impl Writer<'_> {
             let of = match name {
                 "exits" => EXIT,
                 "behavior" | "behaviour" => &["name"],
+                _ if are_properties(path) => PROPERTY,
                 _ => &[],
             };
             let text = written(&value, of, begin.chars().count(), name == "exits");
@@ -185,21 +187,29 @@ impl Writer<'_> {
 
     /// Writes the tables with headers in a table.
     fn tables(&mut self, path: &[String], table: &Table, skipped: &[&str]) {
-        for (name, item) in table.iter().filter(|(key, _)| !skipped.contains(key)) {
+        let mut tables: Vec<_> = table.iter().filter(|(key, _)| !skipped.contains(key)).collect();
+        if !skipped.is_empty() {
+            tables.sort_by_key(|(key, _)| position(FILE, key));
+        }
+        for (name, item) in tables {
+            let order = match name {
+                _ if are_properties(path) => PROPERTY,
+                "exits" => EXIT,
+                _ => &[],
+            };
             let path: Vec<String> = path.iter().cloned().chain([name.to_owned()]).collect();
-            let order = if name == "exits" { EXIT } else { &[] };
             match item {
                 Item::Table(inner) if !inner.is_dotted() => {
                     if !inner.is_implicit() {
                         self.header(&path, inner, false);
-                        self.keys(inner, order, &[]);
+                        self.keys(&path, inner, order, &[]);
                     }
                     self.tables(&path, inner, &[]);
                 }
                 Item::ArrayOfTables(list) => {
                     for inner in list {
                         self.header(&path, inner, true);
-                        self.keys(inner, order, &[]);
+                        self.keys(&path, inner, order, &[]);
                         self.tables(&path, inner, &[]);
                     }
                 }
@@ -207,6 +217,16 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// Returns the position of a key in an order.
+fn position(order: Order, key: &str) -> usize {
+    order.iter().position(|known| *known == key).unwrap_or(order.len())
+}
+
+/// Whether the keys lead to the properties of the file or of a machine.
+fn are_properties(path: &[String]) -> bool {
+    path.last().is_some_and(|last| last == "properties") && matches!(path.len(), 1 | 3) && path[0] != "states"
 }
 
 /// Returns the keys of a state's header in a form.
@@ -267,7 +287,7 @@ fn inline(table: &InlineTable, order: Order) -> String {
         return verbatim.trim().to_owned();
     }
     let mut keys: Vec<_> = table.iter().collect();
-    keys.sort_by_key(|(key, _)| order.iter().position(|known| known == key).unwrap_or(order.len()));
+    keys.sort_by_key(|(key, _)| position(order, key));
     let keys: Vec<_> =
         keys.into_iter().map(|(name, value)| format!("{} = {}", key(name), written(value, &[], 0, false))).collect();
     if keys.is_empty() { "{}".into() } else { format!("{{ {} }}", keys.join(", ")) }

@@ -106,6 +106,47 @@ exits = []
 }
 
 #[test]
+fn what_a_file_defines_and_its_properties_come_before_its_states() {
+    let text = r#"initial = "walk"
+[properties]
+rests = { within = 3, reach = "in(walk)", from = "x > 1" }
+[states.walk]
+final = true
+# never both
+[properties.one]
+always = "x < 5"
+[conditions]
+far = "x > near"
+[constants]
+near = 2
+"#;
+    let expected = r#"initial = "walk"
+
+[constants]
+near = 2
+
+[conditions]
+far = "x > near"
+
+[properties]
+rests = { from = "x > 1", reach = "in(walk)", within = 3 }
+
+# never both
+[properties.one]
+always = "x < 5"
+
+[states.walk]
+final = true
+"#;
+    assert_eq!(formatted(text, Form::AsItIs).unwrap(), expected);
+    assert_formatted(text);
+    let of_machine = "[machines.m.properties.p]\nwithin = 1\nreach = \"in(a)\"\nfrom = \"in(b)\"\n";
+    let text = format!("[machines.m]\ninitial = \"a\"\n\n{of_machine}\n[machines.m.states.a]\nfinal = true\n");
+    let ordered = "from = \"in(b)\"\nreach = \"in(a)\"\nwithin = 1\n";
+    assert!(formatted(&text, Form::AsItIs).unwrap().contains(ordered));
+}
+
+#[test]
 fn states_with_a_parent_are_written_in_its_table_or_beside_it() {
     let flat = r#"initial = "fight"
 

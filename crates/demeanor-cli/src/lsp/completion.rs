@@ -11,7 +11,7 @@ use lsp_types::{
     TextEdit, Url,
 };
 
-use super::condition::{Asked, WORDS, asked};
+use super::condition::{Asked, WORDS, Word, asked};
 use super::hover::{action, behavior, described, description, message, parameter};
 use super::params::{self, Param};
 use super::place::{Located, Place};
@@ -116,7 +116,13 @@ impl Writer<'_> {
         if written.contains('.') {
             return Vec::new();
         }
-        let tables = [("states.", "A state, by its name."), ("machines.", "One of several machines, by its name.")];
+        let tables = [
+            ("states.", "A state, by its name."),
+            ("machines.", "One of several machines, by its name."),
+            ("constants", "Numbers by name."),
+            ("conditions", "Conditions by name."),
+            ("properties.", "What must hold of the machine, by its name."),
+        ];
         tables.into_iter().map(|(name, says)| Offer::new(name, CompletionItemKind::MODULE).says(says)).collect()
     }
 
@@ -146,7 +152,7 @@ impl Writer<'_> {
             }
             Place::Actions => offers.extend(self.actions().into_iter().filter(|offer| !is_given(&offer.label))),
             Place::Set => offers.extend(self.settable().filter(|offer| !is_given(&offer.label))),
-            Place::Other => {}
+            Place::Conditions | Place::Other => {}
         }
         offers
     }
@@ -157,12 +163,6 @@ impl Writer<'_> {
 
     /// Returns the possible values of a key, and the range that they replace.
     fn values(&self, key: &str, quote: &str) -> (Range<usize>, Vec<Offer>) {
-        let is_condition = matches!(
-            (&self.located.place, key),
-            (Place::Of(Table::Exit), "when" | "score" | "weight") | (Place::Of(Table::State), "enter_when")
-        );
-        let is_condition = is_condition || self.cursor.table() == ["conditions"];
-        let is_condition = is_condition || matches!(self.located.place, Place::Actions | Place::Set);
         let span = self.cursor.span();
         let Some(first) = quote.chars().next() else {
             let quoted = self.texts(key).into_iter().map(|offer| {
@@ -171,7 +171,7 @@ impl Writer<'_> {
             });
             return (span, self.flags(key).into_iter().chain(quoted).collect());
         };
-        if is_condition {
+        if self.located.is_condition(key) {
             return self.condition(&span, first);
         }
         let offers = self.texts(key).into_iter().filter_map(|offer| {
@@ -190,7 +190,7 @@ impl Writer<'_> {
                 self.params(behavior.as_deref()).iter().any(|param| param.name == key && param.is_flag)
             }
             Place::Set => self.words.is_some_and(|words| words.values.get(key) == Some(&ValueKind::Flag)),
-            Place::Actions | Place::Other => false,
+            Place::Actions | Place::Conditions | Place::Other => false,
         };
         let offers = ["true", "false"].into_iter().map(|word| Offer::new(word, CompletionItemKind::CONSTANT));
         offers.filter(|_| is_flag).collect()
@@ -216,6 +216,7 @@ impl Writer<'_> {
             (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after" | "cooldown") => {
                 self.units().chain(self.numbers()).collect()
             }
+            (Place::Of(Table::Property), "within") => self.units().collect(),
             (Place::Of(Table::State), "choose") => {
                 let words = [Choose::First, Choose::Best, Choose::Random];
                 words.map(|word| Offer::new(word.to_string(), CompletionItemKind::ENUM_MEMBER)).into()
@@ -375,7 +376,12 @@ impl Writer<'_> {
                     .cursor
                     .value("on")
                     .map(|on| Offer::new("message.", CompletionItemKind::FIELD).says(message(on, self.words)));
-                let functions = WORDS.iter().map(|word| {
+                // A property belongs to no state, and draws no chance.
+                let is_property = self.located.place == Place::Of(Table::Property);
+                let has = |word: &&Word| {
+                    !(is_property && matches!(word.name, "time_in_state" | "chance" | "chance_per_second"))
+                };
+                let functions = WORDS.iter().filter(has).map(|word| {
                     let is_function = word.insert.ends_with('(');
                     let kind = if is_function { CompletionItemKind::FUNCTION } else { CompletionItemKind::KEYWORD };
                     Offer::new(word.name, kind).detail(word.shown).says(word.says).insert(word.insert)

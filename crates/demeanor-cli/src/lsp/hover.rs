@@ -240,9 +240,7 @@ fn of_format(read: &Read, words: Option<&Words>, byte: usize) -> Said {
             };
             Some((format!("`{name}`\n\n{said}"), span))
         }
-        CursorPart::Value { key, quote, .. }
-            if !quote.is_empty() && (is_condition(key) || matches!(located.place, Place::Actions | Place::Set)) =>
-        {
+        CursorPart::Value { key, quote, .. } if !quote.is_empty() && located.is_condition(key) => {
             let word = word_at(text.get(span.clone())?, byte.checked_sub(span.start)?);
             let span = span.start + word.start..span.start + word.end;
             let name = text.get(span.clone())?;
@@ -251,11 +249,6 @@ fn of_format(read: &Read, words: Option<&Words>, byte: usize) -> Said {
         }
         _ => None,
     }
-}
-
-/// Whether the value of a key is a condition or a calculation.
-fn is_condition(key: &str) -> bool {
-    matches!(key, "when" | "enter_when" | "score" | "weight")
 }
 
 /// Returns the end of the word at a byte: keys are searched from their ends.

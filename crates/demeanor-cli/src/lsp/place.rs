@@ -16,6 +16,8 @@ pub(super) enum Place {
     Actions,
     /// Values that are set.
     Set,
+    /// Conditions by name.
+    Conditions,
     /// A table whose keys are names, or one that the format does not have.
     Other,
 }
@@ -47,6 +49,8 @@ impl<'c> Located<'c> {
         located.place = match path[..] {
             [] if machine.is_some() => Place::Of(Table::Machine),
             [] => Place::Of(Table::File),
+            ["conditions"] => Place::Conditions,
+            ["properties", _] => Place::Of(Table::Property),
             ["states", _] => Place::Of(Table::State),
             ["states", _, "exits"] => Place::Of(Table::Exit),
             ["states", _, "enter_when"] | ["states", _, "exits", "when"] => Place::Of(Table::Script),
@@ -64,6 +68,17 @@ impl<'c> Located<'c> {
             _ => Place::Other,
         };
         located
+    }
+
+    /// Whether the value of a key is a condition or a calculation.
+    pub(super) fn is_condition(&self, key: &str) -> bool {
+        match self.place {
+            Place::Of(Table::Exit) => matches!(key, "when" | "score" | "weight"),
+            Place::Of(Table::State) => key == "enter_when",
+            Place::Of(Table::Property) => matches!(key, "never" | "always" | "from" | "reach"),
+            Place::Conditions | Place::Actions | Place::Set => true,
+            _ => false,
+        }
     }
 
     /// Returns the machine, if it has been read.

@@ -13,6 +13,7 @@ pub(super) enum Table {
     Exit,
     /// The table of a condition that is a script.
     Script,
+    Property,
 }
 
 /// A key, with its description from the schema.
@@ -31,6 +32,7 @@ pub(super) fn keys(table: Table) -> Vec<KeyOf> {
         Table::State => &schema["$defs"]["DefinedState"],
         Table::Exit => &schema["$defs"]["Exit"],
         Table::Script => &schema["$defs"]["ConditionScript"],
+        Table::Property => &schema["$defs"]["Property"],
     };
     let properties = of["properties"].as_object();
     let key = |(name, of): (&String, &Value)| KeyOf {

@@ -111,7 +111,24 @@ fn every_kind_of_table_has_its_keys() {
     );
     assert_eq!(labels(&offered("[machines.imp]\ninitial = 'a'\n|")), ["global", "like", "properties", "states"]);
     assert_eq!(labels(&offered("[states.a]\nenter_when = { | }\n")), ["script"]);
-    assert_eq!(labels(&offered("[|")), ["states.", "machines."]);
+    assert_eq!(labels(&offered("[|")), ["states.", "machines.", "constants", "conditions", "properties."]);
+}
+
+#[test]
+fn a_property_is_offered_its_keys_conditions_and_states() {
+    for begin in ["[properties.p]\n", "[properties]\np = { ", "[machines.imp.properties.p]\n"] {
+        let end = if begin.ends_with("{ ") { " }\n" } else { "\n" };
+        let at = |line: &str| offered(&format!("initial = 'chase'\n{begin}{line}{end}"));
+        assert_eq!(labels(&at("always = '', |")).len(), 4);
+        assert_eq!(labels(&at("|")), ["always", "from", "never", "reach", "within"], "{begin}");
+        assert_eq!(labels(&at("within = '2|'")), ["2 s", "2 ms", "2 min", "2 h", "2 ticks"]);
+        let words = at("reach = 'not |'");
+        let words = labels(&words);
+        assert!(words.contains(&"health") && words.contains(&"in") && words.contains(&"time_in"), "{words:?}");
+        assert!(!words.contains(&"time_in_state") && !words.contains(&"chance"), "{words:?}");
+    }
+    let file = format!("initial = 'chase'\n[properties.p]\nnever = 'in(ch|)'\n{REST}");
+    assert_eq!(labels(&offered(&file))[..2], ["chase", "fight"]);
 }
 
 #[test]

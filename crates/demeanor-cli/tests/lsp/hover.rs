@@ -4,6 +4,7 @@ use crate::editor::{Editor, range};
 
 const FILE: &str = "initial = 'fight'
 global = 'ears'
+properties.wakes = { from = 'in(rest)', reach = 'not in(rest)', within = '5 s' }
 
 [states.ears]
 exits = [{ to = 'fight', on = 'hit', when = 'message.damage > 3', restart = true }]
@@ -52,7 +53,8 @@ fn a_state_is_told_with_its_place_its_behaviors_and_its_exits() {
     assert_said("initial", "fight", Some(fight));
     assert_said("[states.'fight", "fight", Some(fight));
     let rest = "state `rest`\n\nSleeps till morning.\n- is final\n- does `spawn health * 2`, `roar` at its entry";
-    assert_said("in(", "rest", Some(rest));
+    assert_said("not in(rest)'\n", "rest", Some(rest));
+    assert_said("from", "rest", Some(rest));
     assert_said("then =", "rest", Some(rest));
 }
 
@@ -100,7 +102,10 @@ fn a_word_of_the_format_is_told_as_the_schema_has_it() {
         "chance",
         Some("`chance(p)`\n\nHolds with the chance `p`, from 0 to 1, each time that it is asked."),
     );
-    assert_said("enter_when", "in", Some("`in(state)`\n\nWhether a state is active, or a state in it."));
+    let is_in = "`in(state)`\n\nWhether a state is active, or a state in it.";
+    assert_said("not in(rest)'\n", "in", Some(is_in));
+    assert_said("from", "in", Some(is_in));
+    assert_said("within", "within", Some("`within`\n\nHow long it may take: a fixed time."));
 }
 
 #[test]
