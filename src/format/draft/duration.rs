@@ -183,7 +183,11 @@ fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, NoDuration> {
     let begin = time(least, Some(number_and_unit(most).1))?;
     let is_reversed = begin.is_ticks == end.is_ticks && begin.number > end.number;
     if is_reversed {
-        return wrong("it ends before it begins", format!("write `\"{} .. {}\"`", most.trim(), least.trim()));
+        let (number, unit) = number_and_unit(most);
+        let has_unit = !number_and_unit(least).1.is_empty();
+        let (least, most) = if has_unit { (least.trim(), most.trim()) } else { (least.trim(), number) };
+        let unit = if has_unit { String::new() } else { format!(" {unit}") };
+        return wrong("it ends before it begins", format!("write `\"{most} .. {least}{unit}\"`"));
     }
     Ok(if begin == end { DraftLength::Fixed(end) } else { DraftLength::Drawn(begin, end) })
 }

@@ -32,16 +32,16 @@ pub(super) fn fixes(workspace: &mut Workspace, uri: &Url, range: &Range<usize>) 
         problem.file() == survey.problems().file() && at.start <= range.end && range.start <= at.end
     };
     for problem in survey.problems().iter().filter(is_here).filter(|_| text.len() <= LONGEST) {
-        for meant in meant(&problem.advice().unwrap_or_default()) {
-            let fix = edits(&survey, text, &problem.span(), &meant).into_iter().find(|(at, new)| {
+        let advice = problem.advice().unwrap_or_default();
+        for meant in meant(&advice) {
+            let fix = fixes_of(&survey, text, problem, &advice, &meant).into_iter().find(|edits| {
                 left = left.saturating_sub(1);
-                let Some((before, behind)) = text.get(..at.start).zip(text.get(at.end..)).filter(|_| left > 0) else {
-                    return false;
-                };
-                let after = format!("{before}{new}{behind}");
+                let Some(after) = edited(text, edits).filter(|_| left > 0) else { return false };
                 let after = workspace.read(uri, path.as_deref(), &after, words.as_deref(), &HashMap::new());
                 let problems = after.problems();
-                let are_fewer = problems.errors() + problems.warnings() < errors + warnings;
+                // As long as a file has errors, some warnings are not looked for.
+                let are_fewer = problems.errors() < errors || problems.warnings() < warnings;
+                let (at, new) = &edits[0];
                 let is_gone = || {
                     let is_left = |other: &Problem| {
                         let other_at = other.span();
@@ -53,14 +53,14 @@ pub(super) fn fixes(workspace: &mut Workspace, uri: &Url, range: &Range<usize>) 
                 let is_syntax = matches!(problem.code_name(), "syntax" | "condition");
                 problems.errors() <= errors && (are_fewer || is_syntax && is_gone())
             });
-            let Some((at, new)) = fix else { continue };
+            let Some(edits) = fix else { continue };
             let title = format!("write `{meant}`");
             if fixes.iter().all(|other| other.title != title) {
-                let edit = TextEdit::new(source.range(&at), new);
+                let edits = edits.into_iter().map(|(at, new)| TextEdit::new(source.range(&at), new)).collect();
                 fixes.push(CodeAction {
                     title,
                     kind: Some(CodeActionKind::QUICKFIX),
-                    edit: Some(WorkspaceEdit::new(HashMap::from([(uri.clone(), vec![edit])]))),
+                    edit: Some(WorkspaceEdit::new(HashMap::from([(uri.clone(), edits)]))),
                     is_preferred: Some(true),
                     ..CodeAction::default()
                 });
@@ -68,6 +68,19 @@ pub(super) fn fixes(workspace: &mut Workspace, uri: &Url, range: &Range<usize>) 
         }
     }
     Some(fixes)
+}
+
+/// A text that replaces a range.
+type Edit = (Range<usize>, String);
+
+/// Returns a text with some edits, the last one in the text first. `None` if they do not fit.
+fn edited(text: &str, edits: &[Edit]) -> Option<String> {
+    let mut after = text.to_owned();
+    for (at, new) in edits {
+        let (before, behind) = after.get(..at.start).zip(after.get(at.end..))?;
+        after = format!("{before}{new}{behind}");
+    }
+    Some(after)
 }
 
 /// Returns the texts in backticks of a help that says what to write.
@@ -79,15 +92,58 @@ fn meant(advice: &str) -> Vec<String> {
     parts.filter(|part| !part.contains("\"..\"") && !part.is_empty()).map(str::to_owned).collect()
 }
 
+/// Returns the edits of each fix that a help may mean, the last edit in the text first.
+fn fixes_of(survey: &Survey, text: &str, problem: &Problem, advice: &str, meant: &str) -> Vec<Vec<Edit>> {
+    let at = problem.span();
+    let mut fixes: Vec<_> = edits(survey, text, &at, meant).into_iter().map(|edit| vec![edit]).collect();
+    // A word of the written text that the problem names.
+    let message = problem.to_string();
+    let written = text.get(at.clone()).unwrap_or_default();
+    for wrong in message.split('`').skip(1).step_by(2).filter(|wrong| written.matches(*wrong).count() == 1) {
+        let start = at.start + written.find(wrong).unwrap_or(0);
+        fixes.push(vec![(start..start + wrong.len(), meant.to_owned())]);
+    }
+    // A key in another state.
+    let of_state = advice.split_once(&format!("`{meant}` in `")).and_then(|(_, behind)| behind.split('`').next());
+    for key in survey.keys().iter().filter(|key| key.state().is_some() && key.state() == of_state) {
+        fixes.push(vec![behind_line(text, key.section().start, meant)]);
+    }
+    // A line that is moved to the top, or under another header.
+    let line = line_of(text, at.start);
+    let moved = text.get(line.clone()).unwrap_or_default().trim().to_owned();
+    let removed = (line.start..(line.end + 1).min(text.len()), String::new());
+    if moved.starts_with(meant) && advice.contains("at the top") {
+        fixes.push(vec![removed.clone(), (0..0, format!("{moved}\n"))]);
+    }
+    if meant.starts_with('[') && advice.contains("under the header") {
+        let header = text.find(meant).filter(|header| *header < line.start);
+        let added =
+            header.map_or_else(|| (0..0, format!("{meant}\n{moved}\n\n")), |header| behind_line(text, header, &moved));
+        fixes.push(vec![removed, added]);
+    }
+    fixes
+}
+
+/// Returns the edit that adds a line behind the one at a byte.
+fn behind_line(text: &str, byte: usize, line: &str) -> Edit {
+    let end = line_of(text, byte).end;
+    (end..end, format!("\n{line}"))
+}
+
+/// Returns the range of the line at a byte.
+fn line_of(text: &str, byte: usize) -> Range<usize> {
+    let start = text[..byte].rfind('\n').map_or(0, |end| end + 1);
+    start..text[byte..].find('\n').map_or(text.len(), |length| byte + length)
+}
+
 /// Returns the edits that a help may mean: the range of each, and the new text.
-fn edits(survey: &Survey, text: &str, at: &Range<usize>, meant: &str) -> Vec<(Range<usize>, String)> {
+fn edits(survey: &Survey, text: &str, at: &Range<usize>, meant: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     let written = text.get(at.clone()).unwrap_or_default();
     if written.len() > 1 && written.starts_with(['"', '\'']) && !meant.starts_with(['"', '\'', '{', '[']) {
         edits.push((at.start + 1..at.end - 1, meant.to_owned()));
     }
-    let line = text[..at.start].rfind('\n').map_or(0, |end| end + 1);
-    let end = text[at.start..].find('\n').map_or(text.len(), |length| at.start + length);
+    let Range { start: line, end } = line_of(text, at.start);
     let whole = text.get(line..end).unwrap_or_default();
     // A header.
     if meant.starts_with('[') && !whole.contains('=') {
@@ -97,6 +153,23 @@ fn edits(survey: &Survey, text: &str, at: &Range<usize>, meant: &str) -> Vec<(Ra
     // A sign that is missing.
     if meant.chars().count() <= 2 {
         edits.extend([at.end..at.end, at.start..at.start].map(|at| (at, meant.to_owned())));
+    }
+    // The sign between a key and its value.
+    if meant.ends_with(" = ..") {
+        let key_end = text[..at.start].trim_end().len();
+        let value = at.start + text[at.start..].find(|c: char| c != ':' && c != ' ').unwrap_or(0);
+        edits.push((key_end..value, " = ".into()));
+    }
+    // An operator of several signs, or a number with its unit.
+    let is_sign = |c: char| "<>=!&|^*".contains(c);
+    let before = text[..at.start].trim_end_matches(is_sign);
+    let behind = text[at.start..].find(|c| !is_sign(c)).unwrap_or(0);
+    edits.push((before.len()..(at.start + behind).max(at.end), meant.to_owned()));
+    let number = text[..at.start].trim_end().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    edits.push((number.len()..at.end, meant.to_owned()));
+    // A list around a table.
+    if meant == "[" {
+        edits.push((at.clone(), format!("[{written}]")));
     }
     // A text instead of a table around the place.
     let around = text[line..at.start].rfind('{').zip(text.get(at.end..end).and_then(|behind| behind.find('}')));
@@ -117,11 +190,8 @@ fn edits(survey: &Survey, text: &str, at: &Range<usize>, meant: &str) -> Vec<(Ra
             edits.push((end..end, format!(", {meant}")));
         }
     }
-    let section = survey.keys().iter().map(Key::section).filter(|section| section.contains(&at.start));
-    for section in section.take(1) {
-        let end = text[section.start..].find('\n').map_or(text.len(), |length| section.start + length);
-        edits.push((end..end, format!("\n{meant}")));
-    }
+    let section = survey.keys().iter().map(Key::section).find(|section| section.contains(&at.start));
+    edits.extend(section.map(|section| behind_line(text, section.start, meant)));
     edits.push((0..0, format!("{meant}\n")));
     edits
 }

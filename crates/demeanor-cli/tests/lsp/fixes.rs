@@ -44,6 +44,12 @@ fn what_a_help_says_to_write_is_an_edit() {
         ("exits = [{ to = 'b', when = 'helth| < 3' }]", "write `health`", "helth", "health"),
         ("exits = [{ to = 'b', do = { ro|ar = 3 } }]", "write `\"roar\"`", "{ roar = 3 }", "\"roar\""),
         ("exits = [{ to = 'b', do = 'spawn|' }]", "write `{ spawn = 1 }`", "'spawn'", "{ spawn = 1 }"),
+        ("exits = [{ to:| 'b' }]", "write `to = ..`", "to: ", "to = "),
+        ("exits = { to = 'b|' }", "write `[`", "{ to = 'b' }", "[{ to = 'b' }]"),
+        ("exits = [{ to = 'b', when = 'time_in_state > 2 |min' }]", "write `120`", "2 min", "120"),
+        ("exits = [{ to = 'b', when = 'health <>| 3' }]", "write `!=`", "<>", "!="),
+        ("exits = [{ to = 'b', after = '4 sek|' }]", "write `sec`", "sek", "sec"),
+        ("exits = [{ to = 'b', after = '4 .. 2 s|' }]", "write `\"2 .. 4 s\"`", "'4 .. 2 s'", "\"2 .. 4 s\""),
         ("exits = 'b|'", "write `[{ to = \"b\" }]`", "'b'", "[{ to = \"b\" }]"),
         (
             "exits = [{ to = 'b', score| = 2 }]",
@@ -64,6 +70,23 @@ fn what_a_help_says_to_write_is_an_edit() {
             |line: &str| line.replace("ot = 'b', wh|en", "o|t = 'b', when").replace("ro|ar = 3", "roar = |3");
         assert_fixed(&text(&at_problem(line)), title, from, to);
     }
+}
+
+#[test]
+fn a_key_is_moved_to_its_table() {
+    let states = |inner: &str| format!("[states.a]\n{inner}exits = [{{ to = 'b' }}]\n[states.b]\nfinal = true\n");
+    let text = states("initial| = 'a'\n");
+    let (title, after) = &fixes(&text)[0];
+    assert_eq!((&**title, &**after), ("write `initial`", &*format!("initial = 'a'\n{}", states(""))));
+
+    let machine = "[machines.m.states.a]\ninitial| = 'a'\nfinal = true\n";
+    let (title, after) = &fixes(machine)[0];
+    let expected = "[machines.m]\ninitial = 'a'\n\n[machines.m.states.a]\nfinal = true\n";
+    assert_eq!((&**title, &**after), ("write `[machines.m]`", expected));
+
+    let history = "initial = 'a'\n[states.a]\nexits = [{ resume = 'b|' }]\n[states.b]\ninitial = 'c'\n\
+                   [states.c]\nparent = 'b'\nfinal = true\n";
+    assert_fixed(history, "write `history = true`", "[states.b]\n", "[states.b]\nhistory = true\n");
 }
 
 #[test]
