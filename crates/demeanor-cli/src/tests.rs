@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use demeanor::definition::{ExitRuns, Leads, Outline, StateId, UntakenExit, Witness, WitnessValue, Words};
+use demeanor::definition::{ExitRuns, Leads, Meaning, Outline, StateId, Witness, WitnessValue, Words};
 
 use crate::input::Input;
 use crate::puppet::{Event, Told};
@@ -19,7 +19,7 @@ use crate::{Exit, Outcome, WordsFile, complain, count, report, tell, whole_file}
 pub(crate) struct Tests {
     /// The definition; `-` is standard input.
     file: PathBuf,
-    /// Which of several machines in the file. By default the first.
+    /// Which of several machines in the file. By default all of them.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// The file to write, instead of standard output.
@@ -31,6 +31,9 @@ pub(crate) struct Tests {
 
 /// A run with what happens in it.
 struct Test {
+    /// The machine, if it is not that of the whole table.
+    machine: Option<String>,
+    tick: f64,
     seconds: f64,
     moments: Vec<Moment>,
     expect: Vec<String>,
@@ -46,47 +49,69 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
             return Ok(Exit::Found);
         }
     };
-    let outline = input.machine(&outlines, tests.machine.as_deref())?;
-    let exit_runs = ExitRuns::of(outline);
-    let (mut written, mut taken, mut other) = (Vec::new(), 0, Vec::new());
-    for run in exit_runs.runs() {
-        let witness = run.witness();
-        let moments = moments(witness);
-        let (tick, ticks) = (witness.tick(), ticks(witness.seconds(), witness.tick())?);
-        let Some(loaded) = Loaded::new(&input, outline.machine(), &outlines, words.cloned(), tick, &moments)? else {
-            return Ok(Exit::Found);
+    let chosen = match &tests.machine {
+        Some(machine) => vec![input.machine(&outlines, Some(machine))?],
+        None => outlines.iter().collect(),
+    };
+    let are_several = chosen.len() > 1;
+    let (mut written, mut taken) = (Vec::new(), 0);
+    let (mut never, mut with_script, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    for outline in &chosen {
+        let machine = outline.machine().filter(|_| are_several);
+        let name = |exit| {
+            let name = name(outline, exit);
+            machine.map_or(name.clone(), |machine| format!("{machine}: {name}"))
         };
-        let (events, end) = loaded.play(&moments, tick, ticks)?;
-        // With scripts, the machine may behave differently from the search, which has none.
-        if is_same(&events, witness) {
-            let expect = lines(&events, witness.seconds(), &end);
-            taken += run.exits().count();
-            let names: Vec<_> = run.exits().map(|exit| name(outline, exit)).collect();
-            written.push((names, tick, Test { seconds: witness.seconds(), moments, expect }));
-        } else {
-            other.extend(run.exits());
+        let exit_runs = ExitRuns::of(outline);
+        let mut left = Vec::new();
+        for run in exit_runs.runs() {
+            let witness = run.witness();
+            let moments = moments(witness);
+            let (tick, ticks) = (witness.tick(), ticks(witness.seconds(), witness.tick())?);
+            let Some(loaded) = Loaded::new(&input, outline.machine(), &outlines, words.cloned(), tick, &moments)?
+            else {
+                return Ok(Exit::Found);
+            };
+            let (events, end) = loaded.play(&moments, tick, ticks)?;
+            // With scripts, the machine may behave differently from the search, which has none.
+            if is_same(&events, witness) {
+                let expect = lines(&events, witness.seconds(), &end);
+                taken += run.exits().count();
+                let machine = machine.map(str::to_owned);
+                let test = Test { machine, tick, seconds: witness.seconds(), moments, expect };
+                written.push((run.exits().map(name).collect::<Vec<_>>(), test));
+            } else {
+                left.extend(run.exits());
+            }
+        }
+        for exit in exit_runs.untaken() {
+            match exit.never() {
+                Some(why) => never.push(format!("{}: {why}", name(exit.exit()))),
+                None => left.push(exit.exit()),
+            }
+        }
+        left.sort();
+        for exit in left {
+            let list = if asks_script(outline, exit) { &mut with_script } else { &mut other };
+            list.push(name(exit));
         }
     }
-    let untaken = exit_runs.untaken();
-    let never = untaken.iter().filter_map(|exit| Some((exit.exit(), exit.never()?)));
-    let never: Vec<_> = never.map(|(exit, why)| format!("{}: {why}", name(outline, exit))).collect();
-    other.extend(untaken.iter().filter(|exit| exit.never().is_none()).map(UntakenExit::exit));
-    other.sort();
-    let other: Vec<_> = other.into_iter().map(|exit| name(outline, exit)).collect();
-    let all = taken + never.len() + other.len();
-    let runs = written.len();
+    let without_run = with_script.len() + other.len();
     let told = format!(
-        "{}, which take {taken} of {}; {} cannot be taken, and no run was found for {}",
-        count(runs, "run"),
-        count(all, "exit"),
+        "{}, which take {taken} of {}; {} cannot be taken, and no run was found for {without_run}",
+        count(written.len(), "run"),
+        count(taken + never.len() + without_run, "exit"),
         never.len(),
-        other.len()
     );
     let file = tests.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut table = format!(
         "# {told}.\n# Written by `demeanor tests {file}`. To run them again: `demeanor run {file} --tests` with the name of this file.\n"
     );
-    for (what, exits) in [("Exits that cannot be taken:", &never), ("Exits for which no run was found:", &other)] {
+    for (what, exits) in [
+        ("Exits that cannot be taken:", &never),
+        ("Exits whose conditions ask a script, which the search does not run:", &with_script),
+        ("Exits for which no run was found:", &other),
+    ] {
         if !exits.is_empty() {
             let _ = writeln!(table, "#\n# {what}");
             for exit in exits {
@@ -95,11 +120,13 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
         }
     }
     table.push('\n');
-    if let Some(machine) = outline.machine() {
+    if let [Some(machine)] = chosen.iter().map(|outline| outline.machine()).collect::<Vec<_>>()[..] {
         let _ = writeln!(table, "machine = {}", quoted(machine));
     }
-    let _ = writeln!(table, "tick = {}", written.first().map_or(0.1, |(_, tick, _)| *tick));
-    for (exits, _, test) in &written {
+    if !are_several {
+        let _ = writeln!(table, "tick = {}", written.first().map_or(0.1, |(_, test)| test.tick));
+    }
+    for (exits, test) in &written {
         table.push('\n');
         for exit in exits {
             let _ = writeln!(table, "# {}", escaped(exit));
@@ -122,11 +149,9 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
     let named = |why: String| format!("{shown}: {why}");
     let text = fs::read_to_string(table).map_err(|error| named(error.to_string()))?;
     let table: toml::Table = toml::from_str(&text).map_err(|error| named(error.to_string()))?;
-    let tick = table.get("tick").and_then(number).ok_or_else(|| named("there is no `tick` in it".into()))?;
-    let machine = machine.or(table.get("machine").and_then(toml::Value::as_str));
     let runs = table.get("run").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
     let tests = runs.iter().enumerate().map(|(nth, run)| {
-        let read = run.as_table().ok_or_else(|| "it is not a table".to_owned()).and_then(Test::read);
+        let read = run.as_table().ok_or_else(|| "it is not a table".to_owned()).and_then(|run| Test::read(run, &table));
         read.map_err(|why| named(format!("run {}: {why}", nth + 1)))
     });
     let tests = tests.collect::<Result<Vec<_>, _>>()?;
@@ -138,7 +163,11 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
         }
     };
     let mut changed = 0;
-    for (nth, test) in tests.iter().enumerate() {
+    let is_wanted = |test: &&Test| machine.is_none() || test.machine.is_none() || test.machine.as_deref() == machine;
+    let tests: Vec<_> = tests.iter().enumerate().filter(|(_, test)| is_wanted(test)).collect();
+    for (nth, test) in &tests {
+        let tick = test.tick;
+        let machine = test.machine.as_deref().or(machine);
         // A word that the file has no longer does nothing.
         let Some(loaded) = Loaded::new(input, machine, &outlines, words.cloned(), tick, &test.moments)? else {
             return Ok(Exit::Found);
@@ -160,19 +189,27 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
 }
 
 impl Test {
-    fn read(table: &toml::Table) -> Result<Self, String> {
-        let seconds = table.get("seconds").and_then(number).ok_or("there is no `seconds` in it")?;
-        let mut moments = if table.contains_key("at") { rows(table)? } else { Vec::new() };
+    /// Reads a run. The table may have the machine and the length of a tick for all its runs.
+    fn read(run: &toml::Table, table: &toml::Table) -> Result<Self, String> {
+        let of_all = |key: &str| run.get(key).or_else(|| table.get(key));
+        let tick = of_all("tick").and_then(number).ok_or("there is no `tick` in it")?;
+        let machine = of_all("machine").and_then(toml::Value::as_str).map(str::to_owned);
+        let seconds = run.get("seconds").and_then(number).ok_or("there is no `seconds` in it")?;
+        let mut moments = if run.contains_key("at") { rows(run)? } else { Vec::new() };
         sort(&mut moments);
-        let expect = table.get("expect").and_then(toml::Value::as_array).ok_or("there is no `expect` in it")?;
+        let expect = run.get("expect").and_then(toml::Value::as_array).ok_or("there is no `expect` in it")?;
         let expect = expect.iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect();
-        Ok(Self { seconds, moments, expect })
+        Ok(Self { machine, tick, seconds, moments, expect })
     }
 }
 
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "[[run]]\nseconds = {}", self.seconds)?;
+        writeln!(f, "[[run]]")?;
+        if let Some(machine) = &self.machine {
+            writeln!(f, "machine = {}\ntick = {}", quoted(machine), self.tick)?;
+        }
+        writeln!(f, "seconds = {}", self.seconds)?;
         if !self.moments.is_empty() {
             writeln!(f, "at = [")?;
             for Moment { time, settings, message } in &self.moments {
@@ -253,6 +290,13 @@ fn difference(before: &[String], now: &[String]) -> Vec<String> {
         lines(" ", &old[old.len() - end..]),
     ];
     parts.concat()
+}
+
+/// Whether the condition of an exit is a script.
+fn asks_script(outline: &Outline, (of, nth): (StateId, usize)) -> bool {
+    let at = outline.state(of).exits()[nth].span();
+    let mut mentions = outline.mentions().iter();
+    mentions.any(|mention| *mention.meaning() == Meaning::Script && at.contains(&mention.span().start))
 }
 
 /// Returns an exit with its state, its target and its label.

@@ -199,7 +199,7 @@ states.asleep.exits = [{ to = 'home', after = 1 }, { to = 'away', when = { scrip
         "# 4 runs, which take 8 of 9 exits; 0 cannot be taken, and no run was found for 1.
 # Written by `demeanor tests witch.toml`. To run them again: `demeanor run witch.toml --tests` with the name of this file.
 #
-# Exits for which no run was found:
+# Exits whose conditions ask a script, which the search does not run:
 # - asleep -> away: script dreams.rhai
 "
     );
@@ -209,9 +209,44 @@ states.asleep.exits = [{ to = 'home', after = 1 }, { to = 'away', when = { scrip
 }
 
 #[test]
+fn one_table_has_the_runs_of_all_machines_of_a_file() {
+    let file = |length: &str| {
+        format!(
+            "[machines.cat]\ninitial = 'a'\nstates.a.exits = [{{ to = 'b', after = {length} }}]\nstates.b.final = true\n\
+             [machines.dog]\ninitial = 'c'\nstates.c.exits = [{{ to = 'd', on = 'call' }}]\nstates.d.final = true\n"
+        )
+    };
+    let folder = Folder::new("pets_table").with("pets.toml", &file("2"));
+    let (code, told, complained) = folder.run(&["tests", "pets.toml"]);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    assert_eq!(
+        told.lines().next(),
+        Some("# 2 runs, which take 2 of 2 exits; 0 cannot be taken, and no run was found for 0.")
+    );
+    let runs: Vec<_> = told.lines().filter(|line| line.starts_with("machine") || line.contains("->")).collect();
+    let expected = [
+        "# cat: a -> b: after 2 s",
+        "machine = \"cat\"",
+        "    \"2 s  a -> b\",",
+        "# dog: c -> d: call",
+        "machine = \"dog\"",
+        "    \"0 s  c -> d\",",
+    ];
+    assert_eq!(runs, expected);
+    let folder = folder.with("pets.tests.toml", &told).with("slower.toml", &file("3"));
+    let run = |args: &[&str]| {
+        let (code, told, _) = folder.run(&[&["run"], args, &["--tests", "pets.tests.toml"]].concat());
+        (code, told)
+    };
+    assert_eq!(run(&["pets.toml"]), (0, "pets.tests.toml: 2 runs as before\n".into()));
+    assert_eq!(run(&["slower.toml"]), (1, "pets.tests.toml: 1 of 2 runs not as before\n".into()));
+    assert_eq!(run(&["slower.toml", "--machine", "dog"]), (0, "pets.tests.toml: 1 run as before\n".into()));
+}
+
+#[test]
 fn a_table_with_a_mistake_names_its_run() {
     for (table, why) in [
-        ("[[run]]\nseconds = 1\nexpect = []\n", "there is no `tick` in it"),
+        ("[[run]]\nseconds = 1\nexpect = []\n", "run 1: there is no `tick` in it"),
         ("tick = 0.1\n[[run]]\nexpect = []\n", "run 1: there is no `seconds` in it"),
         ("tick = 0.1\n[[run]]\nseconds = 1\n", "run 1: there is no `expect` in it"),
         (
