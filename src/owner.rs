@@ -60,10 +60,10 @@ pub trait Owner: Sized + 'static {
     /// Returns the time that the context's clock shows, in seconds. It is called at each change and by `start`, by queries such
     /// as `time_in_state`, and when a machine sets timers, checks them or sleeps ([rule 18](crate::docs::semantics#rule-18)).
     ///
-    /// By default there is no clock, and the time is always 0.
+    /// By default there is no clock, and the time is always 0: the negative zero, by which the plugin for Bevy knows this default.
     #[must_use]
     fn now(cx: &Self::Context<'_>) -> f64 {
-        0.0
+        -0.0
     }
 
     /// Writes the owner's name, for the log. By default it writes the name of the type.

@@ -22,6 +22,7 @@ use demeanor::Owner;
 use log::warn;
 #[cfg(feature = "serialize")]
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 /// The clock as a parameter of the pass.
 #[cfg(feature = "time")]
@@ -53,6 +54,8 @@ pub(crate) enum ClockOfCommands {
 #[derive(Resource)]
 pub(crate) struct ClockOf<T> {
     kind: ClockOfCommands,
+    /// Whether `Owner::now` is the default, which is no clock. A pass finds it out as soon as it visits an entity.
+    is_there: OnceLock<bool>,
     /// Whether a warning about the missing clock has been logged.
     has_warned: AtomicBool,
     of: PhantomData<fn() -> T>,
@@ -75,22 +78,46 @@ impl<T> ClockOf<T> {
             () if is_any(&frame) => ClockOfCommands::Virtual,
             () => ClockOfCommands::Current,
         };
-        Self { kind, has_warned: AtomicBool::new(false), of: PhantomData }
+        Self { kind, is_there: OnceLock::new(), has_warned: AtomicBool::new(false), of: PhantomData }
     }
 
     pub(crate) fn kind(&self) -> ClockOfCommands {
         self.kind
     }
 
+    /// Returns whether `Owner::now` reads a clock, if this is known.
+    pub(crate) fn is_there(&self) -> Option<bool> {
+        self.is_there.get().copied()
+    }
+
+    /// Notes the first time that `Owner::now` has returned.
+    pub(crate) fn note_first(&self, now: f64) {
+        _ = self.is_there.set(now.to_bits() != (-0.0_f64).to_bits());
+    }
+
     /// Logs, once, that a callback has read the time although there is no clock.
     #[cold]
     pub(crate) fn warn_of_none(&self) {
+        self.warn("ask for the time, and it is always 0, because there is no resource Time. Add Bevy's TimePlugin");
+    }
+
+    /// Logs, once, that a machine waits for a time although its owner has no clock.
+    #[cold]
+    pub(crate) fn warn_of_no_now(&self) {
+        self.warn(
+            "wait for a time, and it is always 0, because their owner has no function `now`. Write \
+             `fn now(cx: &Cx<'_, Self>) -> f64 { cx.now() }` in `impl Owner`, or `now = ..` in `#[owner(..)]`",
+        );
+    }
+
+    fn warn(&self, what: &str) {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
-            let owner = type_name::<T>();
-            warn!(
-                "machines of {owner} ask for the time, and it is always 0, because there is no resource Time. Add Bevy's TimePlugin"
-            );
+            warn!("machines of {} {what}", type_name::<T>());
         }
+    }
+
+    pub(crate) fn has_warned(&self) -> bool {
+        self.has_warned.load(Ordering::Relaxed)
     }
 }
 
@@ -104,6 +131,8 @@ pub(crate) struct Reading {
     is_there: bool,
     /// Whether the time was read although there is no clock.
     missed: Cell<bool>,
+    /// Whether the pass is to find out if `Owner::now` reads a clock.
+    is_to_be_known: bool,
 }
 
 impl Reading {
@@ -121,9 +150,13 @@ impl Reading {
         }
     }
 
+    pub(crate) fn of_pass<T>(clock: &Clock<'_>, clock_of: &ClockOf<T>) -> Self {
+        Self { is_to_be_known: clock_of.is_there().is_none(), ..Self::of(clock) }
+    }
+
     #[cfg(feature = "time")]
     fn at(time: Time) -> Self {
-        Self { time, is_there: true, missed: Cell::new(false) }
+        Self { time, is_there: true, ..Self::default() }
     }
 
     /// Reads the clock for a command.
@@ -194,6 +227,10 @@ impl Reading {
         None
     }
 
+    pub(crate) fn is_to_be_known(&self) -> bool {
+        self.is_to_be_known
+    }
+
     pub(crate) fn has_been_missed(&self) -> bool {
         self.missed.get()
     }
@@ -225,7 +262,8 @@ impl<T> LastTime<T> {
     }
 
     pub(crate) fn note(&self, now: f64) {
-        self.bits.store(now.to_bits(), Ordering::Relaxed);
+        // So that an owner without a clock is not saved with a negative zero.
+        self.bits.store((now + 0.0).to_bits(), Ordering::Relaxed);
     }
 
     /// Returns the last noted time; 0 before the first.

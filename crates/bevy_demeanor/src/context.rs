@@ -190,6 +190,11 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
         self.reading.has_been_missed()
     }
 
+    /// Returns whether the pass is to find out if `Owner::now` reads a clock.
+    pub(crate) fn is_clock_to_be_known(&self) -> bool {
+        self.reading.is_to_be_known()
+    }
+
     /// Forgets that the time was read without a clock, if the machine read it for a change or a refused change, and not its
     /// states.
     #[inline]

@@ -47,7 +47,8 @@ use crate::saved::SavedBy;
 /// a name that a scene writes over an entity whose machine runs, if scenes contain whole machines, by a
 /// [book](crate::StateMachinePlugin::with_book): the machine may come after its name, and then replaces it. If the name is
 /// unknown, or `can_enter` refuses, a warning is logged, and the name is corrected to the state of the machine. An entity
-/// without a machine gets none for an unknown name.
+/// without a machine gets none for an unknown name. If the name of a composite state is forced, the change ends in a
+/// child of it, whose name the component then gets.
 ///
 /// The component contains only the current state. To save the rest of a machine (its stack, times and timers, and the states in
 /// its [regions](demeanor::State::regions)), use a [book](crate::StateMachinePlugin::with_book). A machine that gets its state by
@@ -265,8 +266,9 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
             }
             is_refused = machine.has_refused() && !machine.has_changed();
         })?;
+        // The change to a composite state ends in its child.
         if let Some(machine) = world.get::<Machine<T>>(entity)
-            && name_of(machine) != name
+            && (is_refused || name_of(machine) != name && !machine.is_in_named(&name))
         {
             let (who, current, owner) = (NamedEntity::of(entity, world), in_words(machine), type_name::<T>());
             if is_refused {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::Component;
-use bevy_ecs::entity::Entity;
+use bevy_ecs::entity::{ComponentCloneCtx, Entity, SourceComponent};
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::DeferredWorld;
@@ -26,7 +26,8 @@ use crate::waiting::NextLook;
 /// callback. If its current state has not been entered yet, the next pass over its entity starts it before the first update.
 ///
 /// `Changed<Machine<T>>` matches the entities whose machine has changed state or was stopped, and entities with a new machine.
-/// A clone of the entity is in the same state; no callback runs.
+/// A clone of the entity is in the same state; no callback runs. With the plugin's `with_mapped`, the entities in its owned
+/// states are mapped as Bevy maps the components of the clone.
 ///
 /// A machine that has nothing to do, because it is asleep or in a passive state, costs a pass two memory reads until it wakes
 /// or a timer is due ([`next_wake`](StateMachine::next_wake)). During this time its owner is not touched, and does not count as
@@ -56,7 +57,7 @@ use crate::waiting::NextLook;
 #[cfg_attr(feature = "serialize", derive(bevy_reflect::Reflect))]
 #[cfg_attr(feature = "serialize", reflect(opaque, Clone, Debug, where T: bevy_reflect::TypePath))]
 #[cfg_attr(feature = "serialize", type_path = "bevy_demeanor")]
-#[component(clone_behavior = clone::<Self>(), on_add = warn_of_no_plugin::<T>, on_insert = on_insert::<T>, on_remove = on_remove::<T>)]
+#[component(clone_behavior = Custom(clone_machine::<T>), on_add = warn_of_no_plugin::<T>, on_insert = on_insert::<T>, on_remove = on_remove::<T>)]
 #[require(NextLook<T>)]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
@@ -88,6 +89,14 @@ fn on_remove<T: Owner>(world: DeferredWorld<'_>, context: HookContext) {
     if let Some(MachineHooks { removed, .. }) = world.get_resource::<MachineHooks<T>>() {
         removed(world, context.entity);
     }
+}
+
+/// Clones the machine of an entity.
+fn clone_machine<T: Owner>(source: &SourceComponent<'_>, context: &mut ComponentCloneCtx<'_, '_>) {
+    let Some(machine) = source.read::<Machine<T>>() else { return };
+    #[cfg(feature = "serialize")]
+    crate::saved::map_clone(machine, context);
+    context.write_target_component(machine.clone());
 }
 
 /// Exists if a warning about a missing plugin has been logged.

@@ -9,12 +9,14 @@ use bevy_ecs::entity::{Entities, Entity, EntityHashSet};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::name::Name;
 use bevy_ecs::query::{Added, Allow, QueryData, QueryState, With, Without};
-use bevy_ecs::system::{Local, Query};
+use bevy_ecs::system::{Local, Query, Res};
 use bevy_ecs::world::{FromWorld, World};
+use demeanor::{NextWake, Owner};
 use log::warn;
 
 #[cfg(feature = "asset")]
 use crate::asset::machine::DefinedMachine;
+use crate::clock::ClockOf;
 use crate::machine::Machine;
 use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
@@ -62,8 +64,21 @@ impl<T: EntityOwner> BodyParts<T> {
     }
 }
 
+/// How many passes lie between two searches for a machine that waits although its owner has no clock. A search visits all
+/// machines.
+const BETWEEN_LOOKS: u32 = 64;
+
+/// Returns whether a machine waits for a time.
+fn waits<T: Owner>(machine: &Machine<T>) -> bool {
+    // A change in the next tick is always due.
+    let is_timer = |due: Option<f64>| due.is_some_and(|due| due > f64::NEG_INFINITY);
+    matches!(machine.next_wake(), NextWake::At(due) if is_timer(Some(due)))
+        || machine.pending().iter().any(|pending| is_timer(pending.due()))
+}
+
 /// Logs a warning for each entity that has a machine but no owner, or not all components of the owner's body. The warning is
-/// repeated only after the entity was complete. It also warns of new entities that have an owner but no machine.
+/// repeated only after the entity was complete. It also warns of new entities that have an owner but no machine, and of machines that
+/// wait although their owner has no clock.
 ///
 /// Machines whose entities are complete again are checked in the next pass: no pass has noticed by their change ticks whether
 /// they were written to.
@@ -78,8 +93,15 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     mut warned_owners: Local<EntityHashSet>,
     parts: Local<BodyParts<T>>,
     (entities, archetypes, components): (&Entities, &Archetypes, &Components),
+    (machines, clock_of, mut passes): (Query<&Machine<T>, With<T>>, Res<ClockOf<T>>, Local<u32>),
 ) {
     let owner = type_name::<T>();
+    if clock_of.is_there() == Some(false) && !clock_of.has_warned() {
+        if *passes % BETWEEN_LOOKS == 0 && machines.iter().any(waits) {
+            clock_of.warn_of_no_now();
+        }
+        *passes = passes.wrapping_add(1);
+    }
     if !warned_orphans.is_empty() {
         warned_orphans.retain(|entity| {
             let is_orphan = orphans.contains(*entity);

@@ -114,7 +114,7 @@ fn update_each<'a, T: EntityOwner>(mut rows: impl Iterator<Item = Row<'a, T>>, b
                 owner.set_changed();
             }
         }
-        let Some(row) = rows.next() else { return Waited::new(waited, &cx) };
+        let Some(row) = rows.next() else { return Waited::new(waited, &mut cx) };
         (owner, machine, next_look) = (row.1, row.2, row.3);
         cx.visit(row.0);
         cx.body = row.4;

@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use bevy_app::App;
 use bevy_ecs::component::Component;
-use bevy_ecs::entity::{Entity, EntityMapper, MapEntities};
+use bevy_ecs::entity::{ComponentCloneCtx, Entity, EntityHashMap, EntityMapper, MapEntities};
 use bevy_ecs::lifecycle::Insert;
 use bevy_ecs::observer::On;
 use bevy_ecs::query::With;
@@ -27,7 +27,7 @@ use bevy_reflect::{CreateTypeData, FromReflect, GetTypeRegistration, PartialRefl
 #[cfg(feature = "asset")]
 use demeanor::definition::Definition;
 use demeanor::save::{LoadError, SavedMachine, SavedState};
-use demeanor::{Owner, State, StateBook, StateMachine};
+use demeanor::{Owner, State, StateBook, StateMachine, StateRef};
 use log::warn;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
@@ -161,22 +161,52 @@ impl<T: Owner> Book<T> {
 
     /// Moves a machine's times from one time of the clock to another.
     fn move_times(&self, machine: &mut StateMachine<T>, from: f64, to: f64) {
-        if from.to_bits() == to.to_bits() {
+        if from.to_bits() != to.to_bits()
+            && let Err(error) = self.remake(machine, from, to, |_| {})
+        {
+            warn!("the times of a loaded machine of {} are wrong: {error}", type_name::<T>());
+        }
+    }
+
+    /// Maps the entities in the data of a machine's owned states.
+    fn map_entities(&self, machine: &mut StateMachine<T>, mapper: &mut dyn EntityMapper) {
+        if self.mapped.is_empty() {
             return;
         }
-        let states = self.states();
-        let saved = machine.save(&states, from).map_err(|error| error.to_string());
-        let moved = saved.and_then(|saved| states.load(saved, to).map_err(|error| error.to_string()));
-        match moved {
-            Ok(mut moved) => {
-                moved.set_limit(machine.limit());
-                if let Some(global) = machine.global() {
-                    moved.set_global(global);
-                }
-                *machine = moved;
+        let mut map = |machine: &mut StateMachine<T>| {
+            let remade = self.remake(machine, 0.0, 0.0, |states| map_states(states, &self.mapped, mapper));
+            if let Err(error) = remade {
+                warn!("a clone of a machine of {} has the entities of the original: {error}", type_name::<T>());
             }
-            Err(error) => warn!("the times of a loaded machine of {} are wrong: {error}", type_name::<T>()),
+        };
+        map(machine);
+        if let Some(global) = machine.global().filter(StateRef::is_owned) {
+            let mut global = StateMachine::new(global);
+            map(&mut global);
+            if let Some(global) = global.current() {
+                machine.set_global(global.clone());
+            }
         }
+    }
+
+    /// Saves a machine, changes the data of its states, and loads it with the times moved from one time of the clock to another.
+    fn remake(
+        &self,
+        machine: &mut StateMachine<T>,
+        from: f64,
+        to: f64,
+        edit: impl FnOnce(&mut [SavedState]),
+    ) -> Result<(), String> {
+        let states = self.states();
+        let mut saved = machine.save(&states, from).map_err(|error| error.to_string())?;
+        edit(&mut saved.content.states);
+        let mut made = states.load(saved, to).map_err(|error| error.to_string())?;
+        made.set_limit(machine.limit());
+        if let Some(global) = machine.global() {
+            made.set_global(global);
+        }
+        *machine = made;
+        Ok(())
     }
 }
 
@@ -203,8 +233,34 @@ impl<T: Owner> Machine<T> {
     }
 }
 
+/// The machines of clones whose other components Bevy has not inserted yet, with the entities in their states mapped.
+#[derive(Resource)]
+struct MappedClones<T: Owner>(EntityHashMap<StateMachine<T>>);
+
+/// Maps the entities in the states of a machine's clone.
+///
+/// Bevy maps the entities of a component when it clones the component, and does not know the clones of children at that time if
+/// the children come later. So this runs when it has cloned all components, and the machine gets the result on its insertion.
+pub(crate) fn map_clone<T: Owner>(machine: &Machine<T>, context: &mut ComponentCloneCtx<'_, '_>) {
+    let Some(registry) = context.type_registry() else { return };
+    let book = registry.read().get_type_data::<SavedBy<T>>(TypeId::of::<Machine<T>>()).cloned();
+    let Some(SavedBy(book)) = book.filter(|book| !book.0.mapped.is_empty()) else { return };
+    let (mut clone, target) = (machine.machine.clone(), context.target());
+    context.queue_deferred(move |world, mapper| {
+        book.map_entities(&mut clone, mapper);
+        let clones = world.get_resource_or_insert_with(|| MappedClones(EntityHashMap::default()));
+        clones.into_inner().0.insert(target, clone);
+    });
+}
+
 /// Loads a machine that has been read, as soon as it is inserted on an entity.
 pub(crate) fn load<T: Owner>(mut world: DeferredWorld, entity: Entity) {
+    let mapped = world.get_resource_mut::<MappedClones<T>>().and_then(|mut clones| clones.0.remove(&entity));
+    if let Some(mapped) = mapped
+        && let Some(mut machine) = world.get_mut::<Machine<T>>(entity)
+    {
+        machine.machine = mapped;
+    }
     let Some(unloaded) = world.get::<Machine<T>>(entity).and_then(Machine::unloaded).cloned() else {
         if world.get::<JustLoaded<T>>(entity).is_some() {
             // That component belongs to the previous machine.
@@ -295,8 +351,15 @@ fn insert<T: EntityOwner + TypePath>(
         warn!("{who} is not given a machine of {}: the inserted value is not one", type_name::<T>());
         return;
     };
-    if let (Some(mapper), Some(unloaded)) = (mapper, machine.machine.current_mut::<Unloaded<T>>()) {
-        unloaded.map_entities(mapper);
+    if let Some(mapper) = mapper {
+        match machine.machine.current_mut::<Unloaded<T>>() {
+            Some(unloaded) => unloaded.map_entities(mapper),
+            None => {
+                if let Some(SavedBy(book)) = entity.world().get_resource().cloned() {
+                    Book::map_entities(&book, &mut machine.machine, mapper);
+                }
+            }
+        }
     }
     entity.insert(machine);
 }

@@ -47,7 +47,7 @@ fn update_in_order<'a, T: EntityOwner>(
     for table in tables {
         waited = Table::new(table).rows(is_outdated).update(&mut cx, log.as_deref_mut()).or(waited);
     }
-    Waited::new(waited, &cx)
+    Waited::new(waited, &mut cx)
 }
 
 /// Updates the machines of all entities that have something to do, in chunks, on all threads.
@@ -92,7 +92,10 @@ fn update_chunks<'a, T: ParallelOwner>(
             let log = is_followed.then_some(log);
             scope.spawn(async move {
                 label::enter(names);
-                catch_unwind(AssertUnwindSafe(|| Waited::new(rows.update(&mut cx, log), &cx)))
+                catch_unwind(AssertUnwindSafe(|| {
+                    let waited = rows.update(&mut cx, log);
+                    Waited::new(waited, &mut cx)
+                }))
             });
         }
     });

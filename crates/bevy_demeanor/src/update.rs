@@ -84,7 +84,7 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
         Ok(Some(Begun {
             param,
             commands: self.commands.reborrow(),
-            reading: Reading::of(&self.clock),
+            reading: Reading::of_pass(&self.clock, &self.clock_of),
             names: &self.names,
             is_outdated,
             log: self.followers.is_anybody().then_some(&mut *self.log),
@@ -95,6 +95,9 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
     pub(crate) fn end(&mut self, waited: Waited) {
         if waited.has_missed_clock {
             self.clock_of.warn_of_none();
+        }
+        if let Some(now) = waited.first {
+            self.clock_of.note_first(now);
         }
         // Machines that are visited check this themselves; sleeping machines are not visited (rule 25).
         if let Some(now) = waited.at
@@ -177,17 +180,25 @@ pub(crate) struct Waited {
     /// The time of the clock, if a machine sleeps until another time.
     at: Option<f64>,
     has_missed_clock: bool,
+    /// The time of the clock, if nothing was known of it.
+    first: Option<f64>,
 }
 
 impl Waited {
     /// Creates the value for a pass that has ended, or for a chunk of it.
-    pub(crate) fn new<T: EntityOwner>(at: Option<f64>, cx: &EntityContext<'_, T>) -> Self {
+    pub(crate) fn new<T: EntityOwner>(at: Option<f64>, cx: &mut EntityContext<'_, T>) -> Self {
+        let has_missed_clock = cx.has_missed_clock();
+        let first = cx.is_clock_to_be_known().then(|| lend(cx, |cx| T::now(cx)));
         label::leave();
-        Self { at, has_missed_clock: cx.has_missed_clock() }
+        Self { at, has_missed_clock, first }
     }
 
     pub(crate) fn or(self, other: Self) -> Self {
-        Self { at: other.at.or(self.at), has_missed_clock: self.has_missed_clock || other.has_missed_clock }
+        Self {
+            at: other.at.or(self.at),
+            has_missed_clock: self.has_missed_clock || other.has_missed_clock,
+            first: other.first.or(self.first),
+        }
     }
 }
 

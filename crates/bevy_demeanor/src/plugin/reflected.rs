@@ -172,8 +172,8 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Maps the entities in the data of owned states of type `S`: a scene gives its entities new ids, but a book saves an owned
-    /// state as text. `S` must be in the [book](Self::with_book), by [`with_owned`](StateBook::with_owned).
+    /// Maps the entities in the data of owned states of type `S`: a scene gives its entities new ids, and so does `clone_and_spawn`,
+    /// which clones children, too, if it is told to. But a book saves an owned state as text. `S` must be in the [book](Self::with_book), by [`with_owned`](StateBook::with_owned).
     ///
     /// # Examples
     ///

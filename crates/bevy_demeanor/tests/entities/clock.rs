@@ -252,6 +252,122 @@ fn who_changes_state_without_a_clock_or_may_not_is_warned_of_nothing() {
     }
 }
 
+/// Owners without `fn now`, in the ways in which an owner can be written.
+mod forgetful {
+    use super::*;
+
+    #[derive(Component)]
+    pub(super) struct Guard;
+    impl Owner for Guard {
+        type Context<'a> = EntityContext<'a, Self>;
+        type Message = ();
+    }
+    impl EntityOwner for Guard {
+        type Body = &'static Name;
+        type Param = ();
+    }
+
+    #[derive(Component)]
+    pub(super) struct Dog;
+    impl Owner for Dog {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    impl EntityOwner for Dog {
+        type Body = ();
+        type Param = ();
+    }
+
+    pub(super) struct Yard;
+    impl CallbackContext<Cat> for Yard {
+        fn lend<R>(_: &mut EntityContext<'_, Cat>, call: impl FnOnce(&mut Self) -> R) -> R {
+            call(&mut Self)
+        }
+    }
+    #[derive(Component, Owner)]
+    #[owner(context = Yard, message = ())]
+    pub(super) struct Cat;
+}
+use forgetful::{Cat, Dog, Guard};
+
+/// Waits in the way in which its owner is asked to.
+struct Wait<const WAY: usize>;
+impl<T: Owner<Message = ()>, const WAY: usize> demeanor::State<T> for Wait<WAY> {
+    fn enter(&self, _: &mut T, fsm: &mut Fsm<'_, T>, _: &mut T::Context<'_>) {
+        match WAY {
+            0 => fsm.change_state_after(1.0, &Wait::<9>),
+            1 => fsm.sleep_for(1.0),
+            2 => fsm.send_every(1.0, ()),
+            3 => fsm.change_state_next(&Wait::<9>),
+            _ => {}
+        }
+    }
+
+    fn update(&self, _: &mut T, fsm: &mut Fsm<'_, T>, _: &mut T::Context<'_>) {
+        if WAY == 4 {
+            fsm.send_after(1.0, ());
+        }
+    }
+}
+
+/// Returns the warnings about a machine that waits, with and without threads, in a world with a clock.
+fn wait<T: EntityOwner<Message = ()> + ParallelOwner, const WAY: usize>(
+    owner: fn() -> T,
+    command: bool,
+) -> Vec<String> {
+    listen();
+    let before = lines_with(std::any::type_name::<T>()).len();
+    for plugin in [StateMachinePlugin::<T>::new(), StateMachinePlugin::new().in_parallel()] {
+        let mut app = App::new();
+        app.add_plugins(TimePlugin).add_state_machine_with(plugin);
+        let waiter = app.world_mut().spawn((owner(), Name::new("waiter"), Machine::<T>::new(&Wait::<WAY>))).id();
+        app.update();
+        if command {
+            app.world_mut().commands().entity(waiter).send_after::<T>(1.0, ());
+        }
+        for _ in 0..130 {
+            app.update();
+        }
+    }
+    let lines = lines_with(std::any::type_name::<T>()).split_off(before);
+    lines.into_iter().filter(|line| line.starts_with("WARN")).collect()
+}
+
+#[test]
+fn a_machine_that_waits_is_warned_of_once_however_its_owner_forgets_the_clock() {
+    fn check<T: EntityOwner<Message = ()> + ParallelOwner>(owner: fn() -> T) {
+        let warning = format!(
+            "WARN: machines of {} wait for a time, and it is always 0, because their owner has no function `now`. Write `fn \
+             now(cx: &Cx<'_, Self>) -> f64 {{ cx.now() }}` in `impl Owner`, or `now = ..` in `#[owner(..)]`",
+            std::any::type_name::<T>()
+        );
+        let twice = [warning.clone(), warning];
+        assert_eq!(wait::<T, 0>(owner, false), twice, "a timer");
+        assert_eq!(wait::<T, 1>(owner, false), twice, "a sleep");
+        assert_eq!(wait::<T, 2>(owner, false), twice, "a repeating timer");
+        assert_eq!(wait::<T, 4>(owner, false), twice, "a timer of an update");
+        assert_eq!(wait::<T, 5>(owner, true), twice, "a timer by a command");
+        assert_eq!(wait::<T, 3>(owner, false), [""; 0], "a change in the next tick");
+        assert_eq!(wait::<T, 5>(owner, false), [""; 0], "nothing");
+    }
+    check(|| Guard);
+    check(|| Dog);
+    check(|| Cat);
+}
+
+#[test]
+fn a_machine_that_waits_by_a_clock_that_shows_0_is_warned_of_nothing() {
+    #[derive(Component, Owner)]
+    #[owner(message = (), now = Self::now)]
+    struct Patient;
+    impl Patient {
+        fn now(_: &Cx<'_, Self>) -> f64 {
+            0.0
+        }
+    }
+    assert_eq!(wait::<Patient, 0>(|| Patient, true), [""; 0]);
+}
+
 #[test]
 fn a_command_that_needs_a_clock_where_there_is_none_is_warned_of_once() {
     listen();

@@ -2,6 +2,8 @@
 
 mod body;
 mod clock;
+#[cfg(feature = "serialize")]
+mod clones;
 mod derive;
 mod equivalence;
 mod events;

@@ -85,6 +85,22 @@ fn edit(app: &mut App, entity: Entity, name: &str) {
 }
 
 #[test]
+fn the_name_of_a_composite_state_that_is_forced_ends_in_its_child_without_a_warning() {
+    listen();
+    let mut app = app(naming());
+    let entity = app.world_mut().spawn((soldier([]), Name::new("Composer"))).id();
+    app.update();
+    for _ in 0..2 {
+        take_trace(&mut app, entity);
+        app.world_mut().entity_mut(entity).insert(CurrentState::<Soldier>::named("Fight"));
+        assert_eq!(name_of(&app, entity), Some("Aim"));
+        let trace = take_trace(&mut app, entity);
+        assert_eq!(trace[trace.len() - 3..trace.len() - 1], ["enter Fight", "enter Aim"]);
+    }
+    assert_eq!(lines_with("Composer"), [""; 0]);
+}
+
+#[test]
 fn an_edit_in_place_is_forced_before_the_next_pass() {
     let mut app = app(naming().with_marker::<Chase>());
     let entity = app.world_mut().spawn(soldier([])).id();

@@ -322,6 +322,10 @@ fn a_clock_that_stands_while_somebody_sleeps_is_logged_once() {
     impl Owner for Statue {
         type Context<'a> = ();
         type Message = ();
+
+        fn now((): &()) -> f64 {
+            0.0
+        }
     }
     impl bevy_demeanor::EntityOwner for Statue {
         type Body = ();

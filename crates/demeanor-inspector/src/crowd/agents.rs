@@ -40,7 +40,7 @@ impl<T: Owner> Crowd for [Agent<T>] {
     type Context<'a> = T::Context<'a>;
 
     fn now(&self, cx: &T::Context<'_>) -> f64 {
-        T::now(cx)
+        super::now::<T>(cx)
     }
 
     fn len(&self) -> usize {
@@ -65,7 +65,7 @@ impl<T: Owner> Crowd for [Agent<T>] {
     }
 
     fn report(&self, key: usize, cx: &T::Context<'_>) -> Option<MachineReport> {
-        Some(self.get(key)?.report(T::now(cx)))
+        Some(self.get(key)?.report(super::now::<T>(cx)))
     }
 
     fn find(&self, text: &str) -> Option<usize> {
@@ -93,7 +93,7 @@ impl<T: Owner> Crowd for Vec<Agent<T>> {
     type Context<'a> = T::Context<'a>;
 
     fn now(&self, cx: &T::Context<'_>) -> f64 {
-        T::now(cx)
+        super::now::<T>(cx)
     }
 
     fn len(&self) -> usize {

@@ -12,7 +12,7 @@ impl<T: Owner> Crowd for Batch<T> {
     type Context<'a> = T::Context<'a>;
 
     fn now(&self, cx: &T::Context<'_>) -> f64 {
-        T::now(cx)
+        super::now::<T>(cx)
     }
 
     fn len(&self) -> usize {
@@ -28,7 +28,7 @@ impl<T: Owner> Crowd for Batch<T> {
     }
 
     fn stays(&self, places: Range<usize>, cx: &T::Context<'_>, visit: &mut dyn FnMut(Key, f64)) {
-        Self::stays(self, places, T::now(cx)).for_each(|(key, _, seconds)| visit(key, seconds));
+        Self::stays(self, places, super::now::<T>(cx)).for_each(|(key, _, seconds)| visit(key, seconds));
     }
 
     fn label(&self, key: Key) -> Option<String> {
@@ -36,7 +36,7 @@ impl<T: Owner> Crowd for Batch<T> {
     }
 
     fn report(&self, key: Key, cx: &T::Context<'_>) -> Option<MachineReport> {
-        Self::report(self, key, T::now(cx))
+        Self::report(self, key, super::now::<T>(cx))
     }
 
     /// For example `12v1`: the key's slot, and how often the slot has been used.

@@ -48,7 +48,7 @@ where
     type Context<'a> = T::Context<'a>;
 
     fn now(&self, cx: &T::Context<'_>) -> f64 {
-        T::now(cx)
+        super::now::<T>(cx)
     }
 
     fn len(&self) -> usize {
@@ -74,7 +74,7 @@ where
 
     fn report(&self, key: K, cx: &T::Context<'_>) -> Option<MachineReport> {
         let (_, owner, machine) = self.list.iter().find(|(other, ..)| *other == key)?;
-        Some(machine.report(owner, T::now(cx)))
+        Some(machine.report(owner, super::now::<T>(cx)))
     }
 
     fn find(&self, text: &str) -> Option<K> {

@@ -241,6 +241,11 @@ pub(crate) fn state_among<'s, T: Owner>(
     None
 }
 
+/// Returns the time of the owners' clock, in seconds. The negative zero of owners without a clock becomes 0.
+fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
+    T::now(cx) + 0.0
+}
+
 /// An owner's label, as text.
 pub(crate) fn label_of<T: Owner>(owner: &T) -> String {
     struct Label<'a, T>(&'a T);
