@@ -64,13 +64,13 @@ fn in_lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Splits a label into lines. A line longer than 14 bytes ends before the next `and` or `or`.
+/// Splits a label into lines. A line longer than 14 bytes ends before the next `and`, `or`, `/` or parenthesis.
 pub(super) fn wrapped(label: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in label.split(' ').filter(|word| !word.is_empty()) {
-        // A line breaks only before `and` and `or`, so that each comparison stays on one line.
-        if matches!(word, "and" | "or") && line.len() > 14 {
+        // A line breaks only there, so that each comparison stays on one line.
+        if (matches!(word, "and" | "or" | "/") || word.starts_with('(')) && line.len() > 14 {
             lines.push(std::mem::take(&mut line));
         }
         if !line.is_empty() {

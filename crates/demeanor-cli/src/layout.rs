@@ -1,311 +1,289 @@
-//! Places the boxes and labels of a diagram.
+//! Places the boxes, labels and arrows of a diagram.
 //!
 //! Each composite state's children are laid out in layers, separately; then the composite is a box of that size in the layout
-//! around it. Its regions are laid out separately, too, and divided by borders. The label of an arrow is a vertex between the two states, so that labels never cover anything.
+//! around it. Its regions are laid out separately, too, and divided by borders. The label of an arrow is a vertex between the two
+//! states, so that labels never cover anything. An arrow that leads into a composite state or out of it crosses the edge of its box
+//! at a place that the layout inside has chosen: see [`plan`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use demeanor::diagram::{Caption, Diagram, Region};
-use rust_sugiyama::configure::{Config, RankingType};
-use rust_sugiyama::from_vertices_and_edges;
 use unicode_width::UnicodeWidthStr;
 
-use crate::picture::{Arrow, Border, Dot, Picture, Point, Rect, Title};
-use crate::ports;
-use crate::rows::{self, Block};
+use crate::layers::{self, End, Line, Placed, Vertex, Wants};
+use crate::picture::{Arrow, Border, Dot, Picture, Point, Rect, Title, Way};
+use crate::plan::{Node, Plan, Step};
+use crate::spread::room;
 
 pub(crate) const LINE: f64 = 15.0;
 const MARGIN: f64 = 24.0;
 const CHAR: f64 = 6.4;
 
-/// The arrows directly in each state, by their indices; `None` has the arrows that are in no state.
-type Inside = HashMap<Option<usize>, Vec<usize>>;
+/// The height below regions in which arrows from one to another turn.
+pub(crate) const TURN: f64 = 36.0;
 
-pub(crate) fn layout<'d>(diagram: &'d Diagram) -> Picture<'d> {
-    let arrow = |arrow: &'d demeanor::diagram::Arrow| {
-        let lines = arrow.lines();
+pub(crate) fn layout(diagram: &Diagram) -> Picture<'_> {
+    let arrow = |arrow| {
+        let lines = demeanor::diagram::Arrow::lines(arrow);
         let label = sized(&lines, CHAR, 4.0);
-        let (begin, end) = (Point::default(), Point::default());
-        Arrow { of: arrow, from: arrow.from(), to: arrow.to(), lines, label, begin, end }
+        Arrow { of: arrow, from: arrow.from(), to: arrow.to(), lines, label, ways: [Way::new(), Way::new()] }
     };
-    let arrows = diagram.arrows().map(arrow).collect();
-    let states = vec![Rect::default(); diagram.states().len()];
-    let mut picture =
-        Picture { width: 0.0, height: 0.0, states, arrows, dots: Vec::new(), borders: Vec::new(), titles: Vec::new() };
-    let mut inside = Inside::new();
-    for (i, arrow) in picture.arrows.iter().enumerate() {
-        inside.entry(common(diagram, arrow.from, arrow.to)).or_default().push(i);
-    }
-    let (width, height) = level(diagram, None, &inside, &mut picture);
-    (picture.width, picture.height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
-    shift(diagram, None, MARGIN, MARGIN, &inside, &mut picture);
-    ports::set(&mut picture);
-    picture
+    let arrows: Vec<_> = diagram.arrows().map(arrow).collect();
+    let ends: Vec<_> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
+    let plan = Plan::new(diagram, &ends);
+    let dot = |within| Dot { at: Rect { width: 14.0, height: 14.0, ..Rect::default() }, way: Way::new(), within };
+    let picture = Picture {
+        width: 0.0,
+        height: 0.0,
+        states: vec![Rect::default(); diagram.states().len()],
+        dots: plan.beginnings.iter().map(|beginning| dot(beginning.within)).collect(),
+        arrows,
+        borders: Vec::new(),
+        titles: Vec::new(),
+    };
+    let mut layout = Layout { diagram, plan, picture, pieces: Vec::new(), doors: HashMap::new() };
+    let (width, height) = layout.level(None);
+    (layout.picture.width, layout.picture.height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
+    let mut origins = HashMap::new();
+    layout.shift(None, (MARGIN, MARGIN), &mut origins);
+    layout.join(&origins);
+    layout.picture
 }
 
-/// Lays out the children of a state, with its corner at the origin, and returns the size.
-fn level(diagram: &Diagram, parent: Option<usize>, inside: &Inside, picture: &mut Picture<'_>) -> (f64, f64) {
-    let children = diagram.children(parent);
-    for &child in children {
-        let captions = diagram.captions(child);
-        let widths = captions.iter().map(|caption| match caption {
-            Caption::Name(text) => sized(&[text], CHAR + 1.9, 14.0).width,
-            caption => sized(&[caption.text()], CHAR, 14.0).width,
-        });
-        let mut width = widths.fold(0.0, f64::max);
-        let mut height = heading(captions.len());
-        if diagram.is_composite(child) {
-            let within = level(diagram, Some(child), inside, picture);
-            width = width.max(within.0 + 2.0 * MARGIN);
-            height += within.1 + MARGIN;
+struct Layout<'d> {
+    diagram: &'d Diagram,
+    plan: Plan,
+    picture: Picture<'d>,
+    /// The parts of ways, the innermost first: the way, the state that contains the part, and its points from there.
+    pieces: Vec<(usize, Option<usize>, Way)>,
+    /// Where each way crosses the edge of a state's box, from its left edge.
+    doors: HashMap<(usize, usize), f64>,
+}
+
+impl Layout<'_> {
+    /// Lays out the children of a state, with its corner at the origin, and returns the size.
+    fn level(&mut self, parent: Option<usize>) -> (f64, f64) {
+        let diagram = self.diagram;
+        let steps = self.plan.steps.remove(&parent).unwrap_or_default();
+        let mut ends: HashMap<(Node, bool), usize> = HashMap::new();
+        for Step { upper, lower, .. } in &steps {
+            *ends.entry((*upper, false)).or_default() += 1;
+            *ends.entry((*lower, true)).or_default() += 1;
         }
-        picture.states[child] = Rect { width, height, ..Rect::default() };
-    }
-    let regions = diagram.regions(parent);
-    let own = inside.get(&parent).map_or(&[][..], Vec::as_slice);
-    let laid: Vec<_> =
-        (0..regions.len()).map(|nth| compartment(diagram, parent, &regions, nth, own, picture)).collect();
-    let sum = |length: fn(&Laid) -> f64| laid.iter().map(length).sum::<f64>();
-    let most = |length: fn(&Laid) -> f64| laid.iter().map(length).fold(0.0, f64::max);
-    let (width, height) = (|laid: &Laid| laid.width, |laid: &Laid| laid.height);
-    // Regions are side by side, or one below the other if the box is more like a square then.
-    let is_beside = sum(width).max(most(height)) <= most(width).max(sum(height));
-    let (mut right, mut bottom) = (0.0_f64, 0.0_f64);
-    for (nth, (laid, region)) in laid.into_iter().zip(regions).enumerate() {
-        let (mut left, mut top) = (0.0, 0.0);
-        if nth > 0 {
-            let at = if is_beside { &mut left } else { &mut top };
-            *at = if is_beside { right } else { bottom } + 2.0 * MARGIN;
-            picture.borders.extend(parent.map(|within| Border { at: *at - MARGIN, within, is_upright: is_beside }));
+        for &child in diagram.children(parent) {
+            let captions = diagram.captions(child);
+            let widths = captions.iter().map(|caption| match caption {
+                Caption::Name(text) => sized(&[text], CHAR + 1.9, 14.0).width,
+                caption => sized(&[caption.text()], CHAR, 14.0).width,
+            });
+            let mut width = widths.fold(0.0, f64::max);
+            let mut height = heading(captions.len());
+            if diagram.is_composite(child) {
+                let within = self.level(Some(child));
+                width = width.max(within.0 + 2.0 * MARGIN);
+                height += within.1 + MARGIN;
+            }
+            let ends = [false, true].map(|edge| ends.get(&(Node::State(child), edge)).copied().unwrap_or(0));
+            width = width.max(room(ends[0].max(ends[1])));
+            self.picture.states[child] = Rect { width, height, ..Rect::default() };
         }
-        if let (Some(name), Some(within)) = (region.name, parent) {
-            picture.titles.push(Title { at: (left, top + LINE / 2.0), name, within });
-        }
-        for (what, rect) in laid.places {
-            let rect = Rect { x: rect.x + left, y: rect.y + top, ..rect };
-            match what {
-                What::State(state) => picture.states[state] = rect,
-                What::Label(arrow) => picture.arrows[arrow].label = rect,
-                What::Dot(to) => {
-                    picture.dots.push(Dot { at: rect, to, end: Point::default(), within: parent });
+        let regions = diagram.regions(parent);
+        let laid: Vec<_> =
+            regions.iter().enumerate().map(|(nth, region)| self.compartment(region, nth, &steps)).collect();
+        let sum = |length: fn(&Laid) -> f64| laid.iter().map(length).sum::<f64>();
+        let most = |length: fn(&Laid) -> f64| laid.iter().map(length).fold(0.0, f64::max);
+        let (width, height) = (|laid: &Laid| laid.width, |laid: &Laid| laid.height);
+        // Regions are side by side, or one below the other if the box is more like a square then and no arrow leads through them.
+        let leads_through = |step: &Step| {
+            step.lower == Node::Bottom && step.region + 1 < regions.len() || step.upper == Node::Top && step.region > 0
+        };
+        let is_beside = steps.iter().any(leads_through) || sum(width).max(most(height)) <= most(width).max(sum(height));
+        let (mut right, mut bottom) = (0.0_f64, 0.0_f64);
+        let mut ways = Vec::new();
+        for (nth, (laid, region)) in laid.into_iter().zip(&regions).enumerate() {
+            let (mut left, mut top) = (0.0, 0.0);
+            if nth > 0 {
+                let at = if is_beside { &mut left } else { &mut top };
+                *at = if is_beside { right } else { bottom } + 2.0 * MARGIN;
+                let border = |within| Border { at: *at - MARGIN, within, is_upright: is_beside };
+                self.picture.borders.extend(parent.map(border));
+            }
+            if let (Some(name), Some(within)) = (&region.name, parent) {
+                self.picture.titles.push(Title { at: (left, top + LINE / 2.0), name: name.clone(), within });
+            }
+            for (node, rect) in laid.places {
+                let rect = Rect { x: rect.x + left, y: rect.y + top, ..rect };
+                match node {
+                    Node::State(state) => self.picture.states[state] = rect,
+                    Node::Label(arrow) => self.picture.arrows[arrow].label = rect,
+                    Node::Dot(dot) => self.picture.dots[dot].at = rect,
+                    Node::Top | Node::Bottom => {}
                 }
             }
+            let moved = |(x, y): Point| (x + left, y + top);
+            ways.extend(laid.ways.into_iter().map(|(step, way)| (step, way.into_iter().map(moved).collect::<Way>())));
+            right = right.max(left + laid.width);
+            bottom = bottom.max(top + laid.height);
         }
-        right = right.max(left + laid.width);
-        bottom = bottom.max(top + laid.height);
+        let turns = steps.iter().any(|step| step.turns);
+        let floor = bottom;
+        bottom += if turns { TURN } else { 0.0 };
+        let above = parent.map_or(0.0, |parent| heading(diagram.captions(parent).len()));
+        let mut turning: HashMap<usize, Way> = HashMap::new();
+        for (nth, mut way) in ways {
+            let step = &steps[nth];
+            let mut door = |(x, _): Point| self.doors.extend(parent.map(|parent| ((step.way, parent), x + MARGIN)));
+            let (first, last) = (way[0], way[way.len() - 1]);
+            if step.turns {
+                way.push((last.0, floor));
+            } else if step.lower == Node::Bottom {
+                way.push((last.0, bottom + MARGIN));
+                door(last);
+            } else if step.upper == Node::Top {
+                way.insert(0, (first.0, -above));
+                door(first);
+            }
+            if step.is_upward {
+                way.reverse();
+            }
+            if step.turns {
+                match turning.remove(&step.way) {
+                    // The part that leads down comes first.
+                    Some(other) if step.is_upward => way.splice(0..0, other).for_each(drop),
+                    Some(other) => way.extend(other),
+                    None => {
+                        turning.insert(step.way, way);
+                        continue;
+                    }
+                }
+            }
+            self.pieces.push((step.way, parent, way));
+        }
+        (right, bottom)
     }
-    (right, bottom)
+
+    /// Lays out the children of a state that are in its nth region.
+    fn compartment(&self, region: &Region, nth: usize, steps: &[Step]) -> Laid {
+        let mut vertices = Vec::new();
+        let mut nodes = Vec::new();
+        let mut vertex_of = HashMap::new();
+        let mut add = |node: Node| {
+            let is_new = matches!(node, Node::Top | Node::Bottom) || !vertex_of.contains_key(&node);
+            if is_new {
+                let (Rect { width, height, .. }, wants) = match node {
+                    Node::State(state) => (self.picture.states[state], Wants::High),
+                    Node::Label(arrow) if self.plan.is_upward(arrow) => (self.picture.arrows[arrow].label, Wants::Low),
+                    Node::Label(arrow) => (self.picture.arrows[arrow].label, Wants::High),
+                    Node::Dot(dot) => (self.picture.dots[dot].at, Wants::Low),
+                    Node::Top => (Rect::default(), Wants::Top),
+                    Node::Bottom => (Rect::default(), Wants::Bottom),
+                };
+                vertices.push(Vertex { width, height, wants });
+                nodes.push(node);
+                vertex_of.insert(node, nodes.len() - 1);
+            }
+            vertex_of[&node]
+        };
+        let mut lines = Vec::new();
+        let mut own: Vec<_> = (0..steps.len()).filter(|step| steps[*step].region == nth).collect();
+        // The dot comes first, because a layout in rows begins there.
+        own.sort_by_key(|step| !matches!(steps[*step].upper, Node::Dot(_)));
+        for step in &own {
+            let Step { way, upper, lower, .. } = steps[*step];
+            let mut end = |node: Node| {
+                let at = match node {
+                    Node::State(state) => self.doors.get(&(way, state)).copied(),
+                    Node::Label(arrow) => Some(self.at_label(way, arrow)),
+                    Node::Dot(_) => Some(7.0),
+                    Node::Top | Node::Bottom => Some(0.0),
+                };
+                End { vertex: add(node), at }
+            };
+            let (upper, lower) = (end(upper), end(lower));
+            lines.push(Line { upper, lower });
+        }
+        for &child in &region.states {
+            add(Node::State(child));
+        }
+        let Placed { centers, ways, width, height } = layers::placed(&vertices, &lines);
+        let name = region.name.as_ref().map(|name| sized(&[name], CHAR, 0.0).width);
+        let below = if name.is_some() { LINE } else { 0.0 };
+        let rect = |(vertex, at): (&Vertex, Point)| Rect {
+            x: at.0,
+            y: at.1 + below,
+            width: vertex.width,
+            height: vertex.height,
+        };
+        let lowered = |way: Way| way.into_iter().map(|(x, y)| (x, y + below)).collect();
+        Laid {
+            places: nodes.into_iter().zip(vertices.iter().zip(centers).map(rect)).collect(),
+            ways: own.into_iter().zip(ways.into_iter().map(lowered)).collect(),
+            width: width.max(name.unwrap_or(0.0)),
+            height: height + below,
+        }
+    }
+    /// Returns where a way touches the label of its arrow, from the left edge of the label.
+    fn at_label(&self, way: usize, arrow: usize) -> f64 {
+        let width = self.picture.arrows[arrow].label.width;
+        match (self.plan.is_loop(arrow), way % 2) {
+            (true, 0) => 4.0,
+            (true, _) => width - 4.0,
+            (false, _) => width / 2.0,
+        }
+    }
+
+    /// Moves the content of a state, which was laid out at the origin, to the state's place.
+    fn shift(&mut self, parent: Option<usize>, (x, y): Point, origins: &mut HashMap<Option<usize>, Point>) {
+        origins.insert(parent, (x, y));
+        for border in self.picture.borders.iter_mut().filter(|border| Some(border.within) == parent) {
+            border.at += if border.is_upright { x } else { y };
+        }
+        for title in self.picture.titles.iter_mut().filter(|title| Some(title.within) == parent) {
+            title.at = (title.at.0 + x, title.at.1 + y);
+        }
+        for dot in self.picture.dots.iter_mut().filter(|dot| dot.within == parent) {
+            (dot.at.x, dot.at.y) = (dot.at.x + x, dot.at.y + y);
+        }
+        for &child in self.diagram.children(parent) {
+            let rect = &mut self.picture.states[child];
+            (rect.x, rect.y) = (rect.x + x, rect.y + y);
+            let left = rect.x - rect.width / 2.0 + MARGIN;
+            let top = rect.y - rect.height / 2.0 + heading(self.diagram.captions(child).len());
+            self.shift(Some(child), (left, top), origins);
+        }
+    }
+
+    /// Moves the labels to their places, and joins the parts of each way.
+    fn join(&mut self, origins: &HashMap<Option<usize>, Point>) {
+        for (arrow, within) in self.picture.arrows.iter_mut().zip(self.plan.around()) {
+            let (x, y) = origins[&within];
+            (arrow.label.x, arrow.label.y) = (arrow.label.x + x, arrow.label.y + y);
+        }
+        for (way, within, piece) in std::mem::take(&mut self.pieces) {
+            let (x, y) = origins[&within];
+            let piece = piece.into_iter().map(|at| (at.0 + x, at.1 + y));
+            let arrows = self.picture.arrows.len();
+            let joined = match way.checked_sub(2 * arrows) {
+                Some(dot) => &mut self.picture.dots[dot].way,
+                None => &mut self.picture.arrows[way / 2].ways[way % 2],
+            };
+            // A way that begins at a state leads outward, and one that ends at a state inward.
+            if way < 2 * arrows && way % 2 == 0 {
+                joined.extend(piece);
+            } else {
+                joined.splice(0..0, piece);
+            }
+        }
+    }
 }
 
 /// The content of one region, with its corner at the origin.
 struct Laid {
-    places: Vec<(What, Rect)>,
+    places: Vec<(Node, Rect)>,
+    /// The way of each step, by the index of the step, from its upper end.
+    ways: Vec<(usize, Way)>,
     width: f64,
     height: f64,
-}
-
-/// Lays out the children of a state that are in its nth region. `own` has the arrows among all of its children. An arrow to
-/// another region has its label in the region that it leaves: above its state if it leads to an earlier region.
-fn compartment(
-    diagram: &Diagram,
-    parent: Option<usize>,
-    regions: &[Region],
-    nth: usize,
-    own: &[usize],
-    picture: &Picture<'_>,
-) -> Laid {
-    let (region, earlier) = (&regions[nth], &regions[..nth]);
-    let mut vertices = Vec::new();
-    let mut edges = Vec::new();
-    let mut what = Vec::new();
-    let mut vertex_of = HashMap::new();
-    let mut add = |vertices: &mut Vec<Vertex>, kind: What, rect: Rect| {
-        let id = u32::try_from(what.len()).unwrap_or(u32::MAX);
-        vertices.push((id, (rect.width, rect.height)));
-        what.push(kind);
-        id
-    };
-    for &child in &region.states {
-        vertex_of.insert(child, add(&mut vertices, What::State(child), picture.state(child)));
-    }
-    let initial = region.initial.and_then(|initial| lifted(diagram, initial, parent));
-    let dot = Rect { width: 14.0, height: 14.0, ..Rect::default() };
-    let begin = initial.and_then(|initial| vertex_of.get(&initial).copied());
-    if let (Some(target), Some(begin)) = (region.initial, begin) {
-        edges.push((add(&mut vertices, What::Dot(target), dot), begin));
-    }
-    let lifted = |state| lifted(diagram, state, parent);
-    let leads = own.iter().filter_map(|&i| Some((i, lifted(picture.arrows[i].from)?, lifted(picture.arrows[i].to)?)));
-    let own: Vec<_> = leads.filter(|(_, from, _)| vertex_of.contains_key(from)).collect();
-    let backward = backward(initial, &region.states, &own);
-    let mut leads = Vec::with_capacity(own.len());
-    for (i, from, to) in own {
-        let label = add(&mut vertices, What::Label(i), picture.arrows[i].label);
-        // Arrows back to earlier states are reversed for the layout, so that the initial state is at the top.
-        let is_backward = backward.contains(&i) || earlier.iter().any(|region| region.states.contains(&to));
-        let turned = |a, b| if is_backward { (b, a) } else { (a, b) };
-        let (begin, end) = (vertex_of[&from], vertex_of.get(&to).copied());
-        edges.push(turned(begin, label));
-        leads.push(Lead { from: begin, label, to: end });
-        // An arrow from a state to itself has its label below the state, connected by one edge.
-        edges.extend(end.filter(|_| to != from).map(|end| turned(label, end)));
-    }
-    let parts = if rows::is_too_large(vertices.len(), &edges) {
-        vec![in_rows(&vertices, region.states.len(), begin, &leads)]
-    } else {
-        in_layers(&vertices, &edges)
-    };
-    let heading = if region.name.is_some() { LINE } else { 0.0 };
-    let width = region.name.as_ref().map_or(0.0, |name| sized(&[name], CHAR, 0.0).width);
-    let mut laid = Laid { places: Vec::with_capacity(vertices.len()), width, height: 0.0 };
-    let mut right = 0.0_f64;
-    for places in parts {
-        let size = |id: usize| vertices[id].1;
-        let left = places.iter().map(|(id, at)| at.0 - size(*id).0 / 2.0).fold(f64::MAX, f64::min);
-        let top = places.iter().map(|(id, at)| at.1 - size(*id).1 / 2.0).fold(f64::MAX, f64::min);
-        let begin = if right > 0.0 { right + MARGIN } else { 0.0 };
-        for (id, at) in places {
-            let (x, y) = (at.0 - left + begin, at.1 - top + heading);
-            let (width, height) = size(id);
-            right = right.max(x + width / 2.0);
-            laid.height = laid.height.max(y + height / 2.0);
-            laid.places.push((what[id], Rect { x, y, width, height }));
-        }
-    }
-    laid.width = laid.width.max(right);
-    laid
-}
-
-/// A vertex and its size.
-type Vertex = (u32, (f64, f64));
-
-/// The center of each vertex.
-type Places = Vec<(usize, (f64, f64))>;
-
-/// An arrow between vertices.
-struct Lead {
-    from: u32,
-    label: u32,
-    to: Option<u32>,
-}
-
-/// Lays out vertices in layers, each connected part separately.
-fn in_layers(vertices: &[Vertex], edges: &[(u32, u32)]) -> Vec<Places> {
-    let config = Config {
-        vertex_spacing: 22.0,
-        ranking_type: RankingType::MinimizeEdgeLength,
-        transpose: vertices.len() < 200,
-        ..Config::default()
-    };
-    from_vertices_and_edges(vertices, edges, &config).into_iter().map(|(places, ..)| places).collect()
-}
-
-/// Lays out vertices in rows. The states come first, each with its labels. The dot after them leads to the state `begin`.
-fn in_rows(vertices: &[Vertex], states: usize, begin: Option<u32>, leads: &[Lead]) -> Places {
-    let block = |vertex| Block { vertex, labels: Vec::new(), leads_to: Vec::new() };
-    // The dot becomes the first block, because the walk begins at the first block.
-    let dots = usize::from(begin.is_some());
-    let mut blocks: Vec<_> = (0..dots).map(|_| block(states)).chain((0..states).map(block)).collect();
-    let index = |vertex: u32| vertex as usize + dots;
-    if let Some(begin) = begin {
-        blocks[0].leads_to.push(index(begin));
-    }
-    for Lead { from, label, to } in leads {
-        let block = &mut blocks[index(*from)];
-        block.labels.push(*label as usize);
-        block.leads_to.extend(to.map(index));
-    }
-    let sizes: Vec<_> = vertices.iter().map(|(_, size)| *size).collect();
-    rows::places(&blocks, &sizes).into_iter().enumerate().collect()
-}
-
-/// Returns the arrows among states that lead back to a state on the path of a depth-first walk from the initial one. `own` has
-/// each arrow with the two states.
-fn backward(initial: Option<usize>, states: &[usize], own: &[(usize, usize, usize)]) -> HashSet<usize> {
-    let mut leads = HashMap::<usize, Vec<(usize, usize)>>::new();
-    for &(i, from, to) in own {
-        leads.entry(from).or_default().push((i, to));
-    }
-    let mut backward = HashSet::new();
-    let mut seen = HashMap::<usize, bool>::new();
-    for &start in initial.iter().chain(states) {
-        if seen.contains_key(&start) {
-            continue;
-        }
-        // The path of the walk. Each state has the number of its arrows that have been followed. `true` for a state on the
-        // path.
-        let mut way = vec![(start, 0)];
-        seen.insert(start, true);
-        while let Some((at, followed)) = way.last_mut() {
-            let Some(&(arrow, to)) = leads.get(at).and_then(|leads| leads.get(*followed)) else {
-                seen.insert(*at, false);
-                way.pop();
-                continue;
-            };
-            *followed += 1;
-            if let Some(is_on_the_way) = seen.get(&to) {
-                if *is_on_the_way && to != *at {
-                    backward.insert(arrow);
-                }
-            } else {
-                seen.insert(to, true);
-                way.push((to, 0));
-            }
-        }
-    }
-    backward
-}
-
-#[derive(Clone, Copy)]
-enum What {
-    State(usize),
-    Label(usize),
-    /// The dot for the beginning in this state.
-    Dot(usize),
-}
-
-/// Moves the content of a state, which was laid out at the origin, to the state's place.
-fn shift(diagram: &Diagram, parent: Option<usize>, x: f64, y: f64, inside: &Inside, picture: &mut Picture<'_>) {
-    for i in inside.get(&parent).into_iter().flatten() {
-        let arrow = &mut picture.arrows[*i];
-        arrow.label.x += x;
-        arrow.label.y += y;
-    }
-    for dot in picture.dots.iter_mut().filter(|dot| dot.within == parent) {
-        dot.at.x += x;
-        dot.at.y += y;
-    }
-    for border in picture.borders.iter_mut().filter(|border| Some(border.within) == parent) {
-        border.at += if border.is_upright { x } else { y };
-    }
-    for title in picture.titles.iter_mut().filter(|title| Some(title.within) == parent) {
-        title.at = (title.at.0 + x, title.at.1 + y);
-    }
-    for &child in diagram.children(parent) {
-        let rect = &mut picture.states[child];
-        rect.x += x;
-        rect.y += y;
-        let rect = *rect;
-        let left = rect.x - rect.width / 2.0 + MARGIN;
-        let top = rect.y - rect.height / 2.0 + heading(diagram.captions(child).len());
-        shift(diagram, Some(child), left, top, inside, picture);
-    }
-}
-
-/// Returns the innermost state around both; if one state contains the other, the state around the outer one.
-fn common(diagram: &Diagram, from: usize, to: usize) -> Option<usize> {
-    let around = |id| {
-        let mut path = diagram.path(id);
-        path.pop();
-        path
-    };
-    let shared = around(from).into_iter().zip(around(to)).take_while(|(a, b)| a == b);
-    shared.last().map(|(shared, _)| shared)
-}
-
-/// Returns the child of `parent` that is the state or contains it.
-fn lifted(diagram: &Diagram, id: usize, parent: Option<usize>) -> Option<usize> {
-    diagram.path(id).into_iter().find(|id| diagram.states()[*id].parent() == parent)
 }
 
 /// Returns the height of this number of lines, above the states in a box, or in a box without states.

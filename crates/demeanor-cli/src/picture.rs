@@ -3,6 +3,10 @@
 /// A point: its distance to the right, and down.
 pub(crate) type Point = (f64, f64);
 
+/// The points of a line. Between two points with the same x, it is straight; between two with the same y, it makes a turn below
+/// them; between others, it is a curve that is upright at both ends.
+pub(crate) type Way = Vec<Point>;
+
 /// A rectangle, given by its center.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rect {
@@ -20,10 +24,8 @@ pub(crate) struct Arrow<'d> {
     /// The label's lines.
     pub(crate) lines: Vec<String>,
     pub(crate) label: Rect,
-    /// The point at which it leaves the first state.
-    pub(crate) begin: Point,
-    /// The point at which it reaches the second state.
-    pub(crate) end: Point,
+    /// The ways from the first state to the label, and from the label to the second state.
+    pub(crate) ways: [Way; 2],
 }
 
 /// A laid out diagram.
@@ -61,10 +63,8 @@ pub(crate) struct Title {
 /// The dot for the beginning of a machine or of a composite state.
 pub(crate) struct Dot {
     pub(crate) at: Rect,
-    /// The state to which it leads.
-    pub(crate) to: usize,
-    /// The point at which the arrow reaches that state.
-    pub(crate) end: Point,
+    /// The way to the state in which the machine, the state or the region begins.
+    pub(crate) way: Way,
     /// The composite state that contains it.
     pub(crate) within: Option<usize>,
 }

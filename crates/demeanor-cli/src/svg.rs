@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use demeanor::diagram::{Caption, Color, Diagram, Visits};
 
-use crate::layout::{LINE, heading, layout};
+use crate::layout::{LINE, TURN, heading, layout};
 use crate::picture::{Arrow, Border, Dot, Point, Rect, Title};
-use crate::ports::facing;
 
 /// The distance of the baseline below the center of a line of text.
 const BASELINE: f64 = 4.0;
@@ -77,7 +76,7 @@ pub fn svg(diagram: &Diagram) -> String {
     let mut arrows: Vec<_> = picture.arrows.iter().collect();
     arrows.sort_by(|one, other| other.of.width().total_cmp(&one.of.width()));
     for arrow in arrows {
-        path(&mut text, diagram, arrow, picture.state(arrow.from), picture.state(arrow.to));
+        path(&mut text, diagram, arrow);
     }
     for state in leaves {
         draw_state(&mut text, diagram, state, picture.state(state));
@@ -99,13 +98,9 @@ pub fn svg(diagram: &Diagram) -> String {
             let _ = writeln!(text, "<text class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x, escaped(line));
         }
     }
-    for Dot { at: dot, end, .. } in &picture.dots {
+    for Dot { at: dot, way, .. } in &picture.dots {
         let _ = writeln!(text, "<circle class=\"dot\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\"/>", dot.x, dot.y);
-        let _ = writeln!(
-            text,
-            "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} L{:.1} {:.1}\"/>",
-            dot.x, dot.y, end.0, end.1
-        );
+        let _ = writeln!(text, "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"{}\"/>", line(way));
     }
     text.push_str("</svg>\n");
     text
@@ -158,61 +153,70 @@ fn draw_state(text: &mut String, diagram: &Diagram, id: usize, rect: Rect) {
     }
 }
 
-/// Writes the arrow from one state to another through its label: two curves that meet behind the label.
-fn path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>, begin: Rect, end: Rect) {
-    let (Arrow { begin: from, end: to, .. }, [into, out]) = (arrow, facing(arrow, begin, end));
+/// Writes the arrow from one state to another: two lines that meet behind the label.
+fn path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>) {
     if diagram.is_observed() {
-        return seen_path(text, diagram, arrow, [into, out]);
+        return seen_path(text, diagram, arrow);
     }
+    let [first, second] = &arrow.ways;
     let _ = writeln!(
         text,
-        "<path class=\"arrow\" d=\"M{:.1} {:.1} {}\"/>\n<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} {}\"/>",
-        from.0,
-        from.1,
-        curve(*from, into),
-        out.0,
-        out.1,
-        curve(out, *to)
+        "<path class=\"arrow\" d=\"{}\"/>\n<path class=\"arrow\" marker-end=\"url(#head)\" d=\"{}\"/>",
+        line(first),
+        line(second)
     );
 }
 
 /// Writes the arrow with a width that shows how often it was taken. The head is not an SVG marker, because it must grow more
 /// slowly than the width.
-fn seen_path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>, [into, out]: [Point; 2]) {
-    let (width, from, to) = (arrow.of.width(), arrow.begin, arrow.end);
+fn seen_path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>) {
+    let (width, [first, second]) = (arrow.of.width(), &arrow.ways);
     let (half, length) = (3.0 + width * 0.8, 7.0 + width);
-    // If the curve ends vertically, so does the head.
-    let (dx, dy) = (to.0 - out.0, to.1 - out.1);
-    let (x, y) = if dy.abs() > 0.5 { (0.0, dy.signum()) } else { (dx.signum(), 0.0) };
-    let base = (to.0 - x * length, to.1 - y * length);
+    let mut second = second.clone();
+    let Some((end, before)) = second.pop().zip(second.last()) else { return };
+    // Every way ends upright.
+    let base = (end.0, end.1 - (end.1 - before.1).signum() * length);
+    second.push(base);
     let never = if arrow.of.is_untaken() { " never" } else { "" };
     let (unwritten, head) =
         if arrow.of.is_unwritten() && diagram.has_written() { (" unwritten", "unwritten-head") } else { ("", "head") };
     let style = format!("style=\"stroke-width: {width:.1}\"");
     let _ = writeln!(
         text,
-        "<path class=\"arrow{never}{unwritten}\" {style} d=\"M{:.1} {:.1} {}\"/>\n\
-         <path class=\"arrow{never}{unwritten}\" {style} d=\"M{:.1} {:.1} {}\"/>\n\
+        "<path class=\"arrow{never}{unwritten}\" {style} d=\"{}\"/>\n\
+         <path class=\"arrow{never}{unwritten}\" {style} d=\"{}\"/>\n\
          <path class=\"{head}\" d=\"M{:.1} {:.1} L{:.1} {:.1} L{:.1} {:.1} z\"/>",
-        from.0,
-        from.1,
-        curve(from, into),
-        out.0,
-        out.1,
-        curve(out, base),
-        to.0,
-        to.1,
-        base.0 - y * half,
-        base.1 - x * half,
-        base.0 + y * half,
-        base.1 + x * half,
+        line(first),
+        line(&second),
+        end.0,
+        end.1,
+        base.0 - half,
+        base.1,
+        base.0 + half,
+        base.1,
     );
 }
 
-/// Returns a curve that is vertical at both ends.
-fn curve(from: Point, to: Point) -> String {
-    let bend = (to.1 - from.1) / 2.0;
-    format!("C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", from.0, from.1 + bend, to.0, to.1 - bend, to.0, to.1)
+/// Returns a way as the data of a path.
+fn line(way: &[Point]) -> String {
+    let mut text = String::new();
+    let mut at: Option<Point> = None;
+    for &(x, y) in way {
+        let _ = match at {
+            None => write!(text, "M{x:.1} {y:.1}"),
+            Some((left, top)) if (left - x).abs() < 0.05 && (top - y).abs() < 0.05 => Ok(()),
+            Some((left, _)) if (left - x).abs() < 0.05 => write!(text, " V{y:.1}"),
+            // The curve bends down by three quarters of this.
+            Some((left, top)) => {
+                let bend = if top == y { (14.0 + (x - left).abs() / 20.0).min(TURN) } else { 0.0 };
+                let (from, to) =
+                    if top == y { (y + bend, y + bend) } else { (f64::midpoint(top, y), f64::midpoint(top, y)) };
+                write!(text, " C{left:.1} {from:.1} {x:.1} {to:.1} {x:.1} {y:.1}")
+            }
+        };
+        at = Some((x, y));
+    }
+    text
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a label has few lines")]

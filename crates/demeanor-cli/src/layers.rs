@@ -1,0 +1,450 @@
+//! Lays out vertices in layers, with the lines between them: Sugiyama's method.
+//!
+//! A line that spans several layers has a vertex in each layer on its way, which keeps a place free for it. Each layer has a
+//! band, in which lines are upright; lines bend only between the bands, where there are no vertices. So no line crosses a vertex.
+
+use std::collections::BTreeMap;
+
+use rust_sugiyama::configure::{Config, RankingType};
+use rust_sugiyama::from_vertices_and_edges;
+
+use crate::picture::Point;
+use crate::rows;
+use crate::spread::{CORNER, spread};
+
+/// The distance between vertices, and between lines that pass through the same layer.
+const GAP: f64 = 22.0;
+const LINES: f64 = 12.0;
+
+/// The distance between bands: if lines between them are upright, and if they lead far to a side.
+const LEAST: f64 = 26.0;
+const MOST: f64 = 80.0;
+
+/// The largest numbers of vertices and of parts of lines for a layout in layers, and of layers, because the functions that lay them
+/// out are recursive.
+const MOST_VERTICES: usize = 4_000;
+const MOST_PARTS: usize = 30_000;
+const MOST_LAYERS: usize = 1_000;
+
+/// A width and a height.
+type Size = (f64, f64);
+
+pub(crate) struct Vertex {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) wants: Wants,
+}
+
+/// The layer in which a vertex is placed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// As near as possible to the vertices above.
+    High,
+    /// As near as possible to the vertices below.
+    Low,
+    /// The first layer, in which there are no other vertices.
+    Top,
+    /// The last layer, in which there are no other vertices.
+    Bottom,
+}
+
+/// A line from one vertex to another one below it.
+pub(crate) struct Line {
+    pub(crate) upper: End,
+    pub(crate) lower: End,
+}
+
+/// The end of a line at a vertex.
+#[derive(Clone, Copy)]
+pub(crate) struct End {
+    pub(crate) vertex: usize,
+    /// The distance from the left edge of the vertex. `None` for a place beside the other lines.
+    pub(crate) at: Option<f64>,
+}
+
+/// Vertices with their places. The upper left corner is the origin.
+pub(crate) struct Placed {
+    /// The center of each vertex.
+    pub(crate) centers: Vec<Point>,
+    /// The points of each line, from its upper end to its lower end.
+    pub(crate) ways: Vec<Vec<Point>>,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+/// Lays out vertices in layers, or in rows if there are too many.
+pub(crate) fn placed(vertices: &[Vertex], lines: &[Line]) -> Placed {
+    let layers = layers(vertices, lines);
+    let parts = |line: &Line| layers[line.lower.vertex].abs_diff(layers[line.upper.vertex]);
+    let is_too_large = vertices.len() > MOST_VERTICES
+        || layers.iter().any(|layer| *layer > MOST_LAYERS)
+        || lines.iter().map(parts).sum::<usize>() > MOST_PARTS;
+    if is_too_large { in_rows(vertices, lines) } else { in_layers(vertices, lines, &layers) }
+}
+
+/// Returns the layer of each vertex. Each connected part begins in layer 0.
+fn layers(vertices: &[Vertex], lines: &[Line]) -> Vec<usize> {
+    let is_inside = |vertex: usize| matches!(vertices[vertex].wants, Wants::High | Wants::Low);
+    let (mut above, mut below) = (vec![0_usize; vertices.len()], vec![Vec::new(); vertices.len()]);
+    for Line { upper, lower } in
+        lines.iter().filter(|line| is_inside(line.upper.vertex) && is_inside(line.lower.vertex))
+    {
+        above[lower.vertex] += 1;
+        below[upper.vertex].push(lower.vertex);
+    }
+    let mut layers = vec![1_usize; vertices.len()];
+    let is_first: Vec<bool> = above.iter().map(|above| *above == 0).collect();
+    let mut order: Vec<usize> = (0..vertices.len()).filter(|vertex| is_first[*vertex]).collect();
+    let mut next = 0;
+    while let Some(&vertex) = order.get(next) {
+        next += 1;
+        for &lower in &below[vertex] {
+            layers[lower] = layers[lower].max(layers[vertex] + 1);
+            above[lower] -= 1;
+            if above[lower] == 0 {
+                order.push(lower);
+            }
+        }
+    }
+    for &vertex in order.iter().rev().filter(|vertex| is_first[**vertex] || vertices[**vertex].wants == Wants::Low) {
+        layers[vertex] = below[vertex].iter().map(|lower| layers[*lower] - 1).min().unwrap_or(layers[vertex]);
+    }
+    for part in parts(vertices.len(), lines) {
+        let inside = || part.iter().copied().filter(|vertex| is_inside(*vertex));
+        let (first, last) = (inside().map(|vertex| layers[vertex]).min(), inside().map(|vertex| layers[vertex]).max());
+        let (first, last) = (first.unwrap_or(1), last.unwrap_or(1));
+        let has_top = part.iter().any(|vertex| vertices[*vertex].wants == Wants::Top);
+        for vertex in part {
+            layers[vertex] = match vertices[vertex].wants {
+                Wants::High | Wants::Low => layers[vertex] - first + usize::from(has_top),
+                Wants::Bottom => last + 1 - first + usize::from(has_top),
+                Wants::Top => 0,
+            };
+        }
+    }
+    layers
+}
+
+/// Returns the vertices of each connected part.
+fn parts(vertices: usize, lines: &[Line]) -> Vec<Vec<usize>> {
+    let mut beside = vec![Vec::new(); vertices];
+    for Line { upper, lower } in lines {
+        beside[upper.vertex].push(lower.vertex);
+        beside[lower.vertex].push(upper.vertex);
+    }
+    let mut is_seen = vec![false; vertices];
+    let mut parts = Vec::new();
+    for first in 0..vertices {
+        let (mut part, mut waiting) = (Vec::new(), vec![first]);
+        while let Some(vertex) = waiting.pop() {
+            if !std::mem::replace(&mut is_seen[vertex], true) {
+                part.push(vertex);
+                waiting.extend(&beside[vertex]);
+            }
+        }
+        parts.extend(Some(part).filter(|part| !part.is_empty()));
+    }
+    parts
+}
+
+/// The place of one layer of one connected part.
+#[derive(Clone, Default)]
+struct Band {
+    vertices: Vec<usize>,
+    top: f64,
+    height: f64,
+    /// The distance to the band below.
+    gap: f64,
+}
+
+fn in_layers(vertices: &[Vertex], lines: &[Line], layers: &[usize]) -> Placed {
+    // The vertices, and after them those on the way of lines. Each line has its vertices from above.
+    let mut sizes: Vec<_> = vertices.iter().map(|vertex| (vertex.width, vertex.height)).collect();
+    let mut layer_of = layers.to_vec();
+    let mut chains = Vec::with_capacity(lines.len());
+    for Line { upper, lower } in lines {
+        let within = layers[upper.vertex] + 1..layers[lower.vertex];
+        let mut chain = vec![upper.vertex];
+        chain.extend(sizes.len()..sizes.len() + within.len());
+        chain.push(lower.vertex);
+        sizes.resize(sizes.len() + within.len(), (LINES - GAP, 0.0));
+        layer_of.extend(within);
+        chains.push(chain);
+    }
+    let parts = parts(vertices.len(), lines);
+    let mut part_of = vec![0; sizes.len()];
+    for (nth, part) in parts.iter().enumerate() {
+        part.iter().for_each(|vertex| part_of[*vertex] = nth);
+    }
+    for chain in &chains {
+        chain.iter().for_each(|vertex| part_of[*vertex] = part_of[chain[0]]);
+    }
+    let mut bands = vec![Vec::<Band>::new(); parts.len()];
+    for vertex in 0..sizes.len() {
+        let (bands, layer) = (&mut bands[part_of[vertex]], layer_of[vertex]);
+        bands.resize(bands.len().max(layer + 1), Band::default());
+        bands[layer].vertices.push(vertex);
+        bands[layer].height = bands[layer].height.max(sizes[vertex].1);
+    }
+    let x = columns(vertices, &sizes, lines, &chains, &mut bands);
+    let ends = ends(vertices, lines, &chains, &x);
+    let at = |line: usize, nth: usize| match nth {
+        0 => ends[line][0],
+        nth if nth + 1 == chains[line].len() => ends[line][1],
+        nth => x[chains[line][nth]],
+    };
+    for (line, chain) in chains.iter().enumerate() {
+        for nth in 0..chain.len() - 1 {
+            let aside = (at(line, nth + 1) - at(line, nth)).abs();
+            let band = &mut bands[part_of[chain[nth]]][layer_of[chain[nth]]];
+            band.gap = band.gap.max((LEAST + aside / 8.0).min(MOST));
+        }
+    }
+    let mut height = 0.0_f64;
+    for bands in &mut bands {
+        let mut top = 0.0;
+        for band in bands {
+            band.top = top;
+            height = height.max(top + band.height);
+            top += band.height + band.gap;
+        }
+    }
+    let band = |vertex: usize| &bands[part_of[vertex]][layer_of[vertex]];
+    let middle = |vertex: usize| band(vertex).top + band(vertex).height / 2.0;
+    let ways = chains.iter().enumerate().map(|(line, chain)| {
+        let (first, last) = (chain[0], chain[chain.len() - 1]);
+        let mut way = vec![(at(line, 0), middle(first) + sizes[first].1 / 2.0)];
+        for (nth, vertex) in chain.iter().enumerate() {
+            let (x, Band { top, height, .. }) = (at(line, nth), band(*vertex));
+            way.extend((nth > 0).then_some((x, *top)));
+            way.extend((nth + 1 < chain.len()).then_some((x, top + height)));
+        }
+        way.push((at(line, chain.len() - 1), middle(last) - sizes[last].1 / 2.0));
+        way
+    });
+    let ways = ways.collect();
+    let width = x.iter().zip(&sizes).map(|(x, (width, _))| x + width / 2.0).fold(0.0, f64::max);
+    Placed { centers: (0..vertices.len()).map(|vertex| (x[vertex], middle(vertex))).collect(), ways, width, height }
+}
+
+/// Returns the middle of each vertex, from left to right. Connected parts are side by side. Sorts the vertices of the bands.
+fn columns(
+    vertices: &[Vertex],
+    sizes: &[Size],
+    lines: &[Line],
+    chains: &[Vec<usize>],
+    bands: &mut [Vec<Band>],
+) -> Vec<f64> {
+    let id = |vertex: usize| u32::try_from(vertex).unwrap_or(u32::MAX);
+    let all: Vec<_> = sizes.iter().enumerate().map(|(vertex, size)| (id(vertex), *size)).collect();
+    let edges: Vec<_> =
+        chains.iter().flat_map(|chain| chain.windows(2).map(|pair| (id(pair[0]), id(pair[1])))).collect();
+    let config = Config {
+        vertex_spacing: GAP,
+        ranking_type: RankingType::MinimizeEdgeLength,
+        transpose: all.len() < 300,
+        ..Config::default()
+    };
+    let mut x = vec![0.0; sizes.len()];
+    for (vertex, (at, _)) in from_vertices_and_edges(&all, &edges, &config).into_iter().flat_map(|part| part.0) {
+        x[vertex] = at;
+    }
+    for Band { vertices, .. } in bands.iter_mut().flatten() {
+        vertices.sort_by(|a, b| x[*a].total_cmp(&x[*b]));
+    }
+    // The lines above and below each vertex: the other vertex, and where the line touches both.
+    let mut pulls: [Vec<Vec<Pull>>; 2] = [vec![Vec::new(); sizes.len()], vec![Vec::new(); sizes.len()]];
+    for (line, chain) in lines.iter().zip(chains) {
+        for (nth, pair) in chain.windows(2).enumerate() {
+            let touch = |end: End| end.at.map(|at| at - sizes[end.vertex].0 / 2.0);
+            let from = if nth == 0 { touch(line.upper) } else { Some(0.0) };
+            let to = if nth + 2 == chain.len() { touch(line.lower) } else { Some(0.0) };
+            // Parts within a line are straightened first.
+            let weight = [1.0, 4.0, 16.0][usize::from(nth > 0) + usize::from(nth + 2 < chain.len())];
+            pulls[1][pair[0]].push(Pull { other: pair[1], own: from, theirs: to, weight });
+            pulls[0][pair[1]].push(Pull { other: pair[0], own: to, theirs: from, weight });
+        }
+    }
+    for bands in &*bands {
+        for Band { vertices, .. } in bands {
+            let mut right = 0.0;
+            for &vertex in vertices {
+                x[vertex] = right + sizes[vertex].0 / 2.0;
+                right += sizes[vertex].0 + GAP;
+            }
+            vertices.iter().for_each(|vertex| x[*vertex] -= right / 2.0);
+        }
+        for sweep in 0..SWEEPS {
+            let sides: &[usize] = if sweep > SWEEPS / 4 {
+                &[0, 1]
+            } else if sweep % 2 == 0 {
+                &[0]
+            } else {
+                &[1]
+            };
+            let mut order: Vec<_> = bands.iter().collect();
+            if sweep % 2 == 1 {
+                order.reverse();
+            }
+            for Band { vertices, .. } in order {
+                let wanted: Vec<_> = vertices.iter().map(|vertex| wanted(*vertex, sides, &pulls, sizes, &x)).collect();
+                settle(vertices, &wanted, sizes, &mut x);
+            }
+        }
+    }
+    straighten(vertices, sizes, lines, chains, bands, &mut x);
+    let mut left = 0.0;
+    for bands in bands {
+        let all = || bands.iter().flat_map(|band| &band.vertices).copied();
+        let first = all().map(|vertex| x[vertex] - sizes[vertex].0 / 2.0).fold(f64::MAX, f64::min);
+        all().for_each(|vertex| x[vertex] += left - first);
+        left = all().map(|vertex| x[vertex] + sizes[vertex].0 / 2.0).fold(0.0, f64::max) + GAP;
+    }
+    x
+}
+
+/// How often each layer is adapted to the layers beside it.
+const SWEEPS: usize = 48;
+
+/// A line that pulls a vertex toward another vertex.
+#[derive(Clone, Copy)]
+struct Pull {
+    other: usize,
+    /// Where it touches the two vertices, from their middle; `None` for anywhere.
+    own: Option<f64>,
+    theirs: Option<f64>,
+    weight: f64,
+}
+
+/// Returns to where the lines on some sides pull a vertex, and how strongly.
+fn wanted(vertex: usize, sides: &[usize], pulls: &[Vec<Vec<Pull>>; 2], sizes: &[Size], x: &[f64]) -> (f64, f64) {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for Pull { other, own, theirs, weight } in sides.iter().flat_map(|side| &pulls[*side][vertex]) {
+        let anywhere = |of: usize, near: f64| {
+            let half = (sizes[of].0 / 2.0 - CORNER).max(0.0);
+            (near - x[of]).clamp(-half, half)
+        };
+        let theirs = x[*other] + theirs.unwrap_or_else(|| anywhere(*other, x[vertex] + own.unwrap_or(0.0)));
+        let own = own.unwrap_or_else(|| anywhere(vertex, theirs));
+        sum += (theirs - own) * weight;
+        weights += weight;
+    }
+    if weights > 0.0 { (sum / weights, weights) } else { (x[vertex], 0.01) }
+}
+
+/// Moves the vertices of a layer as near as possible to the wanted places; they keep their order and distance. This is the
+/// algorithm of pool adjacent violators.
+fn settle(vertices: &[usize], wanted: &[(f64, f64)], sizes: &[Size], x: &mut [f64]) {
+    let mut right = 0.0;
+    // Neighbors that touch: their common place without the distances between them, its weight, and their number.
+    let mut pools: Vec<(f64, f64, usize)> = Vec::new();
+    let mut offsets = Vec::with_capacity(vertices.len());
+    for (vertex, (at, weight)) in vertices.iter().zip(wanted) {
+        let offset = right + sizes[*vertex].0 / 2.0;
+        offsets.push(offset);
+        right += sizes[*vertex].0 + GAP;
+        let mut pool = (at - offset, *weight, 1);
+        while let Some(&(place, weight, count)) = pools.last().filter(|last| last.0 > pool.0) {
+            pool = ((place * weight + pool.0 * pool.1) / (weight + pool.1), weight + pool.1, count + pool.2);
+            pools.pop();
+        }
+        pools.push(pool);
+    }
+    let places = pools.into_iter().flat_map(|(place, _, count)| std::iter::repeat_n(place, count));
+    for ((vertex, offset), place) in vertices.iter().zip(offsets).zip(places) {
+        x[*vertex] = place + offset;
+    }
+}
+
+/// Makes each line as straight as the vertices beside it allow: it bends only where it must.
+fn straighten(
+    vertices: &[Vertex],
+    sizes: &[Size],
+    lines: &[Line],
+    chains: &[Vec<usize>],
+    bands: &[Vec<Band>],
+    x: &mut [f64],
+) {
+    let wants = |vertex: usize| vertices[vertex].wants;
+    let mut beside = vec![[None; 2]; sizes.len()];
+    for pair in bands.iter().flatten().flat_map(|band| band.vertices.windows(2)) {
+        (beside[pair[0]][1], beside[pair[1]][0]) = (Some(pair[1]), Some(pair[0]));
+    }
+    for (line, chain) in lines.iter().zip(chains) {
+        // The way through the edge of a box can be moved, too.
+        let first = usize::from(wants(line.upper.vertex) != Wants::Top);
+        let mut rest = &chain[first..chain.len() - usize::from(wants(line.lower.vertex) != Wants::Bottom)];
+        while !rest.is_empty() {
+            let (mut least, mut most, mut count) = (f64::MIN, f64::MAX, 0);
+            for &vertex in rest {
+                let distance = |other: usize| (sizes[vertex].0 + sizes[other].0) / 2.0 + GAP;
+                let [left, right] = beside[vertex];
+                let left = left.map_or(f64::MIN, |left| x[left] + distance(left)).max(least);
+                let right = right.map_or(f64::MAX, |right| x[right] - distance(right)).min(most);
+                if left > right {
+                    break;
+                }
+                (least, most, count) = (left, right, count + 1);
+            }
+            // Rounding may leave less than no room.
+            let (run, after) = rest.split_at(count.max(1));
+            rest = after;
+            let touch = |end: End| end.at.map(|at| x[end.vertex] - sizes[end.vertex].0 / 2.0 + at);
+            let above = touch(line.upper).filter(|_| first == 1 && run[0] == chain[1]);
+            let below = touch(line.lower).filter(|_| rest.is_empty() && run[run.len() - 1] != line.lower.vertex);
+            let middle = || x[run[run.len() / 2]];
+            let at = above.or(below).unwrap_or_else(middle);
+            if count > 0 {
+                let at = at.max(least).min(most);
+                run.iter().for_each(|vertex| x[*vertex] = at);
+            }
+        }
+    }
+}
+
+/// Returns where the upper and the lower end of each line are, from left to right. The ends at one edge of a vertex are side by
+/// side, in the order of the places to which their lines lead.
+fn ends(vertices: &[Vertex], lines: &[Line], chains: &[Vec<usize>], x: &[f64]) -> Vec<[f64; 2]> {
+    let mut ends = vec![[0.0; 2]; lines.len()];
+    let mut beside: BTreeMap<(usize, usize), Vec<(f64, usize)>> = BTreeMap::new();
+    for (line, (Line { upper, lower }, chain)) in lines.iter().zip(chains).enumerate() {
+        let next = [chain[1], chain[chain.len() - 2]];
+        for (side, End { vertex, at }) in [*upper, *lower].into_iter().enumerate() {
+            match at {
+                Some(at) => ends[line][side] = x[vertex] - vertices[vertex].width / 2.0 + at,
+                None => beside.entry((vertex, side)).or_default().push((x[next[side]], line)),
+            }
+        }
+    }
+    for ((vertex, side), mut beside) in beside {
+        beside.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let half = (vertices[vertex].width / 2.0 - CORNER).max(0.0);
+        let wanted: Vec<_> = beside.iter().map(|(next, _)| next.clamp(x[vertex] - half, x[vertex] + half)).collect();
+        for ((_, line), x) in beside.iter().zip(spread(&wanted, x[vertex] - half, x[vertex] + half)) {
+            ends[*line][side] = x;
+        }
+    }
+    ends
+}
+
+/// Lays out too many vertices for layers. Lines may cross vertices.
+fn in_rows(vertices: &[Vertex], lines: &[Line]) -> Placed {
+    let sizes: Vec<_> = vertices.iter().map(|vertex| (vertex.width, vertex.height)).collect();
+    let edges: Vec<_> = lines.iter().map(|line| (line.upper.vertex, line.lower.vertex)).collect();
+    let centers = rows::places(&sizes, &edges);
+    let x: Vec<_> = centers.iter().map(|center| center.0).collect();
+    let chains: Vec<_> = edges.iter().map(|(upper, lower)| vec![*upper, *lower]).collect();
+    let ways = ends(vertices, lines, &chains, &x).into_iter().zip(edges).map(|([begin, end], (upper, lower))| {
+        let (from, to) = (centers[upper].1, centers[lower].1);
+        let edge = |vertex: usize, other: f64| {
+            let half = vertices[vertex].height / 2.0;
+            centers[vertex].1 + if other > centers[vertex].1 { half } else { -half }
+        };
+        vec![(begin, edge(upper, to)), (end, edge(lower, from))]
+    });
+    let ways = ways.collect();
+    let most =
+        |of: fn(&Point, &Size) -> f64| centers.iter().zip(&sizes).map(|(at, size)| of(at, size)).fold(0.0, f64::max);
+    let (width, height) = (most(|at, size| at.0 + size.0 / 2.0), most(|at, size| at.1 + size.1 / 2.0));
+    Placed { centers, ways, width, height }
+}
