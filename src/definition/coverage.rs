@@ -138,9 +138,10 @@ impl Outline {
             ..DiagramState::default()
         };
         let arrows = self.states().iter().flat_map(|state| {
-            state.exits().iter().map(|exit| Arrow {
+            state.exits().iter().enumerate().map(|(nth, exit)| Arrow {
                 from: state.id().index(),
                 to: exit.target().index(),
+                number: (state.exits().len() > 1).then_some(nth + 1),
                 label: exit.label(),
                 // An exit for the end of a machine leads out of the state in which the machine ends, and this state is final.
                 rules: ExitRules {

@@ -1,33 +1,63 @@
 //! Writes a diagram as text for Graphviz.
 
+use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
 use super::shade::{UNWRITTEN, WRITTEN};
 use super::text::escaped;
 use super::{Arrow, Diagram, Region};
 
-/// Returns a directed graph. States with children are clusters.
+/// Returns a directed graph. States with children are clusters. The label of an arrow is a node between two edges, because
+/// Graphviz keeps nodes apart, but not the labels of edges.
 pub(super) fn dot(diagram: &Diagram) -> String {
     let mut text = String::from(
-        "digraph {\n    compound = true;\n    node [shape = box, style = rounded, fontname = \"sans-serif\"];\n    \
-         edge [fontname = \"sans-serif\", fontsize = 10];\n",
+        "digraph {\n    compound = true;\n    node [shape = box, style = rounded, fontname = \"sans-serif\"];\n",
     );
     if diagram.initial(None).is_some() {
         text.push_str("    start [shape = point];\n");
     }
-    states(&mut text, diagram, diagram.children(None), 1);
+    let mut labels = Labels::new();
+    for (nth, arrow) in diagram.arrows().enumerate().filter(|(_, arrow)| !arrow.lines().is_empty()) {
+        labels.entry(around(diagram, arrow)).or_default().push((nth, arrow));
+    }
+    states(&mut text, diagram, &labels, diagram.children(None), 1);
+    nodes(&mut text, &labels, (None, None), 1);
     if let Some(initial) = diagram.initial(None) {
         let _ = writeln!(text, "    start -> {};", ArrowEnd::of(diagram, None, initial));
     }
-    for from in diagram.shown() {
-        diagram.arrows_from(from).for_each(|arrow| edge(&mut text, diagram, arrow));
-    }
+    diagram.arrows().enumerate().for_each(|(nth, arrow)| edge(&mut text, diagram, nth, arrow));
     text.push_str("}\n");
     text
 }
 
+/// The arrows with labels, and their numbers, by the cluster in which the label is: of a state and of one of its regions.
+type Labels<'d> = HashMap<(Option<usize>, Option<usize>), Vec<(usize, &'d Arrow)>>;
+
+/// Returns the innermost cluster that contains both ends of an arrow.
+fn around(diagram: &Diagram, arrow: &Arrow) -> (Option<usize>, Option<usize>) {
+    let (from, to) = (diagram.path(arrow.from), diagram.path(arrow.to));
+    let shared = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    // If one state contains the other, both ends are the outer one.
+    let shared = shared.min(from.len() - 1).min(to.len() - 1);
+    let region = |state: usize| diagram.states[state].region;
+    let parent = shared.checked_sub(1).map(|last| from[last]);
+    (parent, Some(region(from[shared])).filter(|of| *of == region(to[shared]) && parent.is_some()))
+}
+
+/// Writes the labels in a cluster.
+fn nodes(text: &mut String, labels: &Labels<'_>, within: (Option<usize>, Option<usize>), depth: usize) {
+    for (nth, arrow) in labels.get(&within).into_iter().flatten() {
+        let _ = writeln!(
+            text,
+            "{}e{nth} [shape = plain, fontsize = 10, label = {}];",
+            "    ".repeat(depth),
+            quoted(&arrow.lines())
+        );
+    }
+}
+
 /// Writes what is inside a cluster. Each region is a cluster of its own, if there are several.
-fn regions(text: &mut String, diagram: &Diagram, id: usize, depth: usize) {
+fn regions(text: &mut String, diagram: &Diagram, labels: &Labels<'_>, id: usize, depth: usize) {
     let regions = diagram.regions(id);
     let (around, are_many) = ("    ".repeat(depth + 1), regions.len() > 1);
     let inner = "    ".repeat(depth + 1 + usize::from(are_many));
@@ -50,14 +80,15 @@ fn regions(text: &mut String, diagram: &Diagram, id: usize, depth: usize) {
                 let _ = writeln!(text, "{inner}{point} [shape = point, style = invis];");
             }
         }
-        states(text, diagram, &of_region, depth + 1 + usize::from(are_many));
+        states(text, diagram, labels, &of_region, depth + 1 + usize::from(are_many));
+        nodes(text, labels, (Some(id), Some(nth)), depth + 1 + usize::from(are_many));
         if are_many {
             let _ = writeln!(text, "{around}}}");
         }
     }
 }
 
-fn states(text: &mut String, diagram: &Diagram, ids: &[usize], depth: usize) {
+fn states(text: &mut String, diagram: &Diagram, labels: &Labels<'_>, ids: &[usize], depth: usize) {
     let indent = "    ".repeat(depth);
     for &id in ids {
         let lines: Vec<_> = diagram.captions(id).iter().map(|caption| caption.text().to_owned()).collect();
@@ -69,7 +100,8 @@ fn states(text: &mut String, diagram: &Diagram, ids: &[usize], depth: usize) {
                 text,
                 "{indent}subgraph cluster_{id} {{\n{indent}    label = {name};\n{indent}    style = {style};"
             );
-            regions(text, diagram, id, depth);
+            regions(text, diagram, labels, id, depth);
+            nodes(text, labels, (Some(id), None), depth + 1);
             let _ = writeln!(text, "{indent}}}");
         } else {
             let state = &diagram.states[id];
@@ -94,17 +126,10 @@ fn states(text: &mut String, diagram: &Diagram, ids: &[usize], depth: usize) {
     }
 }
 
-fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
+fn edge(text: &mut String, diagram: &Diagram, nth: usize, arrow: &Arrow) {
     let (from, to) = (arrow.from, arrow.to);
     let (tail, head) = (ArrowEnd::of(diagram, Some(to), from), ArrowEnd::of(diagram, Some(from), to));
     let mut attributes = Vec::new();
-    let mut label: Vec<_> = Some(arrow.label.clone()).into_iter().filter(|label| !label.is_empty()).collect();
-    label.extend(arrow.seen.map(|seen| seen.to_string()));
-    if !label.is_empty() {
-        attributes.push(format!("label = {}", quoted(&label)));
-    }
-    attributes.extend(tail.cut.map(|cut| format!("ltail = cluster_{cut}")));
-    attributes.extend(head.cut.map(|cut| format!("lhead = cluster_{cut}")));
     if arrow.seen.is_some() {
         attributes.push(format!("penwidth = {:.1}", arrow.width()));
         if arrow.is_untaken() {
@@ -113,8 +138,19 @@ fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
         let color = if arrow.is_unwritten && diagram.has_written() { UNWRITTEN } else { WRITTEN };
         attributes.push(format!("color = \"{color}\""));
     }
-    let attributes = if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
-    let _ = writeln!(text, "    {} -> {}{attributes};", tail.node, head.node);
+    let cut = |end: &ArrowEnd, name| end.cut.map(|cut| format!("{name} = cluster_{cut}"));
+    let mut write = |from: &str, to: &str, more: Vec<String>| {
+        let attributes = [more, attributes.clone()].concat().join(", ");
+        let attributes = if attributes.is_empty() { attributes } else { format!(" [{attributes}]") };
+        let _ = writeln!(text, "    {from} -> {to}{attributes};");
+    };
+    let (tail_cut, head_cut) = (cut(&tail, "ltail"), cut(&head, "lhead"));
+    if arrow.lines().is_empty() {
+        return write(&tail.node, &head.node, tail_cut.into_iter().chain(head_cut).collect());
+    }
+    let label = format!("e{nth}");
+    write(&tail.node, &label, tail_cut.into_iter().chain(["arrowhead = none".into()]).collect());
+    write(&label, &head.node, head_cut.into_iter().collect());
 }
 
 /// Where an arrow begins or ends. Graphviz draws arrows only between nodes, not between clusters. So an arrow of a cluster is

@@ -16,8 +16,9 @@ pub(super) fn mermaid(diagram: &Diagram) -> String {
     for from in diagram.shown() {
         for arrow in diagram.arrows_from(from) {
             let _ = write!(text, "    s{from} --> s{}", arrow.to);
-            if !arrow.label.is_empty() {
-                let _ = write!(text, " : {}", plain(&arrow.label));
+            let label = arrow.numbered();
+            if !label.is_empty() {
+                let _ = write!(text, " : {}", plain(&label));
             }
             text.push('\n');
         }

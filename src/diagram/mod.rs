@@ -127,6 +127,8 @@ pub struct Region {
 pub struct Arrow {
     pub(crate) from: usize,
     pub(crate) to: usize,
+    /// Its place among the exits of its state, from 1. `None` if the state has no other exit, or if no exit is drawn.
+    pub(crate) number: Option<usize>,
     pub(crate) label: String,
     pub(crate) rules: ExitRules,
     pub(crate) is_unwritten: bool,
@@ -453,13 +455,29 @@ impl Arrow {
         &self.label
     }
 
-    /// Returns the text at the arrow, in lines. If the diagram has been observed, the last line says how often the arrow was
+    /// Returns the place of the exit among the exits of its state, from 1: the order in which the file lists them. `None` if the
+    /// state has only one exit, or if the arrow is not an exit of a file.
+    #[must_use]
+    pub fn number(&self) -> Option<usize> {
+        self.number
+    }
+
+    /// Returns the text at the arrow, in lines, after its [number](Self::number). If the diagram has been observed, the last line says how often the arrow was
     /// taken.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = wrapped(&escaped(&self.label));
+        let mut lines = wrapped(&escaped(&self.numbered()));
         lines.extend(self.seen.as_ref().map(ToString::to_string));
         lines
+    }
+
+    /// Returns the label after the number.
+    fn numbered(&self) -> String {
+        match self.number {
+            Some(number) if self.label.is_empty() => number.to_string(),
+            Some(number) => format!("{number}: {}", self.label),
+            None => self.label.clone(),
+        }
     }
 
     /// Returns whether the arrow was observed but is not an exit of the file.

@@ -76,7 +76,9 @@ pub fn svg(diagram: &Diagram) -> String {
     let mut arrows: Vec<_> = picture.arrows.iter().collect();
     arrows.sort_by(|one, other| other.of.width().total_cmp(&one.of.width()));
     for arrow in arrows {
+        text.push_str(&title(diagram, arrow));
         path(&mut text, diagram, arrow);
+        text.push_str("</g>\n");
     }
     for state in leaves {
         draw_state(&mut text, diagram, state, picture.state(state));
@@ -84,6 +86,7 @@ pub fn svg(diagram: &Diagram) -> String {
     // The labels are above the arrows of other labels.
     for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
         let Rect { x, y, width, height } = arrow.label;
+        text.push_str(&title(diagram, arrow));
         let _ = writeln!(
             text,
             "<rect class=\"behind\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>",
@@ -97,6 +100,7 @@ pub fn svg(diagram: &Diagram) -> String {
             let class = if i == last && arrow.of.seen().is_some() { "seen" } else { "label" };
             let _ = writeln!(text, "<text class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x, escaped(line));
         }
+        text.push_str("</g>\n");
     }
     for Dot { at: dot, way, .. } in &picture.dots {
         let _ = writeln!(text, "<circle class=\"dot\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\"/>", dot.x, dot.y);
@@ -151,6 +155,12 @@ fn draw_state(text: &mut String, diagram: &Diagram, id: usize, rect: Rect) {
             escaped(caption.text())
         );
     }
+}
+
+/// Returns the beginning of a group of elements, which a browser names when the mouse is over them: the two states of an arrow.
+fn title(diagram: &Diagram, arrow: &Arrow<'_>) -> String {
+    let [from, to] = [arrow.from, arrow.to].map(|state| diagram.captions(state)[0].text().to_owned());
+    format!("<g><title>{}</title>\n", escaped(&format!("{from} -> {to}")))
 }
 
 /// Writes the arrow from one state to another: two lines that meet behind the label.
