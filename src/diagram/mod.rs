@@ -71,7 +71,7 @@ use crate::state::{IntoState, StateRef};
 /// let diagram = Diagram::of_states::<Door>([(&Open).into(), (&Closed).into(), (&Locked).into()]).observe(&flow)?;
 /// let never: Vec<_> = diagram.never_entered().map(|state| state.name()).collect();
 /// assert_eq!(never, ["Locked"]);
-/// assert!(diagram.to_dot().contains("s0 -> s1 [label = \"1×\""));
+/// assert!(diagram.to_mermaid().contains("s0 -->|\"1×\"| s1"));
 /// # Ok::<(), demeanor::diagram::UnknownStates>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -182,10 +182,12 @@ fn path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>) {
 fn seen_path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>) {
     let (width, [first, second]) = (arrow.of.width(), &arrow.ways);
     let (half, length) = (3.0 + width * 0.8, 7.0 + width);
-    let mut second = second.clone();
-    let Some((end, before)) = second.pop().zip(second.last()) else { return };
-    // Every way ends upright.
+    // Every way ends upright. The line ends at the base of the head, so that its edges cannot be seen beside the tip.
+    let Some(&end) = second.last() else { return };
+    let before = second.iter().rev().find(|at| (at.1 - end.1).abs() > 0.05).unwrap_or(&end);
     let base = (end.0, end.1 - (end.1 - before.1).signum() * length);
+    let is_before_head = |at: &&Point| at.0 != end.0 || (at.1 - end.1).abs() > length;
+    let mut second: Vec<_> = second.iter().take_while(is_before_head).copied().collect();
     second.push(base);
     let never = if arrow.of.is_untaken() { " never" } else { "" };
     let (unwritten, head) =

@@ -57,8 +57,8 @@ fn a_picture_of_what_is_near_a_state() {
         s3 : look
     }
     state \"rest\" as s4
-    s1 --> s4 : not seen
-    s1 --> s3 : order
+    s1 --> s4 : 1#58; not seen
+    s1 --> s3 : 2#58; order
     s2 --> s3 : after 2 ticks
     s3 --> s1 : after 1 s
     note right of s1 : look
@@ -85,7 +85,6 @@ fn arrows_from_a_composite_begin_at_it() {
         "digraph {
     compound = true;
     node [shape = box, style = rounded, fontname = \"sans-serif\"];
-    edge [fontname = \"sans-serif\", fontsize = 10];
     start [shape = point];
     s0 [label = \"post\"];
     subgraph cluster_1 {
@@ -95,18 +94,32 @@ fn arrows_from_a_composite_begin_at_it() {
         c1 -> s2;
         s2 [label = \"aim\"];
         s3 [label = \"shoot\\nshoot\\nlook\"];
+        e3 [shape = plain, fontsize = 10, label = \"after 2 ticks\"];
     }
     s4 [label = \"rest\"];
     s5 [label = \"sleep\"];
     s6 [label = \"dream\", peripheries = 2];
+    e0 [shape = plain, fontsize = 10, label = \"seen\"];
+    e1 [shape = plain, fontsize = 10, label = \"1: not seen\"];
+    e2 [shape = plain, fontsize = 10, label = \"2: order\"];
+    e4 [shape = plain, fontsize = 10, label = \"after 1 s\"];
+    e5 [shape = plain, fontsize = 10, label = \"after 9 s\"];
+    e6 [shape = plain, fontsize = 10, label = \"after 9 s\"];
     start -> s0;
-    s0 -> s2 [label = \"seen\", lhead = cluster_1];
-    s2 -> s4 [label = \"not seen\", ltail = cluster_1];
-    c1 -> s3 [label = \"order\"];
-    s2 -> s3 [label = \"after 2 ticks\"];
-    s3 -> c1 [label = \"after 1 s\"];
-    s4 -> s5 [label = \"after 9 s\"];
-    s5 -> s6 [label = \"after 9 s\"];
+    s0 -> e0 [arrowhead = none];
+    e0 -> s2 [lhead = cluster_1];
+    s2 -> e1 [ltail = cluster_1, arrowhead = none];
+    e1 -> s4;
+    c1 -> e2 [arrowhead = none];
+    e2 -> s3;
+    s2 -> e3 [arrowhead = none];
+    e3 -> s3;
+    s3 -> e4 [arrowhead = none];
+    e4 -> c1;
+    s4 -> e5 [arrowhead = none];
+    e5 -> s5;
+    s5 -> e6 [arrowhead = none];
+    e6 -> s6;
 }
 "
     );

@@ -99,8 +99,8 @@ fn a_mermaid_diagram_has_nested_states_nested() {
     state \"hide\" as s5
     state \"dead\" as s6
     s0 --> s6 : health #lt;= 0
-    s1 --> s2 : enemy_visible and health #gt; 20
-    s1 --> s5 : took_damage
+    s1 --> s2 : 1#58; enemy_visible and health #gt; 20
+    s1 --> s5 : 2#58; took_damage
     s2 --> s1 : not enemy_visible
     s3 --> s4 : distance #lt; 1
     s4 --> s3 : distance #gt;= 1
@@ -121,8 +121,11 @@ fn a_dot_diagram_has_nested_states_in_clusters() {
         "    s5 [label = \"hide\\nif health < 50\"];",
         "    start -> s1;",
         "        c2 -> s3;",
-        "    s1 -> s3 [label = \"enemy_visible and health > 20\", lhead = cluster_2];",
-        "    s3 -> s1 [label = \"not enemy_visible\", ltail = cluster_2];",
+        "    e1 [shape = plain, fontsize = 10, label = \"1: enemy_visible\\nand health > 20\"];",
+        "    s1 -> e1 [arrowhead = none];",
+        "    e1 -> s3 [lhead = cluster_2];",
+        "    s3 -> e3 [ltail = cluster_2, arrowhead = none];",
+        "        e4 [shape = plain, fontsize = 10, label = \"distance < 1\"];",
     ] {
         assert!(told.lines().any(|told| told == line), "no line {line:?} in:\n{told}");
     }
@@ -147,7 +150,7 @@ fn a_picture_has_every_state_and_condition_and_is_the_same_every_time() {
         "hide",
         "if health &lt; 50",
         "dead",
-        "took_damage",
+        "2: took_damage",
         "distance &lt; 1",
         "not enemy_visible",
     ] {
@@ -334,7 +337,7 @@ final = true
 "
     );
     let (_, told, _) = demeanor(&["graph", file]);
-    assert!(told.contains("s0 --> s1 : after 4 ticks\n    s1 --> s2 : always [seen]\n"), "{told}");
+    assert!(told.contains("s0 --> s1 : after 4 ticks\n    s1 --> s2 : 1#58; always [seen]\n"), "{told}");
 }
 
 #[test]
@@ -540,17 +543,20 @@ fn diagrams_have_times_on_the_arrows() {
     let drawn = |format| demeanor(&["graph", file.to_str().unwrap(), "--format", format]).1;
     let (mermaid, dot, svg) = (drawn("mermaid"), drawn("dot"), drawn("svg"));
     for line in [
-        "    s0 --> s1 : after 0.75 s",
-        "    s0 --> s2 : after 0.25 s [alarmed]",
-        "    s0 --> s3 : hit after 0.5 s",
+        "    s0 --> s1 : 1#58; after 0.75 s",
+        "    s0 --> s2 : 2#58; after 0.25 s [alarmed]",
+        "    s0 --> s3 : 3#58; hit after 0.5 s",
         "    note right of s2 : every 0.5 s",
     ] {
         assert!(mermaid.lines().any(|drawn| drawn == line), "no line {line}\n{mermaid}");
     }
-    for line in ["    s0 -> s1 [label = \"after 0.75 s\"];", "    s2 [label = \"look\\nevery 0.5 s\"];"] {
+    for line in [
+        "    e0 [shape = plain, fontsize = 10, label = \"1: after 0.75 s\"];",
+        "    s2 [label = \"look\\nevery 0.5 s\"];",
+    ] {
         assert!(dot.lines().any(|drawn| drawn == line), "no line {line}\n{dot}");
     }
-    for text in [">after 0.75 s<", ">every 0.5 s<"] {
+    for text in [">1: after 0.75 s<", ">every 0.5 s<"] {
         assert!(svg.contains(text), "no {text}\n{svg}");
     }
 }
