@@ -10,6 +10,7 @@ mod readme {}
 
 mod check;
 mod checked;
+mod columns;
 mod fmt;
 mod graph;
 mod input;

@@ -186,7 +186,7 @@ fn seen_path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>) {
     let Some(&end) = second.last() else { return };
     let before = second.iter().rev().find(|at| (at.1 - end.1).abs() > 0.05).unwrap_or(&end);
     let base = (end.0, end.1 - (end.1 - before.1).signum() * length);
-    let is_before_head = |at: &&Point| at.0 != end.0 || (at.1 - end.1).abs() > length;
+    let is_before_head = |at: &&Point| (at.0 - end.0).abs() > 0.05 || (at.1 - end.1).abs() > length;
     let mut second: Vec<_> = second.iter().take_while(is_before_head).copied().collect();
     second.push(base);
     let never = if arrow.of.is_untaken() { " never" } else { "" };
@@ -218,12 +218,12 @@ fn line(way: &[Point]) -> String {
             None => write!(text, "M{x:.1} {y:.1}"),
             Some((left, top)) if (left - x).abs() < 0.05 && (top - y).abs() < 0.05 => Ok(()),
             Some((left, _)) if (left - x).abs() < 0.05 => write!(text, " V{y:.1}"),
-            // The curve bends down by three quarters of this.
             Some((left, top)) => {
-                let bend = if top == y { (14.0 + (x - left).abs() / 20.0).min(TURN) } else { 0.0 };
-                let (from, to) =
-                    if top == y { (y + bend, y + bend) } else { (f64::midpoint(top, y), f64::midpoint(top, y)) };
-                write!(text, " C{left:.1} {from:.1} {x:.1} {to:.1} {x:.1} {y:.1}")
+                let middle = f64::midpoint(top, y);
+                // A turn goes down by three quarters of this.
+                let turn = (14.0 + (x - left).abs() / 20.0).min(TURN);
+                let bend = if (top - y).abs() < 0.05 { y + turn } else { middle };
+                write!(text, " C{left:.1} {bend:.1} {x:.1} {bend:.1} {x:.1} {y:.1}")
             }
         };
         at = Some((x, y));

@@ -146,27 +146,24 @@ impl Drawn {
 
 /// Returns points on a path of straight lines and curves.
 fn points(path: &str) -> Vec<(f64, f64)> {
-    let mut points = Vec::new();
-    for part in
-        path.split_inclusive(|c| c == ' ').collect::<String>().replace(" C", "|C").replace(" V", "|V").split('|')
-    {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for part in path.replace(" C", "|C").replace(" V", "|V").split('|') {
         let numbers: Vec<f64> = part[1..].split(' ').map(|number| number.parse().unwrap()).collect();
-        let Some(&(x, y)) = points.last() else {
+        let Some(&begin) = points.last() else {
             points.push((numbers[0], numbers[1]));
             continue;
         };
-        let [a, b, c, d] = match (&part[..1], &numbers[..]) {
-            ("V", [end]) => [(x, y), (x, y), (x, *end), (x, *end)],
-            ("C", [bx, by, cx, cy, dx, dy]) => [(x, y), (*bx, *by), (*cx, *cy), (*dx, *dy)],
+        let ends = match (&part[..1], &numbers[..]) {
+            ("V", [end]) => [begin, begin, (begin.0, *end), (begin.0, *end)],
+            ("C", [right, down, more @ ..]) => [begin, (*right, *down), (more[0], more[1]), (more[2], more[3])],
             _ => panic!("{path}"),
         };
         points.extend((1..=40).map(|step| {
             let at = f64::from(step) / 40.0;
-            let mix = |a: f64, b: f64, c: f64, d: f64| {
-                let back = 1.0 - at;
-                a * back.powi(3) + 3.0 * b * back.powi(2) * at + 3.0 * c * back * at.powi(2) + d * at.powi(3)
-            };
-            (mix(a.0, b.0, c.0, d.0), mix(a.1, b.1, c.1, d.1))
+            let weights =
+                [(1.0 - at).powi(3), 3.0 * (1.0 - at).powi(2) * at, 3.0 * (1.0 - at) * at.powi(2), at.powi(3)];
+            let mix = |of: fn(&(f64, f64)) -> f64| ends.iter().zip(weights).map(|(end, weight)| of(end) * weight).sum();
+            (mix(|end| end.0), mix(|end| end.1))
         }));
     }
     points
