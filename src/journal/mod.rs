@@ -10,6 +10,7 @@ mod flow;
 mod stays;
 mod tally;
 mod trace;
+mod violation;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -21,6 +22,7 @@ pub use self::flow::{Flow, FlowChange, FlowEnd, FlowRefusal};
 pub use self::stays::Stays;
 use self::tally::Tally;
 pub use self::trace::Trace;
+pub use self::violation::Violation;
 use crate::batch::known::key::Key;
 use crate::change::{Cause, Change, Shortfall};
 pub use crate::change::{End, Guard};
@@ -91,6 +93,7 @@ pub struct Journal<K = Key> {
     tally: Tally,
     /// How many changes had been recorded when the journal was last cleared; 0 if it never was.
     cleared: u64,
+    violations: VecDeque<Violation<K>>,
 }
 
 impl<K: Clone> Journal<K> {
@@ -108,6 +111,7 @@ impl<K: Clone> Journal<K> {
             regions: HashMap::new(),
             tally: Tally::new(),
             cleared: 0,
+            violations: VecDeque::new(),
         }
     }
 
@@ -280,9 +284,10 @@ impl<K: Clone> Journal<K> {
         self.tally.flow(|symbol| self.name(symbol))
     }
 
-    /// Removes all entries and all counts.
+    /// Removes all entries, all violations and all counts.
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.violations.clear();
         self.moments.clear();
         self.cleared = self.written();
         self.tally = Tally::new();

@@ -1,7 +1,7 @@
 //! Properties of a file, checked while its machines run.
 
-use demeanor::StateMachine;
 use demeanor::definition::{Definition, PropertyWatch};
+use demeanor::{Journal, StateMachine};
 
 use crate::captured_log::log_lines;
 use crate::guard::{Guard, vocabulary};
@@ -82,6 +82,25 @@ fn a_violation_is_reported_once_for_each_owner() {
     let logged: Vec<_> = logged.into_iter().filter(|line| line.starts_with("WARN")).collect();
     assert_eq!(logged.len(), 2, "{logged:?}");
     assert!(logged[0].contains("property armed is violated in fight"), "{logged:?}");
+}
+
+#[test]
+fn a_violation_is_listed_in_the_journal_that_it_is_written_to() {
+    let mut journal = Journal::new(2);
+    for (name, ammo) in [("ann", 0.0), ("bob", 1.0), ("cid", 0.0), ("dan", 0.0)] {
+        let mut watched = Watched::new();
+        (watched.guard.enemy_visible, watched.guard.ammo) = (true, ammo);
+        for property in watched.tick(0.5) {
+            journal.note_violation(name, &property, watched.machine.active_states(), 0.5);
+        }
+    }
+    let listed: Vec<_> = journal.violations().map(ToString::to_string).collect();
+    let expected =
+        ["0.5 s: \"cid\": property armed is violated in fight", "0.5 s: \"dan\": property armed is violated in fight"];
+    assert_eq!(listed, expected);
+    assert_eq!((journal.len(), journal.written()), (0, 0));
+    journal.clear();
+    assert_eq!(journal.violations().len(), 0);
 }
 
 #[test]
