@@ -294,3 +294,44 @@ fn what_was_drawn_at_entry_is_saved() {
         }
     }
 }
+
+const DUEL: &str = r#"
+    initial = "duel"
+    states.duel.regions = { legs = "walk", arms = "ready" }
+    states.walk = { parent = "duel", region = "legs" }
+    states.ready = { parent = "duel", region = "arms", exits = [{ to = "shoot", after = 1 }] }
+    states.shoot = { parent = "duel", region = "arms", exits = [{ to = "ready", after = 1 }] }
+"#;
+
+/// Saves a machine in `walk` and `shoot`, loads it into another file, and returns its active states then and after a second.
+fn loaded_into(file: &str) -> Result<[String; 2], String> {
+    let (saved_by, loaded_by) = (definition(DUEL), definition(file));
+    let [writing, reading] = [&saved_by, &loaded_by].map(|definition| StateBook::new().with_definition(definition));
+    let mut machine = started(&saved_by);
+    machine.update(&mut Lamp::default(), &mut 1.0);
+    let saved = machine.save(&writing, 1.5).unwrap();
+    let mut machine = reading.load(saved, 1.5).map_err(|error| error.to_string())?;
+    let active =
+        |machine: &StateMachine<Lamp>| machine.active_states().map(|it| it.to_string()).collect::<Vec<_>>().join(" ");
+    let then = active(&machine);
+    machine.update(&mut Lamp::default(), &mut 2.5);
+    Ok([then, active(&machine)])
+}
+
+#[test]
+fn a_save_with_regions_is_loaded_into_a_file_that_has_changed_or_refused() {
+    let loaded = |file: &str| loaded_into(file).unwrap();
+    assert_eq!(loaded(DUEL), ["duel walk shoot", "duel walk ready"]);
+    // The regions have other names, and one more comes behind them.
+    let more =
+        DUEL.replace("arms = \"ready\" }", "hands = \"ready\", head = \"look\" }").replace("\"arms\"", "\"hands\"");
+    let more = more + "states.look = { parent = \"duel\", region = \"head\" }";
+    assert_eq!(loaded(&more), ["duel walk shoot", "duel walk ready"]);
+    // Fewer regions, or none: nothing is lost silently.
+    let refused = |file: &str| loaded_into(file).unwrap_err();
+    let fewer = DUEL.replace("legs = \"walk\", ", "").replace("region = \"legs\"", "region = \"arms\"");
+    assert_eq!(refused(&fewer), "the state `shoot` was saved in region 1 of `duel`, and does not lie in it");
+    let none = DUEL.replace("regions = { legs = \"walk\", arms = \"ready\" }", "initial = \"walk\"");
+    let none = none.replace(", region = \"legs\"", "").replace(", region = \"arms\"", "");
+    assert_eq!(refused(&none), "the state `walk` was saved in region 0 of `duel`, and does not lie in it");
+}
