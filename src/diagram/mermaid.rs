@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::escaped;
+use super::text::{escaped, folded};
 use super::{Diagram, DiagramState, Region};
 
 /// Returns a state diagram, in which states are nested as in the diagram.
@@ -55,6 +55,9 @@ fn region(text: &mut String, diagram: &Diagram, initial: Option<usize>, of_regio
         } else {
             for behavior in &state.behaviors {
                 let _ = writeln!(text, "{indent}s{id} : {}", plain(behavior));
+            }
+            if let Some(folded) = folded(state) {
+                let _ = writeln!(text, "{indent}s{id} : {folded}");
             }
         }
     }

@@ -8,6 +8,7 @@
 
 mod dot;
 mod flowchart;
+mod fold;
 mod mermaid;
 mod near;
 mod observe;
@@ -108,6 +109,8 @@ pub struct DiagramState {
     /// The state whose machine ends in this state. Only exits of states inside it are held back.
     pub(crate) ends: Option<usize>,
     pub(crate) visits: Option<Visits>,
+    /// How many states in it are not drawn because it is folded.
+    pub(crate) hidden: usize,
 }
 
 /// One region of a state of a [`Diagram`] (see [`State::regions`](crate::State::regions)).

@@ -121,7 +121,7 @@ impl fmt::Display for Seen {
 }
 
 /// Adds to a count. The sum saturates, because a number from a file may be of any size.
-fn add(count: &mut u64, more: u64) {
+pub(super) fn add(count: &mut u64, more: u64) {
     *count = count.saturating_add(more);
 }
 
@@ -411,7 +411,7 @@ impl Diagram {
     }
 
     /// Sets the share of each arrow and of each state, which determine widths and shades, relative to the greatest ones.
-    fn set_shares(&mut self) {
+    pub(super) fn set_shares(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a width is seen, not read")]
         let count = |arrow: &Arrow| arrow.seen.map_or(0.0, |seen| seen.at_most as f64);
         let most = self.arrows.iter().map(count).fold(1.0, f64::max);

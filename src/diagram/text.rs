@@ -17,6 +17,8 @@ pub enum Caption {
     Note(String),
     /// What was observed of it.
     Seen(String),
+    /// How many states are in it that are not drawn.
+    Folded(String),
 }
 
 impl Caption {
@@ -24,9 +26,12 @@ impl Caption {
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
-            Self::Name(text) | Self::Behavior(text) | Self::Condition(text) | Self::Note(text) | Self::Seen(text) => {
-                text
-            }
+            Self::Name(text)
+            | Self::Behavior(text)
+            | Self::Condition(text)
+            | Self::Note(text)
+            | Self::Seen(text)
+            | Self::Folded(text) => text,
         }
     }
 }
@@ -41,7 +46,17 @@ pub(super) fn captions(state: &DiagramState) -> Vec<Caption> {
     captions.extend(state.note.iter().flat_map(|note| in_lines(&escaped(note))).map(Caption::Note));
     let seen = state.visits.iter().flat_map(Visits::lines);
     captions.extend(seen.map(Caption::Seen));
+    captions.extend(folded(state).map(Caption::Folded));
     captions
+}
+
+/// Returns how many states are in a folded state.
+pub(super) fn folded(state: &DiagramState) -> Option<String> {
+    match state.hidden {
+        0 => None,
+        1 => Some("1 state in it".to_owned()),
+        hidden => Some(format!("{hidden} states in it")),
+    }
 }
 
 /// Returns a text in one line, with control characters as escapes.

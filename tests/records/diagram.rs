@@ -505,6 +505,64 @@ fn exits_that_lead_back_are_drawn_and_counted_for_what_they_ask() {
     assert!(drawn.contains("    note right of s0 : Ears up.\n"), "{drawn}");
 }
 
+#[test]
+fn a_folded_state_is_drawn_with_the_arrows_of_the_states_in_it() {
+    let flow = flow_of(|machine, hare, field| {
+        hare.hungry = true;
+        machine.update(hare, field);
+        field.seconds = 2.0;
+        machine.send(hare, &"enough", field);
+        machine.send(hare, &"bang", field);
+        hare.hungry = false;
+        machine.update(hare, field);
+        let ghost = Definition::parse(FILE, &vocabulary()).unwrap().state("ghost").unwrap();
+        machine.change_state(hare, ghost, field);
+    });
+    let diagram = outline().diagram().observe(&flow).unwrap();
+    let calm = diagram.index_of("calm").unwrap();
+    let folded = diagram.fold(&[calm]);
+    let boxes: Vec<_> = folded.shown().map(|state| folded.states()[state].name()).collect();
+    assert_eq!(boxes, ["watch", "calm", "flee", "dead", "ghost"]);
+    assert_eq!(folded.initial(None), Some(calm));
+    assert!(
+        folded.captions(calm).iter().any(|caption| caption.text() == "2 states in it"),
+        "{:?}",
+        folded.captions(calm)
+    );
+    assert!((folded.states()[calm].visits().unwrap().seconds - 2.0).abs() < 1e-9);
+    assert_eq!(
+        arrows(&folded),
+        [
+            "watch -> dead: 1: shot | never",
+            "watch -> flee: 2: bang | up to 1×",
+            "calm -> flee: afraid | up to 1×",
+            "not in the file: calm -> ghost: 1×",
+            "flee -> calm: not afraid | 1×",
+            "dead -> ghost: after 100 s | never",
+        ]
+    );
+}
+
+#[test]
+fn exits_of_states_in_a_folded_state_that_lead_to_the_same_state_are_one_arrow() {
+    let file = "
+        initial = 'sit'
+        states.field.exits = [{ to = 'home', when = 'hungry' }]
+        states.sit = { parent = 'field', exits = [{ to = 'home', on = 'bang' }, { to = 'den', on = 'bang' }] }
+        states.eat = { parent = 'field', exits = [{ to = 'nest', on = 'bang' }, { to = 'sit', when = 'hungry' }] }
+        states.home.exits = [{ to = 'eat', when = 'hungry' }, { to = 'sit', when = 'afraid' }]
+        states.den.parent = 'home'
+        states.nest.parent = 'den'
+    ";
+    let diagram = Outline::parse("hare.toml", file, None).unwrap().diagram();
+    let states = ["field", "home", "den"].map(|name| diagram.index_of(name).unwrap());
+    let folded = diagram.fold(&states);
+    assert_eq!(
+        arrows(&folded),
+        ["field -> home: hungry", "field -> home: 3 exits", "home -> field: 1: hungry", "home -> field: 2: afraid"]
+    );
+}
+
 /// A state of a soldier, which may have regions (rule 32).
 struct Part {
     name: &'static str,

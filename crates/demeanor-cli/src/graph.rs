@@ -27,6 +27,10 @@ pub(crate) struct Graph {
     /// Up to how many exits away a state counts as near.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "state")]
     depth: usize,
+    /// Draw at most so many levels of nested states, 1 without a number: a state with more in it is one box, with their number. By
+    /// default, more than 60 states are folded until they are not so many; `never` draws all.
+    #[arg(long, value_name = "LEVELS", num_args = 0..=1, default_missing_value = "1", value_parser = fold)]
+    fold: Option<Fold>,
     /// Also draw what was recorded: a flow that a game, a test or `run --flow` has written, as JSON. The more often a change
     /// happened, the wider is its arrow; the longer owners stayed in a state, the darker it is; what never happened is dashed.
     /// Can be given several times: the flows are added up.
@@ -51,6 +55,20 @@ enum Format {
     Dot,
     Svg,
     Json,
+}
+
+#[derive(Clone, Copy)]
+enum Fold {
+    Levels(usize),
+    Never,
+}
+
+/// The largest number of states that are drawn without folding.
+const MOST_UNFOLDED: usize = 60;
+
+fn fold(text: &str) -> Result<Fold, String> {
+    let levels = text.parse().ok().filter(|levels| *levels > 0).map(Fold::Levels);
+    levels.or((text == "never").then_some(Fold::Never)).ok_or("it must be a number from 1, or `never`".into())
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -135,13 +153,14 @@ fn judge(graph: &Graph, outline: &Outline, coverage: &Coverage) -> Exit {
 }
 
 fn draw(graph: &Graph, diagram: Diagram, of: &str) -> Result<(), String> {
-    let diagram = match &graph.state {
+    let (diagram, state) = match &graph.state {
         Some(name) => {
             let state = diagram.index_of(name).ok_or_else(|| no_state(&diagram, name, of))?;
-            diagram.around(state, graph.depth)
+            (diagram.around(state, graph.depth), Some(state))
         }
-        None => diagram,
+        None => (diagram, None),
     };
+    let diagram = folded(graph.fold, diagram, state, of);
     write(
         graph,
         &match graph.format {
@@ -150,6 +169,36 @@ fn draw(graph: &Graph, diagram: Diagram, of: &str) -> Result<(), String> {
             Format::Mermaid | Format::Json => diagram.to_mermaid(),
         },
     )
+}
+
+/// Folds the states with too many levels in them. The state that the user asked for, and those around it, are not folded.
+fn folded(fold: Option<Fold>, diagram: Diagram, state: Option<usize>, of: &str) -> Diagram {
+    let unfolded = state.map(|state| diagram.path(state)).unwrap_or_default();
+    let deep = |levels| {
+        let is_deep = |state: &usize| diagram.is_composite(*state) && diagram.path(*state).len() >= levels;
+        diagram.shown().filter(is_deep).filter(|state| !unfolded.contains(state)).collect::<Vec<_>>()
+    };
+    match fold {
+        Some(Fold::Never) => diagram,
+        Some(Fold::Levels(levels)) => {
+            let deep = deep(levels);
+            diagram.fold(&deep)
+        }
+        None => {
+            let all = diagram.shown().count();
+            if all <= MOST_UNFOLDED || deep(1).is_empty() {
+                return diagram;
+            }
+            let at = |levels| diagram.clone().fold(&deep(levels));
+            // With each level, there are more states.
+            let most = (2..).take_while(|levels| at(*levels).shown().count() <= MOST_UNFOLDED).last().unwrap_or(1);
+            complain(&format!(
+                "{}: {all} states are drawn as with `--fold {most}`; `--fold never` draws them all",
+                escaped(of)
+            ));
+            at(most)
+        }
+    }
 }
 
 fn write(graph: &Graph, text: &str) -> Result<(), String> {

@@ -1,5 +1,7 @@
 //! Parts of a machine: the states near a state, and a run that begins in a state.
 
+use std::fmt::Write as _;
+
 use running::Folder;
 
 mod running;
@@ -154,4 +156,60 @@ fn a_run_begins_in_a_state_and_ticks_as_the_file_says() {
         complained.lines().last().unwrap(),
         "error: there is no state `aims`; there are: post, fight, aim, shoot, rest, sleep, dream"
     );
+}
+
+#[test]
+fn states_are_folded_from_a_level_on() {
+    let folder = Folder::new("fold").with("guard.toml", GUARD);
+    let (code, told, complained) = folder.run(&["graph", "guard.toml", "--fold"]);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    assert_eq!(
+        told,
+        "stateDiagram-v2
+    [*] --> s0
+    state \"post\" as s0
+    state \"fight\" as s1
+    s1 : look
+    s1 : 2 states in it
+    state \"rest\" as s4
+    state \"sleep\" as s5
+    state \"dream\" as s6
+    s0 --> s1 : seen
+    s1 --> s4 : 1#58; not seen
+    s4 --> s5 : after 9 s
+    s5 --> s6 : after 9 s
+    s6 --> [*]
+"
+    );
+    let whole = folder.run(&["graph", "guard.toml"]);
+    assert_eq!(folder.run(&["graph", "guard.toml", "--fold", "2"]), whole, "no state has more levels");
+    // The state that was asked for is drawn with what is in it.
+    let near = ["graph", "guard.toml", "--state", "aim", "--depth", "9"];
+    assert_eq!(folder.run(&[&near[..], &["--fold"]].concat()), folder.run(&near));
+    let (code, _, complained) = folder.run(&["graph", "guard.toml", "--fold", "0"]);
+    assert_eq!(code, 2);
+    assert!(complained.contains("it must be a number from 1, or `never`"), "{complained}");
+}
+
+#[test]
+fn more_than_sixty_states_are_folded_until_they_are_fewer() {
+    let file = |leaves: usize| {
+        let mut text = "initial = 'a'\n[states.a]\n[states.b]\nparent = 'a'\n".to_owned();
+        for at in 0..leaves {
+            let parent = if at < 10 { 'a' } else { 'b' };
+            writeln!(text, "[states.s{at}]\nparent = '{parent}'\nexits = [{{ to = 'a', on = 'x' }}]").unwrap();
+        }
+        text
+    };
+    let folder = Folder::new("fold_many").with("sixty.toml", &file(58)).with("more.toml", &file(59));
+    let drawn = |arguments: &[&str]| {
+        let (code, told, complained) = folder.run(&[&["graph"], arguments].concat());
+        assert_eq!(code, 0, "{complained}");
+        (told.matches(" as s").count(), complained)
+    };
+    assert_eq!(drawn(&["sixty.toml"]), (60, String::new()));
+    let told = "more.toml: 61 states are drawn as with `--fold 2`; `--fold never` draws them all\n";
+    assert_eq!(drawn(&["more.toml"]), (12, told.to_owned()));
+    assert_eq!(drawn(&["more.toml", "--fold", "never"]), (61, String::new()));
+    assert_eq!(drawn(&["more.toml", "--fold", "1"]), (1, String::new()));
 }
