@@ -16,20 +16,6 @@ impl Diagram {
     /// # Panics
     ///
     /// When the diagram does not have one of the states.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use demeanor::definition::Outline;
-    ///
-    /// let file = "initial = 'run'\nstates.flee = {}\nstates.run = { parent = 'flee', exits = [{ to = 'sit', when = 'safe' }] }\nstates.sit = {}\n";
-    /// let diagram = Outline::parse("hare.toml", file, None)?.diagram();
-    /// let flee = diagram.index_of("flee").unwrap();
-    /// let folded = diagram.fold(&[flee]);
-    /// assert!(!folded.is_composite(flee));
-    /// assert_eq!(folded.arrows().next().map(|arrow| arrow.from()), Some(flee));
-    /// # Ok::<(), demeanor::definition::Problems>(())
-    /// ```
     #[must_use]
     pub fn fold(mut self, states: &[usize]) -> Self {
         let mut is_folded = vec![false; self.states.len()];

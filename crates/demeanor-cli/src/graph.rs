@@ -191,7 +191,10 @@ fn folded(fold: Option<Fold>, diagram: Diagram, state: Option<usize>, of: &str) 
             }
             let at = |levels| diagram.clone().fold(&deep(levels));
             // With each level, there are more states.
-            let most = (2..).take_while(|levels| at(*levels).shown().count() <= MOST_UNFOLDED).last().unwrap_or(1);
+            let mut most = 1;
+            while at(most + 1).shown().count() <= MOST_UNFOLDED {
+                most += 1;
+            }
             complain(&format!(
                 "{}: {all} states are drawn as with `--fold {most}`; `--fold never` draws them all",
                 escaped(of)
