@@ -123,6 +123,42 @@ pub trait MachineCommands {
 
     /// Exits the active states; the machine then has none. Removing the component instead calls no callback.
     fn stop_machine<T: EntityOwner>(&mut self) -> &mut Self;
+
+    /// Calls a function with the machine, its owner and their context: for all methods of a machine that are no commands, and for
+    /// several in one command.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_app::prelude::*;
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    ///
+    /// #[derive(Component, Owner)]
+    /// struct Guard {
+    ///     wounds: u32,
+    /// }
+    /// struct Patrol;
+    /// struct Limp;
+    /// impl MachineState<Guard> for Patrol {}
+    /// impl MachineState<Guard> for Limp {}
+    ///
+    /// let mut app = App::new();
+    /// app.add_state_machine::<Guard>();
+    /// let guard = app.world_mut().spawn((Guard { wounds: 0 }, Machine::<Guard>::new(&Patrol))).id();
+    /// app.world_mut().commands().entity(guard).with_machine(|machine, guard: &mut Guard, cx| {
+    ///     guard.wounds += 1;
+    ///     machine.change_state(guard, &Limp, cx);
+    ///     machine.sleep();
+    /// });
+    /// app.update();
+    /// let machine = app.world().get::<Machine<Guard>>(guard).unwrap();
+    /// assert!(machine.is_in_state(&Limp) && machine.is_asleep());
+    /// ```
+    fn with_machine<T: EntityOwner>(
+        &mut self,
+        act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>) + Send + 'static,
+    ) -> &mut Self;
 }
 
 impl MachineCommands for EntityCommands<'_> {
@@ -224,6 +260,13 @@ impl MachineCommands for EntityCommands<'_> {
 
     fn stop_machine<T: EntityOwner>(&mut self) -> &mut Self {
         queue::<T>(self, "stop_machine", |machine, owner, cx| machine.stop(owner, cx))
+    }
+
+    fn with_machine<T: EntityOwner>(
+        &mut self,
+        act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>) + Send + 'static,
+    ) -> &mut Self {
+        queue::<T>(self, "with_machine", act)
     }
 }
 

@@ -229,6 +229,8 @@ fn a_body_that_conflicts_with_the_machine_or_the_parameter_is_refused_by_bevy() 
     assert!(text.contains("conflict"), "{text}");
     let text = panic_of(|| app(StateMachinePlugin::<Crowd>::new()).update());
     assert!(text.contains("error[B0001]"), "{text}");
+    let pass = "the pass over the machines of entities::body::Crowd (body: &mut entities::body::Place; param: ";
+    assert!(text.contains(pass), "{text}");
 }
 
 #[test]

@@ -89,3 +89,24 @@ mod beside_bevys {
         }
     }
 }
+
+#[test]
+fn the_program_with_both_preludes_names_every_name_of_the_plugins() {
+    let prelude = include_str!("../../src/prelude.rs");
+    let program = include_str!("../../../../tests/bevy_window/src/main.rs");
+    let named = program.split("use crate::both::{").nth(1).unwrap().split('}').next().unwrap();
+    let named: Vec<&str> = named.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    // The program does not have this feature.
+    let (mut of_assets, mut exported) = (false, vec![]);
+    for line in prelude.lines() {
+        if let Some(path) = line.strip_prefix("pub use ").filter(|_| !of_assets) {
+            let list = path.trim_end_matches(';').rsplit("::").next().unwrap();
+            let list = list.trim_matches(['{', '}']).split(',');
+            exported.extend(list.map(|name| name.rsplit(" as ").next().unwrap().trim()));
+        }
+        of_assets = line == "#[cfg(feature = \"asset\")]";
+    }
+    exported.sort_unstable();
+    exported.dedup();
+    assert_eq!(named, exported);
+}

@@ -239,3 +239,18 @@ fn a_command_for_nobody_is_ignored() {
     assert!(app.world().get::<Machine<Soldier>>(orphan).unwrap().is_in_state(&Patrol));
     assert_eq!(take_trace(&mut app, civilian), [] as [&str; 0]);
 }
+
+#[test]
+fn with_machine_calls_a_function_with_the_machine_and_its_owner_as_one_command() {
+    let mut app = app(StateMachinePlugin::new().with_change_events());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.update();
+    take_trace(&mut app, entity);
+    app.world_mut().commands().entity(entity).with_machine(|machine, soldier: &mut Soldier, cx| {
+        let is_changed = machine.change_state(soldier, &Chase, cx);
+        soldier.trace.push(format!("changed: {is_changed}"));
+    });
+    app.world_mut().flush();
+    let trace = take_trace(&mut app, entity);
+    assert_eq!(trace[trace.len() - 2..], ["complete: Idle -> Chase (change)", "changed: true"]);
+}
