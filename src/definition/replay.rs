@@ -1,6 +1,6 @@
 //! Runs the machine of a file with given values in place of a game's, to show that a finding of the proof really happens.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,6 +40,8 @@ struct MachineReplay {
     exits: Vec<(StateId, usize)>,
     /// The names of the states, by id.
     names: Vec<String>,
+    /// The ids of the states, by name.
+    ids: HashMap<String, StateId>,
 }
 
 /// A machine that is played tick by tick.
@@ -185,10 +187,11 @@ impl MachineReplay {
                 };
             }
         }
-        let names = outline.states.iter().map(|state| state.name().to_owned()).collect();
+        let names: Vec<_> = outline.states.iter().map(|state| state.name().to_owned()).collect();
+        let ids = outline.states.iter().map(|state| (state.name().to_owned(), state.id())).collect();
         let params = vec![Rc::default(); outline.states.len()];
         let definition = Definition::of(Checked { outline, params }, None, &vocabulary).ok()?;
-        Some(Self { definition, values, exits, names })
+        Some(Self { definition, values, exits, names, ids })
     }
 
     fn set(&self, row: &WitnessRow, actor: &mut Actor) {
@@ -231,8 +234,8 @@ impl StageRun for PlayedMachine {
 
     fn active(&self) -> Vec<(StateId, f64)> {
         let time = |state: &StateRef<Actor>| {
-            let at = self.replay.names.iter().position(|name| *name == *state.name())?;
-            Some((StateId::new(at), self.machine.time_in(&**state, &self.now)?))
+            let id = *self.replay.ids.get(&*state.name())?;
+            Some((id, self.machine.time_in(&**state, &self.now)?))
         };
         self.machine.active_states().filter_map(time).collect()
     }
