@@ -16,8 +16,9 @@ mod names {
     use crate::both::{
         AppExtMachines, CallbackContext, Cause, Change, CurrentState, Cx, Entered, EntityContext, EntityOwner, Exited,
         Fsm, InSparseSet, InState, IntoState, Machine, MachineCommands, MachineSet, MachineState, Machines, NextWake,
-        Owner, OwnerChanges, ParallelOwner, QueryInState, SharedParam, StateBook, StateChanged, StateIndex, StateMachine,
-        StateMachinePlugin, StateRef, any_in_state, any_machine_changed, any_machine_in, every_machine_in,
+        Owner, OwnerChanges, ParallelOwner, QueryInState, SharedParam, StateBook, StateChanged, StateIndex,
+        StateMachine, StateMachinePlugin, StateRef, any_in_state, any_machine_changed, any_machine_in,
+        every_machine_in,
     };
 }
 
