@@ -38,8 +38,6 @@ struct MachineReplay {
     values: BTreeMap<String, (usize, ValueKind)>,
     /// The exits of the file, each with its state and its index among the exits of the state.
     exits: Vec<(StateId, usize)>,
-    /// The names of the states, by id.
-    names: Vec<String>,
     /// The ids of the states, by name.
     ids: HashMap<String, StateId>,
 }
@@ -187,11 +185,10 @@ impl MachineReplay {
                 };
             }
         }
-        let names: Vec<_> = outline.states.iter().map(|state| state.name().to_owned()).collect();
         let ids = outline.states.iter().map(|state| (state.name().to_owned(), state.id())).collect();
         let params = vec![Rc::default(); outline.states.len()];
         let definition = Definition::of(Checked { outline, params }, None, &vocabulary).ok()?;
-        Some(Self { definition, values, exits, names, ids })
+        Some(Self { definition, values, exits, ids })
     }
 
     fn set(&self, row: &WitnessRow, actor: &mut Actor) {
@@ -274,7 +271,7 @@ impl Stage for Rc<MachineReplay> {
         if !(tick > 0.0 && tick.is_finite() && ticks <= MOST_TICKS) {
             return None;
         }
-        let from = from.map(|id| self.names[id.index()].clone());
+        let from = from.and_then(|id| self.ids.iter().find(|(_, of)| **of == id)).map(|(name, _)| name.clone());
         let state = match &from {
             Some(name) => iter::successors(self.definition.state(name), |state| state.initial()).last()?,
             None => self.definition.initial(),

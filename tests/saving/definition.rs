@@ -312,7 +312,7 @@ fn loaded_into(file: &str) -> Result<[String; 2], String> {
     let saved = machine.save(&writing, 1.5).unwrap();
     let mut machine = reading.load(saved, 1.5).map_err(|error| error.to_string())?;
     let active =
-        |machine: &StateMachine<Lamp>| machine.active_states().map(|it| it.to_string()).collect::<Vec<_>>().join(" ");
+        |machine: &StateMachine<Lamp>| machine.active_states().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let then = active(&machine);
     machine.update(&mut Lamp::default(), &mut 2.5);
     Ok([then, active(&machine)])
