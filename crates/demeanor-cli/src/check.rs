@@ -156,6 +156,7 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
     }
     for property in checked.proof().into_iter().flat_map(Proof::properties) {
         let answer = match property.answer() {
+            PropertyAnswer::Holds if property.is_assumed() => "holds if no behavior refuses a change".to_owned(),
             PropertyAnswer::Holds => "holds".to_owned(),
             PropertyAnswer::Fails(_) => "fails".to_owned(),
             PropertyAnswer::NotDecided(on) => format!("is not decided: it depends {on}"),

@@ -76,7 +76,8 @@ fn decided(property: &PropertyProof) -> Value {
         PropertyAnswer::NotDecided(on) => ("not decided", Some(on)),
         _ => ("unknown", None),
     };
-    json!({ "name": property.name(), "machine": property.machine(), "answer": answer, "depends": depends })
+    let (name, machine, assumed) = (property.name(), property.machine(), property.is_assumed());
+    json!({ "name": name, "machine": machine, "answer": answer, "assumed": assumed, "depends": depends })
 }
 
 /// Returns a problem as JSON. For a proved problem, this includes the machine and the witness.

@@ -12,10 +12,12 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// The examples with a table, and the options for both commands.
-const EXAMPLES: [(&str, &str); 3] = [
+const EXAMPLES: [(&str, &str); 5] = [
     ("arena/grunt.toml", "arena/grunt.tests.toml"),
     ("dragon/dragon.fsm.toml", "dragon/dragon.tests.toml"),
     ("boss/boss.fsm.toml", "boss/boss.tests.toml"),
+    ("shop/shopkeeper.fsm.toml", "shop/shopkeeper.tests.toml"),
+    ("ghosts/ghosts.fsm.toml", "ghosts/ghosts.tests.toml"),
 ];
 
 /// Set `UPDATE` to write the tables again.
@@ -47,6 +49,8 @@ fn the_tables_of_the_examples_take_every_exit_that_can_be_taken() {
             "# 4 runs, which take 9 of 9 exits; 0 cannot be taken, and no run was found for 0.",
             "# 7 runs, which take 13 of 14 exits; 0 cannot be taken, and no run was found for 1.",
             "# 10 runs, which take 22 of 22 exits; 0 cannot be taken, and no run was found for 0.",
+            "# 11 runs, which take 19 of 19 exits; 0 cannot be taken, and no run was found for 0.",
+            "# 21 runs, which take 47 of 47 exits; 0 cannot be taken, and no run was found for 0.",
         ]
     );
 }
@@ -78,7 +82,9 @@ fn a_table_fails_when_any_exit_that_it_takes_is_removed() {
     for (file, table) in EXAMPLES {
         let (file, table) = (example(file), example(table));
         let text = fs::read_to_string(&file).unwrap();
-        for (line, text) in without_each_exit(&text) {
+        // A machine that is like another one gets the exits of that one instead.
+        let own = text.split("like = ").next().unwrap().lines().count();
+        for (line, text) in without_each_exit(&text).into_iter().filter(|(line, _)| *line <= own) {
             // No run takes this exit.
             if text.matches("not in_sight").count() == 0 && file.ends_with("dragon.fsm.toml") {
                 continue;
@@ -89,7 +95,7 @@ fn a_table_fails_when_any_exit_that_it_takes_is_removed() {
             removed += 1;
         }
     }
-    assert_eq!(removed, 43);
+    assert_eq!(removed, 73);
 }
 
 const GUARD: &str = "

@@ -121,9 +121,18 @@ impl Claim {
     /// Returns a stricter claim without open quantities. Where it holds, this claim holds for all values of the open
     /// quantities.
     pub(super) fn certain(self) -> Self {
+        self.about(&|quantity| !quantity.is_open())
+    }
+
+    /// Returns a stricter claim about nothing but times in states. Where it holds, this claim holds whatever the values are.
+    pub(super) fn timed(self) -> Self {
+        self.about(&Quantity::is_clock)
+    }
+
+    fn about(self, is_kept: &impl Fn(&Quantity) -> bool) -> Self {
         match self {
-            Self::Answer((quantity, _), _) if quantity.is_open() => Self::NEVER,
-            Self::Joined(one, parts) => Self::joined(one, parts.into_iter().map(Self::certain)),
+            Self::Answer((quantity, _), _) if !is_kept(&quantity) => Self::NEVER,
+            Self::Joined(one, parts) => Self::joined(one, parts.into_iter().map(|part| part.about(is_kept))),
             claim @ Self::Answer(..) => claim,
         }
     }

@@ -78,6 +78,7 @@ pub struct PropertyProof {
     name: String,
     machine: Option<String>,
     answer: PropertyAnswer,
+    is_assumed: bool,
 }
 
 impl PropertyProof {
@@ -97,6 +98,12 @@ impl PropertyProof {
     #[must_use]
     pub fn answer(&self) -> &PropertyAnswer {
         &self.answer
+    }
+
+    /// Returns whether the property certainly holds only if no behavior refuses a change. See [`Finding::is_assumed`].
+    #[must_use]
+    pub fn is_assumed(&self) -> bool {
+        self.is_assumed
     }
 }
 
@@ -150,9 +157,8 @@ impl Proof {
                 finding.is_assumed = !careful.findings.iter().any(|certain| place(certain) == place(finding));
             }
             for (property, careful) in proof.properties.iter_mut().zip(careful.properties) {
-                if property.answer == PropertyAnswer::Holds && careful.answer != PropertyAnswer::Holds {
-                    property.answer = PropertyAnswer::NotDecided("on whether a behavior refuses a change".into());
-                }
+                let holds = [&property.answer, &careful.answer].map(|answer| *answer == PropertyAnswer::Holds);
+                property.is_assumed = holds == [true, false];
             }
             proof.steps += careful.steps;
         }
@@ -206,7 +212,8 @@ impl Proof {
                     machine.report(mistake.label("a run breaks it"), Some(run.clone()));
                 }
                 let machine = machine.outline.machine().map(str::to_owned);
-                properties.push(PropertyProof { name: property.name.text.clone(), machine, answer });
+                let name = property.name.text.clone();
+                properties.push(PropertyProof { name, machine, answer, is_assumed: false });
             }
             add(&mut all, machine);
         }

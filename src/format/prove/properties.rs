@@ -108,20 +108,25 @@ fn is_in_time(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule, wit
 /// Whether `reach` holds at the end of the tick in which a state is left, or of the next one if a message leads out of it.
 fn leaves_for(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule, from: StateId) -> bool {
     let mut known = BTreeSet::new();
-    let mut waiting = vec![from];
-    while let Some(from) = waiting.pop() {
+    // Each with whether the states inside are still to be updated.
+    let mut waiting = vec![(from, true)];
+    while let Some((from, is_updated)) = waiting.pop() {
         let path = machine.outline.path(from);
         for id in machine.exits_on(&path).filter(|id| reached.taken.contains(id)) {
-            let to = machine.innermost(machine.exit(id).to);
+            let exit = machine.exit(id);
+            let is_message = exit.on.is_some() && reached.has_code;
+            if !is_updated && !is_message && !exit.is_always && !exit.is_done {
+                continue;
+            }
+            let to = machine.innermost(exit.to);
             let entered = machine.outline.path(to);
             if machine.solve(&rule.unmet(machine.at(&entered, StateTime::Varies)), &entered) != ClaimAnswer::Never {
                 return false;
             }
-            // The tick goes on from there if the exit is not that of the innermost state in a tick.
-            let goes_on = machine.exit(id).on.is_some() || path.last() != Some(&id.of);
+            let is_updated = is_updated && (exit.on.is_some() || path.last() != Some(&id.of));
             let leads_on = entered.iter().any(|id| machine.at_entry(*id).next().is_some());
-            if (goes_on || leads_on) && known.insert(to) {
-                waiting.push(to);
+            if (is_updated || leads_on || reached.has_code) && known.insert((to, is_updated)) {
+                waiting.push((to, is_updated));
             }
         }
     }

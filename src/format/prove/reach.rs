@@ -12,7 +12,8 @@ use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing, StateTime};
 use super::solver::ClaimAnswer;
 use crate::format::draft::When;
-use crate::format::outline::{ExitOutline, StateId};
+use crate::format::leads::Leads;
+use crate::format::outline::{ExitOutline, StateId, StateOutline};
 use crate::format::property::Property;
 
 /// The maximum number of ways into a state that are checked one by one. If there are more, the way is treated as unknown.
@@ -34,6 +35,8 @@ pub(super) struct Reached {
     pub(super) unknown: BTreeSet<ExitId>,
     /// The states to which scripts and behaviors may change.
     pub(super) free: BTreeSet<StateId>,
+    /// Whether code may write values and send messages in the middle of a tick. It is only known if there are properties.
+    pub(super) has_code: bool,
     /// For each innermost state in which a tick can end and may break a property, the ways in which it can end there.
     pub(super) tick_ends: Vec<(StateId, Vec<TickEnd>)>,
 }
@@ -67,6 +70,7 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
         taken: HashSet::new(),
         unknown: BTreeSet::new(),
         free: BTreeSet::new(),
+        has_code: false,
         tick_ends: Vec::new(),
     };
     let mut reaching = Reaching {
@@ -90,13 +94,9 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
     }
     reaching.run();
     if !outline.properties.is_empty() {
-        let has_code = outline.states().iter().any(|state| {
-            let asks_script = |exit: &ExitOutline| matches!(exit.when.as_deref(), Some(When::Script(_)));
-            !state.behaviors.is_empty()
-                || state.script.is_some()
-                || state.exits.iter().any(asks_script)
-                || state.actions().any(|action| !action.sets)
-        });
+        let has_code =
+            outline.states().iter().any(|state| has_code(state) || state.actions().any(|action| !action.sets));
+        reaching.reached.has_code = has_code;
         for at in reaching.reached.innermost.clone() {
             let path = outline.path(at);
             let may_break = |property: &Property| {
@@ -104,7 +104,7 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
                 machine.solve(&broken, &path) != ClaimAnswer::Never
             };
             if outline.properties.iter().any(may_break) && reaching.rests(at, &path) {
-                let ends = reaching.tick_ends(at, has_code);
+                let ends = reaching.tick_ends(at);
                 reaching.reached.tick_ends.push((at, ends));
             }
         }
@@ -373,16 +373,26 @@ impl Reaching<'_> {
         Claim::all(claim)
     }
 
-    /// Returns the ways in which a tick can end while `at` is the innermost state. `has_code` says whether code may write values and
-    /// send messages in the middle of a tick.
-    fn tick_ends(&self, at: StateId, has_code: bool) -> Vec<TickEnd> {
+    /// Returns the ways in which a tick can end while `at` is the innermost state. The first one is that of a tick without a change.
+    fn tick_ends(&self, at: StateId) -> Vec<TickEnd> {
         let machine = self.machine;
         let path = machine.outline.path(at);
+        let end = |claim, from: &[StateId], kept| TickEnd { claim, from: from.to_vec(), kept };
         let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.cut_short.contains(&at);
         let (ways, are_all) = self.ways(at);
-        let end = |claim, from: &[StateId], kept| TickEnd { claim, from: from.to_vec(), kept };
-        if has_code || !are_all || self.within.contains(&at) || self.cut_short.contains(&at) {
-            return vec![end(Claim::ALWAYS, &path, path.len())];
+        if self.reached.has_code || !are_all || self.within.contains(&at) || self.cut_short.contains(&at) {
+            if self.may_skip_exits(&path) {
+                return vec![end(Claim::ALWAYS, &path, path.len())];
+            }
+            // Code may write values after the exits have been tried, but it cannot write times.
+            let runs_code = path.iter().copied().chain(machine.outline.global()).any(|id| has_code(machine.state(id)));
+            let not_taken = |id| {
+                let taken = machine.at(&path, StateTime::Varies).tried(id);
+                if runs_code { taken.timed().negated() } else { taken.negated() }
+            };
+            let stays = Claim::all(machine.in_tick(&path).into_iter().map(not_taken));
+            // If there is a change, the innermost state is entered.
+            return vec![end(stays, &path, path.len()), end(Claim::ALWAYS, &path, path.len() - 1)];
         }
         let mut ends =
             vec![end(machine.at(&path, StateTime::Varies).none_tried(machine.in_tick(&path)), &path, path.len())];
@@ -391,6 +401,18 @@ impl Reaching<'_> {
             ends.push(end(self.stays_after(*way, from, &path, change.kept, is_left), from, change.kept));
         }
         ends
+    }
+
+    /// Whether code may lead back to a path without entering its innermost state, or put it to sleep in a tick in which a global
+    /// state is updated. Then a tick can end on the path although its exits have not been tried.
+    fn may_skip_exits(&self, path: &[StateId]) -> bool {
+        let outline = self.machine.outline;
+        let returns = |exit: &ExitOutline| matches!(exit.leads, Leads::Push | Leads::Pop);
+        !self.reached.free.is_empty()
+            || outline.has_regions()
+            || outline.states().iter().any(|state| state.is_entry() || state.exits.iter().any(returns))
+            || outline.global().is_some()
+                && path.iter().copied().chain(outline.global()).any(|id| has_code(outline.state(id)))
     }
 
     /// Returns the claim that none of the exits that are tried before those of the exit's state is taken, if a tick certainly begins
@@ -532,4 +554,10 @@ fn stays(whole: Standing<'_>) -> Claim {
         }
     }
     Claim::all(stays)
+}
+
+/// Whether code of the game or a script runs while a state is active.
+fn has_code(state: &StateOutline) -> bool {
+    let asks_script = |exit: &ExitOutline| matches!(exit.when.as_deref(), Some(When::Script(_)));
+    !state.behaviors.is_empty() || state.script.is_some() || state.exits.iter().any(asks_script)
 }
