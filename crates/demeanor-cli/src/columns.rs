@@ -4,8 +4,8 @@
 use rust_sugiyama::configure::{Config, RankingType};
 use rust_sugiyama::from_vertices_and_edges;
 
-use crate::layers::{Band, End, GAP, Line, Size, Vertex, Wants};
 use crate::spread::CORNER;
+use crate::vertices::{Band, End, GAP, Line, Size, Vertex, Wants};
 
 /// Returns the middle of each vertex, from left to right. Connected parts are side by side. Sorts the vertices of the bands.
 pub(crate) fn columns(

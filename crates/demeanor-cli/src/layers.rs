@@ -9,9 +9,8 @@ use crate::columns::columns;
 use crate::picture::Point;
 use crate::rows;
 use crate::spread::{CORNER, spread};
+use crate::vertices::{Band, End, GAP, Line, Size, Vertex, Wants};
 
-/// The distance between vertices, and between lines that pass through the same layer.
-pub(crate) const GAP: f64 = 22.0;
 const LINES: f64 = 12.0;
 
 /// The distance between bands: if lines between them are upright, and if they lead far to a side.
@@ -23,42 +22,6 @@ const MOST: f64 = 80.0;
 const MOST_VERTICES: usize = 4_000;
 const MOST_PARTS: usize = 30_000;
 const MOST_LAYERS: usize = 1_000;
-
-/// A width and a height.
-pub(crate) type Size = (f64, f64);
-
-pub(crate) struct Vertex {
-    pub(crate) width: f64,
-    pub(crate) height: f64,
-    pub(crate) wants: Wants,
-}
-
-/// The layer in which a vertex is placed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wants {
-    /// As near as possible to the vertices above.
-    High,
-    /// As near as possible to the vertices below.
-    Low,
-    /// The first layer, in which there are no other vertices.
-    Top,
-    /// The last layer, in which there are no other vertices.
-    Bottom,
-}
-
-/// A line from one vertex to another one below it.
-pub(crate) struct Line {
-    pub(crate) upper: End,
-    pub(crate) lower: End,
-}
-
-/// The end of a line at a vertex.
-#[derive(Clone, Copy)]
-pub(crate) struct End {
-    pub(crate) vertex: usize,
-    /// The distance from the left edge of the vertex. `None` for a place beside the other lines.
-    pub(crate) at: Option<f64>,
-}
 
 /// Vertices with their places. The upper left corner is the origin.
 pub(crate) struct Placed {
@@ -143,17 +106,6 @@ fn parts(vertices: usize, lines: &[Line]) -> Vec<Vec<usize>> {
         parts.extend(Some(part).filter(|part| !part.is_empty()));
     }
     parts
-}
-
-/// The place of one layer of one connected part.
-#[derive(Clone, Default)]
-pub(crate) struct Band {
-    /// From left to right.
-    pub(crate) vertices: Vec<usize>,
-    top: f64,
-    height: f64,
-    /// The distance to the band below.
-    gap: f64,
 }
 
 fn in_layers(vertices: &[Vertex], lines: &[Line], layers: &[usize]) -> Placed {

@@ -10,10 +10,11 @@ use std::collections::HashMap;
 use demeanor::diagram::{Caption, Diagram, Region};
 use unicode_width::UnicodeWidthStr;
 
-use crate::layers::{self, End, Line, Placed, Vertex, Wants};
+use crate::layers::{self, Placed};
 use crate::picture::{Arrow, Border, Dot, Picture, Point, Rect, Title, Way};
 use crate::plan::{Node, Plan, Step};
 use crate::spread::room;
+use crate::vertices::{End, Line, Vertex, Wants};
 
 pub(crate) const LINE: f64 = 15.0;
 const MARGIN: f64 = 24.0;

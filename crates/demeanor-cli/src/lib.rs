@@ -31,6 +31,7 @@ mod spread;
 mod svg;
 mod table;
 mod tests;
+mod vertices;
 mod whole_file;
 mod witness;
 
