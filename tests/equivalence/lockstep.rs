@@ -80,6 +80,15 @@ struct Twin {
     machine: StateMachine<Puppet>,
 }
 
+impl Twin {
+    /// Whether the other one has done the same, and then more, while regions are open here.
+    fn stands_before_a_region(&self, other: &Self) -> bool {
+        let (events, others) = (self.puppet.events(), other.puppet.events());
+        let is_behind = events.len() < others.len() && others.starts_with(&events);
+        is_behind && self.machine.active_states().count() > self.machine.path().count()
+    }
+}
+
 /// Runs the script in one way. Panics where batch and twins part.
 pub(crate) fn run(script: &Script, way: Way) -> Run {
     run_saving(script, way, usize::MAX)
@@ -380,7 +389,8 @@ impl Stage<'_> {
     }
 
     /// One tick for all. After a panic some owners of the batch have not had all of it: a twin then has as many `update`s and
-    /// `after_update`s as its owner had, so that both can go on together.
+    /// `after_update`s as its owner had, so that both can go on together. The tick of a region begins with what is due in it: if
+    /// only the twin has had this part, it goes on where its owner is.
     fn tick(&mut self, parts: Option<usize>) {
         let mut outcome = Ok(());
         match parts {
@@ -394,11 +404,12 @@ impl Stage<'_> {
         }
         let mut twins = std::mem::take(&mut self.twins);
         let mut panicked = 0;
-        let machines = outcome.is_err().then(|| self.batch.clone().into_machines());
-        let digests: Option<HashMap<_, _>> =
-            machines.map(|machines| machines.map(|(key, _, machine)| (key, machine.digest())).collect());
+        let after_panic: Option<HashMap<_, _>> = outcome.is_err().then(|| {
+            let owners = self.batch.clone().into_machines();
+            owners.map(|(key, puppet, machine)| (key, Twin { puppet, machine })).collect()
+        });
         for (number, twin) in twins.iter_mut().enumerate() {
-            if digests.as_ref().is_some_and(|digests| !self.has_begun_tick(number, twin, digests)) {
+            if after_panic.as_ref().is_some_and(|owners| !self.has_begun_tick(number, twin, owners)) {
                 continue;
             }
             let owner_panicked = match &mut self.places[number] {
@@ -415,6 +426,12 @@ impl Stage<'_> {
                 }
             };
             let twin_panicked = self.twin_verb(|_, table| twin.machine.update(&mut twin.puppet, table)).is_err();
+            if let (Some(owners), Place::In(key)) = (&after_panic, &self.places[number])
+                && !twin_panicked
+                && owners[key].stands_before_a_region(twin)
+            {
+                twin.clone_from(&owners[key]);
+            }
             twin.puppet.end_limits();
             if let Place::Alone(_) = self.places[number] {
                 assert_eq!(owner_panicked, twin_panicked, "owner {number}, alone");
@@ -430,8 +447,8 @@ impl Stage<'_> {
     }
 
     /// Whether an owner has begun the tick in which another one has panicked: whether any timer of it that is due has been
-    /// carried out, and whether it has woken. The digests are those of the machines in the batch.
-    fn has_begun_tick(&self, number: usize, twin: &Twin, digests: &HashMap<Key, u64>) -> bool {
+    /// carried out, and whether it has woken. The owners are those of the batch.
+    fn has_begun_tick(&self, number: usize, twin: &Twin, owners: &HashMap<Key, Twin>) -> bool {
         let Place::In(key) = self.places[number] else { return true };
         if self.batch.get(key).expect("no owner is lost").has_events() {
             return true;
@@ -440,7 +457,7 @@ impl Stage<'_> {
         (trial.puppet.updates_left, trial.puppet.ends_left) = (0, 0);
         let outcome = self.twin_verb(|_, table| trial.machine.update(&mut trial.puppet, table));
         // It may have woken, and nothing else.
-        outcome.is_ok() && !trial.puppet.has_events() && digests[&key] == trial.machine.digest()
+        outcome.is_ok() && !trial.puppet.has_events() && owners[&key].machine.digest() == trial.machine.digest()
     }
 
     fn tick_batch(&mut self, table: &mut Table<'_>) {
