@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mio::Waker;
+use demeanor_loopback::Waker;
 
 use crate::command::{Command, Outcome, Sent};
 use crate::picture::{Found, OwnerPicture, Picture};
@@ -16,7 +16,7 @@ const MOST_COMMANDS: usize = 256;
 const MOST_STEPS: u32 = 1000;
 
 pub(crate) struct Shared {
-    pub(crate) waker: Waker,
+    pub(crate) waker: Arc<Waker>,
     /// The number of open pages.
     listeners: AtomicUsize,
     /// Increases with every change of `wishes`.
@@ -68,7 +68,7 @@ pub(crate) struct News {
 }
 
 impl Shared {
-    pub(crate) fn new(waker: Waker) -> Self {
+    pub(crate) fn new(waker: Arc<Waker>) -> Self {
         Self {
             waker,
             listeners: AtomicUsize::new(0),

@@ -1,235 +1,136 @@
-//! The server: one thread that waits for all connections and for news from the game.
+//! The inspector's part of its server: what it answers, and how news get from the game to the pages.
 //!
-//! It has at most [`MOST_CONNECTIONS`], each with a small buffer and a deadline. A slow page misses pictures, and does not
-//! affect the game.
+//! A slow page misses pictures, and does not affect the game.
 
-mod answer;
-mod connection;
-mod events;
+mod news;
 mod page;
-mod request;
-mod secret;
+mod routes;
 
 use std::collections::HashMap;
 use std::io;
-use std::net::TcpListener as StdListener;
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use mio::event::Event;
-use mio::net::TcpListener;
-use mio::{Events, Interest, Poll, Token, Waker};
+use demeanor_loopback::{Answer, Application, Client, Clients, Reply, Request, Rules, event, start as serve, token};
 
-use self::answer::Answer;
-use self::connection::{Connection, Progress};
-use self::events::Latest;
-use self::request::{Action, Rules};
-use crate::shared::Shared;
+use self::routes::Action;
+use crate::shared::{Shared, Watch};
 
-const LISTENER: Token = Token(0);
-const WAKER: Token = Token(1);
-const FIRST_CONNECTION: usize = 2;
-
-const MOST_CONNECTIONS: usize = 64;
-/// The largest number of open pages.
-const MOST_PAGES: usize = 16;
-/// The interval at which deadlines are checked while there are connections.
-const BEAT: Duration = Duration::from_millis(250);
-/// The time until the next attempt to accept connections, if there are more than are accepted at once, or after an error.
-const SOON: Duration = Duration::from_millis(1);
+/// How long the server waits for an answer from the game: many ticks of a running game.
+const GAME: Duration = Duration::from_secs(1);
 /// How long a game stays paused when no page is open. Reloading the page takes less time.
 const PAUSED_ALONE: Duration = Duration::from_secs(5);
 
 /// Starts the server on its thread.
-pub(crate) fn start(listener: StdListener) -> io::Result<(Arc<Shared>, JoinHandle<()>)> {
-    let poll = Poll::new()?;
-    let shared = Arc::new(Shared::new(Waker::new(poll.registry(), WAKER)?));
-    let is_local = listener.local_addr()?.ip().is_loopback();
-    let mut listener = TcpListener::from_std(listener);
-    poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    let mut server = Server {
-        poll,
-        listener,
-        rules: Rules { is_local, token: secret::token()? },
-        shared: Arc::clone(&shared),
-        connections: HashMap::new(),
-        next: FIRST_CONNECTION,
-        has_more_to_accept: false,
-        latest: Latest::new(),
-        alone_since: None,
-    };
-    let thread = thread::Builder::new().name("demeanor-inspector".to_owned()).spawn(move || server.run())?;
-    Ok((shared, thread))
+pub(crate) fn start(listener: TcpListener) -> io::Result<(Arc<Shared>, JoinHandle<()>)> {
+    let rules = Rules { is_local: listener.local_addr()?.ip().is_loopback(), token: token()? };
+    let mut given = None;
+    let thread = serve(listener, rules, "demeanor-inspector", |waker| {
+        let shared = Arc::new(Shared::new(waker));
+        given = Some(Arc::clone(&shared));
+        Pages { shared, watches: HashMap::new(), asked: HashMap::new(), is_paused: None, alone_since: None }
+    })?;
+    given.map(|shared| (shared, thread)).ok_or_else(|| io::Error::other("the server has not been started"))
 }
 
-struct Server {
-    poll: Poll,
-    listener: TcpListener,
-    rules: Rules,
+/// The open pages, and what they have asked of the game.
+struct Pages {
     shared: Arc<Shared>,
-    connections: HashMap<Token, Connection>,
-    next: usize,
-    /// Whether more connections may wait to be accepted: more than are accepted at once, or accepting has failed.
-    has_more_to_accept: bool,
-    latest: Latest,
+    watches: HashMap<Client, Watch>,
+    /// The command whose outcome each client waits for.
+    asked: HashMap<Client, u64>,
+    /// Whether the pages have been told that the game is paused.
+    is_paused: Option<bool>,
     /// The time since which no page is open.
     alone_since: Option<Instant>,
 }
 
-impl Server {
-    fn run(&mut self) {
-        let mut events = Events::with_capacity(128);
-        while !self.shared.is_closing.load(Ordering::Relaxed) {
-            let is_idle = self.connections.is_empty() && !self.has_more_to_accept && self.alone_since.is_none();
-            let beat = if self.has_more_to_accept { SOON } else { BEAT };
-            if let Err(why) = self.poll.poll(&mut events, (!is_idle).then_some(beat))
-                && why.kind() != io::ErrorKind::Interrupted
-            {
-                log::error!(target: "demeanor_inspector", "the inspector's server has stopped: {why}");
-                break;
+impl Application for Pages {
+    const LONGEST_BODY: usize = 4 << 10;
+
+    fn reply(&mut self, request: &Request, rules: &Rules, client: Client) -> Reply {
+        let are_commands_allowed = self.shared.allows_commands.load(Ordering::Relaxed);
+        match routes::action(rules, request) {
+            Action::Answer(answer) => Reply::Answer(answer),
+            Action::Events(wanted) => {
+                let watch = wanted.map(|(crowd, wanted)| Watch { page: client.0, crowd, wanted });
+                self.watches.extend(watch.map(|watch| (client, watch)));
+                Reply::Events(news::hello(&rules.token, are_commands_allowed))
             }
-            let now = Instant::now();
-            for event in &events {
-                match event.token() {
-                    LISTENER => self.has_more_to_accept = true,
-                    WAKER => {}
-                    token => self.go_on(token, event, now),
+            Action::Command(_) if !are_commands_allowed => {
+                Reply::Answer(Answer::text(403, "the game does not allow commands"))
+            }
+            Action::Command(command) => match command.carry_out(&self.shared) {
+                Ok(answer) => Reply::Answer(answer),
+                Err(number) => {
+                    self.asked.insert(client, number);
+                    Reply::Later(GAME, routes::later())
                 }
-            }
-            if self.has_more_to_accept {
-                self.accept(now);
-            }
-            self.tell(now);
-            self.connections.retain(|_, connection| !connection.is_over(now));
-            self.note_pages(now);
+            },
         }
+    }
+
+    fn turn(&mut self, clients: &mut Clients<'_>, now: Instant) {
+        self.tell(clients);
+        self.note_pages(clients, now);
+    }
+
+    fn needs_turns(&self) -> bool {
+        self.alone_since.is_some()
+    }
+
+    fn is_closing(&self) -> bool {
+        self.shared.is_closing.load(Ordering::Relaxed)
+    }
+
+    fn close(&mut self) {
         self.shared.set_listeners(0);
         self.shared.pause(false);
     }
+}
 
-    fn accept(&mut self, now: Instant) {
-        // Further connections are accepted in the next round, so that the existing connections get their turn.
-        for _ in 0..MOST_CONNECTIONS {
-            match self.listener.accept() {
-                Ok((mut socket, _)) => {
-                    let token = Token(self.next);
-                    self.next += 1;
-                    if self.connections.len() >= MOST_CONNECTIONS {
-                        self.drop_oldest();
-                    }
-                    let interest = Interest::READABLE | Interest::WRITABLE;
-                    if self.poll.registry().register(&mut socket, token, interest).is_ok() {
-                        self.connections.insert(token, Connection::new(socket, now));
-                    }
-                }
-                Err(why) if why.kind() == io::ErrorKind::WouldBlock => {
-                    self.has_more_to_accept = false;
-                    return;
-                }
-                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
-                Err(why) => {
-                    log::debug!(target: "demeanor_inspector", "a connection was not accepted: {why}");
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Makes room: closes the oldest connection that is not an open page.
-    fn drop_oldest(&mut self) {
-        let waiting = self.connections.iter().filter(|(_, connection)| !connection.is_page());
-        if let Some(oldest) = waiting.map(|(token, _)| *token).min() {
-            self.connections.remove(&oldest);
-        }
-    }
-
-    fn go_on(&mut self, token: Token, event: &Event, now: Instant) {
-        let Some(connection) = self.connections.get_mut(&token) else { return };
-        let progress = if event.is_readable() { connection.read(now) } else { Progress::Waits };
-        let progress = match progress {
-            Progress::Asks(request) => {
-                let action = self.rules.action(&request);
-                self.carry_out(token, action, now)
-            }
-            progress => progress,
-        };
-        let Some(connection) = self.connections.get_mut(&token) else { return };
-        if matches!(progress, Progress::Ends) || matches!(connection.write(&self.latest, now), Progress::Ends) {
-            self.connections.remove(&token);
-        }
-    }
-
-    fn carry_out(&mut self, token: Token, action: Action, now: Instant) -> Progress {
-        let pages = self.connections.values().filter(|connection| connection.is_page()).count();
-        let Some(connection) = self.connections.get_mut(&token) else { return Progress::Ends };
-        let are_commands_allowed = self.shared.allows_commands.load(Ordering::Relaxed);
-        match action {
-            Action::Answer(answer) => connection.answer(&answer, now),
-            Action::Events(_) if pages >= MOST_PAGES => {
-                connection.answer(&Answer::text(503, format!("{MOST_PAGES} pages are open already")), now);
-            }
-            Action::Events(wanted) => {
-                let wanted = wanted.map(|(crowd, wanted)| crate::shared::Watch { page: token.0 as u64, crowd, wanted });
-                connection.open_page(wanted, &events::hello(&self.rules.token, are_commands_allowed), now);
-            }
-            Action::Command(_) if !are_commands_allowed => {
-                connection.answer(&Answer::text(403, "the game does not allow commands"), now);
-            }
-            Action::Command(command) => match command.carry_out(&self.shared) {
-                Ok(answer) => connection.answer(&answer, now),
-                Err(number) => connection.ask(number, now),
-            },
-        }
-        Progress::Waits
-    }
-
+impl Pages {
     /// Sends the news to the pages.
-    fn tell(&mut self, now: Instant) {
+    fn tell(&mut self, clients: &mut Clients<'_>) {
         let is_paused = self.shared.is_paused.load(Ordering::Relaxed);
-        self.latest.set_status(is_paused);
+        if self.is_paused.replace(is_paused) != Some(is_paused) {
+            clients.publish(news::STATUS, news::status(is_paused));
+        }
         let news = self.shared.take_news();
-        news.pictures.iter().for_each(|picture| self.latest.set_picture(picture));
-        let personal = |page: u64| usize::try_from(page).map_or(LISTENER, Token);
+        for picture in &news.pictures {
+            clients.publish(&picture.crowd, event("picture", picture));
+        }
         for (page, owner) in &news.owners {
-            if let Some(connection) = self.connections.get_mut(&personal(*page)) {
-                connection.tell_owner(events::event("owner", owner));
-            }
+            clients.tell(Client(*page), "owner", event("owner", owner));
         }
         for (page, found) in &news.found {
-            if let Some(connection) = self.connections.get_mut(&personal(*page)) {
-                connection.tell_found(events::event("found", found));
-            }
+            clients.tell(Client(*page), "found", event("found", found));
         }
-        for connection in self.connections.values_mut() {
-            let Some((command, is_late)) = connection.asks(now) else { continue };
-            let outcome = news.outcomes.iter().find(|(number, _)| *number == command);
-            let answer = outcome.map(|(_, outcome)| request::done(outcome)).or_else(|| is_late.then(request::later));
-            if let Some(answer) = answer {
-                connection.answer(&answer, now);
+        self.asked.retain(|client, command| {
+            if let Some((_, outcome)) = news.outcomes.iter().find(|(number, _)| number == command) {
+                clients.answer(*client, &routes::done(outcome));
             }
-        }
-        let latest = &self.latest;
-        self.connections.retain(|_, connection| {
-            !(connection.is_page() || connection.is_answering())
-                || !matches!(connection.write(latest, now), Progress::Ends)
+            clients.is_waiting(*client)
         });
     }
 
     /// Passes the number of open pages, and their wishes, to the game.
-    fn note_pages(&mut self, now: Instant) {
-        let mut watches: Vec<_> = self.connections.values().filter_map(Connection::watch).cloned().collect();
+    fn note_pages(&mut self, clients: &mut Clients<'_>, now: Instant) {
+        let pages: Vec<_> = clients.pages().collect();
+        self.watches.retain(|client, _| pages.contains(client));
+        let mut watches: Vec<_> = self.watches.values().cloned().collect();
         watches.sort_by_key(|watch| watch.page);
         self.shared.set_watches(watches);
-        let pages = self.connections.values().filter(|connection| connection.is_page()).count();
-        self.shared.set_listeners(pages);
-        if pages > 0 {
+        self.shared.set_listeners(pages.len());
+        if !pages.is_empty() {
             self.alone_since = None;
             return;
         }
         // These data would be out of date when the next page connects.
-        self.latest.forget_pictures();
+        clients.retain(|name| name == news::STATUS);
         if self.shared.is_paused.load(Ordering::Relaxed) {
             let since = *self.alone_since.get_or_insert(now);
             if now.duration_since(since) >= PAUSED_ALONE {

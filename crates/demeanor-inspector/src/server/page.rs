@@ -3,8 +3,7 @@
 use std::io;
 use std::sync::OnceLock;
 
-use super::answer::Answer;
-use super::secret;
+use demeanor_loopback::{Answer, token};
 
 /// Libraries for charts and for graph layout. Both have the MIT license, which is beside them.
 const PARTS: [(&str, &str); 3] = [
@@ -22,7 +21,7 @@ fn document() -> &'static str {
 
 /// Returns the page. The browser runs only the scripts in it, and loads nothing else.
 pub(super) fn page() -> io::Result<Answer> {
-    let nonce = secret::token()?;
+    let nonce = token()?;
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; img-src data:; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,22 +1,17 @@
 //! One connection: it reads a request, and writes an answer, or events for an open page. It never blocks.
 
 use std::io::{self, Read as _, Write as _};
-use std::mem;
 use std::net::Shutdown;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 
-use super::answer::Answer;
-use super::events::{self, Bytes, Latest};
-use super::request::{LONGEST_BODY, LONGEST_HEAD, Read, Request};
-use crate::shared::Watch;
+use crate::answer::Answer;
+use crate::events::{self, Bytes, Latest};
+use crate::request::{LONGEST_HEAD, Read, Request};
 
 /// How long a request may take to arrive.
 const REQUEST: Duration = Duration::from_secs(5);
-/// How long the server waits for an answer from the game: many ticks of a running game.
-const GAME: Duration = Duration::from_secs(1);
 /// How long a client may accept no bytes.
 const STALL: Duration = Duration::from_secs(15);
 /// How long a client may take to close a finished connection.
@@ -26,7 +21,7 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// An open page has nothing more to send: only this many bytes are read and ignored.
 const MOST_CHATTER: usize = 4 << 10;
 
-pub(super) struct Connection {
+pub(crate) struct Connection {
     socket: TcpStream,
     phase: Phase,
     /// The bytes that are being written, and how many of them have been.
@@ -35,13 +30,15 @@ pub(super) struct Connection {
     deadline: Instant,
     /// Number of bytes that were read and ignored.
     chatter: usize,
+    /// The longest body of a request, in bytes.
+    longest_body: usize,
 }
 
 enum Phase {
     /// The bytes of the request so far.
     Reading(Vec<u8>),
-    /// The answer to the command with this number comes from the game, until this time.
-    Asking(u64, Instant),
+    /// The application answers later. If it has not until this time, this is the answer.
+    Asking(Instant, Answer),
     Answering,
     /// The answer has been written. Further input is read and ignored; otherwise the client might not read the answer.
     Closing,
@@ -50,59 +47,57 @@ enum Phase {
 
 struct Page {
     hello: Option<Bytes>,
-    watch: Option<Watch>,
-    owner: Option<Bytes>,
-    found: Option<Bytes>,
+    /// The news for this page alone, by name.
+    own: Vec<(&'static str, Bytes)>,
     /// The version of the news that it was sent last.
     seen: u64,
     next_heartbeat: Instant,
 }
 
 /// The result of an operation on a connection.
-pub(super) enum Progress {
+pub(crate) enum Progress {
     Waits,
     Asks(Box<Request>),
     Ends,
 }
 
 impl Connection {
-    pub(super) fn new(socket: TcpStream, now: Instant) -> Self {
+    pub(crate) fn new(socket: TcpStream, longest_body: usize, now: Instant) -> Self {
         // Events are small and must arrive at once. If this fails, they arrive a bit later.
         let _ = socket.set_nodelay(true);
-        Self { socket, phase: Phase::Reading(Vec::new()), out: None, deadline: now + REQUEST, chatter: 0 }
+        Self { socket, phase: Phase::Reading(Vec::new()), out: None, deadline: now + REQUEST, chatter: 0, longest_body }
     }
 
-    pub(super) fn is_page(&self) -> bool {
+    pub(crate) fn is_page(&self) -> bool {
         matches!(self.phase, Phase::Page(_))
     }
 
-    pub(super) fn is_answering(&self) -> bool {
+    pub(crate) fn is_answering(&self) -> bool {
         matches!(self.phase, Phase::Answering)
     }
 
-    pub(super) fn watch(&self) -> Option<&Watch> {
-        match &self.phase {
-            Phase::Page(page) => page.watch.as_ref(),
-            _ => None,
-        }
+    /// Waits for the application's answer. If there is none until then, `answer` is sent.
+    pub(crate) fn ask(&mut self, until: Instant, answer: Answer) {
+        self.phase = Phase::Asking(until, answer);
+        self.deadline = until + STALL;
     }
 
-    /// Waits for the outcome of a command.
-    pub(super) fn ask(&mut self, command: u64, now: Instant) {
-        self.phase = Phase::Asking(command, now + GAME);
-        self.deadline = now + STALL;
+    pub(crate) fn is_asking(&self) -> bool {
+        matches!(self.phase, Phase::Asking(..))
     }
 
-    /// Returns the command whose outcome it waits for, and whether the time limit has passed.
-    pub(super) fn asks(&self, now: Instant) -> Option<(u64, bool)> {
-        match self.phase {
-            Phase::Asking(command, until) => Some((command, until <= now)),
-            _ => None,
+    /// Sends the answer for an application that has not answered in time.
+    pub(crate) fn answer_late(&mut self, now: Instant) {
+        if let Phase::Asking(until, answer) = &self.phase
+            && *until <= now
+        {
+            let answer = answer.clone();
+            self.answer(&answer, now);
         }
     }
 
     /// Returns whether a time limit has passed.
-    pub(super) fn is_over(&self, now: Instant) -> bool {
+    pub(crate) fn is_over(&self, now: Instant) -> bool {
         match self.phase {
             Phase::Page(_) => self.out.is_some() && self.deadline <= now,
             _ => self.deadline <= now,
@@ -110,7 +105,7 @@ impl Connection {
     }
 
     /// Reads the bytes that have arrived.
-    pub(super) fn read(&mut self, now: Instant) -> Progress {
+    pub(crate) fn read(&mut self, now: Instant) -> Progress {
         let mut buffer = [0; 2048];
         loop {
             match self.socket.read(&mut buffer) {
@@ -135,48 +130,42 @@ impl Connection {
             return if self.chatter > most { Progress::Ends } else { Progress::Waits };
         };
         request.extend_from_slice(bytes);
-        match Request::read(request) {
+        match Request::read(request, self.longest_body) {
             Read::Whole(request) => Progress::Asks(request.into()),
             Read::Wrong(answer) => {
                 self.answer(&answer, now);
                 self.write_out(now)
             }
-            Read::Part if request.len() > LONGEST_HEAD + LONGEST_BODY => Progress::Ends,
+            Read::Part if request.len() > LONGEST_HEAD + self.longest_body => Progress::Ends,
             Read::Part => Progress::Waits,
         }
     }
 
-    pub(super) fn answer(&mut self, answer: &Answer, now: Instant) {
+    pub(crate) fn answer(&mut self, answer: &Answer, now: Instant) {
         self.phase = Phase::Answering;
         self.out = Some((answer.bytes().into(), 0));
         self.deadline = now + STALL;
     }
 
     /// Makes it the connection of an open page, to which events are sent.
-    pub(super) fn open_page(&mut self, watch: Option<Watch>, hello: &Bytes, now: Instant) {
+    pub(crate) fn open_page(&mut self, hello: Bytes, now: Instant) {
         let next_heartbeat = now + HEARTBEAT;
-        let hello = Some(Arc::clone(hello));
-        self.phase = Phase::Page(Box::new(Page { hello, watch, owner: None, found: None, seen: 0, next_heartbeat }));
+        self.phase = Phase::Page(Box::new(Page { hello: Some(hello), own: Vec::new(), seen: 0, next_heartbeat }));
         self.out = Some((events::head().into(), 0));
         self.deadline = now + STALL;
     }
 
-    /// Sets the next news about the watched owner, which replaces unsent news.
-    pub(super) fn tell_owner(&mut self, owner: Bytes) {
-        if let Phase::Page(page) = &mut self.phase {
-            page.owner = Some(owner);
-        }
-    }
-
-    /// Sets the next results of the search, which replace unsent results.
-    pub(super) fn tell_found(&mut self, found: Bytes) {
-        if let Phase::Page(page) = &mut self.phase {
-            page.found = Some(found);
+    /// Sets the next news of a name for this page alone, which replaces unsent news of this name.
+    pub(crate) fn tell(&mut self, name: &'static str, news: Bytes) {
+        let Phase::Page(page) = &mut self.phase else { return };
+        match page.own.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, old)) => *old = news,
+            None => page.own.push((name, news)),
         }
     }
 
     /// Writes as many bytes as the client accepts.
-    pub(super) fn write(&mut self, latest: &Latest, now: Instant) -> Progress {
+    pub(crate) fn write(&mut self, latest: &Latest, now: Instant) -> Progress {
         loop {
             if let Progress::Ends = self.write_out(now) {
                 return Progress::Ends;
@@ -222,9 +211,11 @@ impl Connection {
 impl Page {
     /// Returns the next event to send.
     fn next(&mut self, latest: &Latest, now: Instant) -> Option<Bytes> {
-        let own = mem::take(&mut self.hello).or_else(|| self.owner.take()).or_else(|| self.found.take());
-        if own.is_some() {
-            return own;
+        if let Some(hello) = self.hello.take() {
+            return Some(hello);
+        }
+        if !self.own.is_empty() {
+            return Some(self.own.remove(0).1);
         }
         if let Some((version, bytes)) = latest.next(self.seen) {
             self.seen = version;
@@ -244,8 +235,8 @@ mod tests {
     use mio::net::TcpStream;
 
     use super::{CLOSE, Connection, Progress, REQUEST, STALL};
-    use crate::server::answer::Answer;
-    use crate::server::events::Latest;
+    use crate::answer::Answer;
+    use crate::events::Latest;
 
     /// Returns a connection, and the client at its other end.
     fn connection(now: Instant) -> (Connection, StdStream) {
@@ -253,7 +244,7 @@ mod tests {
         let client = StdStream::connect(listener.local_addr().unwrap()).unwrap();
         let (socket, _) = listener.accept().unwrap();
         socket.set_nonblocking(true).unwrap();
-        (Connection::new(TcpStream::from_std(socket), now), client)
+        (Connection::new(TcpStream::from_std(socket), 4096, now), client)
     }
 
     #[test]
@@ -272,13 +263,13 @@ mod tests {
     fn a_page_that_reads_nothing_is_closed_and_one_that_has_nothing_to_read_is_not() {
         let start = Instant::now();
         let (mut connection, client) = connection(start);
-        connection.open_page(None, &Arc::from(&b"hello"[..]), start);
-        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
+        connection.open_page(Arc::from(&b"hello"[..]), start);
+        assert!(matches!(connection.write(&Latest::default(), start), Progress::Waits));
         assert!(!connection.is_over(start + 100 * STALL));
         let much: Arc<[u8]> = vec![b'a'; 64 << 20].into();
-        connection.tell_owner(Arc::clone(&much));
-        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
-        connection.tell_owner(much);
+        connection.tell("owner", Arc::clone(&much));
+        assert!(matches!(connection.write(&Latest::default(), start), Progress::Waits));
+        connection.tell("owner", much);
         assert!(!connection.is_over(start + STALL * 9 / 10));
         assert!(connection.is_over(start + STALL));
         drop(client);
@@ -289,7 +280,7 @@ mod tests {
         let start = Instant::now();
         let (mut connection, mut client) = connection(start);
         connection.answer(&Answer::text(404, "nothing"), start);
-        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
+        assert!(matches!(connection.write(&Latest::default(), start), Progress::Waits));
         let mut answer = String::new();
         client.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 404 Not Found\r\n") && answer.ends_with("\r\n\r\nnothing"), "{answer}");

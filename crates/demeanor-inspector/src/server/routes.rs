@@ -1,94 +1,11 @@
-//! HTTP requests: parsing, permissions, and actions.
+//! The requests that the inspector answers, and their actions.
 
-use std::net::{IpAddr, Ipv4Addr};
-
+use demeanor_loopback::{Answer, Request, Rules};
 use serde::Deserialize;
 
-use super::answer::Answer;
 use super::page;
 use crate::command::{Command, Outcome};
 use crate::shared::{Shared, Wanted};
-
-const MOST_HEADERS: usize = 64;
-pub(super) const LONGEST_HEAD: usize = 8 << 10;
-pub(super) const LONGEST_BODY: usize = 4 << 10;
-
-/// A complete request.
-#[derive(Debug, Default)]
-pub(super) struct Request {
-    method: String,
-    path: String,
-    query: String,
-    host: Option<String>,
-    origin: Option<String>,
-    /// `Sec-Fetch-Site`: the browser's statement about the origin of the request.
-    site: Option<String>,
-    content_type: Option<String>,
-    token: Option<String>,
-    body: Vec<u8>,
-}
-
-/// The result of parsing some bytes.
-pub(super) enum Read {
-    Part,
-    Whole(Request),
-    Wrong(Answer),
-}
-
-impl Request {
-    /// Parses the first request in some bytes.
-    pub(super) fn read(bytes: &[u8]) -> Read {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-        let mut head = httparse::Request::new(&mut headers);
-        let body = match head.parse(bytes) {
-            Ok(httparse::Status::Complete(length)) if length <= LONGEST_HEAD => &bytes[length..],
-            Ok(httparse::Status::Partial) if bytes.len() <= LONGEST_HEAD => return Read::Part,
-            Ok(_) | Err(httparse::Error::TooManyHeaders) => {
-                return Read::Wrong(Answer::text(431, "the request's head is too long"));
-            }
-            Err(why) => return Read::Wrong(Answer::text(400, format!("not a request: {why}"))),
-        };
-        let mut request = Self { method: head.method.unwrap_or_default().to_owned(), ..Self::default() };
-        let target = head.path.unwrap_or_default();
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        (request.path, request.query) = (path.to_owned(), query.to_owned());
-        let mut length = None;
-        for header in head.headers.iter() {
-            let name = header.name.to_ascii_lowercase();
-            let field = match name.as_str() {
-                "host" => &mut request.host,
-                "origin" => &mut request.origin,
-                "sec-fetch-site" => &mut request.site,
-                "content-type" => &mut request.content_type,
-                "x-demeanor-token" => &mut request.token,
-                "transfer-encoding" => return Read::Wrong(Answer::text(411, "a body needs its length")),
-                "content-length" => &mut length,
-                _ => continue,
-            };
-            // An unreadable header must not count as a missing one.
-            let Ok(value) = std::str::from_utf8(header.value) else {
-                let status = if matches!(&*name, "origin" | "sec-fetch-site") { 403 } else { 400 };
-                return Read::Wrong(Answer::text(status, format!("{name} is not UTF-8")));
-            };
-            if field.replace(value.trim().to_owned()).is_some() {
-                return Read::Wrong(Answer::text(400, format!("{name} comes twice")));
-            }
-        }
-        let length = length.unwrap_or_else(|| "0".to_owned());
-        if !is_number(&length) {
-            return Read::Wrong(Answer::text(400, "content-length is not a number"));
-        }
-        // A number that does not fit in a `usize` is too long, too.
-        let length = length.parse().unwrap_or(usize::MAX);
-        if length > LONGEST_BODY {
-            return Read::Wrong(Answer::text(413, "the body is too long"));
-        }
-        match body.get(..length) {
-            Some(body) => Read::Whole(Self { body: body.to_vec(), ..request }),
-            None => Read::Part,
-        }
-    }
-}
 
 /// The action for a request.
 #[derive(Debug)]
@@ -141,93 +58,37 @@ pub(super) fn done(outcome: &Outcome) -> Answer {
     Answer::text(status, outcome.to_string())
 }
 
-/// The permissions of requests.
-pub(super) struct Rules {
-    /// Whether only this computer can reach the server.
-    pub(super) is_local: bool,
-    /// The secret that only a page of this server knows.
-    pub(super) token: String,
-}
-
-impl Rules {
-    pub(super) fn action(&self, request: &Request) -> Action {
-        match self.checked(request) {
-            Ok(action) => action,
-            Err(answer) => Action::Answer(answer),
-        }
-    }
-
-    fn checked(&self, request: &Request) -> Result<Action, Answer> {
-        let host = request.host.as_deref().ok_or_else(|| Answer::text(400, "no Host"))?;
-        if !self.is_own(host) {
-            // Otherwise a page of another site whose host name resolves to this computer could see the game.
-            return Err(Answer::text(403, "this is not a name of this server: use its IP address, or localhost"));
-        }
-        let is_foreign = request.origin.as_deref().is_some_and(|origin| {
-            origin.strip_prefix("http://").is_none_or(|origin| !origin.eq_ignore_ascii_case(host))
-        });
-        if is_foreign {
-            return Err(Answer::text(403, "requests from other origins are refused"));
-        }
-        let is_get = matches!(&*request.method, "GET" | "HEAD");
-        match (&*request.path, &*request.method) {
-            ("/", _) if is_get => {
-                let page = page::page().map_err(|why| Answer::text(503, why.to_string()))?;
-                Ok(Action::Answer(if request.method == "HEAD" { page.without_body() } else { page }))
-            }
-            ("/events", "GET") => {
-                self.check_site(request)?;
-                let why = "the query is not `crowd=..&owner=..` or `crowd=..&search=..`";
-                let query = Some(&*request.query).filter(|query| !query.is_empty());
-                let wanted = query.map(|query| wanted(query).ok_or_else(|| Answer::text(400, why))).transpose()?;
-                Ok(Action::Events(wanted))
-            }
-            ("/command", "POST") => self.command(request).map(Action::Command),
-            ("/" | "/events", _) => Err(Answer::text(405, "only GET").with_header("Allow: GET")),
-            ("/command", _) => Err(Answer::text(405, "only POST").with_header("Allow: POST")),
-            _ => Err(Answer::text(404, "there is nothing here")),
-        }
-    }
-
-    fn command(&self, request: &Request) -> Result<PageCommand, Answer> {
-        self.check_site(request)?;
-        if request.token.as_deref() != Some(&self.token) {
-            return Err(Answer::text(403, "only the inspector's page may request this"));
-        }
-        let content_type = request.content_type.as_deref().and_then(|written| written.split(';').next());
-        if content_type.map(str::trim) != Some("application/json") {
-            return Err(Answer::text(415, "only application/json"));
-        }
-        serde_json::from_slice(&request.body).map_err(|why| Answer::text(400, format!("not a command: {why}")))
-    }
-
-    #[expect(clippy::unused_self, reason = "one of the rules")]
-    fn check_site(&self, request: &Request) -> Result<(), Answer> {
-        match request.site.as_deref() {
-            None | Some("same-origin" | "none") => Ok(()),
-            Some(_) => Err(Answer::text(403, "requests from other sites are refused")),
-        }
-    }
-
-    /// Returns whether a host is this server: an IP address, or `localhost`, the one name that no other site can have. The port
-    /// may be different, because of a tunnel.
-    fn is_own(&self, host: &str) -> bool {
-        let (name, port) = if let Some((name, port)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            (name.parse().map(IpAddr::V6).ok(), port)
-        } else {
-            let (name, port) = host.split_at(host.find(':').unwrap_or(host.len()));
-            let localhost = name.eq_ignore_ascii_case("localhost").then_some(Ipv4Addr::LOCALHOST);
-            (localhost.or_else(|| name.parse().ok()).map(IpAddr::V4), port)
-        };
-        let has_port = port.is_empty()
-            || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok() && is_number(port));
-        has_port && name.is_some_and(|number| !self.is_local || number.is_loopback())
+/// Returns the action for a request of this origin.
+pub(super) fn action(rules: &Rules, request: &Request) -> Action {
+    match checked(rules, request) {
+        Ok(action) => action,
+        Err(answer) => Action::Answer(answer),
     }
 }
 
-/// Returns whether a text consists only of digits. `parse` would accept a sign, too.
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+fn checked(rules: &Rules, request: &Request) -> Result<Action, Answer> {
+    let is_get = matches!(request.method(), "GET" | "HEAD");
+    match (request.path(), request.method()) {
+        ("/", _) if is_get => {
+            let page = page::page().map_err(|why| Answer::text(503, why.to_string()))?;
+            Ok(Action::Answer(if request.method() == "HEAD" { page.without_body() } else { page }))
+        }
+        ("/events", "GET") => {
+            rules.check_site(request)?;
+            let why = "the query is not `crowd=..&owner=..` or `crowd=..&search=..`";
+            let query = Some(request.query()).filter(|query| !query.is_empty());
+            let wanted = query.map(|query| wanted(query).ok_or_else(|| Answer::text(400, why))).transpose()?;
+            Ok(Action::Events(wanted))
+        }
+        ("/command", "POST") => {
+            rules.check_command(request)?;
+            let command = serde_json::from_slice(request.body());
+            command.map(Action::Command).map_err(|why| Answer::text(400, format!("not a command: {why}")))
+        }
+        ("/" | "/events", _) => Err(Answer::only("GET")),
+        ("/command", _) => Err(Answer::only("POST")),
+        _ => Err(Answer::text(404, "there is nothing here")),
+    }
 }
 
 /// Returns the wish of a page: `crowd=enemies&owner=3v1`, or `crowd=enemies&search=bob`. `None` for any other query.
@@ -268,8 +129,14 @@ fn decoded(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, LONGEST_HEAD, Read, Request, Rules, wanted};
+    use demeanor_loopback::{Application, Read, Request, Rules};
+
+    use super::super::Pages;
+    use super::{Action, action, wanted};
     use crate::shared::Wanted;
+
+    /// Longer heads are refused.
+    const LONGEST_HEAD: usize = 8 << 10;
 
     fn status(is_local: bool, request: &str) -> u16 {
         status_of(is_local, request.replace('\n', "\r\n").as_bytes())
@@ -278,13 +145,16 @@ mod tests {
     /// Returns 0 for a part of a request, 1 for events, 2 for a command, or the status of the answer.
     fn status_of(is_local: bool, request: &[u8]) -> u16 {
         let rules = Rules { is_local, token: "secret".to_owned() };
-        match Request::read(request) {
+        match Request::read(request, <Pages as Application>::LONGEST_BODY) {
             Read::Part => 0,
-            Read::Wrong(answer) => answer.status,
-            Read::Whole(request) => match rules.action(&request) {
-                Action::Answer(answer) => answer.status,
-                Action::Events(_) => 1,
-                Action::Command(_) => 2,
+            Read::Wrong(answer) => answer.status(),
+            Read::Whole(request) => match rules.check_origin(&request) {
+                Err(answer) => answer.status(),
+                Ok(()) => match action(&rules, &request) {
+                    Action::Answer(answer) => answer.status(),
+                    Action::Events(_) => 1,
+                    Action::Command(_) => 2,
+                },
             },
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The headers of every answer: the browser must not store it, guess its type, or share it with another origin.
-pub(super) const HEADERS: &str = "Cache-Control: no-store\r\n\
+pub(crate) const HEADERS: &str = "Cache-Control: no-store\r\n\
     X-Content-Type-Options: nosniff\r\n\
     Cross-Origin-Resource-Policy: same-origin\r\n\
     Cross-Origin-Opener-Policy: same-origin\r\n\
@@ -11,9 +11,9 @@ pub(super) const HEADERS: &str = "Cache-Control: no-store\r\n\
     Connection: close\r\n";
 
 /// An answer to a request, after which the connection is closed.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
+#[derive(Clone, Debug)]
+pub struct Answer {
+    status: u16,
     content_type: &'static str,
     /// Additional headers, each with a line break at its end.
     headers: String,
@@ -23,27 +23,49 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn text(status: u16, body: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, content_type: "text/plain", headers: String::new(), body: body.into(), is_head: false }
+    /// Returns an answer with this content, such as `text/css`.
+    pub fn of(status: u16, content_type: &'static str, body: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, content_type, headers: String::new(), body: body.into(), is_head: false }
     }
 
-    pub(super) fn page(body: String, policy: &str) -> Self {
-        let headers = format!("Content-Security-Policy: {policy}\r\n");
-        Self { status: 200, content_type: "text/html", headers, body: body.into(), is_head: false }
+    /// Returns a plain text.
+    pub fn text(status: u16, body: impl Into<Cow<'static, str>>) -> Self {
+        Self::of(status, "text/plain", body)
+    }
+
+    /// Returns a page, for which the browser follows this content security policy.
+    #[must_use]
+    pub fn page(body: String, policy: &str) -> Self {
+        Self::of(200, "text/html", body).with_header(&format!("Content-Security-Policy: {policy}"))
+    }
+
+    /// Returns the answer to a request with another method than the only one that is allowed.
+    #[must_use]
+    pub fn only(method: &str) -> Self {
+        Self::text(405, format!("only {method}")).with_header(&format!("Allow: {method}"))
     }
 
     /// Returns the answer to `HEAD`.
-    pub(super) fn without_body(self) -> Self {
+    #[must_use]
+    pub fn without_body(self) -> Self {
         Self { is_head: true, ..self }
     }
 
-    pub(super) fn with_header(mut self, header: &str) -> Self {
+    /// Adds a header.
+    #[must_use]
+    pub fn with_header(mut self, header: &str) -> Self {
         self.headers += header;
         self.headers += "\r\n";
         self
     }
 
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    /// Returns the status.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let Self { status, content_type, headers, body, is_head } = self;
         let reason = reason(*status);
         let length = body.len();
@@ -70,7 +92,9 @@ fn reason(status: u16) -> &'static str {
         411 => "Length Required",
         413 => "Content Too Large",
         415 => "Unsupported Media Type",
+        422 => "Unprocessable Content",
         431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
         503 => "Service Unavailable",
         _ => "Error",
     }

@@ -1,0 +1,20 @@
+//! The web server of `demeanor`'s tools: it serves a page to the browser of the same computer.
+//!
+//! [`start`] runs an [`Application`] on a thread of its own. The server reads requests, refuses those from other origins, and passes
+//! the others to the application, which answers at once, or later, or opens a stream of events.
+
+mod answer;
+mod connection;
+mod events;
+mod request;
+mod rules;
+mod secret;
+mod server;
+
+pub use answer::Answer;
+pub use events::{Bytes, event};
+pub use mio::Waker;
+pub use request::{Read, Request};
+pub use rules::Rules;
+pub use secret::token;
+pub use server::{Application, Client, Clients, Reply, start};
