@@ -1,16 +1,16 @@
-# Tests the inspector's page in a real browser: Chromium from Debian, controlled by puppeteer-core from npm.
+# Tests the pages of the inspector and of the studio in a real browser: Chromium from Debian, controlled by puppeteer-core from npm.
 
-# browser GAME: runs the test with this example game. Skipped if the browser cannot be installed.
+# browser TEST PROGRAM: runs the test with this program, whose page it opens. Skipped if the browser cannot be installed.
 browser() {
-    local game=$1 place=$PWD/target/browser chromium
+    local test=$1 program=$2 place=$PWD/target/browser chromium
     mkdir -p "$place"
     if ! chromium=$(find_chromium); then
         skip "a browser: the Debian package cannot be installed."
     elif ! has_puppeteer "$place"; then
         skip "a browser: node or its packages cannot be installed."
     else
-        cp crates/demeanor-inspector/tests/browser/browser.mjs "$place/"
-        timeout 300 node "$place/browser.mjs" "$game" "$chromium"
+        cp "$test" "$place/"
+        timeout 300 node "$place/${test##*/}" "$program" "$chromium"
     fi
 }
 

@@ -9,6 +9,7 @@
 //! | [`semantics`] | the rules: which callbacks are called in which order, and the tests of each rule |
 //! | [`porting`] | how to port code from other languages and libraries, one page for each |
 //! | [`definitions`] | machines from files, for designers |
+//! | [`studio`] | how to see, try and edit a machine from a file in the browser |
 //! | [`editors`] | how to set up an editor for these files |
 //! | [`waiting`] | timers and sleep, and their costs |
 //! | [`saving`] | saved games, rollback, and saves of older versions of a game |
@@ -47,6 +48,7 @@ page!(porting, "porting.md", all(), {
 });
 page!(saving, "saving.md", all(feature = "serde", feature = "std"));
 page!(semantics, "semantics.md", all());
+page!(studio, "studio.md", all());
 page!(testing, "testing.md", all(feature = "definition", feature = "mock"));
 // The code of this page runs in `tests/tour`: its steps together make up complete programs.
 page!(tour, "tour.md", any());

@@ -142,6 +142,7 @@ impl Outline {
                 from: state.id().index(),
                 to: exit.target().index(),
                 number: (state.exits().len() > 1).then_some(nth + 1),
+                exit: Some((state.id().index(), nth)),
                 label: exit.label(),
                 // An exit for the end of a machine leads out of the state in which the machine ends, and this state is final.
                 rules: ExitRules {

@@ -132,6 +132,8 @@ pub struct Arrow {
     pub(crate) to: usize,
     /// Its place among the exits of its state, from 1. `None` if the state has no other exit, or if no exit is drawn.
     pub(crate) number: Option<usize>,
+    /// The exit of a file: its state, and its place among the exits of this state.
+    pub(crate) exit: Option<(usize, usize)>,
     pub(crate) label: String,
     pub(crate) rules: ExitRules,
     pub(crate) is_unwritten: bool,
@@ -463,6 +465,13 @@ impl Arrow {
     #[must_use]
     pub fn number(&self) -> Option<usize> {
         self.number
+    }
+
+    /// Returns the exit of a file that the arrow is: the index of its state in the outline, and its place among the exits of this
+    /// state, from 0. For several exits that are drawn as one arrow, it is the first one. `None` if the arrow is not an exit of a file.
+    #[must_use]
+    pub fn exit(&self) -> Option<(usize, usize)> {
+        self.exit
     }
 
     /// Returns the text at the arrow, in lines, after its [number](Self::number). If the diagram has been observed, the last line says how often the arrow was

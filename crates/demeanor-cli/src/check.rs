@@ -62,7 +62,7 @@ pub(crate) fn check(check: &Check, words: Option<&Words>) -> Outcome {
     Ok(exit)
 }
 
-fn checked(input: &Input, words: Option<&Words>, proves: bool) -> Result<Checked, String> {
+pub(crate) fn checked(input: &Input, words: Option<&Words>, proves: bool) -> Result<Checked, String> {
     let file = input.name();
     let mut checked = match input.outlines(words)? {
         Ok(outlines) => {

@@ -52,6 +52,7 @@ pub(crate) fn fmt(fmt: &Fmt) -> Outcome {
         let text = match &input {
             Input::File(path) => fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?,
             Input::Standard(bytes) => String::from_utf8(bytes.clone()).map_err(|error| format!("{name}: {error}"))?,
+            Input::Text { text, .. } => text.clone(),
         };
         if let Err(problems) = input.outlines(None)? {
             report(problems.iter().filter(|problem| !problem.is_warning()));

@@ -22,6 +22,11 @@ pub(crate) const LONGEST: u64 = 1_000_000_000;
 pub(crate) enum Input {
     File(PathBuf),
     Standard(Vec<u8>),
+    /// A text that is read as if it were the text of a file, which need not exist.
+    Text {
+        path: PathBuf,
+        text: String,
+    },
 }
 
 impl Input {
@@ -37,7 +42,7 @@ impl Input {
 
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) | Self::Text { path, .. } => path.display().to_string(),
             Self::Standard(_) => NAME.into(),
         }
     }
@@ -46,6 +51,7 @@ impl Input {
     pub(crate) fn outlines(&self, words: Option<&Words>) -> Result<Result<Vec<Outline>, Problems>, String> {
         match self {
             Self::File(path) => loaded(Outline::load_all(path, words)),
+            Self::Text { path, text } => Ok(Outline::parse_all_at(path, text, words)),
             Self::Standard(bytes) => Ok(match str::from_utf8(bytes) {
                 Ok(text) => Outline::parse_all_at(NAME, text, words),
                 Err(_) => Outline::from_bytes(NAME, bytes, words).map(|outline| vec![outline]),
@@ -69,6 +75,7 @@ impl Input {
     ) -> Result<Result<Definitions<T>, Problems>, String> {
         match self {
             Self::File(path) => loaded(Definitions::load(path, vocabulary)),
+            Self::Text { path, text } => Ok(Definitions::parse_at(path, text, vocabulary)),
             Self::Standard(bytes) => {
                 let text = str::from_utf8(bytes).map_err(|error| format!("{NAME}: {error}"))?;
                 Ok(Definitions::parse_at(NAME, text, vocabulary))

@@ -69,7 +69,7 @@ fn file(checked: &Result<Checked, (String, String)>) -> Value {
     Value::Object(object)
 }
 
-fn decided(property: &PropertyProof) -> Value {
+pub(crate) fn decided(property: &PropertyProof) -> Value {
     let (answer, depends) = match property.answer() {
         PropertyAnswer::Holds => ("holds", None),
         PropertyAnswer::Fails(_) => ("fails", None),
@@ -81,7 +81,7 @@ fn decided(property: &PropertyProof) -> Value {
 }
 
 /// Returns a problem as JSON. For a proved problem, this includes the machine and the witness.
-fn found(of: &Problem, finding: Option<&Finding>) -> Value {
+pub(crate) fn found(of: &Problem, finding: Option<&Finding>) -> Value {
     let mut object = problem(of);
     if let Some(finding) = finding {
         object["machine"] = json!(finding.machine());

@@ -17,6 +17,7 @@ mod input;
 mod json;
 mod layers;
 mod layout;
+mod loaded;
 mod lsp;
 mod observed;
 mod picture;
@@ -28,6 +29,8 @@ mod setting;
 mod shown;
 mod simulate;
 mod spread;
+mod stage;
+mod studio;
 mod svg;
 mod table;
 mod tests;
@@ -81,6 +84,8 @@ enum Action {
     /// Write a table of runs that take every exit of a machine, for `run --tests`.
     #[command(after_help = EXIT_CODES)]
     Tests(tests::Tests),
+    /// See a machine in the browser, try it and prove it, with the text of its file beside it.
+    Studio(studio::Studio),
     /// Write definition files in one order and style, with their comments.
     #[command(after_help = EXIT_CODES)]
     Fmt(fmt::Fmt),
@@ -152,6 +157,7 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
         Action::Graph(graph) => graph.words.or(words).and_then(|words| graph::graph(&graph, words.as_ref())),
         Action::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
         Action::Tests(tests) => tests.words.or(words).and_then(|words| tests::tests(&tests, words.as_ref())),
+        Action::Studio(studio) => studio.words().or(words).and_then(|words| studio::studio(&studio, words)),
         Action::Fmt(fmt) => fmt::fmt(&fmt),
         Action::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
         Action::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),

@@ -1,23 +1,20 @@
 //! `demeanor run`: steps a machine on given values, and says why it changes state or stays.
 
 use std::collections::BTreeSet;
-use std::io::{BufWriter, Write};
-use std::iter;
-use std::mem;
+use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{
-    Definition, ExitOutline, ExitReport, Outline, PropertyWatch, StateId, ValueKind, Verdict, Words,
-};
-use demeanor::{Flow, StateMachine, StateRef};
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use demeanor::definition::{Outline, PropertyWatch, ValueKind, Words};
+use indicatif::ProgressDrawTarget;
 
 use crate::input::{Input, is_standard};
+use crate::loaded::Loaded;
 use crate::progress::{Above, bar};
-use crate::puppet::{CHANCE, Clock, Event, Names, Puppet, Told, vocabulary, words_of};
+use crate::puppet::{CHANCE, Names, Told};
 use crate::setting::Setting;
-use crate::shown::{escaped, listed};
+use crate::shown::listed;
+use crate::stage::Stage;
 use crate::table::{Moment, read, sort};
 use crate::{Exit, Outcome, WordsFile, complain, report, tests, whole_file, written};
 
@@ -106,9 +103,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
             return Ok(Exit::Found);
         }
     };
-    let of_file = outlines.first().and_then(Outline::ticks_per_second);
-    let of_game = words.as_ref().and_then(|words| words.ticks_per_second).filter(|rate| *rate > 0.0);
-    let tick = run.tick.or(of_file.or(of_game).map(|rate| 1.0 / rate)).unwrap_or(0.1);
+    let tick = run.tick.unwrap_or_else(|| tick_of(&outlines, words.as_ref()));
     let ticks = ticks(end, tick)?;
     let Some(loaded) = Loaded::new(&input, run.machine.as_deref(), &outlines, words, tick, &moments)? else {
         return Ok(Exit::Found);
@@ -122,10 +117,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     }
 
     let bar = bar(ticks, ProgressDrawTarget::stderr());
-    let machine = match &run.from {
-        Some(name) => machine_from(&loaded.definition, name)?,
-        None => loaded.definition.machine(),
-    };
+    let machine = loaded.machine(run.from.as_deref())?;
     let out = BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() });
     let mut stage = Stage::new(&loaded, machine, tick, run.seed, out);
     stage.watch = run.watch_properties.then(PropertyWatch::default);
@@ -137,76 +129,11 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     Ok(if stage.is_violated { Exit::Found } else { Exit::Fine })
 }
 
-/// A machine that can be played.
-pub(crate) struct Loaded {
-    definition: Definition<Puppet>,
-    names: Names,
-    words: Words,
-}
-
-impl Loaded {
-    /// Loads a machine, by default the first one of the file, to play it with `moments`. `None` if the file has errors: they have
-    /// been reported.
-    pub(crate) fn new(
-        input: &Input,
-        machine: Option<&str>,
-        outlines: &[Outline],
-        words: Option<Words>,
-        tick: f64,
-        moments: &[Moment],
-    ) -> Result<Option<Self>, String> {
-        let is_vocabulary_known = words.is_some();
-        let mut words = words.unwrap_or_else(|| words_of(outlines, tick));
-        let (mut puppets, mut names) = vocabulary(&words);
-        let mut loaded = input.definitions(&puppets)?;
-        if loaded.is_err() && !is_vocabulary_known {
-            // The remaining mistakes are unknown words in scripts. They may be values that are set but occur in no condition.
-            add_settings(&mut words, moments);
-            (puppets, names) = vocabulary(&words);
-            loaded = input.definitions(&puppets)?;
-        }
-        let definitions = match loaded {
-            Ok(definitions) => definitions,
-            Err(problems) => {
-                report(&problems);
-                if !is_vocabulary_known {
-                    complain("without --vocabulary, the values of scripts must be given with --set or --values");
-                }
-                return Ok(None);
-            }
-        };
-        let Some((_, definition)) = definitions.iter().find(|(name, _)| machine.is_none_or(|machine| machine == *name))
-        else {
-            let names: Vec<_> = definitions.names().map(str::to_owned).collect();
-            return Err(input.no_machine(machine, &names));
-        };
-        let definition = definition.clone();
-        Ok(Some(Self { definition, names, words }))
-    }
-
-    /// Plays the machine. Returns what happens, each with its time in seconds, and the states in which it ends.
-    pub(crate) fn play(
-        &self,
-        moments: &[Moment],
-        tick: f64,
-        ticks: u64,
-    ) -> Result<(Vec<(f64, Event)>, String), String> {
-        let mut stage = Stage::new(self, self.definition.machine(), tick, 0, std::io::sink());
-        stage.recorded = Some(Vec::new());
-        written(stage.play(false, moments, ticks, &ProgressBar::hidden()))?;
-        let end = stage.current();
-        Ok((stage.recorded.unwrap_or_default(), end))
-    }
-}
-
-/// Adds the values that are set, as values that scripts may also write.
-fn add_settings(words: &mut Words, moments: &[Moment]) {
-    for (name, value) in moments.iter().flat_map(|moment| &moment.settings).filter(|(name, _)| name != CHANCE) {
-        words.values.entry(name.clone()).or_insert(value.kind());
-        if value.kind() == ValueKind::Number {
-            words.fields.insert(name.clone());
-        }
-    }
+/// Returns how long a tick is, in seconds: as the file says, or else the game.
+pub(crate) fn tick_of(outlines: &[Outline], words: Option<&Words>) -> f64 {
+    let of_file = outlines.first().and_then(Outline::ticks_per_second);
+    let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| *rate > 0.0);
+    of_file.or(of_game).map_or(0.1, |rate| 1.0 / rate)
 }
 
 /// Returns the number of ticks in this time.
@@ -226,26 +153,8 @@ pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
     Ok((end / tick + 1e-5).floor().max(0.0) as u64)
 }
 
-/// Returns a machine that begins in the state with this name; if the state has initial children, in these.
-fn machine_from(definition: &Definition<Puppet>, name: &str) -> Result<StateMachine<Puppet>, String> {
-    let global = definition.global();
-    let state = definition.state(name).ok_or_else(|| {
-        let names = definition.states();
-        format!("there is no state `{name}`; there are: {}", listed(names.iter().map(ToString::to_string)))
-    })?;
-    if global.as_ref() == Some(&state) {
-        return Err(format!("`{name}` is the global state, which is never entered"));
-    }
-    let innermost = iter::successors(Some(state), |state| state.initial()).last();
-    let machine = innermost.map(StateMachine::new).unwrap_or_default();
-    Ok(match global {
-        Some(global) => machine.with_global(global),
-        None => machine,
-    })
-}
-
 /// Checks that the machine can read every value that is set, and handle every message that is sent.
-fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<(), String> {
+pub(crate) fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<(), String> {
     for moment in moments {
         for (name, value) in &moment.settings {
             match names.get(name) {
@@ -276,348 +185,4 @@ fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<()
         }
     }
     Ok(())
-}
-
-struct Stage<W> {
-    definition: Definition<Puppet>,
-    machine: StateMachine<Puppet>,
-    puppet: Puppet,
-    clock: Clock,
-    /// The length of a tick, in seconds.
-    tick: f64,
-    names: Names,
-    out: W,
-    /// The reasons that were written last, if nothing has been written since.
-    same: Option<Same>,
-    /// What is known of the properties, if they are checked.
-    watch: Option<PropertyWatch>,
-    /// Whether a property has been violated.
-    is_violated: bool,
-    /// What has happened, each with its time in seconds, if this is recorded.
-    recorded: Option<Vec<(f64, Event)>>,
-}
-
-/// The reasons why a machine stays, and for how many more ticks they were the same.
-struct Same {
-    why: String,
-    ticks: u64,
-    until: f64,
-}
-
-impl<W: Write> Stage<W> {
-    fn new(loaded: &Loaded, machine: StateMachine<Puppet>, tick: f64, seed: u64, out: W) -> Self {
-        Self {
-            definition: loaded.definition.clone(),
-            machine,
-            puppet: Puppet::new(vec![0.0; loaded.names.len()], seed),
-            clock: Clock { now: 0.0, flow: Flow::new() },
-            tick,
-            names: loaded.names.clone(),
-            out,
-            same: None,
-            watch: None,
-            is_violated: false,
-            recorded: None,
-        }
-    }
-
-    fn play(&mut self, tells_why: bool, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
-        let mut next = moments.iter().peekable();
-        let begins = self.initial(self.machine.current());
-        self.line(&format!("{:>9}  begins in {begins}", "0.00 s"))?;
-        for tick in 0..=ticks {
-            #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
-            let now = tick as f64 * self.tick;
-            self.clock.now = now;
-            while let Some(moment) = next.next_if(|moment| moment.time <= now + 1e-9) {
-                self.set(moment);
-                if let Some(message) = &moment.message {
-                    self.start()?;
-                    self.send(message)?;
-                }
-            }
-            self.start()?;
-            self.tick(tells_why)?;
-            if tick % 4096 == 0 {
-                bar.set_position(tick);
-            }
-        }
-        bar.finish_and_clear();
-        let (state, time) = (self.current(), self.machine.time_in_state(&self.clock));
-        self.line(&format!("{:>7.2} s  ends in {state}, after {time:.2} s in it", self.clock.now))?;
-        let reports = self.explain();
-        self.list(&state, &reports)?;
-        self.out.flush()
-    }
-
-    /// Enters the first state, if this has not been done. The values for the beginning have been set.
-    fn start(&mut self) -> std::io::Result<()> {
-        if self.machine.is_started() {
-            return Ok(());
-        }
-        self.machine.start(&mut self.puppet, &mut self.clock);
-        self.tell_changes(Vec::new(), &[], None).map(drop)
-    }
-
-    fn set(&mut self, moment: &Moment) {
-        for (name, value) in &moment.settings {
-            if let Some((index, _)) = self.names.get(name) {
-                self.puppet.values[*index] = value.number();
-            } else if name == CHANCE {
-                self.puppet.chance = Some(value.number());
-            }
-        }
-    }
-
-    fn tick(&mut self, tells_why: bool) -> std::io::Result<()> {
-        let reports = self.explain();
-        let (state, active) = (self.current(), self.active());
-        self.machine.update(&mut self.puppet, &mut self.clock);
-        let has_changed = self.puppet.events.iter().any(|event| matches!(event, Event::Change { .. }));
-        let passed_over = self.tell_changes(active, &reports, None)?;
-        if tells_why && !has_changed {
-            self.stays(&state, &reports)?;
-        } else if tells_why && passed_over > 0 {
-            self.list(&state, &reports[..passed_over])?;
-        }
-        self.check_properties()
-    }
-
-    fn check_properties(&mut self) -> std::io::Result<()> {
-        let Self { watch: Some(watch), definition, .. } = self else { return Ok(()) };
-        let violated = self.machine.with(&mut self.puppet, &mut self.clock, |puppet, fsm, clock| {
-            definition.check_properties(watch, puppet, fsm, clock)
-        });
-        for property in violated {
-            self.is_violated = true;
-            let path = self.active().join(" > ");
-            self.line(&format!("{:>7.2} s  property {property} is violated in {path}", self.clock.now))?;
-        }
-        Ok(())
-    }
-
-    fn send(&mut self, told: &Told) -> std::io::Result<()> {
-        let reports = self.explain_message(told);
-        let message = told.name.as_str();
-        let (state, active) = (self.current(), self.active());
-        let is_handled = self.machine.send(&mut self.puppet, told, &mut self.clock);
-        let outcome = if is_handled { "" } else { ": no exit is taken" };
-        self.line(&format!("{:>7.2} s  message {message}{outcome}", self.clock.now))?;
-        self.tell_changes(active, &reports, Some(message))?;
-        if !is_handled {
-            let waiting: Vec<_> = reports.into_iter().filter(|report| report.on.as_deref() == Some(message)).collect();
-            self.list(&state, &waiting)?;
-        }
-        Ok(())
-    }
-
-    /// Says why the machine stays in a state. If this is as in the tick before, apart from the values, it is only counted.
-    fn stays(&mut self, state: &str, reports: &[ExitReport]) -> std::io::Result<()> {
-        let answer = |report: &ExitReport| {
-            let answers: Vec<_> = report.questions.iter().map(|question| question.answer).collect();
-            format!("{} {} {:?} {:?} {answers:?}", report.of, report.to, report.on, report.verdict)
-        };
-        let why = format!("{state}: {}", reports.iter().map(answer).collect::<Vec<_>>().join(", "));
-        if self.same.as_ref().is_some_and(|same| same.why == why) {
-            self.same.iter_mut().for_each(|same| (same.ticks, same.until) = (same.ticks + 1, self.clock.now));
-            return Ok(());
-        }
-        self.line(&format!("{:>7.2} s  stays in {state}", self.clock.now))?;
-        self.list(state, reports)?;
-        self.same = Some(Same { why, ticks: 0, until: self.clock.now });
-        Ok(())
-    }
-
-    /// Returns the results of the exits of a state that was entered just now. Exits with `always` are checked at once, so these
-    /// come first.
-    fn explain_entered(&mut self, name: &str) -> Vec<ExitReport> {
-        let Some(state) = self.definition.state(name) else { return Vec::new() };
-        let mut reports = self.definition.explain_entry(&state, &mut self.puppet.clone(), &mut self.clock);
-        reports.extend(self.definition.explain(&state, &mut self.puppet.clone(), 0.0, &mut self.clock));
-        reports
-    }
-
-    /// Returns the results of the exits. A copy of the puppet is used, so that the puppet itself draws the same random numbers
-    /// again.
-    fn explain(&mut self) -> Vec<ExitReport> {
-        let definition = &self.definition;
-        self.machine.with(&mut self.puppet.clone(), &mut self.clock, |puppet, fsm, clock| {
-            definition.explain_with(puppet, fsm, clock)
-        })
-    }
-
-    /// Returns the results of the exits that wait for a message.
-    fn explain_message(&mut self, told: &Told) -> Vec<ExitReport> {
-        let definition = &self.definition;
-        self.machine.with(&mut self.puppet.clone(), &mut self.clock, |puppet, fsm, clock| {
-            definition.explain_message(told, puppet, fsm, clock)
-        })
-    }
-
-    /// Prints the changes that were made, each with the exit that it used, and the actions that ran; `reports` are the exits of the
-    /// states that were `active` before. Returns the index of the exit that was taken first.
-    fn tell_changes(
-        &mut self,
-        mut active: Vec<String>,
-        reports: &[ExitReport],
-        message: Option<&str>,
-    ) -> std::io::Result<usize> {
-        let mut passed_over = None;
-        let mut actions = Vec::new();
-        let events = mem::take(&mut self.puppet.events);
-        if let Some(recorded) = &mut self.recorded {
-            recorded.extend(events.iter().map(|event| (self.clock.now, event.clone())));
-        }
-        for event in events {
-            let Event::Change { from, to, refused } = event else {
-                if let Event::Action(action) = event {
-                    actions.push(action);
-                }
-                continue;
-            };
-            self.tell_actions(&mut actions)?;
-            if let Some(refused) = refused {
-                self.line(&format!("{:>7.2} s  refused: {refused}", self.clock.now))?;
-                continue;
-            }
-            // A state that was entered by one change may be left by another at once, or by its own exits in the same tick. Only a
-            // change in a region leaves other states as they were.
-            let is_own = active.contains(&from);
-            let is_in_region = self.is_in_region(&from);
-            active.retain(|state| is_in_region && *state != from);
-            let entered = if is_own { Vec::new() } else { self.explain_entered(&from) };
-            let reports = if is_own { reports } else { &entered };
-            let taken = self.taken(reports, &to, message.filter(|_| is_own));
-            passed_over = passed_over.or(taken.filter(|_| is_own));
-            let why = match taken.map(|taken| &reports[taken]) {
-                None => self.written(&from, &to, message.filter(|_| is_own)),
-                Some(report) => {
-                    let by = if report.of == from { String::new() } else { format!("by {}: ", report.of) };
-                    let mut questions: Vec<_> = report.questions.iter().map(ToString::to_string).collect();
-                    questions.extend(report.rank());
-                    let why = match &report.on {
-                        Some(on) if questions.is_empty() => format!("on {on}"),
-                        None if questions.is_empty() => "always".to_owned(),
-                        _ => questions.join(", "),
-                    };
-                    format!("{by}{why}")
-                }
-            };
-            self.line(&format!("{:>7.2} s  {from} -> {to}: {why}", self.clock.now))?;
-        }
-        self.tell_actions(&mut actions)?;
-        Ok(passed_over.unwrap_or(0))
-    }
-
-    fn tell_actions(&mut self, actions: &mut Vec<String>) -> std::io::Result<()> {
-        if actions.is_empty() {
-            return Ok(());
-        }
-        self.line(&format!("{:>7.2} s  does {}", self.clock.now, mem::take(actions).join(", ")))
-    }
-
-    /// Returns the exit that was taken to a state.
-    fn taken(&self, reports: &[ExitReport], to: &str, message: Option<&str>) -> Option<usize> {
-        // A change to a composite state ends in its initial child, and one into regions is reported as one to their state.
-        let state = self.definition.state(to);
-        let around = |state: Option<StateRef<Puppet>>| state.into_iter().flat_map(|state| outward(&state));
-        let has_regions = state.as_ref().is_some_and(|state| !state.regions().is_empty());
-        let leads = |report: &ExitReport| {
-            around(state.clone()).any(|around| around.name() == report.to)
-                || has_regions && around(self.definition.state(&report.to)).any(|around| around.name() == to)
-        };
-        let on = |report: &ExitReport| {
-            // The end of a machine that a state runs is a message of its own.
-            report.on.as_deref() == message || report.on.as_deref() == Some("done")
-        };
-        reports.iter().position(|report| on(report) && report.verdict == Verdict::Taken && leads(report))
-    }
-
-    /// Returns the reason for a change whose exit does not seem to be open any more: the exits that lead there, as they are
-    /// written. Such an exit depends on a chance, or on the states that were active at the time of the change. If one of these
-    /// states has a script, the script has probably asked for the change, unless an exit has a chance.
-    fn written(&self, from: &str, to: &str, message: Option<&str>) -> String {
-        let outline = self.definition.outline();
-        let id_of = |name: &str| outline.states().iter().find(|state| state.name() == name).map(|state| state.id());
-        let (Some(from), Some(to)) = (id_of(from), id_of(to)) else { return "by a script".to_owned() };
-        let exits = outline.path(from).into_iter().rev().chain(outline.global()).flat_map(|of| {
-            let leads_there = |exit: &&ExitOutline| outline.descent(exit.target()).last() == Some(&to);
-            let exits = outline.state(of).exits().iter().filter(leads_there);
-            exits.filter(|exit| exit.on() == message || exit.on() == Some("done")).map(move |exit| (of, exit.label()))
-        });
-        let label = |(of, label): (StateId, String)| {
-            let by = if of == from { String::new() } else { format!("by {}: ", outline.state(of).name()) };
-            format!("{by}{}", if label.is_empty() { "always" } else { &label })
-        };
-        let mut labels: Vec<_> = exits.map(label).collect();
-        let mut around = outline.path(from).into_iter().chain(outline.global());
-        if around.any(|id| outline.state(id).script().is_some()) {
-            labels.retain(|label| label.contains("chance"));
-            labels.insert(0, "by a script".into());
-        } else if labels.is_empty() {
-            labels.push("by the game's code".into());
-        }
-        labels.join(", or ")
-    }
-
-    /// Prints the exits of a state.
-    fn list(&mut self, state: &str, reports: &[ExitReport]) -> std::io::Result<()> {
-        // An exit of a parent to a state that is already active is left out.
-        let reports: Vec<_> = reports.iter().filter(|report| report.verdict != Verdict::AlreadyThere).collect();
-        if reports.is_empty() {
-            return self.line("             no exits");
-        }
-        for report in reports {
-            let of = if report.of == state { String::new() } else { format!("{}, ", report.of) };
-            self.line(&format!("             {of}{report}"))?;
-        }
-        Ok(())
-    }
-
-    fn line(&mut self, line: &str) -> std::io::Result<()> {
-        if let Some(Same { ticks, until, .. }) = self.same.take().filter(|same| same.ticks > 0) {
-            let ticks = if ticks == 1 { "1 more tick".to_owned() } else { format!("{ticks} more ticks") };
-            writeln!(self.out, "             the same until {until:.2} s, for {ticks}")?;
-        }
-        writeln!(self.out, "{}", escaped(line))
-    }
-
-    fn active(&self) -> Vec<String> {
-        self.machine.active_states().map(ToString::to_string).collect()
-    }
-
-    /// Whether a state lies in a region of a state around it.
-    fn is_in_region(&self, state: &str) -> bool {
-        let parent = self.definition.state(state).and_then(|state| state.parent());
-        iter::successors(parent, |around| around.parent()).any(|around| !around.regions().is_empty())
-    }
-
-    /// Returns the name of a state in which the machine begins, with those in which its regions begin.
-    fn initial(&self, state: Option<&StateRef<Puppet>>) -> String {
-        let Some(state) = state else { return String::new() };
-        let inner = iter::successors(Some(state.clone()), |state| state.initial()).last().unwrap_or(state.clone());
-        let begins = |(nth, initial): (usize, &StateRef<Puppet>)| {
-            // With `--from`, the machine begins elsewhere in one of the regions.
-            let is_in = |state: &StateRef<Puppet>| state.parent().as_ref() == Some(&inner) && state.region() == nth;
-            let is_here = |placed: &&StateRef<Puppet>| outward(placed).any(|state| is_in(&state));
-            self.initial(self.machine.regions(inner.clone()).find(is_here).or(Some(initial)))
-        };
-        let regions: Vec<_> = inner.regions().iter().enumerate().map(begins).collect();
-        if regions.is_empty() { inner.to_string() } else { format!("{inner} ({})", regions.join(", ")) }
-    }
-
-    fn current(&self) -> String {
-        self.machine.current().map(|current| self.with_regions(current)).unwrap_or_default()
-    }
-
-    /// Returns the name of an active state, with what is active in its regions: `combat (walk, ready)`.
-    fn with_regions(&self, state: &StateRef<Puppet>) -> String {
-        let regions: Vec<_> = self.machine.regions(state.clone()).map(|state| self.with_regions(state)).collect();
-        if regions.is_empty() { state.to_string() } else { format!("{state} ({})", regions.join(", ")) }
-    }
-}
-
-/// Returns a state and the states around it, innermost first.
-fn outward(state: &StateRef<Puppet>) -> impl Iterator<Item = StateRef<Puppet>> + use<> {
-    iter::successors(Some(state.clone()), |state| state.parent())
 }

@@ -210,7 +210,7 @@ fn seen_path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>) {
 }
 
 /// Returns a way as the data of a path.
-fn line(way: &[Point]) -> String {
+pub(crate) fn line(way: &[Point]) -> String {
     let mut text = String::new();
     let mut at: Option<Point> = None;
     for &(x, y) in way {

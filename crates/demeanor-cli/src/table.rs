@@ -9,7 +9,7 @@ use crate::puppet::Told;
 use crate::setting::Setting;
 
 /// One row of a table: the values from this time on.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Moment {
     pub(crate) time: f64,
     pub(crate) settings: Vec<(String, Setting)>,

@@ -8,10 +8,11 @@ use clap::Args;
 use demeanor::definition::{ExitRuns, Leads, Meaning, Outline, StateId, Witness, WitnessValue, Words};
 
 use crate::input::Input;
+use crate::loaded::Loaded;
 use crate::puppet::{Event, Told};
 use crate::setting::Setting;
 use crate::shown::escaped;
-use crate::simulate::{Loaded, ticks};
+use crate::simulate::ticks;
 use crate::table::{Moment, rows, sort};
 use crate::{Exit, Outcome, WordsFile, complain, count, report, tell, whole_file};
 
@@ -30,10 +31,12 @@ pub(crate) struct Tests {
 }
 
 /// A run with what happens in it.
-struct Test {
+pub(crate) struct Test {
     /// The machine, if it is not that of the whole table.
     machine: Option<String>,
     tick: f64,
+    /// Whether the run says how long its ticks are, because the table does not.
+    has_tick: bool,
     seconds: f64,
     moments: Vec<Moment>,
     expect: Vec<String>,
@@ -78,7 +81,7 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
                 let expect = lines(&events, witness.seconds(), &end);
                 taken += run.exits().count();
                 let machine = machine.map(str::to_owned);
-                let test = Test { machine, tick, seconds: witness.seconds(), moments, expect };
+                let test = Test { machine, tick, has_tick: are_several, seconds: witness.seconds(), moments, expect };
                 written.push((run.exits().map(name).collect::<Vec<_>>(), test));
             } else {
                 left.extend(run.exits());
@@ -199,7 +202,22 @@ impl Test {
         sort(&mut moments);
         let expect = run.get("expect").and_then(toml::Value::as_array).ok_or("there is no `expect` in it")?;
         let expect = expect.iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect();
-        Ok(Self { machine, tick, seconds, moments, expect })
+        Ok(Self { machine, tick, has_tick: true, seconds, moments, expect })
+    }
+
+    /// Plays a run of this many ticks, and makes a test of what happens.
+    pub(crate) fn of_run(
+        loaded: &Loaded,
+        machine: Option<&str>,
+        moments: Vec<Moment>,
+        tick: f64,
+        ticks: u64,
+    ) -> Result<Self, String> {
+        #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
+        let seconds = time_of(ticks as f64 * tick);
+        let (events, end) = loaded.play(&moments, tick, ticks)?;
+        let expect = lines(&events, seconds, &end);
+        Ok(Self { machine: machine.map(str::to_owned), tick, has_tick: true, seconds, moments, expect })
     }
 }
 
@@ -207,7 +225,10 @@ impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "[[run]]")?;
         if let Some(machine) = &self.machine {
-            writeln!(f, "machine = {}\ntick = {}", quoted(machine), self.tick)?;
+            writeln!(f, "machine = {}", quoted(machine))?;
+        }
+        if self.has_tick {
+            writeln!(f, "tick = {}", self.tick)?;
         }
         writeln!(f, "seconds = {}", self.seconds)?;
         if !self.moments.is_empty() {

@@ -38,7 +38,6 @@ impl Rules {
     /// # Errors
     ///
     /// The answer to a request that is refused.
-    #[expect(clippy::unused_self, reason = "one of the rules")]
     pub fn check_site(&self, request: &Request) -> Result<(), Answer> {
         match request.site.as_deref() {
             None | Some("same-origin" | "none") => Ok(()),

@@ -1,0 +1,65 @@
+//! `demeanor studio`: a page in the browser that shows a machine, plays it, proves it and edits the text of its file.
+//!
+//! The server reads and writes files only in one folder. The page has no data of its own: it sends the text that it shows, and the
+//! server answers with the picture, the problems, or a run.
+
+mod assets;
+mod drawing;
+mod folder;
+mod hash;
+mod keep;
+mod offsets;
+mod problems;
+mod requests;
+mod runner;
+mod server;
+mod watch;
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+
+use clap::Args;
+use demeanor::definition::Words;
+
+use self::folder::Folder;
+use crate::{Exit, Outcome, WordsFile, complain, tell};
+
+#[derive(Args)]
+pub(crate) struct Studio {
+    /// A definition file, or a folder with definition files in it.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// The game's words: a file that the game's own tool has written, with `vocabulary`.
+    #[arg(long, value_name = "FILE", visible_alias = "vocabulary")]
+    words: Option<PathBuf>,
+    /// The port on this computer. By default a free one.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Print the address of the page, and do not open it in the browser.
+    #[arg(long)]
+    no_browser: bool,
+}
+
+impl Studio {
+    pub(crate) fn words(&self) -> WordsFile {
+        WordsFile { vocabulary: self.words.clone() }
+    }
+}
+
+/// Serves the page until the process ends.
+pub(crate) fn studio(studio: &Studio, words: Option<Words>) -> Outcome {
+    let folder = Folder::new(&studio.path)?;
+    if folder.files().is_empty() {
+        return Err(format!("{}: there is no definition file in it", studio.path.display()));
+    }
+    let address = format!("127.0.0.1:{}", studio.port);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, studio.port)).map_err(|why| format!("{address}: {why}"))?;
+    let served = server::serve(listener, folder, words).map_err(|why| format!("{address}: {why}"))?;
+    tell(&format!("{}\n", served.url))?;
+    if !studio.no_browser && open::that_detached(&served.url).is_err() {
+        complain("no browser could be opened: open this address in one");
+    }
+    // The server ends only with the process.
+    let _ = served.thread.join();
+    Ok(Exit::Failed)
+}

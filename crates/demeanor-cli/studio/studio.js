@@ -1,0 +1,323 @@
+// The studio: which file and machine is open, its text and its version, and how the parts of the page work together.
+
+import { showDetails } from "./details.js";
+import { byId, dismiss, later, notice } from "./elements.js";
+import { Picture } from "./picture.js";
+import { Proofs } from "./proof.js";
+import { Run } from "./run.js";
+import { searchable } from "./search.js";
+import { Refused, ask, listen } from "./server.js";
+import { Text } from "./text.js";
+
+/** The open file: `saved` is the text of the version `hash`. */
+const open = { path: null, machine: null, saved: "", hash: null, folded: new Set(), unfolded: new Set(), isBroken: false };
+let files = [];
+let version = 0;
+let isAlive = false;
+let problems = [];
+
+const source = () => ({ path: open.path, text: text.text, machine: open.machine });
+const isEdited = () => open.hash !== null && text.text !== open.saved;
+
+const picture = new Picture();
+const text = new Text({ onEdit: edited, onCursor: follow, onSave: () => save() });
+const run = new Run(source, picture);
+const proofs = new Proofs(source, { onProof: found => { marksOf(problems, found); }, show: showProblem, play: playWitness });
+
+// ---- Files
+
+async function openFile(path) {
+    let file;
+    try {
+        file = await ask("file", { path });
+    } catch (error) {
+        notice("file", error instanceof Refused ? error.message : "The studio's server does not answer.", [["Close", null]]);
+        byId("files").value = open.path ?? "";
+        return;
+    }
+    dismiss("outside");
+    Object.assign(open, { path, machine: null, saved: file.text, hash: file.hash, folded: new Set(), unfolded: new Set() });
+    byId("files").value = path;
+    document.title = `${path} – demeanor studio`;
+    text.open(file.text);
+    picture.selected = null;
+    await drawNow(false);
+}
+
+/** The files of the folder have changed. */
+async function takeFiles(told) {
+    const isFirst = version === 0;
+    version = told.version;
+    files = told.files;
+    byId("files").replaceChildren(...files.map(({ path }) => new Option(path, path, false, path === open.path)));
+    if (isFirst && open.path === null) {
+        if (files.length) await openFile(files[0].path);
+        return;
+    }
+    const now = files.find(({ path }) => path === open.path);
+    if (!now) {
+        if (open.path) notice("outside", `${open.path} is no longer there, or is no definition. Its text is still here.`);
+        return;
+    }
+    if (now.hash !== open.hash && open.hash !== null && !isSaving) await takeOver();
+    else drawLater(true);
+}
+
+/** The file has another text than the one that the page began with. */
+async function takeOver() {
+    const file = await ask("file", { path: open.path });
+    if (file.hash === open.hash) return;
+    if (isEdited() && file.text !== text.text) return conflict(file);
+    dismiss("outside");
+    Object.assign(open, { saved: file.text, hash: file.hash });
+    text.replace(file.text);
+    proofs.forget();
+    await drawNow(true);
+}
+
+function conflict(file) {
+    notice("outside", `${open.path} was changed outside while you edited it here.`, [
+        ["Take the file's text", () => {
+            Object.assign(open, { saved: file.text, hash: file.hash });
+            text.replace(file.text);
+            proofs.forget();
+            drawNow(true);
+        }],
+        ["Keep mine, and replace the file", () => {
+            Object.assign(open, { saved: file.text, hash: file.hash });
+            save();
+        }],
+    ]);
+    showStatus();
+}
+
+// ---- Edits and saving
+
+function edited() {
+    proofs.forget();
+    showStatus();
+    drawLater(true);
+}
+
+let isSaving = false;
+async function save(isSure = false) {
+    if (isSaving || !isEdited()) return;
+    isSaving = true;
+    const written = text.text;
+    try {
+        const saved = await ask("save", { path: open.path, text: written, hash: open.hash, even_broken: isSure });
+        Object.assign(open, { saved: written, hash: saved.hash });
+        dismiss("save");
+        dismiss("outside");
+    } catch (error) {
+        if (error.status === 409) conflict(error.told);
+        else if (error.status === 422 && error.told.problems) askBroken(error.told.problems);
+        else notice("save", `Not saved: ${error instanceof Refused ? error.message : "the studio's server does not answer"}. The text is still here.`, [["Close", null]]);
+    } finally {
+        isSaving = false;
+        showStatus();
+    }
+}
+
+function askBroken(found) {
+    const dialog = byId("broken");
+    byId("broken-why").textContent = found[0]?.message ?? "";
+    dialog.returnValue = "";
+    dialog.onclose = () => { if (dialog.returnValue === "save") save(true); };
+    dialog.showModal();
+}
+
+function showStatus() {
+    const [status, button] = [byId("status"), byId("save")];
+    const [kind, told] = !isAlive ? ["gone", "The server has ended"]
+        : open.isBroken ? ["broken", isEdited() ? "Edited, with a mistake" : "With a mistake"]
+            : isEdited() ? ["edited", "Edited"] : ["saved", "Saved"];
+    if (status.textContent !== told) status.textContent = told;
+    status.className = kind;
+    button.disabled = !isEdited() || !isAlive;
+}
+
+// ---- The picture
+
+const drawLater = later(200, isSame => drawNow(isSame));
+let drawn = 0;
+async function drawNow(isSame) {
+    if (open.path === null) return;
+    const mine = drawn += 1;
+    const wanted = { ...source(), folded: [...open.folded], unfolded: [...open.unfolded] };
+    try {
+        const told = await ask("picture", wanted);
+        if (mine !== drawn) return;
+        open.isBroken = false;
+        const isSameMachine = isSame && told.machine === open.machine || isSame && open.machine === null;
+        open.machine = told.machine;
+        showMachines(told.machines);
+        picture.show(told.picture, isSameMachine && picture.drawing !== undefined);
+        problems = told.problems;
+        text.setProblems(problems);
+        marksOf(problems, proofs.proof?.problems ?? []);
+        run.setMachine(told.words, told.tick, isSameMachine);
+        showPicturesNote("");
+        details();
+    } catch (error) {
+        if (mine !== drawn) return;
+        if (!(error instanceof Refused)) return showStatus();
+        open.isBroken = true;
+        problems = error.told.problems ?? [];
+        text.setProblems(problems);
+        showPicturesNote(problems.length ? `The picture is that of the last text without a mistake. ${problems[0].message}` : error.message);
+    }
+    showStatus();
+}
+
+function showPicturesNote(told) {
+    byId("picture-note").hidden = !told;
+    byId("picture-note").textContent = told;
+}
+
+function showMachines(machines) {
+    byId("machine-chooser").hidden = machines.length < 2;
+    byId("machines").replaceChildren(...machines.map(machine => new Option(machine, machine, false, machine === open.machine)));
+}
+
+/** Marks what the check and the proof have found. */
+function marksOf(...lists) {
+    const here = lists.flat().flatMap(problem => problem.places.filter(place => place.machine === open.machine)
+        .map(({ state, exit }) => ({ state, exit, kind: problem.severity, text: problem.message })));
+    picture.mark(here);
+}
+
+function toggle(state) {
+    const [here, there] = state.is_folded ? [open.unfolded, open.folded] : [open.folded, open.unfolded];
+    here.add(state.name);
+    there.delete(state.name);
+    return drawNow(true);
+}
+
+function foldAll(isFolded) {
+    const all = picture.drawing?.states.filter(state => state.can_open && state.is_folded !== isFolded) ?? [];
+    for (const state of all) {
+        (isFolded ? open.folded : open.unfolded).add(state.name);
+        (isFolded ? open.unfolded : open.folded).delete(state.name);
+    }
+    if (all.length) drawNow(true).then(() => { if (!isFolded) foldAll(false); });
+}
+
+// ---- Selection
+
+function details() {
+    showDetails(picture, { choose: (name, exit = null) => picture.select(name, exit), read, toggle });
+}
+
+function read(at) {
+    showTab("text");
+    text.reveal(at, true);
+}
+
+/** Selects the state in whose lines the cursor is. */
+function follow(at) {
+    if (open.isBroken) return;
+    const before = picture.drawing.states.filter(state => state.at && state.at[0] <= at);
+    const state = before.reduce((last, state) => !last || state.at[0] > last.at[0] ? state : last, null);
+    if (!state) return;
+    const exit = state.exits.findIndex(exit => exit.at[0] <= at && at <= exit.at[1]);
+    picture.select(state.name, exit < 0 ? null : exit, { tells: false });
+    details();
+}
+
+picture.addEventListener("select", () => {
+    details();
+    const state = picture.selectedState;
+    const at = state && (state.exits[picture.selected.exit]?.at ?? state.at);
+    if (at && !byId("panel-text").hidden && !open.isBroken) text.reveal(at, false);
+});
+picture.addEventListener("fold", event => toggle(event.detail));
+picture.addEventListener("open", () => { showTab("state"); byId("panel-state").focus(); });
+
+// ---- Proofs
+
+async function showProblem(problem) {
+    const place = problem.places.find(place => place.machine === open.machine) ?? problem.places[0];
+    if (place && place.machine !== open.machine) {
+        open.machine = place.machine;
+        await drawNow(false);
+    }
+    const state = place && picture.states.get(place.state);
+    if (state) picture.select(state.name, place.exit);
+    else if (problem.labels[0]) read(problem.labels[0].at);
+}
+
+async function playWitness(problem) {
+    if (problem.machine !== open.machine && problem.machine) {
+        open.machine = problem.machine;
+        await drawNow(false);
+    }
+    showTab("run");
+    await run.play(problem.witness);
+}
+
+// ---- Tabs and keys
+
+const tabs = [...document.querySelectorAll("[role=tab]")];
+function showTab(name) {
+    for (const tab of tabs) {
+        const isShown = tab.id === `tab-${name}`;
+        tab.setAttribute("aria-selected", String(isShown));
+        tab.tabIndex = isShown ? 0 : -1;
+        byId(tab.getAttribute("aria-controls")).hidden = !isShown;
+    }
+    if (name === "text") text.view.requestMeasure();
+}
+for (const [nth, tab] of tabs.entries()) {
+    tab.onclick = () => showTab(tab.id.slice(4));
+    tab.onkeydown = event => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        const next = tabs[(nth + step + tabs.length) % tabs.length];
+        showTab(next.id.slice(4));
+        next.focus();
+    };
+}
+
+document.addEventListener("keydown", event => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "s") {
+        event.preventDefault();
+        return save();
+    }
+    const isTyping = event.target.closest?.("input:not([type=range], [type=checkbox]), select, textarea, [contenteditable=true], dialog");
+    if (event.key === "Escape" && !event.target.closest("#search, dialog")) byId("picture").querySelector("[tabindex='0']")?.focus();
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    const keys = {
+        "f": () => picture.view.fit(),
+        "+": () => picture.view.zoomBy(1.25),
+        "=": () => picture.view.zoomBy(1.25),
+        "-": () => picture.view.zoomBy(1 / 1.25),
+        "/": () => byId("search").focus(),
+        "s": () => { showTab("run"); run.step(); },
+        "p": () => { showTab("run"); run.toggle(); },
+    };
+    const act = keys[event.key];
+    if (act) {
+        event.preventDefault();
+        act();
+    }
+});
+
+byId("save").onclick = () => save();
+byId("files").onchange = event => {
+    const path = event.target.value;
+    if (!isEdited()) return openFile(path);
+    event.target.value = open.path;
+    notice("leave", `${open.path} has edits that are not saved.`, [
+        ["Save them", async () => { await save(); if (!isEdited()) openFile(path); }],
+        ["Drop them", () => openFile(path)],
+        ["Stay", null],
+    ]);
+};
+byId("machines").onchange = event => { open.machine = event.target.value; drawNow(false); };
+byId("fold-all").onclick = () => foldAll(true);
+byId("unfold-all").onclick = () => foldAll(false);
+searchable(() => picture.drawing?.states.map(state => state.name) ?? [], name => picture.select(name, null, { focuses: true }));
+addEventListener("beforeunload", event => { if (isEdited()) event.preventDefault(); });
+
+listen(told => takeFiles(told), alive => { isAlive = alive; showStatus(); });

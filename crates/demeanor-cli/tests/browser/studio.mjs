@@ -1,0 +1,303 @@
+// Tests the studio's page in a browser: studio.mjs TOOL CHROMIUM [FOLDER FOR SCREENSHOTS]
+//
+// TOOL is the tool `demeanor`. Each step waits until the page shows the expected content, or until a deadline. A warning or an error on
+// the page's console fails the test.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import puppeteer from "puppeteer-core";
+
+const [program, executablePath, folder] = process.argv.slice(2);
+const PATIENCE = 30_000;
+
+const GUARD = `initial = "post"
+global = "always"
+
+[properties]
+lives = { never = "in(dead)" }
+
+[states.always]
+exits = [{ to = "dead", when = "health <= 0" }]
+
+[states.post]
+exits = [
+    { to = "chase", when = "enemy_visible and health > 20" },
+    { to = "hide", on = "took_damage" },
+]
+
+[states.chase]
+initial = "run"
+exits = [{ to = "post", when = "not enemy_visible" }]
+
+[states.run]
+parent = "chase"
+behavior = "go_to"
+exits = [{ to = "hit", when = "distance < 1" }]
+
+[states.hit]
+parent = "chase"
+exits = [{ to = "run", when = "distance >= 1" }]
+
+[states.hide]
+enter_when = "health < 50"
+exits = [{ to = "post", after = "1 s" }]
+
+[states.dead]
+final = true
+`;
+const WORDS = JSON.stringify({
+    values: { health: "number", enemy_visible: "flag", distance: "number", unused: "number" },
+    ranges: { health: [0, 100] },
+    behaviors: { go_to: null },
+    messages: ["took_damage"],
+    descriptions: { distance: "To the enemy, in meters." },
+});
+
+const game = mkdtempSync(join(tmpdir(), "studio-"));
+const guard = join(game, "guard.toml");
+writeFileSync(guard, GUARD);
+writeFileSync(join(game, "words.json"), WORDS);
+const child = spawn(program, ["studio", game, "--no-browser", "--words", join(game, "words.json")], { stdio: ["ignore", "pipe", "inherit"] });
+const url = (await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()).value;
+assert.match(url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32}$/);
+
+const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+const page = await browser.newPage();
+const complaints = [];
+const hosts = new Set();
+// The browser writes a line for each answer that refuses something, which the page expects.
+const isExpected = text => /status of (409|422)/.test(text);
+page.on("console", message => { if (/error|warn/.test(message.type()) && !isExpected(message.text())) complaints.push(`${message.type()}: ${message.text()}`); });
+page.on("pageerror", error => complaints.push(error.stack ?? String(error)));
+page.on("request", request => hosts.add(request.url().startsWith("data:") ? "data:" : new URL(request.url()).host));
+
+/** Waits until the page says that something is as it should be. */
+async function until(what, read, expected, ...given) {
+    const deadline = Date.now() + PATIENCE;
+    let seen;
+    do {
+        seen = await page.evaluate(read, ...given);
+        try {
+            assert.deepEqual(seen, expected);
+            console.log(`ok: ${what}`);
+            return;
+        } catch { await page.evaluate(() => new Promise(requestAnimationFrame)); }
+    } while (Date.now() < deadline);
+    assert.deepEqual(seen, expected, what);
+}
+const textOf = selector => document.querySelector(selector)?.textContent ?? null;
+const textsOf = selector => [...document.querySelectorAll(selector)].map(element => element.textContent);
+const names = () => [...document.querySelectorAll("#layer [data-state]")].map(box => box.querySelector(".name").textContent).sort();
+const active = () => [...document.querySelectorAll("#layer .active")].map(box => box.querySelector(".name").textContent).sort();
+const taken = () => [...new Set([...document.querySelectorAll("#layer .arrow.taken")].map(arrow => arrow.dataset.exit))];
+const selected = () => document.querySelector("#layer .box.selected .name")?.textContent ?? null;
+const isShown = selector => document.querySelector(selector)?.checkVisibility() ?? false;
+const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
+const leavesFocus = () => page.evaluate(() => document.activeElement.blur());
+async function set(name, value) {
+    await page.evaluate((name, value) => {
+        const field = document.querySelector(`[data-value="${name}"]`);
+        if (field.type === "checkbox") field.checked = value;
+        else field.value = value;
+        field.dispatchEvent(new Event("change", { bubbles: true }));
+    }, name, value);
+}
+async function type(text) {
+    await page.focus(".cm-content");
+    await page.keyboard.down("Control");
+    await press("End");
+    await page.keyboard.up("Control");
+    await page.keyboard.type(text);
+}
+
+try {
+    await page.setViewport({ width: 1400, height: 900 });
+    await page.goto(url);
+
+    // The picture.
+    await until("every state is there", names, ["always", "chase", "dead", "hide", "hit", "post", "run"]);
+    await until("the file is open", textOf, "Saved", "#status");
+    await until("every exit has an arrow", () => [...new Set([...document.querySelectorAll("#layer [data-exit]")].map(arrow => arrow.dataset.exit))].sort(),
+        ["0,0", "1,0", "1,1", "2,0", "3,0", "4,0", "5,0"]);
+    const boxOf = name => page.evaluate(name => {
+        const box = [...document.querySelectorAll("#layer [data-state]")].find(box => box.querySelector(".name").textContent === name);
+        const { x, y, width } = box.querySelector(".shape").getBoundingClientRect();
+        return [x + width / 2, y + 8];
+    }, name);
+    await page.mouse.click(...await boxOf("hide"));
+    await until("a click selects a state", selected, "hide");
+    await until("what the file says about it is beside the picture", textOf, "1 exit, tried in this order", "#details h4");
+    await press("ArrowUp");
+    await until("a key leads to the state above", selected, "post");
+    await press("/");
+    await page.keyboard.type("H");
+    await until("the search lists the best first", textsOf, ["hit", "hide", "chase"], "#found [role=option]");
+    await press("ArrowDown", "ArrowDown", "Enter");
+    await until("the search finds a state", selected, "chase");
+    await press(" ");
+    await until("a state is folded by the keyboard", names, ["always", "chase", "dead", "hide", "post"]);
+    await press("Enter");
+    await until("and opened again", names, ["always", "chase", "dead", "hide", "hit", "post", "run"]);
+    const zoom = () => Number.parseInt(document.querySelector("#zoom").textContent);
+    await press("+", "+", "+");
+    assert.ok(await page.evaluate(zoom) > 150, "the keys zoom");
+    await until("the map shows where the view is", isShown, true, "#minimap");
+    await press("f");
+    await until("all of it is seen again", isShown, false, "#minimap");
+
+    // A run.
+    await page.click("#tab-run");
+    await until("the values that the machine reads have controls", textsOf, ["distance", "enemy_visible", "health"], "#values > .value .name");
+    await until("a value with a range has a slider", () => { const { min, max } = document.querySelector("[data-slider=health]"); return [min, max]; }, ["0", "100"]);
+    await set("health", 60);
+    await set("distance", 3);
+    await page.click("#step");
+    await until("the machine begins", active, ["post"]);
+    await until("it says why it stays", textsOf, [
+        "always to dead: no: health <= 0 (health = 60) does not hold",
+        "post to chase: no: enemy_visible does not hold",
+        "post to hide on took_damage: hide cannot be entered: health < 50 (health = 60) does not hold",
+    ], "#why li");
+    await set("enemy_visible", true);
+    await until("a value that was set counts at once", textsOf, [
+        "always to dead: no: health <= 0 (health = 60) does not hold",
+        "post to chase: yes: enemy_visible holds, health > 20 (health = 60) holds",
+        "post to hide on took_damage: hide cannot be entered: health < 50 (health = 60) does not hold",
+    ], "#why li");
+    await leavesFocus();
+    await press("s");
+    await until("the machine changes", active, ["chase", "run"]);
+    await until("the exit is marked", taken, ["1,0"]);
+    await set("distance", 0.5);
+    await page.click("#step");
+    await until("it changes again", active, ["chase", "hit"]);
+    await page.click("#back");
+    await until("a tick can be seen again", active, ["chase", "run"]);
+    await until("with its exit", taken, ["1,0"]);
+    await set("enemy_visible", false);
+    await page.click("#step");
+    await until("and the run goes on in another way", active, ["post"]);
+    await set("health", 30);
+    await page.click("[data-message=took_damage]");
+    await until("a message leads to its exit", taken, ["1,1"]);
+    await until("the log says so", () => document.querySelector("#log pre").textContent.includes("post -> hide"), true);
+    await page.select("#speed", "64");
+    await page.click("#play");
+    await until("time passes by itself", active, ["post"]);
+    await page.click("#play");
+    await page.click("#keep");
+    await until("the run is kept", () => document.querySelector("[data-notice=kept] span")?.textContent.startsWith("The run was added to guard.tests.toml"), true);
+    assert.match(readFileSync(join(game, "guard.tests.toml"), "utf8"), /post -> hide/);
+    await page.click("[data-notice=kept] button");
+
+    // A proof.
+    await page.click("#tab-proof");
+    await page.click("#prove");
+    await until("the property fails", () => document.querySelector("#properties li")?.className, "bad");
+    await until("the picture marks it", () => document.querySelectorAll("#layer .warning, #layer .error").length > 0 || document.querySelectorAll("#properties button").length > 0, true);
+    await page.evaluate(() => [...document.querySelectorAll("#properties button")].find(button => button.textContent === "Play it").click());
+    await until("its witness is played", active, ["dead"]);
+    await until("in the runner", isShown, true, "#panel-run");
+
+    // The text.
+    await page.click("#tab-text");
+    await type("\n[states.rest]\nentry = true\nexits = [{ to = \"post\" }]\n");
+    await until("the picture follows the text", names, ["always", "chase", "dead", "hide", "hit", "post", "rest", "run"]);
+    await until("the file is edited", textOf, "Edited", "#status");
+    await until("the proof is out of date", textOf, "The text has changed since the last proof.", "#proof-note");
+    await page.keyboard.down("Control");
+    await press("s");
+    await page.keyboard.up("Control");
+    await until("it is saved", textOf, "Saved", "#status");
+    assert.match(readFileSync(guard, "utf8"), /\[states\.rest\]/);
+    await type("[states.rest");
+    await until("a mistake is told", textOf, "Edited, with a mistake", "#status");
+    await until("the picture stays", names, ["always", "chase", "dead", "hide", "hit", "post", "rest", "run"]);
+    assert.ok(await page.evaluate(isShown, "#picture-note"), "the picture says that it is not that of the text");
+    await page.click("#save");
+    await until("a text with a mistake is not saved without a question", isShown, true, "#broken");
+    await press("Escape");
+    assert.ok(!readFileSync(guard, "utf8").endsWith("[states.rest"));
+    await page.focus(".cm-content");
+    await page.keyboard.down("Control");
+    for (let i = 0; i < 3; i++) await press("z");
+    await page.keyboard.up("Control");
+
+    // A change outside.
+    writeFileSync(guard, GUARD.replace("health > 20", "health > 35"));
+    await until("a change outside is seen", () => document.querySelector("[data-notice=outside], #status.saved") !== null, true);
+    await page.evaluate(() => document.querySelector("[data-notice=outside] button")?.click());
+    await until("and taken over", () => document.querySelector("#layer").textContent.includes("and health > 35"), true);
+    await until("nothing is left to save", textOf, "Saved", "#status");
+    await type("# mine\n");
+    writeFileSync(guard, GUARD.replace("health > 20", "health > 45"));
+    await until("with edits, the page asks", textsOf, ["Take the file's text", "Keep mine, and replace the file"], "[data-notice=outside] button");
+    assert.match(readFileSync(guard, "utf8"), /health > 45/);
+    await page.evaluate(() => document.querySelectorAll("[data-notice=outside] button")[1].click());
+    await until("mine is kept", textOf, "Saved", "#status");
+    assert.match(readFileSync(guard, "utf8"), /health > 35[^]*# mine\n$/);
+
+    // A second window.
+    const second = await browser.newPage();
+    await second.goto(url);
+    await second.waitForSelector("#layer [data-state]");
+    await second.click("#tab-text");
+    await second.focus(".cm-content");
+    await second.keyboard.type("# theirs\n");
+    await second.click("#save");
+    await second.waitForFunction(() => document.querySelector("#status").textContent === "Saved");
+    await page.bringToFront();
+    await until("another window's text is taken over", () => document.querySelector(".cm-content").textContent.includes("# theirs"), true);
+    await second.close();
+
+    // What a screen reader is told: every control has a name.
+    await page.bringToFront();
+    for (const tab of ["state", "text", "run", "proof"]) {
+        await page.click(`#tab-${tab}`);
+        const nameless = [];
+        const controls = new Set(["button", "textbox", "combobox", "slider", "spinbutton", "checkbox", "tab", "link", "searchbox", "listbox", "option", "tabpanel"]);
+        const look = node => {
+            if (controls.has(node.role) && !node.name) nameless.push(`${node.role} in ${tab}`);
+            node.children?.forEach(look);
+        };
+        look(await page.accessibility.snapshot());
+        assert.deepEqual(nameless, [], "every control has a name");
+    }
+    await until("a state says what it is", () => [...document.querySelectorAll("[aria-label]")].some(box => box.getAttribute("aria-label").startsWith("run, go_to, 1 exit")), true);
+    console.log("ok: every control has a name");
+
+    // Narrow windows, large text, light and dark.
+    for (const [width, height] of [[1400, 900], [800, 900], [400, 800]]) {
+        await page.setViewport({ width, height });
+        for (const scheme of ["light", "dark"]) {
+            await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+            for (const tab of ["state", "text", "run", "proof"]) {
+                await page.click(`#tab-${tab}`);
+                if (tab === "state") await page.evaluate(() => document.querySelector("#layer [data-state='1']").dispatchEvent(new MouseEvent("click", { bubbles: true })));
+                await page.evaluate(() => new Promise(resolve => setTimeout(resolve, 250)));
+                const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+                assert.ok(over <= 0, `nothing is beside a window of ${width} pixels: ${over}`);
+                if (folder) await page.screenshot({ path: `${folder}/studio-${width}-${scheme}-${tab}.png` });
+            }
+        }
+    }
+    await page.evaluate(() => { document.documentElement.style.fontSize = "200%"; });
+    await page.setViewport({ width: 800, height: 900 });
+    await until("a window with large text has nothing beside it", () => document.documentElement.scrollWidth <= innerWidth, true);
+    if (folder) await page.screenshot({ path: `${folder}/studio-800-large.png` });
+
+    assert.deepEqual(complaints, []);
+    assert.deepEqual([...hosts].filter(host => host !== "data:"), [new URL(url).host]);
+    console.log("The studio shows, plays, proves and saves.");
+} catch (error) {
+    console.log(complaints.join("\n"));
+    if (folder) await page.screenshot({ path: `${folder}/studio-failed.png` }).catch(() => {});
+    throw error;
+} finally {
+    await browser.close();
+    child.kill();
+    rmSync(game, { recursive: true, force: true });
+}

@@ -1,0 +1,86 @@
+//! The studio's server: who may ask it, which files it reads and writes, and that it plays as `demeanor run` does.
+
+mod client;
+mod files;
+mod runs;
+
+use client::{GUARD, Studio};
+use serde_json::json;
+
+#[test]
+fn only_the_page_of_this_server_may_ask() {
+    let studio = Studio::new(&[("guard.toml", GUARD)]);
+    let (address, token) = (&studio.address, &studio.token);
+    let file = json!({ "path": "guard.toml" });
+    let status = |headers: &str| studio.ask_with("file", headers, &file).0;
+    assert_eq!(status(&format!("Host: {address}\r\nX-Demeanor-Token: {token}\r\n")), 200);
+    for headers in [
+        format!("Host: {address}\r\n"),
+        format!("Host: {address}\r\nX-Demeanor-Token: guess\r\n"),
+        format!("Host: evil.example\r\nX-Demeanor-Token: {token}\r\n"),
+        format!("Host: {address}\r\nOrigin: http://evil.example\r\nX-Demeanor-Token: {token}\r\n"),
+        format!("Host: {address}\r\nSec-Fetch-Site: cross-site\r\nX-Demeanor-Token: {token}\r\n"),
+    ] {
+        assert_eq!(status(&headers), 403, "{headers}");
+    }
+    let get = |path: &str| studio.send(&format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n")).0;
+    assert_eq!(get("/"), 200);
+    assert_eq!(get("/studio.js"), 200);
+    assert_eq!(get("/api/file"), 405);
+    assert_eq!(get("/events"), 403);
+    assert_eq!(get("/events?token=guess"), 403);
+    assert_eq!(get("/guard.toml"), 404);
+    assert_eq!(get("/../../etc/passwd"), 404);
+    let (status, _) = studio.ask("nothing", &json!({}));
+    assert_eq!(status, 404);
+    let (status, _) = studio.ask("file", &json!({ "file": "guard.toml" }));
+    assert_eq!(status, 400);
+}
+
+#[test]
+fn a_picture_has_every_state_and_every_exit() {
+    let studio = Studio::new(&[("guard.toml", GUARD)]);
+    let (status, told) = studio.ask("picture", &json!({ "path": "guard.toml", "text": GUARD }));
+    assert_eq!(status, 200, "{told}");
+    let picture = &told["picture"];
+    let drawn = picture["states"].as_array().unwrap();
+    let names: Vec<_> = drawn.iter().map(|state| state["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["always", "post", "chase", "run", "hit", "hide", "dead"]);
+    let exits: Vec<_> = picture["arrows"].as_array().unwrap().iter().map(|arrow| arrow["exit"].to_string()).collect();
+    assert_eq!(exits, ["[0,0]", "[1,0]", "[1,1]", "[2,0]", "[3,0]", "[4,0]", "[5,0]"]);
+    // A child is inside its parent.
+    let inside = |of: &serde_json::Value| of["rect"].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+    let (outer, inner): (Vec<_>, Vec<_>) = (inside(&drawn[2]), inside(&drawn[3]));
+    assert!(outer[0] < inner[0] && inner[0] + inner[2] < outer[0] + outer[2]);
+    let (_, folded) = studio.ask("picture", &json!({ "path": "guard.toml", "text": GUARD, "folded": ["chase"] }));
+    assert_eq!(folded["picture"]["states"].as_array().unwrap().len(), 5);
+    assert_eq!(folded["picture"]["states"][2]["is_folded"], true);
+}
+
+#[test]
+fn a_machine_that_a_state_runs_is_one_box_until_it_is_opened() {
+    let file = "[machines.main]\ninitial = 'a'\nstates.a.machine = 'inner'\nstates.a.exits = [{ to = 'b', on = 'done' }]\nstates.b.final = true\n\
+                [machines.inner]\ninitial = 'x'\nstates.x.exits = [{ to = 'y' }]\nstates.y.final = true\n";
+    let studio = Studio::new(&[("two.toml", file)]);
+    let states = |more: serde_json::Value| {
+        let mut of = json!({ "path": "two.toml", "text": file, "machine": "main" });
+        of["unfolded"] = more;
+        let (status, told) = studio.ask("picture", &of);
+        assert_eq!(status, 200, "{told}");
+        told["picture"]["states"].as_array().unwrap().len()
+    };
+    assert_eq!(states(json!([])), 2);
+    assert_eq!(states(json!(["a"])), 4);
+}
+
+#[test]
+fn a_proof_says_where_its_findings_are_and_how_to_see_them() {
+    let file = "initial = 'a'\n[properties]\nnever_b = { never = 'in(b)' }\n[states.a]\nexits = [{ to = 'b', when = 'x > 3' }]\n[states.b]\nfinal = true\n";
+    let studio = Studio::new(&[("a.toml", file)]);
+    let (status, told) = studio.ask("prove", &json!({ "path": "a.toml", "text": file }));
+    assert_eq!(status, 200, "{told}");
+    assert_eq!(told["properties"][0]["answer"], "fails", "{told}");
+    let problems = told["problems"].as_array().unwrap();
+    let fails = problems.iter().find(|problem| problem["code"] == "property-fails").unwrap();
+    assert!(fails["witness"]["rows"].is_array(), "{fails}");
+}
