@@ -163,10 +163,12 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Gives numbers to the singletons that owners have requested and that the batch does not know yet.
+    /// Gives numbers to the singletons that owners have requested and that the batch does not know yet. A state in a region has
+    /// no number.
     fn meet(&mut self, unmet: &mut Vec<&'static dyn State<T>>, panic: &mut FirstPanic) {
         for state in unmet.drain(..) {
-            if let Some(seat) = panic.catch(|| Seat::new(StateRef::from(state))) {
+            let seat = panic.catch(|| Seat::new(StateRef::from(state)));
+            if let Some(seat) = seat.filter(|seat| seat.current == StateRef::from(state)) {
                 self.bucket_for(&seat, panic);
             }
         }
