@@ -26,8 +26,6 @@ pub(crate) struct Guard {
     pub(crate) enemy_visible: bool,
     /// What it draws next: see [`draw`](Self::draw).
     pub(crate) luck: u32,
-    /// What it draws each time, instead.
-    pub(crate) fixed_luck: Option<f64>,
     /// What it panics at, after it has noted it.
     pub(crate) afraid_of: &'static str,
     pub(crate) records: Records,
@@ -98,9 +96,6 @@ impl Guard {
 
     /// Draws numbers from 0 to below 1: the same ones for each guard that begins with the same luck.
     pub(crate) fn draw(&mut self) -> f64 {
-        if let Some(fixed) = self.fixed_luck {
-            return fixed;
-        }
         self.luck = self.luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f64::from(self.luck >> 8) / f64::from(1 << 24)
     }

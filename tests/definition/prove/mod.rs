@@ -2,7 +2,6 @@
 
 mod circles;
 mod properties;
-mod random;
 mod right;
 mod sizes;
 
