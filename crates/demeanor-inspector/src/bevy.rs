@@ -218,7 +218,9 @@ impl<T: EntityOwner> Entities<'_, '_, '_, T> {
     }
 
     fn state(&self, name: &str) -> Option<StateRef<T>> {
-        self.machines.iter().find_map(|(.., machine)| state_among(machine.path().chain(machine.previous()), name))
+        self.machines
+            .iter()
+            .find_map(|(.., machine)| state_among(machine.active_states().chain(machine.previous()), name))
     }
 }
 

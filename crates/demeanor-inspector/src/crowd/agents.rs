@@ -84,7 +84,8 @@ impl<T: Owner> CrowdMut<T> for [Agent<T>] {
     }
 
     fn state(&self, name: &str) -> Option<StateRef<T>> {
-        state_among(self.iter().flat_map(|agent| agent.machine().path().chain(agent.machine().previous())), name)
+        let machines = self.iter().map(|agent| agent.machine());
+        state_among(machines.flat_map(|machine| machine.active_states().chain(machine.previous())), name)
     }
 }
 
