@@ -868,7 +868,7 @@ impl<T: Owner> Drop for Single<'_, T> {
         while self.outer.is_some() {
             self.leave_region();
         }
-        if is_cut_short && self.seat.has_open_regions() {
+        if is_cut_short {
             self.forget_sleep();
         }
     }

@@ -166,8 +166,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Puts the machine to sleep, if the callback has requested it, and resets the count of changes for the next callback. A
-    /// request to sleep from a callback that has panicked is still recorded in the seat, but ignored.
+    /// Puts the machine to sleep, if the callback has requested it, and resets the count of changes for the next callback.
     #[inline]
     fn end_callback(&mut self, owner: &T, cx: &T::Context<'_>) {
         if mem::take(&mut self.count) & ASKED_TO_SLEEP != 0 {

@@ -255,3 +255,22 @@ fn what_a_callback_that_has_panicked_requested_puts_no_region_to_sleep() {
     assert_eq!(stage.update(), "Fight.update; Walk.update; Ready.update");
     assert_eq!(stage.update(), "Fight.update; Walk.update", "only the region whose callback has requested it sleeps");
 }
+
+/// Rules 22 and 36: the request to sleep is dropped also if regions are opened only after the panic.
+#[test]
+fn what_was_requested_before_a_panic_puts_no_state_with_regions_to_sleep() {
+    let mut stage = Stage::new(&FIGHT).panicking_in("Fight.can_exit").when("Walk.enter", |_, fsm, _| fsm.sleep());
+    let Stage { machine, actor, time, .. } = &mut stage;
+    let request = || {
+        machine.with(actor, time, |_, fsm, _| {
+            fsm.change_state_next(&WALK);
+            fsm.sleep();
+            fsm.change_state(&A);
+        });
+    };
+    assert!(catch_unwind(AssertUnwindSafe(request)).is_err());
+    stage.actor.stop_panicking();
+    stage.actor.take_trace();
+    assert_eq!(stage.update(), "(no state) -> Walk in Fight (change); Walk.enter; Fight.update");
+    assert!(!stage.machine.is_asleep());
+}
