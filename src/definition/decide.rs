@@ -11,7 +11,7 @@ use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entry_of, toward};
 use super::moment::Moment;
 use super::opening::Opening;
-use super::recall::{active, left_along};
+use super::recall::{active, is_innermost, left_along};
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
 use crate::change::Guard;
@@ -538,9 +538,7 @@ impl<'e, T: Owner> AskedChange<'e, T> {
         let Decider { state, graph, .. } = decider;
         let find = |index| graph.state(index, &state.shared);
         let active = active(fsm);
-        // The state is the innermost one of its region.
-        let has_inner = |of: &StateRef<T>| active.iter().any(|inner| inner.parent().as_ref() == Some(of));
-        let is_own = active.iter().any(|active| state.is(active) && !has_inner(active));
+        let is_own = is_innermost(state, &active);
         // For the states of other regions, the exit is like one of a state around them.
         let is_outer = !is_own || !graph.path_of(state.fixed.index).contains(&exit.to);
         let is_active = active.iter().any(|active| graph.index_of(active) == Some(exit.to));

@@ -6,7 +6,7 @@ use std::iter;
 use smallvec::SmallVec;
 
 use super::decide::Decider;
-use super::graph::Exit;
+use super::graph::{DefinedState, Exit};
 use super::handle::toward;
 use super::record::{Record, Trial};
 use crate::format::leads::Leads;
@@ -32,6 +32,12 @@ pub(super) type Places = SmallVec<[usize; 8]>;
 /// Returns the active states, outermost first, region by region.
 pub(super) fn active<'f, T: Owner>(fsm: &'f Fsm<'_, T>) -> SmallVec<[&'f StateRef<T>; 8]> {
     if fsm.view().has_elsewhere() { fsm.active_states().collect() } else { fsm.path().collect() }
+}
+
+/// Whether a state is active, and no active state lies in it.
+pub(super) fn is_innermost<T: Owner>(state: &DefinedState<T>, active: &[&StateRef<T>]) -> bool {
+    let has_inner = |of: &StateRef<T>| active.iter().any(|inner| inner.parent().as_ref() == Some(of));
+    active.iter().any(|active| state.is(active) && !has_inner(active))
 }
 
 /// Returns which of the active states lie in a state or are this state, innermost first.
@@ -110,7 +116,8 @@ impl<T: Owner> Decider<'_, T> {
     ) -> (Trial, StateRef<T>) {
         let to = self.graph.state(exit.to, &self.state.shared);
         let Some(Recalled { target, left, entered }) = self.recall(exit, fsm) else { return (Trial::Nowhere, to) };
-        let (is_own, active) = (fsm.current().is_some_and(|current| self.state.is(current)), active(fsm));
+        let active = active(fsm);
+        let is_own = is_innermost(self.state, &active);
         let is_outer = !is_own || fsm.path().all(|around| *around != to);
         let names_active = matches!(exit.leads, Leads::Push | Leads::Resume) && active.contains(&&to);
         if names_active && is_outer && !exit.restarts && exit.to != self.state.fixed.index {

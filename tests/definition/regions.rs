@@ -507,6 +507,39 @@ fn a_cooldown_in_a_region_goes_on_when_the_region_is_left() {
     );
 }
 
+/// A state with open regions is not an innermost state, so its exits are those of a parent.
+#[test]
+fn a_state_with_regions_neither_pushes_nor_resumes_an_active_state() {
+    let file = "
+        initial = 'fight'
+        [states.fight]
+        initial = 'arms'
+        history = true
+        [states.arms]
+        parent = 'fight'
+        regions = ['ready', 'hold']
+        exits = [{ resume = 'fight', when = 'hungry' }]
+        [states.ready]
+        parent = 'arms'
+        exits = [{ to = 'fire', when = 'enemy_visible' }]
+        [states.hold]
+        parent = 'arms'
+        [states.fire]
+        parent = 'arms'
+        region = 0
+        exits = [{ to = 'ready', after = 1 }]
+    ";
+    // A new entry would begin the second of `fire` again.
+    let act = |tick, guard: &mut Guard| {
+        guard.enemy_visible = tick == 1;
+        guard.is_hungry = tick == 2;
+    };
+    for way in ["resume", "push", "to"] {
+        let active = ticks(&file.replace("resume = ", &format!("{way} = ")), 3, act);
+        assert_eq!(active, ["fight arms fire hold", "fight arms fire hold", "fight arms ready hold"], "{way}");
+    }
+}
+
 #[test]
 fn the_turns_and_the_drawn_times_of_a_region_are_its_own() {
     let file = "

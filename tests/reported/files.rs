@@ -253,6 +253,76 @@ fn an_exit_of_a_parent_excludes_an_exit_that_is_always_tried() {
     }
 }
 
+/// An exit for several messages was called never taken if it is never taken for one of them.
+#[test]
+fn an_exit_for_several_messages_is_taken_if_it_is_taken_for_one() {
+    let file = "
+        initial = 'a'
+        [states.a]
+        exits = [{ to = 'b', on = 'hit' }, { to = 'c', on = ['hit', 'heard'] }]
+        [states.b]
+        exits = [{ to = 'a', after = 1 }]
+        [states.c]
+        exits = [{ to = 'a', after = 1 }]
+    ";
+    assert_eq!(said(file, &[]), [] as [&str; 0]);
+    let never = "this exit is never taken: an earlier exit, to `b`, is always taken";
+    let lost = "state `c` can never be reached";
+    assert_eq!(said(&file.replace("on = 'hit'", "on = ['heard', 'hit']"), &[]), [never, lost]);
+}
+
+/// With `within = 0`, `reach` has to hold at once. The proof gave it a tick.
+#[test]
+fn a_property_with_no_time_fails_at_once() {
+    let file = "
+        initial = 'a'
+        [properties]
+        p = { from = 'in(b)', reach = 'not in(b)', within = 0 }
+        [states.a]
+        exits = [{ to = 'b', after = 1 }]
+        [states.b]
+        exits = [{ to = 'a' }]
+    ";
+    assert_eq!(said(file, &[]), ["property `p` fails"]);
+    assert_eq!(said(&file.replace("within = 0", "within = '1 ms'"), &[]), [] as [&str; 0]);
+}
+
+/// A pop in the middle of a tick leads back to states whose times go on, so that their exits may be open. The proof denied it.
+#[test]
+fn an_exit_is_open_at_once_where_a_pop_leads_back_to_its_state() {
+    let file = "
+        initial = 's'
+        [states.s]
+        initial = 'a'
+        exits = [{ push = 'd', when = 'z' }, { to = 's', restart = true, when = 'w' }]
+        [states.a]
+        parent = 's'
+        exits = [{ pop = true, always = true, when = 'y' }, { to = 'c', after = 1, when = 'w' }]
+        [states.d]
+        exits = [{ to = 's', after = 1 }]
+        [states.c]
+        exits = [{ to = 's', after = 1 }]
+    ";
+    let said = said(file, &[]);
+    assert!(!said.iter().any(|line| line.contains("never")), "{said:?}");
+}
+
+/// The global state is never entered, but an exit of it that leads back counted as a way to it.
+#[test]
+fn a_global_state_is_not_reported_to_have_no_way_out() {
+    let file = "
+        initial = 'a'
+        global = 'g'
+        [states.g]
+        exits = [{ to = '$previous', when = 'in(b)' }]
+        [states.a]
+        [states.b]
+        entry = true
+    ";
+    let back = "not decided: choices of exits, cooldowns, deadlines, and where exits lead back";
+    assert_eq!(said(file, &[]), ["state `a` has no way out", back]);
+}
+
 /// Each of these slips had a message that named another cause, or none.
 mod messages {
     use demeanor::definition::{Outline, Problem, Words};
@@ -330,6 +400,43 @@ mod messages {
             told(&other, None),
             ["a behavior has no `name`: name what the owner does: `{ name = \"walk\", speed = 2 }`"]
         );
+    }
+
+    #[test]
+    fn what_is_no_name_of_a_value_is_neither_set_nor_waited_for() {
+        let time = "name the value of the game that has this time, in seconds: `at = \"wave_end\"`";
+        assert_eq!(of_exit("at = '18:00'"), [format!("`18:00` is not the name of a value: {time}")]);
+        assert_eq!(of_exit("at = 5"), [format!("`at` must be the name of a value, not a whole number: {time}")]);
+        let sets = "`set` gives values of the game a new number: `set = { ammo = 6 }`";
+        assert_eq!(
+            of_exit("set = { time_in_state = 0 }"),
+            [format!("`time_in_state` is not the name of a value: {sets}")]
+        );
+    }
+
+    #[test]
+    fn a_slip_in_a_way_back_or_in_a_unit_of_one_letter_has_no_wrong_help() {
+        let previous = "an exit leads back to the state before with `to = \"$previous\"`";
+        for to in ["$prev", "Previous", "prev"] {
+            let file = format!("initial = 'a'\nstates.a.exits = [{{ to = '{to}', when = 'x' }}]\n");
+            assert_eq!(told(&file, None), [format!("unknown state `{to}`: {previous}")]);
+        }
+        let units = "units are `s`, `ms`, `min`, `h` and `ticks`";
+        assert_eq!(
+            of_exit("after = '5 m'"),
+            [format!("`after` must be a duration: `m` is not a unit of time: {units}")]
+        );
+    }
+
+    #[test]
+    fn a_state_or_an_exit_in_the_wrong_place_is_named() {
+        let file = "initial = 'a'\nstates.a.exits = [{ to = 'a', when = 'x' }]\n[states.a.aim]\nexits = []\n";
+        let state = "unknown key `aim` in a state: write a state in another one as `[states.fight.states.aim]`";
+        assert_eq!(told(file, None), [state]);
+        let exit = "initial = 'a'\n[states.a]\nexit = { to = 'a', when = 'x' }\n";
+        assert_eq!(told(exit, None), ["`exit` names no action: did you mean `exits`?"]);
+        let actions = exit.replace("exit = { to = 'a', when = 'x' }", "enter = {}");
+        assert_eq!(told(&actions, None), ["`enter` names no action: write the name of an action: `\"roar\"`"]);
     }
 
     #[test]

@@ -24,18 +24,22 @@ impl DraftReader<'_, '_> {
         let mut actions = Vec::new();
         let value = of.get(key)?;
         match value.get_ref() {
-            TreeValue::Array(list) if list.is_empty() || list.iter().any(is_exit) => {
-                Mistake::error("action", self.key_span(key, value.span()), format!("`{key}` names no action"))
-                    .label("a list of actions")
-                    .help("write the name of an action: `\"roar\"`")
-                    .meant((key == "exit").then(|| "exits".into()))
-                    .origin(Origin::MayFollow)
-                    .report(self.findings);
-            }
+            TreeValue::Array(list) if list.is_empty() || list.iter().any(is_exit) => self.no_action(key, value),
+            TreeValue::Table(table) if table.is_empty() || is_exit(value) => self.no_action(key, value),
+
             TreeValue::Array(list) => list.iter().for_each(|one| self.add_action(one, &mut actions)),
             _ => self.add_action(value, &mut actions),
         }
         Some(Box::new(actions))
+    }
+
+    fn no_action(&mut self, key: &str, value: &SpannedValue<'_>) {
+        Mistake::error("action", self.key_span(key, value.span()), format!("`{key}` names no action"))
+            .label("actions of the game")
+            .help("write the name of an action: `\"roar\"`")
+            .meant((key == "exit").then(|| "exits".into()))
+            .origin(Origin::MayFollow)
+            .report(self.findings);
     }
 
     fn add_action(&mut self, value: &SpannedValue<'_>, actions: &mut Vec<WrittenAction>) {
@@ -60,6 +64,10 @@ impl DraftReader<'_, '_> {
         entries.sort_by_key(|(name, _)| name.span().start);
         for (name, value) in entries {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
+            const SETS: &str = "`set` gives values of the game a new number: `set = { ammo = 6 }`";
+            if sets && self.value_name(name.clone(), SETS).is_none() {
+                continue;
+            }
             let argument = match value.get_ref() {
                 TreeValue::Boolean(is) if sets => Some(Operand::Bool(*is)),
                 _ => self.calculation(value, &format!("`{name}`")),

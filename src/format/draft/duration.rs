@@ -272,7 +272,8 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, NoDuration> {
     }
     let Some((_, seconds)) = UNITS.iter().find(|(names, _)| names.contains(&&*folded)) else {
         let names = UNITS.iter().flat_map(|(names, _)| *names).copied();
-        let nearest = nearest(unit, names.filter(|name| name.len() > 1));
+        // A single letter may stand for more than one unit.
+        let nearest = nearest(unit, names.filter(|name| name.len() > 1)).filter(|_| unit.chars().nth(1).is_some());
         let help = nearest.map_or("units are `s`, `ms`, `min`, `h` and `ticks`".into(), |nearest| {
             format!("did you mean `{nearest}`?")
         });

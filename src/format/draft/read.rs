@@ -14,6 +14,7 @@ use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{Draft, DraftExit, DraftRegion, DraftState, RegionRef, When, duration, grammar, syntax, type_of};
 use crate::format::choose::{Choose, Rank};
+use crate::format::expression::is_name;
 use crate::format::leads::Leads;
 use crate::format::name::Name;
 use crate::format::operand::Operand;
@@ -389,7 +390,7 @@ impl<'i> DraftReader<'_, 'i> {
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: None,
             is_same: false,
-            at: exit.get("at").and_then(|value| self.string(value, "`at`")).map(Box::new),
+            at: exit.get("at").and_then(|value| self.time_value(value)).map(Box::new),
             rank: choose.and_then(|choose| self.rank(exit, choose)).map(Box::new),
             cooldown: exit.get("cooldown").and_then(|value| self.duration(value, duration::cooldown)).map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
@@ -558,9 +559,15 @@ impl<'i> DraftReader<'_, 'i> {
                 let nearest = self.findings.nearest(name, known.iter().copied());
                 let other = other_words(name).find(|key| known.contains(key) && !table.contains_key(key));
                 let nearest = other.map(ToOwned::to_owned).or(nearest);
+                let is_state = nearest.is_none() && of == "a state" && has_keys_of_state(value);
+                let help = if is_state {
+                    format!("write a state in another one as `[states.fight.states.{name}]`")
+                } else {
+                    format!("known keys: {}", known.join(", "))
+                };
                 Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
                     .label("not a key of the format")
-                    .help(format!("known keys: {}", known.join(", ")))
+                    .help(help)
                     .meant(nearest)
                     .origin(Origin::MayFollow)
                     .report(self.findings);
@@ -582,6 +589,27 @@ impl<'i> DraftReader<'_, 'i> {
             TreeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
             _ => self.mistyped(value, what, "a string", None),
         }
+    }
+
+    /// Reads `at`: the name of a value.
+    fn time_value(&mut self, value: &SpannedValue<'_>) -> Option<Name> {
+        let help = "name the value of the game that has this time, in seconds: `at = \"wave_end\"`";
+        match value.get_ref() {
+            TreeValue::String(_) => self.string(value, "`at`").and_then(|name| self.value_name(name, help)),
+            _ => self.mistyped(value, "`at`", "the name of a value", Some(help.into())),
+        }
+    }
+
+    /// Returns a name if a value of the game can have it. Reports it otherwise.
+    pub(super) fn value_name(&mut self, name: Name, help: &str) -> Option<Name> {
+        if is_name(&name.text) {
+            return Some(name);
+        }
+        Mistake::error("bad-name", name.span.clone(), format!("`{name}` is not the name of a value"))
+            .label("a name is one word")
+            .help(help)
+            .origin(Origin::MayFollow)
+            .fail(self.findings)
     }
 
     /// Whether the value of a key is `true`. Reports a value that is neither `true` nor `false`.
@@ -617,13 +645,14 @@ impl<'i> DraftReader<'_, 'i> {
 
 /// Returns the keys of the format for a word that other formats use instead.
 fn other_words(name: &str) -> impl Iterator<Item = &'static str> {
-    const WORDS: [(&str, &[&str]); 9] = [
+    const WORDS: [(&str, &[&str]); 10] = [
         ("to", &["target", "goto", "go_to", "next", "state"]),
         ("when", &["if", "condition", "guard"]),
         ("on", &["event", "trigger", "message"]),
         ("after", &["delay"]),
         ("behavior", &["action"]),
         ("exits", &["transitions"]),
+        ("states", &["children", "substates"]),
         ("do", &["action", "actions", "effect"]),
         ("enter", &["on_enter", "entry_actions"]),
         ("exit", &["on_exit", "exit_actions"]),
@@ -643,13 +672,19 @@ fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
     } else if let Some(state) = of_tables {
         let plural = if name == "machine" { "machines" } else { "states" };
         (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
-    } else if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() {
+    } else if has_keys_of_state(value) || table.is_empty() {
         (format!("`[{name}]` is not the header of a state"), format!("states.{name}"))
     } else {
         return None;
     };
     let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
     Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))
+}
+
+/// Whether a value is a table with a key that states have.
+fn has_keys_of_state(value: &SpannedValue<'_>) -> bool {
+    let table = value.get_ref().as_table();
+    table.is_some_and(|table| table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())))
 }
 
 /// Returns the mistake for a missing required key.

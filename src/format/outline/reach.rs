@@ -190,27 +190,34 @@ fn no_end(state: &StateOutline, findings: &mut Findings) {
 }
 
 /// Finds exits that are never taken because an earlier exit for the same message has the same condition, or has none.
-fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
+fn same_condition<'o>(outline: &Outline, of: &'o StateOutline, findings: &mut Findings) {
     // For each message and condition, the first exit that is taken whenever the condition holds. An exit without a condition
     // covers all later exits for the same message.
     let mut taken: HashMap<(Option<&str>, Option<String>), &ExitOutline> = HashMap::new();
-    for exit in of.exits.iter().filter(|_| of.choose == Choose::First) {
+    let mut before = |exit: &'o ExitOutline| {
         let condition = match exit.when.as_deref() {
-            Some(when) if !when.is_always() => when.constant(),
-            _ => Some(String::new()),
+            Some(when) if !when.is_always() => when.constant()?,
+            _ => String::new(),
         };
-        let Some(condition) = condition else { continue };
         let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
         let covers = |before: &&&ExitOutline| comes_first(before, exit);
         // For exits without a message, `never_taken` looks for an earlier exit without a condition.
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
         let same = taken.get(&key).filter(|_| key.1.is_some());
-        let Some(before) = always.filter(&covers).or(same.filter(&covers)) else {
-            if is_taken_if_it_holds(outline, of, exit) {
-                taken.entry(key).or_insert(exit);
-            }
+        let before = always.filter(&covers).or(same.filter(&covers)).copied();
+        if before.is_none() && is_taken_if_it_holds(outline, of, exit) {
+            taken.entry(key).or_insert(exit);
+        }
+        before
+    };
+    let exits: Vec<_> =
+        of.exits.iter().filter(|_| of.choose == Choose::First).map(|exit| (exit, before(exit))).collect();
+    // An exit for several messages is taken if it is taken for one of them.
+    for parts in exits.chunk_by(|_, (next, _)| next.is_same) {
+        let (exit, Some(before)) = parts[0] else { continue };
+        if parts.iter().any(|(_, before)| before.is_none()) {
             continue;
-        };
+        }
         let to = outline.state(before.to).name();
         let (why, help) = if before.when.is_some() {
             ("has the same condition", "remove one of them, or give it another `when`")

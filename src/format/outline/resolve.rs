@@ -481,7 +481,7 @@ impl Resolver<'_> {
     }
 
     fn unknown_state(&mut self, name: Name) -> Option<StateId> {
-        if name.text == "previous" || name.text == "$previous" {
+        if name.text.starts_with('$') || ["previous", "prev"].iter().any(|word| name.text.eq_ignore_ascii_case(word)) {
             return Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
                 .label("no state of this file")
                 .help("an exit leads back to the state before with `to = \"$previous\"`")

@@ -14,6 +14,7 @@ use super::witness::Witness;
 use crate::format::expression::Comparison;
 use crate::format::outline::StateId;
 use crate::format::property::{Property, PropertyRule};
+use crate::span::Span;
 
 /// Whether a property holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +88,9 @@ fn breaking(machine: &Machine<'_>, reached: &Reached, property: &Property) -> Op
 /// Whether a state in which `from` holds without `reach` is certainly left in time, and `reach` holds at the end of the next tick.
 fn is_in_time(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule, within: f64) -> bool {
     let is_free = !reached.free.is_empty() || machine.outline.states().iter().any(|state| state.is_entry());
-    if is_free || machine.has_memory || machine.outline.has_regions() || within.is_nan() {
+    // A time that has passed at once leaves no tick in which `reach` could hold.
+    let is_at_once = within.is_nan() || Span::of(within, 0.0).has_passed(0.0);
+    if is_free || machine.has_memory || machine.outline.has_regions() || is_at_once {
         return false;
     }
     let may = |at: StateId, claim: &dyn Fn(Standing<'_>) -> Claim| {

@@ -176,7 +176,8 @@ impl Reaching<'_> {
     }
 
     fn enter(&mut self, at: StateId) {
-        if !self.seen.insert(at) {
+        // An exit of the global state that leads back names no state, so it counts as one to the global state.
+        if self.machine.outline.global() == Some(at) || !self.seen.insert(at) {
             return;
         }
         self.reached.innermost.push(at);
@@ -492,7 +493,9 @@ impl Reaching<'_> {
     /// exit with `always` may not be tried, because it would lead to too many changes.
     fn anyhow_in_tick(&self, id: ExitId, path: &[StateId], is_cut_short: bool) -> Claim {
         let machine = self.machine;
-        let at = machine.at(path, StateTime::Varies).entered(path.len() - 1);
+        // A pop leads back to a path without entering it: the times of its states go on.
+        let pops = machine.outline.states().iter().flat_map(|state| &state.exits).any(|exit| exit.leads == Leads::Pop);
+        let at = machine.at(path, StateTime::Varies).entered(path.len() - usize::from(!pops));
         let same = machine.exits_of(id.of).take_while(|same| *same != id);
         let same = same.filter(|same| machine.exit(*same).on.is_none());
         let stays = if is_cut_short { Claim::ALWAYS } else { stays(at) };
