@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use demeanor::definition::{Proof, Survey};
+use demeanor::definition::{Outline, Proof, PropertyAnswer, Survey, Words};
 
 /// Returns what is said of a file with these scripts: its problems, and then the findings and the notes of the proof.
 fn said(file: &str, scripts: &[(&str, &str)]) -> Vec<String> {
@@ -267,8 +267,34 @@ fn an_exit_for_several_messages_is_taken_if_it_is_taken_for_one() {
     ";
     assert_eq!(said(file, &[]), [] as [&str; 0]);
     let never = "this exit is never taken: an earlier exit, to `b`, is always taken";
-    let lost = "state `c` can never be reached";
-    assert_eq!(said(&file.replace("on = 'hit'", "on = ['heard', 'hit']"), &[]), [never, lost]);
+    assert_eq!(said(&file.replace("on = 'hit'", "on = ['heard', 'hit']"), &[])[0], never);
+}
+
+/// A property failed with a number that the value never has.
+#[test]
+fn a_value_stays_in_its_range() {
+    let words = r#"{ "values": { "hour": "number" }, "fields": ["hour"], "ranges": { "hour": [0, 24] } }"#;
+    let words = Words::from_json(words).unwrap();
+    let file = "
+        initial = 'day'
+        [properties]
+        p = { never = 'in(late)' }
+        [states.day]
+        exits = [{ to = 'late', when = 'hour - 5 > 20' }]
+        [states.late]
+        exits = [{ to = 'day', when = 'hour < 8' }]
+    ";
+    let answer = |file: &str| {
+        let proof = Proof::of(&Outline::parse_all("guard.toml", file, Some(&words)).unwrap());
+        proof.properties()[0].answer().clone()
+    };
+    assert_eq!(answer(file), PropertyAnswer::Holds);
+    // What the file sets may be any number, as far as the proof knows.
+    let sets = file.replace("when = 'hour < 8'", "when = 'hour < 8', set = { hour = 'hour * 2' }");
+    assert!(matches!(answer(&sets), PropertyAnswer::Fails(_)));
+    let wrong = file.replace("when = 'hour < 8'", "when = 'hour < 8', set = { hour = 25 }");
+    let problems = Outline::parse_all("guard.toml", &wrong, Some(&words)).unwrap_err();
+    assert_eq!(problems.iter().next().unwrap().to_string(), "`hour` is from 0 to 24");
 }
 
 /// With `within = 0`, `reach` has to hold at once. The proof gave it a tick.

@@ -81,7 +81,16 @@ impl Resolver<'_> {
                     .help(help)
                     .report(self.findings);
             }
-            Some(_) => {}
+            Some(_) => {
+                let range = words.ranges.get(&name.text);
+                if let (Some(Operand::Number(number)), Some((least, most))) = (argument, range) {
+                    if number < least || number > most {
+                        Mistake::error("range", span.clone(), format!("`{name}` is from {least} to {most}"))
+                            .label("the new value")
+                            .report(self.findings);
+                    }
+                }
+            }
         }
         words.values.get(&name.text) == Some(&ValueKind::Flag)
     }

@@ -76,6 +76,8 @@ pub struct Outline {
     pub(crate) global: Option<StateId>,
     pub(crate) ticks_per_second: Option<f64>,
     pub(crate) properties: Arc<[Property]>,
+    /// The least and the greatest number of values of the game.
+    pub(crate) ranges: BTreeMap<String, (f64, f64)>,
     /// The states, by id. Machines of a file that are like each other share the states that are equal.
     pub(crate) states: Vec<Arc<StateOutline>>,
     /// The states without a parent.

@@ -145,6 +145,7 @@ pub(crate) fn resolve<'i>(
         global,
         ticks_per_second: draft.ticks_per_second,
         properties,
+        ranges: words.map(|words| words.ranges.clone()).unwrap_or_default(),
         states,
         outermost,
         defined: draft.defined,

@@ -2,7 +2,7 @@
 //! where it leads. It follows the rules of `definition/decide`, but uses only the outline.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::iter;
 
 use super::claim::{Claim, Quantity};
@@ -11,6 +11,7 @@ use super::solver::{ClaimAnswer, Situation, Work, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::action::WrittenAction;
 use crate::format::choose::Choose;
+use crate::format::expression::Comparison;
 use crate::format::leads::Leads;
 use crate::format::outline::effects::ScriptEffects;
 use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
@@ -126,7 +127,24 @@ impl<'o> Machine<'o> {
     /// Searches for a situation in which a claim holds. In this situation, no state of `path` has been active for longer than
     /// its ancestors.
     pub(super) fn solve(&self, claim: &Claim, path: &[StateId]) -> ClaimAnswer {
-        solve(claim, path, self.work)
+        let ranges = &self.outline.ranges;
+        if ranges.is_empty() {
+            return solve(claim, path, self.work);
+        }
+        let mut limits = BTreeMap::new();
+        claim.visit(&mut |(quantity, _)| {
+            if let Quantity::Number(value) = quantity {
+                // What the file writes may lie beside the range.
+                let is_written = self.acted_on.values.contains(&**value) || self.outline.is_written(value);
+                limits.extend(ranges.get(value).filter(|_| !is_written).map(|range| (value, range)));
+            }
+        });
+        // A value that is not a number is neither below its range nor above it.
+        let within = limits.into_iter().flat_map(|(value, (least, most))| {
+            [(Comparison::Less, least), (Comparison::Greater, most)]
+                .map(|(op, limit)| Claim::compared(Quantity::Number(value.clone()), op, *limit).negated())
+        });
+        solve(&Claim::all(iter::once(claim.clone()).chain(within)), path, self.work)
     }
 
     /// Returns a situation in which a claim holds. In this situation, a state may have been active for longer than its

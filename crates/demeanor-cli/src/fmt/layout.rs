@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use toml_edit::{Array, Decor, InlineTable, Item, RawString, Table, Value};
+use toml_edit::{Array, Decor, InlineTable, Item, Key, RawString, Table, Value};
 
 use super::Form;
 use super::states::{Machine, Written};
@@ -114,7 +114,7 @@ impl Writer<'_> {
 
     fn machine(&mut self, machine: &Machine, form: Form) {
         if !machine.path.is_empty() {
-            self.header(&machine.path, &machine.table, false);
+            self.header(&machine.path, &machine.table, false, &[]);
             self.keys(&machine.path, &machine.table, MACHINE, &["states"]);
             self.tables(&machine.path, &machine.table, &["states"]);
         }
@@ -135,13 +135,17 @@ impl Writer<'_> {
             if state.is_implicit && !is_meant {
                 continue;
             }
-            self.header(&paths[at], &state.table, false);
             let mut table = state.table.clone();
             table.remove("states");
             let is_nested = paths[at].len() > machine.path.len() + 2;
-            if is_nested {
-                table.remove("parent");
-            } else if state.within.is_some() && !table.contains_key("parent") && state.name == state.key {
+            let replaced = if is_nested { table.remove_entry("parent") } else { None };
+            self.header(
+                &paths[at],
+                &state.table,
+                false,
+                &replaced.map_or_else(Vec::new, |(key, item)| about(&key, &item)),
+            );
+            if !is_nested && state.within.is_some() && !table.contains_key("parent") && state.name == state.key {
                 let parent = machine.parent(at).unwrap_or_default();
                 table.insert("parent", Item::Value(parent.into()));
             }
@@ -150,14 +154,15 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the header of a table, behind an empty line.
-    fn header(&mut self, path: &[String], table: &Table, is_list: bool) {
+    /// Writes the header of a table, behind an empty line. `more` are comments about a key that the header replaces.
+    fn header(&mut self, path: &[String], table: &Table, is_list: bool, more: &[String]) {
         let names: Vec<_> = path.iter().map(|name| key(name)).collect();
         let name = if is_list { format!("[[{}]]", names.join(".")) } else { format!("[{}]", names.join(".")) };
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.line("");
         }
         self.comments(raw(table.decor().prefix()));
+        self.lines(more);
         self.line(&format!("{name}{}", behind(table.decor().suffix())));
     }
 
@@ -171,7 +176,7 @@ impl Writer<'_> {
                 Item::Table(table) if table.is_dotted() => Value::InlineTable(table.clone().into_inline_table()),
                 _ => continue,
             };
-            let Some(decor) = table.key(name).map(toml_edit::Key::leaf_decor) else { continue };
+            let Some(decor) = table.key(name).map(Key::leaf_decor) else { continue };
             self.comments(raw(decor.prefix()));
             let begin = format!("{} = ", key(name));
             let of = match name {
@@ -201,14 +206,14 @@ impl Writer<'_> {
             match item {
                 Item::Table(inner) if !inner.is_dotted() => {
                     if !inner.is_implicit() {
-                        self.header(&path, inner, false);
+                        self.header(&path, inner, false, &[]);
                         self.keys(&path, inner, order, &[]);
                     }
                     self.tables(&path, inner, &[]);
                 }
                 Item::ArrayOfTables(list) => {
                     for inner in list {
-                        self.header(&path, inner, true);
+                        self.header(&path, inner, true, &[]);
                         self.keys(&path, inner, order, &[]);
                         self.tables(&path, inner, &[]);
                     }
@@ -217,6 +222,12 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// Returns the comments above a key and behind its value.
+fn about(key: &Key, item: &Item) -> Vec<String> {
+    let behind = item.as_value().map_or("", |value| raw(value.decor().suffix()));
+    [raw(key.leaf_decor().prefix()), behind].into_iter().flat_map(comments).filter(|line| !line.is_empty()).collect()
 }
 
 /// Returns the position of a key in an order.

@@ -194,6 +194,26 @@ final = true
 }
 
 #[test]
+fn a_comment_about_a_parent_stays_with_the_state() {
+    let text = r#"initial = "p"
+
+[states.p]
+initial = "a"
+
+# above
+[states.a] # header
+# why
+parent = "p" # behind
+"#;
+    assert_formatted(text);
+    let nested = text.replace(
+        "[states.a] # header\n# why\nparent = \"p\" # behind",
+        "# why\n# behind\n[states.p.states.a] # header",
+    );
+    assert_eq!(formatted(text, Form::Nested).unwrap(), nested);
+}
+
+#[test]
 fn a_text_that_is_not_toml_is_refused() {
     assert!(formatted("[states.a", Form::AsItIs).is_err());
 }

@@ -140,6 +140,17 @@ fn line_of(text: &str, byte: usize) -> Range<usize> {
 fn edits(survey: &Survey, text: &str, at: &Range<usize>, meant: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     let written = text.get(at.clone()).unwrap_or_default();
+    // A word between two conditions.
+    if matches!(meant, "and" | "or") {
+        if written.starts_with(char::is_alphabetic) && !written.eq_ignore_ascii_case(meant) {
+            edits.push((at.start..at.start, format!("{meant} ")));
+            return edits;
+        }
+        let is_close = |c: char| !c.is_whitespace();
+        let before = if text[..at.start].ends_with(is_close) { " " } else { "" };
+        let behind = if text[at.end..].starts_with(is_close) { " " } else { "" };
+        edits.push((at.clone(), format!("{before}{meant}{behind}")));
+    }
     if written.len() > 1 && written.starts_with(['"', '\'']) && !meant.starts_with(['"', '\'', '{', '[']) {
         edits.push((at.start + 1..at.end - 1, meant.to_owned()));
     }

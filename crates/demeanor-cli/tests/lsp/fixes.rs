@@ -48,6 +48,8 @@ fn what_a_help_says_to_write_is_an_edit() {
         ("exits = { to = 'b|' }", "write `[`", "{ to = 'b' }", "[{ to = 'b' }]"),
         ("exits = [{ to = 'b', when = 'time_in_state > 2 |min' }]", "write `120`", "2 min", "120"),
         ("exits = [{ to = 'b', when = 'health <>| 3' }]", "write `!=`", "<>", "!="),
+        ("exits = [{ to = 'b', when = 'health < 3|&&health > 1' }]", "write `and`", "3&&", "3 and "),
+        ("exits = [{ to = 'b', when = 'health < 3 health| > 1' }]", "write `and`", "3 health", "3 and health"),
         ("exits = [{ to = 'b', after = '4 sek|' }]", "write `sec`", "sek", "sec"),
         ("exits = [{ to = 'b', after = '4 .. 2 s|' }]", "write `\"2 .. 4 s\"`", "'4 .. 2 s'", "\"2 .. 4 s\""),
         ("exits = 'b|'", "write `[{ to = \"b\" }]`", "'b'", "[{ to = \"b\" }]"),
