@@ -429,6 +429,13 @@ mod messages {
     }
 
     #[test]
+    fn a_word_of_the_file_that_is_used_above_its_definition_is_no_value() {
+        let file = "initial = 'a'\nconditions = { near = 'near' }\nstates.a.exits = [{ to = 'a', when = 'near' }]\n";
+        let below = "`near` is a word of this file: a condition uses it below its definition, alone or in a comparison";
+        assert_eq!(told(file, None), [format!("unknown value `near`: {below}")]);
+    }
+
+    #[test]
     fn what_is_no_name_of_a_value_is_neither_set_nor_waited_for() {
         let time = "name the value of the game that has this time, in seconds: `at = \"wave_end\"`";
         assert_eq!(of_exit("at = '18:00'"), [format!("`18:00` is not the name of a value: {time}")]);

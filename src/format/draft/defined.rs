@@ -140,7 +140,7 @@ impl<'i> DraftReader<'_, 'i> {
 }
 
 impl DefinedWords {
-    fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.constants.contains_key(name) || self.conditions.contains_key(name)
     }
 

@@ -129,6 +129,9 @@ impl Resolver<'_> {
     pub(super) fn value(&mut self, name: &Name, used_as: ValueKind) {
         self.mention(name, Meaning::Value);
         let Some(words) = self.words else {
+            if self.defined.has(&name.text) {
+                return self.unknown(WordKind::Value, name, [].into_iter());
+            }
             self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
             return;
         };

@@ -217,7 +217,7 @@ pub(super) struct Resolver<'a> {
     /// place of the link to this file, so a name at such a place is not a mention.
     linked: HashSet<usize>,
     /// The words that the file defines.
-    defined: Arc<DefinedWords>,
+    pub(super) defined: Arc<DefinedWords>,
     mentions: Vec<Mention>,
     pub(super) unchecked: Unchecked,
 }
@@ -521,7 +521,7 @@ impl Resolver<'_> {
 
     /// Returns what to write if the word exists, but is a word of another kind.
     fn word_of_another_kind(&self, kind: WordKind, name: &str) -> Option<String> {
-        if kind == WordKind::Value && self.defined.places.iter().any(|(defined, _)| defined.text == name) {
+        if kind == WordKind::Value && self.defined.has(name) {
             return Some(format!(
                 "`{name}` is a word of this file: a condition uses it below its definition, alone or in a comparison"
             ));
