@@ -9,6 +9,9 @@ use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::problems::{Mistake, Origin};
 
+/// The help for a `set` that does not name a value.
+const SETS: &str = "`set` gives values of the game a new number: `set = { ammo = 6 }`";
+
 impl DraftReader<'_, '_> {
     /// Reads what an exit does: its `do`, and then its `set`.
     pub(super) fn actions_of_exit(&mut self, exit: &Table<'_>) -> WrittenActions {
@@ -64,7 +67,6 @@ impl DraftReader<'_, '_> {
         entries.sort_by_key(|(name, _)| name.span().start);
         for (name, value) in entries {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
-            const SETS: &str = "`set` gives values of the game a new number: `set = { ammo = 6 }`";
             if sets && self.value_name(name.clone(), SETS).is_none() {
                 continue;
             }

@@ -130,7 +130,7 @@ impl Resolver<'_> {
         self.mention(name, Meaning::Value);
         let Some(words) = self.words else {
             if self.defined.has(&name.text) {
-                return self.unknown(WordKind::Value, name, [].into_iter());
+                return self.unknown(WordKind::Value, name, []);
             }
             self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
             return;
