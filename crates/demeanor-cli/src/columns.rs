@@ -4,6 +4,7 @@
 use rust_sugiyama::configure::{Config, RankingType};
 use rust_sugiyama::from_vertices_and_edges;
 
+use crate::former::keep_order;
 use crate::spread::CORNER;
 use crate::vertices::{Band, End, GAP, Line, Size, Vertex, Wants};
 
@@ -32,6 +33,7 @@ pub(crate) fn columns(
     for Band { vertices, .. } in bands.iter_mut().flatten() {
         vertices.sort_by(|a, b| x[*a].total_cmp(&x[*b]));
     }
+    keep_order(vertices, chains, bands, sizes.len());
     // The lines above and below each vertex: the other vertex, and where the line touches both.
     let mut pulls: [Vec<Vec<Pull>>; 2] = [vec![Vec::new(); sizes.len()], vec![Vec::new(); sizes.len()]];
     for (line, chain) in lines.iter().zip(chains) {
@@ -68,10 +70,12 @@ pub(crate) fn columns(
             if sweep % 2 == 1 {
                 order.reverse();
             }
-            for Band { vertices, .. } in order {
-                let wanted: Vec<_> =
-                    vertices.iter().map(|vertex| wanted(*vertex, directions, &pulls, sizes, &x)).collect();
-                settle(vertices, &wanted, sizes, &mut x);
+            for Band { vertices: band, .. } in order {
+                let wanted = band.iter().map(|vertex| {
+                    let former = vertices.get(*vertex).and_then(|vertex| vertex.former);
+                    former.map_or_else(|| wanted(*vertex, directions, &pulls, sizes, &x), |at| (at, FORMER))
+                });
+                settle(band, &wanted.collect::<Vec<_>>(), sizes, &mut x);
             }
         }
     }
@@ -88,6 +92,9 @@ pub(crate) fn columns(
 
 /// How often each layer is adapted to the layers beside it.
 const SWEEPS: usize = 48;
+
+/// How strongly a vertex is pulled to its place in a former picture: more than all its lines pull.
+const FORMER: f64 = 1e4;
 
 /// A line that pulls a vertex toward another vertex.
 #[derive(Clone, Copy)]

@@ -23,7 +23,14 @@ const CHAR: f64 = 6.4;
 /// The height below regions in which arrows from one to another turn.
 pub(crate) const TURN: f64 = 36.0;
 
+/// Lays out a diagram.
 pub(crate) fn layout(diagram: &Diagram) -> Picture<'_> {
+    layout_near(diagram, vec![None; diagram.states().len()])
+}
+
+/// Lays out a diagram in which some states were in a former picture: they keep their order from left to right. `former` has their
+/// middle in that picture.
+pub(crate) fn layout_near(diagram: &Diagram, former: Vec<Option<f64>>) -> Picture<'_> {
     let arrow = |arrow| {
         let lines = demeanor::diagram::Arrow::lines(arrow);
         let label = sized(&lines, CHAR, 4.0);
@@ -42,7 +49,7 @@ pub(crate) fn layout(diagram: &Diagram) -> Picture<'_> {
         borders: Vec::new(),
         titles: Vec::new(),
     };
-    let mut layout = Layout { diagram, plan, picture, pieces: Vec::new(), doors: HashMap::new() };
+    let mut layout = Layout { diagram, plan, picture, former, pieces: Vec::new(), doors: HashMap::new() };
     let (width, height) = layout.level(None);
     (layout.picture.width, layout.picture.height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
     let mut origins = HashMap::new();
@@ -55,6 +62,8 @@ struct Layout<'d> {
     diagram: &'d Diagram,
     plan: Plan,
     picture: Picture<'d>,
+    /// The middle of each state in the former picture.
+    former: Vec<Option<f64>>,
     /// The parts of ways, the innermost first: the way, the state that contains the part, and its points from there.
     pieces: Vec<(usize, Option<usize>, Way)>,
     /// Where each way crosses the edge of a state's box, from its left edge.
@@ -179,7 +188,8 @@ impl Layout<'_> {
                     Node::Top => (Rect::default(), Wants::Top),
                     Node::Bottom => (Rect::default(), Wants::Bottom),
                 };
-                vertices.push(Vertex { width, height, wants });
+                let former = if let Node::State(state) = node { self.former[state] } else { None };
+                vertices.push(Vertex { width, height, wants, former });
                 nodes.push(node);
                 vertex_of.insert(node, nodes.len() - 1);
             }

@@ -12,6 +12,7 @@ mod check;
 mod checked;
 mod columns;
 mod fmt;
+mod former;
 mod graph;
 mod input;
 mod json;

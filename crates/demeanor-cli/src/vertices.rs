@@ -10,6 +10,8 @@ pub(crate) struct Vertex {
     pub(crate) width: f64,
     pub(crate) height: f64,
     pub(crate) wants: Wants,
+    /// Its middle in a former picture, from left to right.
+    pub(crate) former: Option<f64>,
 }
 
 /// The layer in which a vertex is placed.

@@ -65,6 +65,11 @@ export class Picture extends EventTarget {
         else this.#restore(anchor);
     }
 
+    /** The middle of each state, from left to right: the next picture keeps their order. */
+    get places() {
+        return Object.fromEntries((this.drawing?.states ?? []).map(({ name, rect: [left, , width] }) => [name, left + width / 2]));
+    }
+
     #box(state) {
         const [left, top, width, height] = state.rect;
         const kinds = ["box", state.is_composite && "composite", state.is_global && "global", state.can_open && "openable", state.is_folded && "folded"];
@@ -220,7 +225,7 @@ export class Picture extends EventTarget {
 
     #seen() {
         byId("zoom").textContent = `${Math.round(this.view.zoom * 100)} %`;
-        const detail = this.view.zoom < 0.25 ? "far" : "near";
+        const detail = this.view.scale < 0.25 ? "far" : "near";
         if (this.layer.dataset.detail !== detail) this.layer.dataset.detail = detail;
         this.#drawSeen();
     }

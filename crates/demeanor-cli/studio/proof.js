@@ -1,7 +1,10 @@
 // What `demeanor check --prove` finds, with what shows it.
 
-import { byId, count, make } from "./elements.js";
+import { byId, count, make, seconds } from "./elements.js";
 import { Refused, ask } from "./server.js";
+
+/** How many changes of a witness are listed. */
+const MOST_CHANGES = 5;
 
 export class Proofs {
     /** `show(problem)` shows a problem in the picture and in the text, `play(problem)` plays its witness. */
@@ -66,7 +69,7 @@ export class Proofs {
         return make("li", { class: { holds: "good", fails: "bad" }[property.answer] ?? "unsure" },
             make("strong", {}, property.machine ? `${property.machine}: ${property.name}` : property.name), ` ${answer}`,
             property.depends ? make("span", { class: "soft" }, ` it depends ${property.depends}`) : null,
-            failing ? make("div", { class: "soft" }, failing.message) : null, failing ? this.#buttons(failing) : null);
+            failing ? this.#buttons(failing) : null);
     }
 
     #finding(problem) {
@@ -75,8 +78,11 @@ export class Proofs {
     }
 
     #buttons(problem) {
-        return make("div", { class: "buttons" },
+        const changes = problem.witness?.changes ?? [];
+        const way = changes.slice(-MOST_CHANGES).map(change => `${seconds(change.time)}: ${change.from} → ${change.to}`);
+        if (changes.length > MOST_CHANGES) way.unshift("…");
+        return make("div", {}, way.length ? make("ol", { class: "way" }, way.map(line => make("li", { class: "soft" }, line))) : null, make("div", { class: "buttons" },
             make("button", { onclick: () => this.show(problem), "aria-label": `Show: ${problem.message}` }, "Show"),
-            problem.witness ? make("button", { onclick: () => this.play(problem), "aria-label": `Play: ${problem.message}` }, "Play it") : null);
+            problem.witness ? make("button", { onclick: () => this.play(problem), "aria-label": `Play: ${problem.message}` }, "Play it") : null));
     }
 }

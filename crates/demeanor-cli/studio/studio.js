@@ -141,10 +141,10 @@ function showStatus() {
 
 const drawLater = later(200, isSame => drawNow(isSame));
 let drawn = 0;
-async function drawNow(isSame) {
+async function drawNow(isSame, keepsPlaces = isSame) {
     if (open.path === null) return;
     const mine = drawn += 1;
-    const wanted = { ...source(), folded: [...open.folded], unfolded: [...open.unfolded] };
+    const wanted = { ...source(), folded: [...open.folded], unfolded: [...open.unfolded], former: keepsPlaces ? picture.places : {} };
     try {
         const told = await ask("picture", wanted);
         if (mine !== drawn) return;
@@ -315,6 +315,7 @@ byId("files").onchange = event => {
     ]);
 };
 byId("machines").onchange = event => { open.machine = event.target.value; drawNow(false); };
+byId("tidy").onclick = () => drawNow(true, false);
 byId("fold-all").onclick = () => foldAll(true);
 byId("unfold-all").onclick = () => foldAll(false);
 searchable(() => picture.drawing?.states.map(state => state.name) ?? [], name => picture.select(name, null, { focuses: true }));

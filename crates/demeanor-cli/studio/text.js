@@ -54,7 +54,7 @@ export class Text {
             doc: text,
             extensions: [
                 EditorView.cspNonce.of(document.querySelector("meta[name=style-nonce]").content),
-                lineNumbers(), lintGutter(), history(), drawSelection(), bracketMatching(), closeBrackets(), highlightActiveLine(),
+                EditorView.lineWrapping, lineNumbers(), lintGutter(), history(), drawSelection(), bracketMatching(), closeBrackets(), highlightActiveLine(),
                 highlightActiveLineGutter(), highlightSelectionMatches(), search({ top: true }), StreamLanguage.define(toml),
                 syntaxHighlighting(colors), look, shown,
                 EditorView.contentAttributes.of({ "aria-label": "Text of the file", spellcheck: "false" }),

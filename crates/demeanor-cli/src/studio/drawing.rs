@@ -1,18 +1,33 @@
 //! The picture of a machine, as data for the page: boxes, arrows and texts with their positions, and the machine's words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use demeanor::definition::{ExitOutline, Leads, Meaning, Outline, StateOutline, ValueKind, Words};
 use demeanor::diagram::{Caption, Diagram};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::offsets::Offsets;
-use crate::layout::{LINE, heading, layout};
+use crate::layout::{LINE, heading, layout_near};
 use crate::picture::{Border, Picture, Rect};
 use crate::svg::line;
 
-/// Lays out a machine. A state that runs another machine is one box, unless it is `unfolded`; the `folded` states are, too.
-pub(super) fn drawing(outline: &Outline, folded: &[String], unfolded: &[String], offsets: &Offsets) -> Value {
+/// What the page has seen and folded, by the names of states.
+#[derive(Default, Deserialize)]
+pub(super) struct Seen {
+    /// The states that are drawn without the states in them, and those that are not although they run another machine.
+    #[serde(default)]
+    folded: Vec<String>,
+    #[serde(default)]
+    unfolded: Vec<String>,
+    /// The middle of each state in the picture before, from left to right.
+    #[serde(default)]
+    former: HashMap<String, f64>,
+}
+
+/// Lays out a machine. A state that runs another machine is one box, unless it is unfolded.
+pub(super) fn drawing(outline: &Outline, seen: &Seen, offsets: &Offsets) -> Value {
+    let Seen { folded, unfolded, former } = seen;
     let diagram = outline.diagram();
     let is_folded = |state: &StateOutline| {
         let name = state.name();
@@ -25,7 +40,8 @@ pub(super) fn drawing(outline: &Outline, folded: &[String], unfolded: &[String],
     let can_open: BTreeSet<_> =
         outline.states().iter().filter(|state| is_composite(state)).map(|state| state.id().index()).collect();
     let diagram = diagram.fold(&boxes);
-    let picture = layout(&diagram);
+    let former = outline.states().iter().map(|state| former.get(state.name()).copied()).collect();
+    let picture = layout_near(&diagram, former);
     let states = diagram.shown().map(|id| state(outline, &diagram, &picture, id, can_open.contains(&id), offsets));
     let arrows = picture.arrows.iter().map(|arrow| {
         json!({

@@ -98,11 +98,8 @@ impl OfText {
 struct OfPicture {
     #[serde(flatten)]
     of: OfText,
-    /// The states that are drawn without the states in them, and those that are not although they run another machine.
-    #[serde(default)]
-    folded: Vec<String>,
-    #[serde(default)]
-    unfolded: Vec<String>,
+    #[serde(flatten)]
+    seen: drawing::Seen,
 }
 
 /// Returns the picture of a machine, its words, and the warnings of the file.
@@ -119,7 +116,7 @@ fn picture(shared: &Shared, of: &OfPicture) -> Result<Value, Refusal> {
         "machines": outlines.iter().filter_map(Outline::machine).collect::<Vec<_>>(),
         "machine": outline.machine(),
         "tick": tick,
-        "picture": drawing::drawing(outline, &of.folded, &of.unfolded, &offsets),
+        "picture": drawing::drawing(outline, &of.seen, &offsets),
         "words": drawing::words(outline, &words),
         "is_vocabulary_known": shared.words.is_some(),
         "problems": warnings,

@@ -57,6 +57,40 @@ fn a_picture_has_every_state_and_every_exit() {
     assert_eq!(folded["picture"]["states"][2]["is_folded"], true);
 }
 
+/// Returns the left edge of a state.
+fn left_of(told: &serde_json::Value, name: &str) -> f64 {
+    let states = told["picture"]["states"].as_array().unwrap();
+    states.iter().find(|state| state["name"] == name).unwrap()["rect"][0].as_f64().unwrap()
+}
+
+#[test]
+fn states_keep_their_order_and_their_places() {
+    let studio = Studio::new(&[("guard.toml", GUARD)]);
+    let drawn = |text: &str, former: &serde_json::Value| {
+        let (status, told) = studio.ask("picture", &json!({ "path": "guard.toml", "text": text, "former": former }));
+        assert_eq!(status, 200, "{told}");
+        told
+    };
+    let first = drawn(GUARD, &json!({}));
+    let names = ["post", "chase", "run", "hit", "hide"];
+    let middle = |name: &str| {
+        let states = first["picture"]["states"].as_array().unwrap();
+        let rect = &states.iter().find(|state| state["name"] == name).unwrap()["rect"];
+        rect[0].as_f64().unwrap() + rect[2].as_f64().unwrap() / 2.0
+    };
+    let places = |sign: f64| names.iter().map(|name| ((*name).to_owned(), json!(sign * middle(name)))).collect();
+    // Without a change, nothing moves; and what was on the left in the former picture, is on the left.
+    let again = drawn(GUARD, &serde_json::Value::Object(places(1.0)));
+    for name in names {
+        assert!((left_of(&first, name) - left_of(&again, name)).abs() < 1.0, "{name}");
+    }
+    let mirrored = drawn(GUARD, &serde_json::Value::Object(places(-1.0)));
+    assert!(
+        (left_of(&first, "hide") < left_of(&first, "chase"))
+            != (left_of(&mirrored, "hide") < left_of(&mirrored, "chase"))
+    );
+}
+
 #[test]
 fn a_machine_that_a_state_runs_is_one_box_until_it_is_opened() {
     let file = "[machines.main]\ninitial = 'a'\nstates.a.machine = 'inner'\nstates.a.exits = [{ to = 'b', on = 'done' }]\nstates.b.final = true\n\
