@@ -22,7 +22,9 @@ pub(crate) fn columns(
         chains.iter().flat_map(|chain| chain.windows(2).map(|pair| (id(pair[0]), id(pair[1])))).collect();
     let config = Config {
         vertex_spacing: GAP,
-        ranking_type: RankingType::MinimizeEdgeLength,
+        // Of 10 000 vertices, the first takes nine times as long as the second. No line is longer than one layer, so that both find
+        // nearly the same layers.
+        ranking_type: if all.len() < 2_000 { RankingType::MinimizeEdgeLength } else { RankingType::Up },
         transpose: all.len() < 300,
         ..Config::default()
     };

@@ -13,7 +13,7 @@ export class Picture extends EventTarget {
         this.minimap = byId("minimap");
         this.states = new Map();
         this.selected = null;
-        this.view = new View(this.frame, this.layer, () => this.#seen());
+        this.view = new View(this.frame, this.layer, byId("shield"), () => this.#seen());
         this.frame.addEventListener("click", event => this.#clicked(event));
         this.frame.addEventListener("dblclick", event => this.#doubleClicked(event));
         this.frame.addEventListener("keydown", event => this.#key(event));
@@ -49,20 +49,21 @@ export class Picture extends EventTarget {
         svg.append(lines);
         for (const state of drawing.states) if (!state.is_composite) svg.append(this.#box(state));
         svg.append(labels);
-        const hadFocus = this.layer.contains(document.activeElement);
-        this.layer.replaceChildren(svg);
+        // The view comes first: the browser then styles only what is shown at this size, and only once.
         this.view.setSize(drawing.width, drawing.height);
+        const hadFocus = this.layer.contains(document.activeElement);
+        this.#drawMinimap();
+        if (!isSame || !this.view.touched) this.view.fit();
+        else this.#restore(anchor);
+        this.layer.replaceChildren(svg);
         const of = drawing.all_states > drawing.states.length ? ` of ${drawing.all_states}` : "";
         byId("figures").textContent = `${drawing.states.length}${of} ${drawing.all_states === 1 ? "state" : "states"}, ${count(drawing.arrows.length, "arrow")}`;
-        this.#drawMinimap();
         const selected = this.selected && this.byName.get(this.selected.name);
         this.selected = selected ? { name: selected.name, exit: this.selected.exit } : null;
         this.#markSelected();
         if (hadFocus && selected) this.boxes.get(selected.id).focus({ preventScroll: true });
         this.mark(this.marks ?? []);
         this.highlight(this.active ?? [], this.taken ?? []);
-        if (!isSame || !this.view.touched) this.view.fit();
-        else this.#restore(anchor);
     }
 
     /** The middle of each state, from left to right: the next picture keeps their order. */
@@ -85,7 +86,6 @@ export class Picture extends EventTarget {
                 draw("text", { x: left + width - 12, y: top + 16 }, sign), draw("title", {}, state.is_folded ? "Open" : "Fold"));
             parts.push(fold);
         }
-        parts.push(draw("g", { class: "badge" }, draw("circle", { cx: left + 2, cy: top + 2, r: 8 }), draw("text", { x: left + 2, y: top + 6 }, "!")));
         const box = draw("g", { class: kinds.filter(Boolean).join(" "), role: "button", tabindex: -1, "data-state": state.id, "aria-pressed": "false" }, ...parts);
         this.boxes.set(state.id, box);
         this.#name(state);
@@ -107,8 +107,9 @@ export class Picture extends EventTarget {
 
     #arrow(arrow, lines, labels) {
         const key = arrow.exit?.join(",") ?? `${arrow.from}>${arrow.to}`;
-        const way = draw("g", { class: "arrow", "data-exit": key }, ...arrow.ways.map((d, nth) => draw("path", { class: "way", d, "marker-end": nth ? "url(#head)" : null })),
-            ...arrow.ways.map(d => draw("path", { class: "hit", d })));
+        const d = arrow.ways.join(" ");
+        // The wide line, which cannot be seen, is easier to hit.
+        const way = draw("g", { class: "arrow", "data-exit": key }, draw("path", { class: "way", d, "marker-end": "url(#head)" }), draw("path", { class: "hit", d }));
         lines.append(way);
         const [left, top, width, height] = arrow.label;
         const first = top + height / 2 - this.drawing.line * (arrow.lines.length - 1) / 2 + BASELINE;
@@ -157,6 +158,7 @@ export class Picture extends EventTarget {
         if (!this.drawing) return;
         for (const element of this.layer.querySelectorAll(".active, .taken")) {
             element.classList.remove("active", "taken");
+            element.querySelector(".way")?.setAttribute("marker-end", "url(#head)");
             if (element.dataset.state) this.#name(this.states.get(Number(element.dataset.state)), false, element.dataset.mark);
         }
         for (const id of active) {
@@ -165,9 +167,11 @@ export class Picture extends EventTarget {
             box.classList.add("active");
             this.#name(this.states.get(id), true, box.dataset.mark);
         }
-        for (const { from, to, exit } of taken) this.arrowsOf(from, to, exit).forEach(part => part.classList.add("taken"));
-        for (const way of this.layer.querySelectorAll(".way[marker-end]")) {
-            way.setAttribute("marker-end", way.parentElement.classList.contains("taken") ? "url(#head-taken)" : "url(#head)");
+        for (const { from, to, exit } of taken) {
+            for (const part of this.arrowsOf(from, to, exit)) {
+                part.classList.add("taken");
+                part.querySelector(".way")?.setAttribute("marker-end", "url(#head-taken)");
+            }
         }
     }
 
@@ -185,6 +189,7 @@ export class Picture extends EventTarget {
         if (!this.drawing) return;
         for (const element of this.layer.querySelectorAll(".warning, .error")) {
             element.classList.remove("warning", "error");
+            element.querySelector(".badge")?.remove();
             delete element.dataset.mark;
         }
         for (const { state, exit, kind, text } of marks) {
@@ -192,6 +197,8 @@ export class Picture extends EventTarget {
             if (box) {
                 box.classList.add(kind);
                 box.dataset.mark = text;
+                const [left, top] = this.states.get(state).rect;
+                box.append(draw("g", { class: "badge" }, draw("circle", { cx: left + 2, cy: top + 2, r: 8 }), draw("text", { x: left + 2, y: top + 6 }, "!")));
                 this.#name(this.states.get(state), box.classList.contains("active"), text);
             }
             if (exit !== null) this.arrows.get(`${state},${exit}`)?.forEach(part => part.classList.add(kind));
@@ -224,7 +231,8 @@ export class Picture extends EventTarget {
     }
 
     #seen() {
-        byId("zoom").textContent = `${Math.round(this.view.zoom * 100)} %`;
+        const zoom = `${Math.round(this.view.zoom * 100)} %`;
+        if (byId("zoom").textContent !== zoom) byId("zoom").textContent = zoom;
         const detail = this.view.scale < 0.25 ? "far" : "near";
         if (this.layer.dataset.detail !== detail) this.layer.dataset.detail = detail;
         this.#drawSeen();

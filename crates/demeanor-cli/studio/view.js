@@ -8,9 +8,9 @@ const MARGIN = 16;
 const CLICK = 4;
 
 export class View {
-    /** `frame` shows a part of `layer`; `onMove` is called after each change. */
-    constructor(frame, layer, onMove) {
-        Object.assign(this, { frame, layer, onMove, x: 0, y: 0, scale: 1, width: 1, height: 1, touched: false, pointers: new Map() });
+    /** `frame` shows a part of `layer`; `shield` covers it during a drag; `onMove` is called after each change. */
+    constructor(frame, layer, shield, onMove) {
+        Object.assign(this, { frame, layer, shield, onMove, x: 0, y: 0, scale: 1, width: 1, height: 1, touched: false, pointers: new Map() });
         frame.addEventListener("wheel", event => this.#wheel(event), { passive: false });
         frame.addEventListener("pointerdown", event => this.#down(event));
         frame.addEventListener("pointermove", event => this.#drag(event));
@@ -138,6 +138,8 @@ export class View {
         this.moved += Math.hypot(dx, dy);
         if (this.moved < CLICK) return;
         this.frame.setPointerCapture(event.pointerId);
+        // While the picture moves, the browser need not ask which of its thousands of lines is under the mouse.
+        this.shield.hidden = false;
         this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
         if (others.length === 0) return this.panBy(dx, dy);
         // Two fingers.
@@ -150,6 +152,7 @@ export class View {
 
     #up(event) {
         this.pointers.delete(event.pointerId);
+        if (!this.pointers.size) this.shield.hidden = true;
     }
 
     /** Whether the pointer has been moved since it was pressed, so that this is not a click. */

@@ -26,7 +26,7 @@ pub(super) struct Seen {
 }
 
 /// Lays out a machine. A state that runs another machine is one box, unless it is unfolded.
-pub(super) fn drawing(outline: &Outline, seen: &Seen, offsets: &Offsets) -> Value {
+pub(super) fn drawing(outline: &Outline, seen: &Seen, offsets: &Offsets<'_>) -> Value {
     let Seen { folded, unfolded, former } = seen;
     let diagram = outline.diagram();
     let is_folded = |state: &StateOutline| {
@@ -74,7 +74,7 @@ fn state(
     picture: &Picture<'_>,
     id: usize,
     can_open: bool,
-    offsets: &Offsets,
+    offsets: &Offsets<'_>,
 ) -> Value {
     let of = &outline.states()[id];
     let captions = diagram.captions(id).into_iter().map(|caption| {
@@ -111,7 +111,7 @@ fn state(
     })
 }
 
-fn exit(outline: &Outline, exit: &ExitOutline, offsets: &Offsets) -> Value {
+fn exit(outline: &Outline, exit: &ExitOutline, offsets: &Offsets<'_>) -> Value {
     let to = match exit.leads() {
         Leads::Back | Leads::Pop => None,
         _ => Some(outline.state(exit.target()).name()),

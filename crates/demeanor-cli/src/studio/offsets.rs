@@ -2,11 +2,15 @@
 
 use std::ops::Range;
 
-/// The characters of a text that are more than one byte, each with its end: in bytes, and in UTF-16 units.
-pub(super) struct Offsets(Vec<(usize, usize)>);
+/// A text, with its positions.
+pub(super) struct Offsets<'t> {
+    text: &'t str,
+    /// The ends of the characters that are more than one byte: in bytes, and in UTF-16 units.
+    wide: Vec<(usize, usize)>,
+}
 
-impl Offsets {
-    pub(super) fn new(text: &str) -> Self {
+impl<'t> Offsets<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
         let mut units = 0;
         let mut ends = Vec::new();
         for (at, c) in text.char_indices() {
@@ -15,16 +19,23 @@ impl Offsets {
                 ends.push((at + c.len_utf8(), units));
             }
         }
-        Self(ends)
+        Self { text, wide: ends }
     }
 
     /// Returns the position of a byte, in UTF-16 units.
     pub(super) fn unit(&self, byte: usize) -> usize {
-        let before = self.0.partition_point(|(end, _)| *end <= byte);
-        match before.checked_sub(1).map(|last| self.0[last]) {
+        let before = self.wide.partition_point(|(end, _)| *end <= byte);
+        match before.checked_sub(1).map(|last| self.wide[last]) {
             Some((end, units)) => units + (byte - end),
             None => byte,
         }
+    }
+
+    /// Returns whether a byte is in a table of states, and not in one of properties or of words.
+    pub(super) fn is_among_states(&self, byte: usize) -> bool {
+        let before = self.text.get(..byte).unwrap_or_default();
+        let table = before.lines().rev().find(|line| line.starts_with('['));
+        table.is_none_or(|table| ["[states", "[[states", "[machines"].iter().any(|name| table.starts_with(name)))
     }
 
     pub(super) fn units(&self, bytes: &Range<usize>) -> [usize; 2] {

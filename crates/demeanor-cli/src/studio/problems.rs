@@ -7,12 +7,19 @@ use super::offsets::Offsets;
 use crate::json;
 
 /// Returns a problem as `check --format json` writes it, with its places in UTF-16 units, and with its state and exit in the machines.
-pub(super) fn problem(problem: &Problem, finding: Option<&Finding>, outlines: &[Outline], offsets: &Offsets) -> Value {
+pub(super) fn problem(
+    problem: &Problem,
+    finding: Option<&Finding>,
+    outlines: &[Outline],
+    offsets: &Offsets<'_>,
+) -> Value {
     let mut object = json::found(problem, finding);
     let labels = problem.labeled_spans().map(|(at, text)| json!({ "at": offsets.units(&at), "text": text }));
     object["labels"] = labels.collect();
     object["is_here"] = json!(outlines.first().is_none_or(|outline| outline.file() == problem.file()));
-    object["places"] = outlines.iter().filter_map(|outline| place(problem, outline)).collect();
+    let is_in_states = offsets.is_among_states(problem.span().start);
+    let outlines = outlines.iter().filter(|_| is_in_states);
+    object["places"] = outlines.filter_map(|outline| place(problem, outline)).collect();
     object
 }
 

@@ -197,16 +197,19 @@ try {
     await page.click("#tab-proof");
     await page.click("#prove");
     await until("the property fails", () => document.querySelector("#properties li")?.className, "bad");
-    await until("the picture marks it", () => document.querySelectorAll("#layer .warning, #layer .error").length > 0 || document.querySelectorAll("#properties button").length > 0, true);
+    await until("it says how", () => document.querySelector("#properties .way").textContent, "0 s: post → dead");
     await page.evaluate(() => [...document.querySelectorAll("#properties button")].find(button => button.textContent === "Play it").click());
     await until("its witness is played", active, ["dead"]);
     await until("in the runner", isShown, true, "#panel-run");
 
     // The text.
     await page.click("#tab-text");
-    await type("\n[states.rest]\nentry = true\nexits = [{ to = \"post\" }]\n");
+    await type("\n[states.rest]\nexits = [{ to = \"post\" }]\n");
     await until("the picture follows the text", names, ["always", "chase", "dead", "hide", "hit", "post", "rest", "run"]);
     await until("the file is edited", textOf, "Edited", "#status");
+    await until("a state to which no exit leads is marked", textsOf, ["rest"], "#layer .box.warning .name");
+    await until("and says so", () => document.querySelector("#layer .box.warning").getAttribute("aria-label").includes("rest, 1 exit, "), true);
+    await until("so does the text", () => document.querySelectorAll("#problems .warning").length, 1);
     await until("the proof is out of date", textOf, "The text has changed since the last proof.", "#proof-note");
     await page.keyboard.down("Control");
     await press("s");
