@@ -16,8 +16,16 @@ impl DraftReader<'_, '_> {
     /// Reads what an exit does: its `do`, and then its `set`.
     pub(super) fn actions_of_exit(&mut self, exit: &Table<'_>) -> WrittenActions {
         let mut actions = self.actions(exit, "do").map_or_else(Vec::new, |actions| *actions);
-        if let Some(values) = exit.get("set").and_then(|set| self.table(set, "`set`")) {
-            self.add_each(values, true, &mut actions);
+        let set = exit.get("set").and_then(|set| Some((set, self.table(set, "`set`")?)));
+        match set {
+            Some((set, values)) if values.is_empty() => {
+                Mistake::warning("action", self.key_span("set", set.span()), "`set` names no value")
+                    .label("nothing is set")
+                    .help(SETS)
+                    .report(self.findings);
+            }
+            Some((_, values)) => self.add_each(values, true, &mut actions),
+            None => {}
         }
         (!actions.is_empty()).then(|| Box::new(actions))
     }
@@ -29,7 +37,7 @@ impl DraftReader<'_, '_> {
         match value.get_ref() {
             TreeValue::Array(list) if list.is_empty() || list.iter().any(is_exit) => self.no_action(key, value),
             TreeValue::Table(table) if table.is_empty() || is_exit(value) => self.no_action(key, value),
-
+            TreeValue::String(text) if text.is_empty() => self.no_action(key, value),
             TreeValue::Array(list) => list.iter().for_each(|one| self.add_action(one, &mut actions)),
             _ => self.add_action(value, &mut actions),
         }

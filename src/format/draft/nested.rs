@@ -2,7 +2,7 @@
 //! the other, with this one as its `parent`, so that the later stages know nothing of the form in which it is written.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use toml::Spanned;
@@ -38,6 +38,7 @@ impl<'i> DraftReader<'_, 'i> {
             self.add_inner(at, &mut all);
             at += 1;
         }
+        self.check_parents(&all);
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|at| all[*at].key.span().start);
         self.name(&mut all, &order, beside);
@@ -58,6 +59,30 @@ impl<'i> DraftReader<'_, 'i> {
         for (key, value) in inner.into_entries() {
             let named = self.named_before(&around, &states, &key);
             all.push(WrittenState { key, value, within: Some((at, named)) });
+        }
+    }
+
+    /// Warns about states of which the file says nothing but which states are in their tables, if their names are nearly those of
+    /// others. Names such as `phase1` and `phase2` are meant to be alike.
+    fn check_parents(&mut self, all: &[WrittenState<'_>]) {
+        let of = |at: usize| &**all[at].key.get_ref();
+        let parents: BTreeSet<_> = all.iter().filter_map(|state| Some(state.within.as_ref()?.0)).collect();
+        let says_nothing = |at: &usize| all[*at].value.get_ref().as_table().is_some_and(Table::is_empty);
+        for at in parents.into_iter().filter(says_nothing) {
+            let stem = of(at).get(..of(at).len() - 1);
+            let others =
+                (0..all.len()).map(of).filter(|other| *other != of(at) && other.get(..other.len() - 1) != stem);
+            let nearest = self.findings.nearest(of(at), others);
+            if nearest.is_some() {
+                Mistake::warning(
+                    "unknown-parent",
+                    all[at].key.span(),
+                    format!("state `{}` has nothing but states in it", of(at)),
+                )
+                .label("a state of its own")
+                .meant(nearest)
+                .report(self.findings);
+            }
         }
     }
 

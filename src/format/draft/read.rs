@@ -407,17 +407,30 @@ impl<'i> DraftReader<'_, 'i> {
     fn messages(&mut self, value: &SpannedValue<'_>, what: &str) -> Vec<Name> {
         match value.get_ref() {
             TreeValue::Array(list) if !list.is_empty() => {
-                list.iter().filter_map(|message| self.string(message, what)).collect()
+                let mut names: Vec<Name> = Vec::new();
+                for message in list.iter() {
+                    let Some(name) = self.string(message, what) else { continue };
+                    if names.iter().any(|other| other.text == name.text) {
+                        Mistake::warning("named-twice", name.span.clone(), format!("`{name}` is named twice"))
+                            .label("the second time")
+                            .report(self.findings);
+                    }
+                    names.push(name);
+                }
+                names
             }
-            TreeValue::Array(_) => {
-                Mistake::error("wrong-type", value.span(), format!("{what} names no message"))
-                    .label("an empty list")
-                    .origin(Origin::MayFollow)
-                    .report(self.findings);
-                Vec::new()
-            }
+            TreeValue::Array(_) => self.no_message(value, what),
+            TreeValue::String(text) if text.is_empty() => self.no_message(value, what),
             _ => self.string(value, what).into_iter().collect(),
         }
+    }
+
+    fn no_message(&mut self, value: &SpannedValue<'_>, what: &str) -> Vec<Name> {
+        Mistake::error("wrong-type", value.span(), format!("{what} names no message"))
+            .label("nothing")
+            .origin(Origin::MayFollow)
+            .report(self.findings);
+        Vec::new()
     }
 
     /// Reads the text for the people who read the file.

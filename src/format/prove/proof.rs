@@ -199,9 +199,9 @@ impl Proof {
                     }
                 }
             }
-            if machine.outline.has_regions() {
-                has_more_circles = true;
-            } else if machine.stage.is_some() {
+            // Circles that need a certain state in another region may not be found.
+            has_more_circles |= machine.outline.has_regions();
+            if machine.stage.is_some() {
                 has_more_circles |= !flicker::check(machine, reached);
             }
             no_way_out::check(machine, reached, &left);

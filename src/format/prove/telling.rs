@@ -34,8 +34,8 @@ impl Telling<'_> {
                     return;
                 }
                 let Some(situation) = self.machine.situation(&step.claim) else { return };
-                let seen = self.go_round(circle, &situation, 2 * circle.len(), self.tick, |seen| {
-                    within_a_tick(seen, circle.len())
+                let seen = self.go_round(circle, &situation, 2 * circle.len(), self.tick, |_, times| {
+                    within_a_tick(times, circle.len())
                 });
                 let Some(seen) = seen else { return };
                 let message = format!("{} without end within one tick{}", self.lead_around(circle), said(&situation));
@@ -58,7 +58,7 @@ impl Telling<'_> {
             tick /= 2.0;
         }
         let name = self.machine.state(start).name();
-        let is_seen = |seen: &Witness| in_every_tick(seen, name);
+        let is_seen = |seen: &Witness, times: &[f64]| in_every_tick(seen, times, name);
         let Some(seen) = self.go_round(&circle, situation, ticks, tick, is_seen) else { return };
         let message = format!("{} in every tick{}", self.lead_around(&circle), said(situation));
         let mistake = Mistake::warning("flicker", self.machine.exit(circle[0].0).span.clone(), message)
@@ -68,14 +68,14 @@ impl Telling<'_> {
     }
 
     /// Plays a circle on a machine. Returns what the machine did. `None` if it did not follow the circle, or if the circle has
-    /// already been reported.
+    /// already been reported. `is_seen` is given the times of the changes from states of the circle.
     fn go_round(
         &mut self,
         circle: &[(ExitId, StateId)],
         situation: &Situation,
         ticks: usize,
         tick: f64,
-        is_seen: impl Fn(&Witness) -> bool,
+        is_seen: impl Fn(&Witness, &[f64]) -> bool,
     ) -> Option<Witness> {
         let key: BTreeSet<_> = circle.iter().map(|(id, _)| self.machine.exit(*id).span.start).collect();
         if self.told.contains(&key) {
@@ -83,9 +83,15 @@ impl Telling<'_> {
         }
         let row = WitnessRow::of(0.0, situation, None);
         let ticks = u32::try_from(ticks + 2).unwrap_or(u32::MAX);
-        let seen = self.machine.play(Some(circle[0].1), vec![row], tick, ticks).filter(is_seen)?;
-        self.told.insert(key);
-        Some(seen)
+        let seen = self.machine.play(Some(circle[0].1), vec![row], tick, ticks)?;
+        // Changes in other regions do not count.
+        let is_of_circle = |name: &str| circle.iter().any(|(_, from)| self.machine.state(*from).name() == name);
+        let changes = seen.changes().iter().filter(|change| is_of_circle(&change.from));
+        let times: Vec<_> = changes.map(|change| change.time).collect();
+        is_seen(&seen, &times).then(|| {
+            self.told.insert(key);
+            seen
+        })
     }
 
     /// Returns a text that says that the states of a circle lead to each other.
@@ -127,17 +133,15 @@ pub(super) fn said(situation: &Situation) -> String {
     }
 }
 
-/// Whether the machine went round a circle of `changes` changes twice within one tick.
-fn within_a_tick(seen: &Witness, changes: usize) -> bool {
+/// Whether the machine went round a circle of `changes` changes twice within one tick, from the times of these changes.
+fn within_a_tick(times: &[f64], changes: usize) -> bool {
     #[expect(clippy::float_cmp, reason = "it is the same tick")]
-    seen.changes().windows(2 * changes).any(|around| around[0].time == around[2 * changes - 1].time)
+    times.windows(2 * changes).any(|around| around[0] == around[2 * changes - 1])
 }
 
-/// Whether a change was made in every tick, and the machine came back to the first state. The first tick does not count,
-/// because no time has passed in it.
-fn in_every_tick(seen: &Witness, start: &str) -> bool {
-    #[expect(clippy::float_cmp, reason = "it is the same tick")]
-    let changes_at = |tick: u32| seen.changes().iter().any(|change| change.time == f64::from(tick) * seen.tick());
+/// Whether a change of the circle was made in every tick, and the machine came back to the first state. The first tick does not
+/// count, because no time has passed in it.
+fn in_every_tick(seen: &Witness, times: &[f64], start: &str) -> bool {
     let comes_back = seen.changes().iter().filter(|change| change.from == start).count() >= 2;
-    comes_back && (1..=seen.ticks).all(changes_at)
+    comes_back && (1..=seen.ticks).all(|tick| times.contains(&(f64::from(tick) * seen.tick())))
 }
