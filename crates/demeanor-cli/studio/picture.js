@@ -5,6 +5,9 @@ import { View } from "./view.js";
 
 const BASELINE = 4;
 
+/** What is shown from which size on: small pictures have larger names, and fewer texts. */
+const DETAILS = [[0.5, "near"], [0.25, "middle"], [0.1, "far"], [0, "away"]];
+
 export class Picture extends EventTarget {
     constructor() {
         super();
@@ -233,7 +236,7 @@ export class Picture extends EventTarget {
     #seen() {
         const zoom = `${Math.round(this.view.zoom * 100)} %`;
         if (byId("zoom").textContent !== zoom) byId("zoom").textContent = zoom;
-        const detail = this.view.scale < 0.25 ? "far" : "near";
+        const detail = DETAILS.find(([least]) => this.view.scale >= least)[1];
         if (this.layer.dataset.detail !== detail) this.layer.dataset.detail = detail;
         this.#drawSeen();
     }

@@ -15,7 +15,8 @@ export class Proofs {
         this.note = make("p", { id: "proof-note", class: "soft", role: "status" }, "Looks at every situation in which a character can be: which exits are never taken, which states are never left, and whether the properties hold.");
         this.properties = make("ul", { id: "properties", class: "findings", "aria-label": "Properties" });
         this.findings = make("ul", { id: "findings", class: "findings", "aria-label": "Findings" });
-        this.panel.replaceChildren(make("div", { class: "bar" }, this.button), this.note, this.properties, this.findings);
+        this.notes = make("ul", { class: "plain soft", "aria-label": "What the proof leaves open" });
+        this.panel.replaceChildren(make("div", { class: "bar" }, this.button), this.note, this.properties, this.findings, this.notes);
     }
 
     /** The text has changed: what was proved is no longer sure. */
@@ -48,9 +49,9 @@ export class Proofs {
         const { problems, properties, notes } = this.proof;
         this.panel.classList.remove("old");
         const held = properties.filter(property => property.answer === "holds").length;
+        this.notes.replaceChildren(...(notes ?? []).map(note => make("li", {}, note)));
         this.note.textContent = [problems.length ? count(problems.length, "finding") : "Nothing was found",
-            properties.length ? `${held} of ${count(properties.length, "property").replace("propertys", "properties")} ${held === 1 ? "holds" : "hold"}` : null,
-            ...(notes ?? [])].filter(Boolean).join(". ") + ".";
+            properties.length ? `${held} of ${count(properties.length, "property").replace("propertys", "properties")} ${held === 1 ? "holds" : "hold"}` : null].filter(Boolean).join(". ") + ".";
         this.properties.replaceChildren(...properties.map(property => this.#property(property)));
         this.findings.replaceChildren(...problems.filter(problem => problem.code !== "property-fails" || !this.#isListed(problem)).map(problem => this.#finding(problem)));
     }

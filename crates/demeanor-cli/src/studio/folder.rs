@@ -10,9 +10,9 @@ use crate::whole_file;
 
 /// Longer files are not definitions, and no longer text is saved. In bytes.
 pub(super) const LONGEST: usize = 4 << 20;
-/// Deeper folders are not searched, and not more files are listed.
+/// Deeper folders are not searched, and in all not more entries of folders are looked at.
 const DEEPEST: usize = 8;
-const MOST_FILES: usize = 2_000;
+const MOST_ENTRIES: usize = 20_000;
 
 pub(super) struct Folder {
     root: PathBuf,
@@ -50,17 +50,13 @@ impl Folder {
         Ok(Self { root: root.into(), only: Some(name.into()), saving: Mutex::default() })
     }
 
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// Returns the definition files, by their paths from the folder, with `/` between the parts.
     pub(super) fn files(&self) -> Vec<String> {
         if let Some(only) = &self.only {
             return vec![only.clone()];
         }
         let mut files = Vec::new();
-        self.search(&self.root, 0, &mut |path, name| {
+        self.search(&mut |path, name| {
             if Path::new(name).extension() == Some(OsStr::new("toml")) && is_definition(path) {
                 files.push(name.to_owned());
             }
@@ -70,9 +66,14 @@ impl Folder {
     }
 
     /// Calls a function with each file that the picture of a machine can depend on: its path, and its name from the folder.
-    pub(super) fn search(&self, folder: &Path, depth: usize, found: &mut impl FnMut(&Path, &str)) {
+    pub(super) fn search(&self, found: &mut impl FnMut(&Path, &str)) {
+        self.search_in(&self.root, 0, &mut 0, found);
+    }
+
+    fn search_in(&self, folder: &Path, depth: usize, seen: &mut usize, found: &mut impl FnMut(&Path, &str)) {
         let Ok(entries) = fs::read_dir(folder) else { return };
-        let mut entries: Vec<_> = entries.take(MOST_FILES).filter_map(Result::ok).collect();
+        let mut entries: Vec<_> = entries.take(MOST_ENTRIES - *seen).filter_map(Result::ok).collect();
+        *seen += entries.len();
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let (name, path) = (entry.file_name(), entry.path());
@@ -81,7 +82,7 @@ impl Folder {
                 Ok(kind) if kind.is_dir() => {
                     let is_built = name == "target" || name == "node_modules";
                     if depth < DEEPEST && !is_hidden && !is_built {
-                        self.search(&path, depth + 1, found);
+                        self.search_in(&path, depth + 1, seen, found);
                     }
                 }
                 Ok(_) if !is_hidden && has_extension(&path) => {

@@ -1,6 +1,8 @@
 //! Problems and findings for the page: where they are in the text, and in the picture.
 
-use demeanor::definition::{Finding, Outline, Problem};
+use std::sync::Arc;
+
+use demeanor::definition::{Finding, Outline, Problem, StateOutline};
 use serde_json::{Value, json};
 
 use super::offsets::Offsets;
@@ -18,22 +20,25 @@ pub(super) fn problem(
     object["labels"] = labels.collect();
     object["is_here"] = json!(outlines.first().is_none_or(|outline| outline.file() == problem.file()));
     let is_in_states = offsets.is_among_states(problem.span().start);
-    let outlines = outlines.iter().filter(|_| is_in_states);
-    object["places"] = outlines.filter_map(|outline| place(problem, outline)).collect();
+    object["places"] = if is_in_states { places(problem, outlines) } else { Vec::new() }.into();
     object
 }
 
-/// Returns the machine and the state to which a problem belongs, and its exit if it is about one.
-fn place(problem: &Problem, outline: &Outline) -> Option<Value> {
+/// Returns the machines and the states to which a problem belongs, and its exit if it is about one. Several machines can have the
+/// same state, with `like`.
+fn places(problem: &Problem, outlines: &[Outline]) -> Vec<Value> {
     let at = problem.span().start;
-    let own = || outline.states().iter().filter(|state| state.written().0.is_none());
-    let in_exit = own().find_map(|state| {
-        let exit = state.exits().iter().position(|exit| exit.span().contains(&at));
-        exit.map(|exit| (state.id(), Some(exit)))
+    // A state begins with its name, and ends where the next one begins, which may be one of another machine.
+    let before = outlines.iter().flat_map(|outline| {
+        let own = outline.states().iter().filter(|state| state.written().0.is_none());
+        own.map(move |state| (state.written().1.start, outline, state)).filter(|(start, ..)| *start <= at)
     });
-    // A state begins with its name, and ends where the next one begins.
-    let before = || own().filter(|state| state.written().1.start <= at);
-    let in_state = || before().max_by_key(|state| state.written().1.start).map(|state| (state.id(), None));
-    let (state, exit) = in_exit.or_else(in_state)?;
-    Some(json!({ "machine": outline.machine(), "state": state.index(), "exit": exit }))
+    let before: Vec<_> = before.collect();
+    let last = before.iter().map(|(start, ..)| *start).max();
+    let here = before.iter().filter(|(start, ..)| Some(*start) == last);
+    let place = |(_, outline, state): &(usize, &Outline, &Arc<StateOutline>)| {
+        let exit = state.exits().iter().position(|exit| exit.span().contains(&at));
+        json!({ "machine": outline.machine(), "state": state.id().index(), "exit": exit })
+    };
+    here.map(place).collect()
 }

@@ -28,7 +28,7 @@ impl Seen {
     /// Looks at the files again. Returns the list for the pages if anything has changed.
     pub(super) fn look(&mut self, shared: &Shared) -> Option<serde_json::Value> {
         let mut stamps = BTreeMap::new();
-        shared.folder.search(shared.folder.root(), 0, &mut |path, name| {
+        shared.folder.search(&mut |path, name| {
             if let Ok(about) = fs::metadata(path) {
                 stamps.insert(name.to_owned(), (about.modified().ok(), about.len()));
             }

@@ -132,6 +132,14 @@ try {
     await until("what the file says about it is beside the picture", textOf, "1 exit, tried in this order", "#details h4");
     await press("ArrowUp");
     await until("a key leads to the state above", selected, "post");
+    const onArrow = await page.evaluate(() => {
+        const line = document.querySelector("#layer [data-exit='1,1'] .hit");
+        const { x, y } = line.getPointAtLength(line.getTotalLength() * 0.8).matrixTransform(line.getScreenCTM());
+        return [x + 3, y];
+    });
+    await page.mouse.click(...onArrow);
+    await until("a click near an arrow selects its exit", textsOf, ["→ hidetook_damageText"], "#details .exits .chosen");
+    await page.mouse.click(...await boxOf("post"));
     await press("/");
     await page.keyboard.type("H");
     await until("the search lists the best first", textsOf, ["hit", "hide", "chase"], "#found [role=option]");

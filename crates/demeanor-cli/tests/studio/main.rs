@@ -117,4 +117,27 @@ fn a_proof_says_where_its_findings_are_and_how_to_see_them() {
     let problems = told["problems"].as_array().unwrap();
     let fails = problems.iter().find(|problem| problem["code"] == "property-fails").unwrap();
     assert!(fails["witness"]["rows"].is_array(), "{fails}");
+    assert_eq!(fails["places"], json!([]), "a property is in no state");
+}
+
+#[test]
+fn a_problem_is_marked_in_its_own_machine() {
+    let file = "[machines.one]\ninitial = 'a'\n[machines.one.states.a]\n[machines.two]\ninitial = 'b'\n[machines.two.states.b]\n\
+                exits = [{ to = 'b', after = 1 }, { to = 'c', when = 'x > 3 and x < 2' }]\n[machines.two.states.c]\nfinal = true\n";
+    let studio = Studio::new(&[("a.toml", file)]);
+    let (status, told) = studio.ask("prove", &json!({ "path": "a.toml", "text": file }));
+    assert_eq!(status, 200, "{told}");
+    let places = |told: &serde_json::Value| {
+        let all = told["problems"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|problem| (problem["code"].to_string(), problem["places"].clone()));
+        all.collect::<Vec<_>>()
+    };
+    let places = places(&told);
+    assert!(places.iter().any(|(_, at)| *at == json!([{ "machine": "two", "state": 0, "exit": 1 }])), "{places:?}");
+    for (code, at) in &places {
+        assert_eq!(at.as_array().unwrap().len(), 1, "{code} {at}");
+    }
 }
