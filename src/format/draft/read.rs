@@ -408,7 +408,7 @@ impl<'i> DraftReader<'_, 'i> {
         match value.get_ref() {
             TreeValue::Array(list) if !list.is_empty() => {
                 let mut names: Vec<Name> = Vec::new();
-                for message in list.iter() {
+                for message in list {
                     let Some(name) = self.string(message, what) else { continue };
                     if names.iter().any(|other| other.text == name.text) {
                         Mistake::warning("named-twice", name.span.clone(), format!("`{name}` is named twice"))
