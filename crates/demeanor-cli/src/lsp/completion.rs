@@ -199,7 +199,11 @@ impl Writer<'_> {
     /// Returns the texts that a value can be.
     fn texts(&self, key: &str) -> Vec<Offer> {
         match (&self.located.place, key) {
-            (Place::Of(_), "to" | "initial" | "regions" | "parent" | "global" | "push" | "resume") => self.states(),
+            (Place::Of(Table::Exit), "to") => {
+                let back = Offer::new("$previous", CompletionItemKind::KEYWORD).says("Back to the previous state.");
+                self.states().into_iter().chain([back]).collect()
+            }
+            (Place::Of(_), "initial" | "regions" | "parent" | "global" | "push" | "resume") => self.states(),
             (Place::Of(Table::State), "region") => self.regions(),
             (Place::Of(Table::Machine), "like") => self.machines(),
             (Place::Of(Table::State), "machine") => self.machines().into_iter().chain(self.files("toml")).collect(),
@@ -330,7 +334,9 @@ impl Writer<'_> {
     /// Returns durations: the number before the cursor with each unit.
     fn units(&self) -> impl Iterator<Item = Offer> + use<> {
         let written = self.source.text.get(self.cursor.span().start..self.byte).unwrap_or_default();
-        let begin = written.trim_start_matches(['"', '\'']).trim_end().to_owned();
+        // The unit may have been begun.
+        let is_of_unit = |c: char| c.is_ascii_alphabetic() || c == ' ';
+        let begin = written.trim_start_matches(['"', '\'']).trim_end_matches(is_of_unit).to_owned();
         let units: &[&str] =
             if begin.ends_with(|c: char| c.is_ascii_digit()) { &["s", "ms", "min", "h", "ticks"] } else { &[] };
         units.iter().map(move |unit| Offer::new(format!("{begin} {unit}"), CompletionItemKind::UNIT))

@@ -122,6 +122,7 @@ fn a_property_is_offered_its_keys_conditions_and_states() {
         assert_eq!(labels(&at("always = '', |")).len(), 4);
         assert_eq!(labels(&at("|")), ["always", "from", "never", "reach", "within"], "{begin}");
         assert_eq!(labels(&at("within = '2|'")), ["2 s", "2 ms", "2 min", "2 h", "2 ticks"]);
+        assert_eq!(labels(&at("within = '2 m|'")), ["2 s", "2 ms", "2 min", "2 h", "2 ticks"]);
         let words = at("reach = 'not |'");
         let words = labels(&words);
         assert!(words.contains(&"health") && words.contains(&"in") && words.contains(&"time_in"), "{words:?}");
@@ -220,7 +221,9 @@ fn states_are_offered_where_one_is_named() {
         "behavior = { name = 'walk', then = '|' }",
     ] {
         let text = format!("initial = 'guard'\n[states.guard]\n{line}\n{REST}");
-        assert_eq!(labels(&offered(&text)), all, "{line}");
+        // An exit may also lead back.
+        let back = line.contains("to = ").then_some("$previous");
+        assert_eq!(labels(&offered(&text)), all.into_iter().chain(back).collect::<Vec<_>>(), "{line}");
     }
     for line in ["initial = |", "global = '|'"] {
         let text = format!("{line}\n[states.guard]\n{REST}");
@@ -243,7 +246,7 @@ fn a_name_is_written_with_the_quotes_that_it_needs() {
 #[test]
 fn the_states_are_those_of_the_machine() {
     let file = "[machines.imp]\ninitial = 'a'\nstates.a.final = true\n[machines.baron]\nlike = 'imp'\n[machines.baron.states.b]\nexits = [{ to = '|' }]\n[machines.other]\ninitial = 'c'\nstates.c.final = true\n";
-    assert_eq!(labels(&offered(file)), ["a", "b"]);
+    assert_eq!(labels(&offered(file)), ["a", "b", "$previous"]);
     let like = file.replace("to = '|'", "to = 'a'").replace("like = 'imp'", "like = '|'");
     assert_eq!(labels(&offered(&like)), ["imp", "other"]);
 }
@@ -327,7 +330,7 @@ fn states_are_known_while_the_file_is_broken() {
     let (broken, line, column) = cursor(&good.replace("exits = []", "exits = [{ to = \"\"\"|"));
     editor.replace("guard.toml", 2, &broken);
     let list = editor.ask_at("textDocument/completion", "guard.toml", line, column, &json!({})).unwrap();
-    assert_eq!(labels(list["items"].as_array().unwrap()), ["guard", "chase", "fight", "run to cover"]);
+    assert_eq!(labels(list["items"].as_array().unwrap()), ["guard", "chase", "fight", "run to cover", "$previous"]);
     editor.close();
 }
 
