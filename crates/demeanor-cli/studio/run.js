@@ -11,7 +11,7 @@ const MOST_LINES = 200;
 export class Run {
     /** `source()` returns the path, the text and the machine; `picture` shows where the run is. */
     constructor(source, picture) {
-        Object.assign(this, { source, picture, words: null, tick: 0.1, speed: 1, isPlaying: false, frames: [], inputs: [], at: -1, from: null, ownTick: null });
+        Object.assign(this, { source, picture, words: null, tick: 0.1, speed: 1, isPlaying: false, frames: [], inputs: [], at: -1, from: null, ownTick: null, version: 0 });
         this.panel = byId("panel-run");
         this.explainLater = later(60, () => this.#see(this.at));
         this.#build();
@@ -83,7 +83,7 @@ export class Run {
         // The values of the beginning stay as they are.
         this.inputs = isNew ? [] : this.inputs.filter(input => input.tick === 0);
         if (isNew) [this.from, this.ownTick] = [null, null];
-        Object.assign(this, { frames: [], at: -1, current: null });
+        Object.assign(this, { frames: [], at: -1, current: null, version: this.version + 1 });
         this.#show();
     }
 
@@ -96,7 +96,8 @@ export class Run {
         if (this.isPlaying) return this.stop();
         this.isPlaying = true;
         this.#showPlaying();
-        this.#playOn(performance.now());
+        this.playing = Symbol("since the button was pressed");
+        this.#playOn(performance.now(), this.playing);
     }
 
     stop() {
@@ -104,14 +105,13 @@ export class Run {
         this.#showPlaying();
     }
 
-    async #playOn(since) {
+    async #playOn(since, playing) {
         await new Promise(resolve => setTimeout(resolve, Math.max(16, 1000 * this.length / this.speed)));
-        if (!this.isPlaying) return;
+        if (!this.isPlaying || playing !== this.playing) return;
         const now = performance.now();
         const ticks = Math.max(1, Math.floor((now - since) / 1000 * this.speed / this.length));
         const isDone = await this.#advance(Math.min(ticks, 1000));
-        if (isDone && this.isPlaying) this.#playOn(now);
-        else this.stop();
+        if (isDone) this.#playOn(now, playing);
     }
 
     /** The length of a tick, in seconds. */
@@ -119,6 +119,7 @@ export class Run {
 
     /** From here on, the run is another one: what was played after this tick is forgotten. */
     #diverge() {
+        this.version += 1;
         this.frames.length = this.at + 1;
         this.inputs = this.inputs.filter(input => input.tick <= this.at + 1);
     }
@@ -162,8 +163,7 @@ export class Run {
     async #advance(ticks) {
         const to = this.at + ticks;
         if (to <= this.last) return this.#see(to);
-        return this.#queue(async () => {
-            const told = await ask("run", this.#wanted(to, this.frames.length));
+        return this.#ask(() => this.#wanted(to, this.frames.length), told => {
             this.frames.push(...told.ticks);
             this.#take(told);
         });
@@ -175,31 +175,34 @@ export class Run {
         this.#show();
         if (this.at < 0) return true;
         const wanted = this.at;
-        return this.#queue(async () => {
-            const told = await ask("run", this.#wanted(wanted, wanted + 1));
-            if (this.at === wanted) this.#take(told);
-        });
+        return this.#ask(() => this.#wanted(wanted, wanted + 1), told => { if (this.at === wanted) this.#take(told); });
     }
 
     /** Plays the run again, because the text has changed. */
     async #replay() {
         const [at, last] = [this.at, this.last];
-        await this.#queue(async () => {
-            const told = await ask("run", this.#wanted(last, 0));
+        this.version += 1;
+        await this.#ask(() => this.#wanted(last, 0), told => {
             this.frames = told.ticks;
             this.#take(told);
         });
         if (at < this.last) await this.#see(at);
     }
 
-    /** One request after the other. */
-    #queue(act) {
+    /** Asks for a part of the run, one request after the other. An answer about a run that is another one by now is dropped. */
+    #ask(wanted, take) {
+        const version = this.version;
+        const isOld = () => version !== this.version;
         const next = (this.waiting ?? Promise.resolve()).then(async () => {
+            if (isOld()) return true;
             try {
-                await act();
+                const told = await ask("run", wanted());
+                if (isOld()) return true;
+                take(told);
                 this.#fail(null);
                 return true;
             } catch (error) {
+                if (isOld()) return true;
                 this.stop();
                 this.#fail(error);
                 return false;
