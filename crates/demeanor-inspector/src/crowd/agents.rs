@@ -84,7 +84,7 @@ impl<T: Owner> CrowdMut<T> for [Agent<T>] {
     }
 
     fn state(&self, name: &str) -> Option<StateRef<T>> {
-        let machines = self.iter().map(|agent| agent.machine());
+        let machines = self.iter().map(Agent::machine);
         state_among(machines.flat_map(|machine| machine.active_states().chain(machine.previous())), name)
     }
 }
