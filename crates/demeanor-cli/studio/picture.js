@@ -8,6 +8,9 @@ const BASELINE = 4;
 /** What is shown from which size on: small pictures have larger names, and fewer texts. */
 const DETAILS = [[0.5, "near"], [0.25, "middle"], [0.1, "far"], [0, "away"]];
 
+/** Below this size, not even names can be read. */
+const LEAST_LEGIBLE = 0.1;
+
 export class Picture extends EventTarget {
     constructor() {
         super();
@@ -56,8 +59,8 @@ export class Picture extends EventTarget {
         this.view.setSize(drawing.width, drawing.height);
         const hadFocus = this.layer.contains(document.activeElement);
         this.#drawMinimap();
-        if (!isSame || !this.view.touched) this.view.fit();
-        else this.#restore(anchor);
+        if (isSame && this.view.touched) this.#restore(anchor);
+        else this.#begin(isSame);
         this.layer.replaceChildren(svg);
         const of = drawing.all_states > drawing.states.length ? ` of ${drawing.all_states}` : "";
         byId("figures").textContent = `${drawing.states.length}${of} ${drawing.all_states === 1 ? "state" : "states"}, ${count(drawing.arrows.length, "arrow")}`;
@@ -225,6 +228,15 @@ export class Picture extends EventTarget {
         const nearest = inside.reduce((best, state) => !best || far(state) < far(best) ? state : best, null);
         const state = this.selectedState ?? nearest;
         return state && { name: state.name, rect: state.rect };
+    }
+
+    /** Shows all of the picture; if nothing could be read then, the initial state. */
+    #begin(isSame) {
+        this.view.fit();
+        const initial = this.drawing.states.find(state => state.is_initial);
+        if (isSame || this.view.scale > LEAST_LEGIBLE || !initial) return;
+        this.view.zoomBy(0.6 * this.view.unit / this.view.scale);
+        this.view.center(...center(initial));
     }
 
     #restore(anchor) {

@@ -144,7 +144,8 @@ let drawn = 0;
 async function drawNow(isSame, keepsPlaces = isSame) {
     if (open.path === null) return;
     const mine = drawn += 1;
-    const wanted = { ...source(), folded: [...open.folded], unfolded: [...open.unfolded], former: keepsPlaces ? picture.places : {} };
+    const wanted = { ...source(), folded: [...open.folded], unfolded: [...open.unfolded], former: keepsPlaces ? picture.places : {},
+        is_new: !isSame && !open.folded.size && !open.unfolded.size };
     try {
         const told = await ask("picture", wanted);
         if (mine !== drawn) return;
@@ -152,6 +153,7 @@ async function drawNow(isSame, keepsPlaces = isSame) {
         const isSameMachine = isSame && told.machine === open.machine || isSame && open.machine === null;
         open.machine = told.machine;
         showMachines(told.machines);
+        for (const state of told.picture.states) if (state.is_folded && !state.machine) open.folded.add(state.name);
         picture.show(told.picture, isSameMachine && picture.drawing !== undefined);
         problems = told.problems;
         text.setProblems(problems);
@@ -194,6 +196,17 @@ function toggle(state) {
     return drawNow(true);
 }
 
+/** Selects a state, also one in a folded state, which is then opened. */
+async function choose(name, exit = null, how = {}) {
+    const hidden = picture.drawing.hidden.find(state => state.name === name);
+    for (const around of hidden?.around ?? []) {
+        open.folded.delete(around);
+        open.unfolded.add(around);
+    }
+    if (hidden) await drawNow(true);
+    picture.select(name, exit, how);
+}
+
 function foldAll(isFolded) {
     const all = picture.drawing?.states.filter(state => state.can_open && state.is_folded !== isFolded) ?? [];
     for (const state of all) {
@@ -206,7 +219,7 @@ function foldAll(isFolded) {
 // ---- Selection
 
 function details() {
-    showDetails(picture, { choose: (name, exit = null) => picture.select(name, exit), read, toggle });
+    showDetails(picture, { choose, read, toggle });
 }
 
 function read(at) {
@@ -242,8 +255,8 @@ async function showProblem(problem) {
         open.machine = place.machine;
         await drawNow(false);
     }
-    const state = place && picture.states.get(place.state);
-    if (state) picture.select(state.name, place.exit);
+    const state = place && (picture.states.get(place.state) ?? picture.drawing.hidden.find(state => state.id === place.state));
+    if (state) await choose(state.name, place.exit);
     else if (problem.labels[0]) read(problem.labels[0].at);
 }
 
@@ -318,7 +331,8 @@ byId("machines").onchange = event => { open.machine = event.target.value; drawNo
 byId("tidy").onclick = () => drawNow(true, false);
 byId("fold-all").onclick = () => foldAll(true);
 byId("unfold-all").onclick = () => foldAll(false);
-searchable(() => picture.drawing?.states.map(state => state.name) ?? [], name => picture.select(name, null, { focuses: true }));
+const names = () => [...picture.drawing?.states ?? [], ...picture.drawing?.hidden ?? []].map(state => state.name);
+searchable(names, name => choose(name, null, { focuses: true }));
 addEventListener("beforeunload", event => { if (isEdited()) event.preventDefault(); });
 
 listen(told => takeFiles(told), alive => { isAlive = alive; showStatus(); });

@@ -1,6 +1,6 @@
 // The view of the picture: which part is seen, and how large. Panning and zooming move one layer, and draw nothing again.
 
-const SMALLEST = 0.02;
+const SMALLEST = 0.004;
 const LARGEST = 4;
 /** The distance between the picture and the edge of the view when all of it is seen. */
 const MARGIN = 16;

@@ -12,6 +12,9 @@ use crate::layout::{LINE, heading, layout_near};
 use crate::picture::{Border, Picture, Rect};
 use crate::svg::line;
 
+/// The largest number of states that are all drawn when a machine is seen for the first time.
+const MOST_UNFOLDED: usize = 150;
+
 /// What the page has seen and folded, by the names of states.
 #[derive(Default, Deserialize)]
 pub(super) struct Seen {
@@ -20,6 +23,9 @@ pub(super) struct Seen {
     folded: Vec<String>,
     #[serde(default)]
     unfolded: Vec<String>,
+    /// Whether the machine is seen for the first time: if it is large, its outermost states are folded.
+    #[serde(default)]
+    is_new: bool,
     /// The middle of each state in the picture before, from left to right.
     #[serde(default)]
     former: HashMap<String, f64>,
@@ -27,11 +33,13 @@ pub(super) struct Seen {
 
 /// Lays out a machine. A state that runs another machine is one box, unless it is unfolded.
 pub(super) fn drawing(outline: &Outline, seen: &Seen, offsets: &Offsets<'_>) -> Value {
-    let Seen { folded, unfolded, former } = seen;
+    let Seen { folded, unfolded, is_new, former } = seen;
+    let folds_outermost = *is_new && outline.states().len() > MOST_UNFOLDED;
     let diagram = outline.diagram();
     let is_folded = |state: &StateOutline| {
         let name = state.name();
-        (state.machine().is_some() || folded.iter().any(|other| other == name))
+        let is_large = folds_outermost && state.parent().is_none();
+        (state.machine().is_some() || is_large || folded.iter().any(|other| other == name))
             && !unfolded.iter().any(|other| other == name)
     };
     let is_composite = |state: &StateOutline| diagram.is_composite(state.id().index());
@@ -64,8 +72,21 @@ pub(super) fn drawing(outline: &Outline, seen: &Seen, offsets: &Offsets<'_>) -> 
         "dots": dots.collect::<Vec<_>>(),
         "borders": picture.borders.iter().map(|at| border(&diagram, &picture, at)).collect::<Vec<_>>(),
         "titles": titles.collect::<Vec<_>>(),
+        "hidden": hidden(outline, &diagram),
         "all_states": outline.states().len(),
     })
+}
+
+/// Returns the states in folded ones, each with the names of those around it.
+fn hidden(outline: &Outline, diagram: &Diagram) -> Vec<Value> {
+    let shown: BTreeSet<_> = diagram.shown().collect();
+    let states = outline.states().iter().filter(|state| !shown.contains(&state.id().index()));
+    let hidden = states.map(|state| {
+        let around = outline.path(state.id()).into_iter().filter(|id| *id != state.id());
+        let around: Vec<_> = around.map(|id| outline.state(id).name()).collect();
+        json!({ "id": state.id().index(), "name": state.name(), "around": around })
+    });
+    hidden.collect()
 }
 
 fn state(

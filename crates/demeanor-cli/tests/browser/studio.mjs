@@ -166,8 +166,16 @@ try {
     await until("the search finds a state", selected, "chase");
     await press(" ");
     await until("a state is folded by the keyboard", names, ["always", "chase", "dead", "hide", "post"]);
+    await press("/");
+    await page.keyboard.type("run");
     await press("Enter");
-    await until("and opened again", names, ["always", "chase", "dead", "hide", "hit", "post", "run"]);
+    await until("a state in it is found, and it is opened", selected, "run");
+    await press("ArrowUp");
+    await until("the state around it is above", selected, "chase");
+    await press(" ");
+    await until("it is folded again", names, ["always", "chase", "dead", "hide", "post"]);
+    await press("Enter");
+    await until("and opened by the keyboard", names, ["always", "chase", "dead", "hide", "hit", "post", "run"]);
     const zoom = () => Number.parseInt(document.querySelector("#zoom").textContent);
     await press("+", "+", "+");
     assert.ok(await page.evaluate(zoom) > 150, "the keys zoom");

@@ -55,6 +55,7 @@ fn a_picture_has_every_state_and_every_exit() {
     let (_, folded) = studio.ask("picture", &json!({ "path": "guard.toml", "text": GUARD, "folded": ["chase"] }));
     assert_eq!(folded["picture"]["states"].as_array().unwrap().len(), 5);
     assert_eq!(folded["picture"]["states"][2]["is_folded"], true);
+    assert_eq!(folded["picture"]["hidden"][0], json!({ "id": 3, "name": "run", "around": ["chase"] }));
 }
 
 /// Returns the left edge of a state.
