@@ -1,5 +1,6 @@
 //! `demeanor tests`: writes a table of runs that take every exit of a machine. `demeanor run --tests` runs them again.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
             machine.map_or(name.clone(), |machine| format!("{machine}: {name}"))
         };
         let exit_runs = ExitRuns::of(outline);
-        let mut left = Vec::new();
+        let mut left = BTreeMap::new();
         for run in exit_runs.runs() {
             let witness = run.witness();
             let moments = moments(witness);
@@ -81,28 +82,31 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
                 let expect = lines(&events, witness.seconds(), &end);
                 taken += run.exits().count();
                 let machine = machine.map(str::to_owned);
-                let test = Test { machine, tick, has_tick: are_several, seconds: witness.seconds(), moments, expect };
+                let test = Test { machine, tick, has_tick: true, seconds: witness.seconds(), moments, expect };
                 written.push((run.exits().map(name).collect::<Vec<_>>(), test));
             } else {
-                left.extend(run.exits());
+                left.extend(run.exits().map(|exit| (exit, None)));
             }
         }
         for exit in exit_runs.untaken() {
             match exit.never() {
                 Some(why) => never.push(format!("{}: {why}", name(exit.exit()))),
-                None => left.push(exit.exit()),
+                None => drop(left.insert(exit.exit(), exit.unfound())),
             }
         }
-        left.sort();
-        for exit in left {
-            let list = if asks_script(outline, exit) { &mut with_script } else { &mut other };
-            list.push(name(exit));
+        for (exit, why) in left {
+            if asks_script(outline, exit) {
+                with_script.push(name(exit));
+            } else {
+                other.push(why.map_or(name(exit), |why| format!("{}: {why}", name(exit))));
+            }
         }
     }
     let without_run = with_script.len() + other.len();
     let told = format!(
-        "{}, which take {taken} of {}; {} cannot be taken, and no run was found for {without_run}",
+        "{}, which {} {taken} of {}; {} cannot be taken, and no run was found for {without_run}",
         count(written.len(), "run"),
+        if written.len() == 1 { "takes" } else { "take" },
         count(taken + never.len() + without_run, "exit"),
         never.len(),
     );
@@ -127,7 +131,12 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
         let _ = writeln!(table, "machine = {}", quoted(machine));
     }
     if !are_several {
-        let _ = writeln!(table, "tick = {}", written.first().map_or(0.1, |(_, test)| test.tick));
+        let tick = written.first().map_or(0.1, |(_, test)| test.tick);
+        let _ = writeln!(table, "tick = {tick}");
+        for (_, test) in &mut written {
+            // Long waits have longer ticks.
+            test.has_tick = test.tick.to_bits() != tick.to_bits();
+        }
     }
     for (exits, test) in &written {
         table.push('\n');

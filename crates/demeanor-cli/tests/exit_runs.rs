@@ -249,6 +249,113 @@ fn one_table_has_the_runs_of_all_machines_of_a_file() {
     assert_eq!(run(&["slower.toml", "--machine", "dog"]), (0, "pets.tests.toml: 1 run as before\n".into()));
 }
 
+/// The head of the table of a file, and its runs without what they expect. The runs are played again.
+fn table(name: &str, file: &str) -> String {
+    let folder = Folder::new(name).with("m.toml", file);
+    let (code, told, complained) = folder.run(&["tests", "m.toml"]);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    let runs = told.matches("[[run]]").count();
+    let folder = folder.with("m.tests.toml", &told);
+    let (code, again, _) = folder.run(&["run", "m.toml", "--tests", "m.tests.toml"]);
+    assert_eq!(code, 0, "{again}");
+    assert!(again.contains(&format!(": {runs} run")) && again.trim_end().ends_with("as before"), "{again}");
+    let lines = told.lines().filter(|line| !line.is_empty() && !line.starts_with("# Written"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_run_that_waits_for_long_has_long_ticks() {
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '2 min' }, { to = 'b', when = 'x' }]\nstates.b.final = true\n";
+    assert_eq!(
+        table("long_wait", file),
+        r#"# 2 runs, which take 2 of 2 exits; 0 cannot be taken, and no run was found for 0.
+tick = 0.1
+# a -> b: x
+[[run]]
+seconds = 0
+at = [
+    { time = 0, x = true },
+]
+expect = [
+    "0 s  a -> b",
+    "0 s  ends in b",
+]
+# a -> b: after 2 min
+[[run]]
+tick = 1
+seconds = 120
+expect = [
+    "120 s  a -> b",
+    "120 s  ends in b",
+]"#
+    );
+}
+
+#[test]
+fn a_run_waits_while_the_states_inside_change() {
+    let file = "
+        initial = 'p'
+        states.p.initial = 'a'
+        states.p.exits = [{ to = 'c', after = 40 }]
+        states.a = { parent = 'p', exits = [{ to = 'b', after = 2 }] }
+        states.b = { parent = 'p', exits = [{ to = 'a', after = 4 }] }
+        states.c.final = true
+    ";
+    let first = "# 1 run, which takes 3 of 3 exits; 0 cannot be taken, and no run was found for 0.";
+    assert_eq!(table("inside", file).lines().next(), Some(first));
+}
+
+#[test]
+fn a_run_puts_a_deadline_off_to_take_the_exits_behind_it() {
+    let file = "
+        initial = 'open'
+        states.open.initial = 'wait'
+        states.open.exits = [{ to = 'closed', at = 'closing_time' }]
+        states.wait = { parent = 'open', exits = [{ to = 'sort', after = 8 }] }
+        states.sort.parent = 'open'
+        states.closed.final = true
+    ";
+    let table = table("deadline", file);
+    let first = "# 2 runs, which take 2 of 2 exits; 0 cannot be taken, and no run was found for 0.";
+    assert_eq!(table.lines().next(), Some(first));
+    assert!(table.contains("{ time = 0, closing_time = 1000000000 },"), "{table}");
+}
+
+#[test]
+fn a_message_of_a_list_that_an_earlier_exit_takes_is_not_an_exit_of_its_own() {
+    let exits = |list: &str| {
+        format!(
+            "initial = 'a'\nstates.a.exits = [{{ to = 'b', on = 'm' }}, {{ to = 'c', on = {list} }}]\n\
+             states.b.exits = [{{ to = 'a' }}]\nstates.c.exits = [{{ to = 'a' }}]\n"
+        )
+    };
+    let head = |list| table("list", &exits(list)).split_once("\ntick").unwrap().0.to_owned();
+    assert_eq!(
+        head("['m', 'k']"),
+        "# 2 runs, which take 4 of 4 exits; 0 cannot be taken, and no run was found for 0."
+    );
+    assert_eq!(
+        head("'m'"),
+        "# 1 run, which takes 2 of 4 exits; 2 cannot be taken, and no run was found for 0.\n#\n\
+         # Exits that cannot be taken:\n\
+         # - a -> c: m: an earlier exit, to `b`, is taken whenever this condition holds\n\
+         # - c -> a: `c` is never active"
+    );
+}
+
+#[test]
+fn the_table_says_why_no_run_was_found() {
+    let file = "
+        initial = 'a'
+        states.a.exits = [{ to = 'a', restart = true, after = 1, when = 'time_in(a) < 5' }, { to = 'b', after = 3 }]
+        states.b.exits = [{ to = 'a', after = 1 }]
+        states.post = { entry = true, exits = [{ to = 'a' }] }
+    ";
+    let table = table("why_no_run", file);
+    let why: Vec<_> = table.lines().filter(|line| line.starts_with("# - ")).collect();
+    assert_eq!(why, [""]);
+}
+
 #[test]
 fn a_table_with_a_mistake_names_its_run() {
     for (table, why) in [

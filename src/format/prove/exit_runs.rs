@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::machine::ExitId;
 use super::proof::{Looked, MOST_STEPS};
-use super::search::{self, FoundRun};
+use super::search::{self, Found, FoundRun};
 use super::solver::Work;
 use super::witness::{Stage, Witness};
 use super::{conditions, never};
@@ -55,6 +55,7 @@ pub struct ExitRun {
 pub struct UntakenExit {
     exit: ExitId,
     never: Option<String>,
+    unfound: Option<String>,
 }
 
 impl ExitRuns {
@@ -75,7 +76,8 @@ impl ExitRuns {
             };
             Some(mistake.message.split_once(": ").map_or(mistake.message.clone(), |(_, why)| why.into()))
         };
-        let mut found = search::takes(&machine, all().filter(|id| reached.taken.contains(id)));
+        let Found { runs: mut found, longest, is_cut } =
+            search::takes(&machine, all().filter(|id| reached.taken.contains(id)));
         let mut runs = Vec::new();
         let mut left: BTreeSet<_> = found.iter().flat_map(|run| run.taken.iter().copied()).collect();
         let count = |run: &FoundRun, left: &BTreeSet<ExitId>| {
@@ -89,7 +91,32 @@ impl ExitRuns {
             runs.push(ExitRun { witness, exits: taken });
         }
         let taken: BTreeSet<_> = runs.iter().flat_map(|run| &run.exits).collect();
-        let untaken = all().filter(|id| !taken.contains(id)).map(|exit| UntakenExit { exit, never: never(exit) });
+        // What a run did not reach depends on the game, or on the limits of the search.
+        let unfound = |id: ExitId| {
+            let state = machine.state(id.of);
+            let name = state.name();
+            let after = machine.exit(id).after.as_ref();
+            match longest.get(&id.of) {
+                _ if outline.global() == Some(id.of) => {}
+                None if state.is_entry() => return Some(format!("only the game's code changes to `{name}`")),
+                None => return Some(format!("no run reached `{name}`")),
+                Some(longest) => {
+                    if let Some(after) = after.filter(|after| after.least() > longest + 1e-9) {
+                        return Some(format!("no run stayed in `{name}` for {after}"));
+                    }
+                }
+            }
+            is_cut.then(|| "the search was given up, because there are too many runs".into())
+        };
+        // A list of messages is one exit, which can be taken if one of them leads on.
+        let is_listed = |id: ExitId| {
+            let is_same = |same: &ExitId| machine.exit(*same).span == machine.exit(id).span;
+            machine.exits_of(id.of).filter(is_same).any(|same| reached.taken.contains(&same))
+        };
+        let untaken = all().filter(|id| !taken.contains(id)).filter_map(|exit| match never(exit) {
+            Some(_) if is_listed(exit) => None,
+            never => Some(UntakenExit { exit, unfound: unfound(exit).filter(|_| never.is_none()), never }),
+        });
         let untaken = untaken.collect();
         Self { runs, untaken }
     }
@@ -133,5 +160,11 @@ impl UntakenExit {
     #[must_use]
     pub fn never(&self) -> Option<&str> {
         self.never.as_deref()
+    }
+
+    /// Returns why no run was found, if the search can say it.
+    #[must_use]
+    pub fn unfound(&self) -> Option<&str> {
+        self.unfound.as_deref()
     }
 }

@@ -100,8 +100,8 @@ pub(super) enum StateTime<'a> {
     Together,
     /// All states for this time, in seconds.
     Known(f64),
-    /// Each active state for its own time, in seconds.
-    Each(&'a [(StateId, f64)]),
+    /// Each active state for its own time, in seconds, and the time of the game's clock.
+    Each(&'a [(StateId, f64)], f64),
 }
 
 /// The path of active states, and the time in each.
@@ -337,7 +337,9 @@ impl<'a> Standing<'a> {
         match self.time {
             _ if self.path.iter().skip(self.fresh).any(|fresh| *fresh == id) => Ok(0.0),
             StateTime::Known(seconds) => Ok(seconds),
-            StateTime::Each(times) => Ok(times.iter().find(|(of, _)| *of == id).map_or(0.0, |(_, seconds)| *seconds)),
+            StateTime::Each(times, _) => {
+                Ok(times.iter().find(|(of, _)| *of == id).map_or(0.0, |(_, seconds)| *seconds))
+            }
             StateTime::Together => Err(Quantity::Together),
             StateTime::Varies => Err(Quantity::Clock(id)),
         }
@@ -398,9 +400,15 @@ impl<'a> Standing<'a> {
         let when = exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when));
         // Whether the exit is chosen, and where it leads back to, depends on the other exits and on the past.
         let is_chosen = self.machine.state(id.of).choose != Choose::First || exit.cooldown.is_some();
-        let is_chosen = is_chosen || exit.leads != Leads::To || exit.at.is_some();
+        let deadline = match (exit.at(), self.time) {
+            (Some(at), StateTime::Each(_, now)) => {
+                Some(Claim::compared(Quantity::Number(at.into()), Comparison::LessOrEqual, now))
+            }
+            _ => None,
+        };
+        let is_chosen = is_chosen || exit.leads != Leads::To || exit.at.is_some() && deadline.is_none();
         let chosen = is_chosen.then(|| asking.undecided(|undecided| undecided.has_choices = true));
-        Claim::all([after, when].into_iter().chain(chosen))
+        Claim::all([after, when].into_iter().chain(deadline).chain(chosen))
     }
 
     /// Returns the claim that every state that a change leaves or enters allows the change.

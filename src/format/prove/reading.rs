@@ -151,7 +151,7 @@ impl Asking<'_> {
     fn time_compared(&self, state: Option<StateId>, op: Comparison, with: f64) -> Claim {
         let Some(state) = state else { return Claim::NEVER };
         let is_beside = |at: Standing<'_>| !at.path.contains(&state) && self.machine.may_be_beside(at.path, state);
-        if self.at.is_some_and(|at| is_beside(at) && !matches!(at.time, StateTime::Each(_))) {
+        if self.at.is_some_and(|at| is_beside(at) && !matches!(at.time, StateTime::Each(..))) {
             // The states in other regions have been active for other times.
             return self.beside();
         }

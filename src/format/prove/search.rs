@@ -1,9 +1,10 @@
 //! Searches for runs that violate properties or take exits. A run is a machine that is played from its beginning, with values that are chosen so
 //! that exits are taken, so each run that is found really happens.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::claim::Claim;
+use super::claim::{Claim, ClaimTest, Quantity};
 use super::configurations::Configuration;
 use super::flicker::shortest;
 use super::machine::{ExitId, Machine, Standing, StateTime};
@@ -20,6 +21,9 @@ const MOST_QUIET: u32 = 400;
 
 /// The maximum number of ticks for which a run waits for the turns of states.
 const MOST_TURNS: u32 = 40;
+
+/// The deadline, in seconds, that an exit with `at` does not reach while a run waits.
+const NO_DEADLINE: f64 = 1e9;
 
 /// The random numbers that are tried in a tick that depends on one.
 const CHANCES: [f64; 8] = [0.5, 0.01, 0.15, 0.3, 0.4, 0.6, 0.8, 0.97];
@@ -63,17 +67,82 @@ type Passed = (Vec<(StateId, usize)>, Vec<Option<usize>>);
 struct RunSearch<'s> {
     machine: &'s Machine<'s>,
     tick: f64,
-    /// The times with which conditions compare the times in states, in order.
-    times: Vec<f64>,
-    known: HashSet<Passed>,
-    /// The runs that have not been continued, those with the fewest ticks first.
-    waiting: BTreeMap<(u32, u32), Played>,
+    times: &'s Times,
+    /// Each with the longest times in the states: see [`Times::progress`].
+    known: HashMap<Passed, f64>,
+    /// The runs that have not been continued: first those that come to something new, and of them those with the fewest ticks.
+    waiting: BTreeMap<(bool, u32, u32), Played>,
     left: u32,
-    wanted: BTreeSet<Goal>,
+    /// The states that runs have reached, each with the longest time in it, in seconds.
+    longest: HashMap<StateId, f64>,
+    wanted: &'s mut BTreeSet<Goal>,
     /// The goals that the runs so far have reached, each with the fewest ticks for it.
     reached: BTreeMap<Goal, u32>,
     /// The values that are tried in addition to those that the conditions tell apart, if the runs have to take exits.
     numbers: Option<Vec<String>>,
+}
+
+/// The times, in seconds, with which conditions compare the times in states.
+#[derive(Default)]
+struct Times {
+    /// All of them, in order.
+    all: Vec<f64>,
+    /// The longest of each state.
+    most: HashMap<StateId, f64>,
+    /// The longest time that a property allows.
+    within: f64,
+}
+
+impl Times {
+    fn of(machine: &Machine<'_>) -> Self {
+        let mut times = Self::default();
+        for state in machine.outline.states() {
+            let path = machine.outline.path(state.id());
+            machine.exits_of(state.id()).for_each(|id| times.add(&machine.at(&path, StateTime::Varies).asked(id)));
+        }
+        for property in &*machine.outline.properties {
+            let conditions = property.rule.conditions();
+            conditions.for_each(|when| times.add(&machine.anywhere(None, None).when(when)));
+            if let PropertyRule::Reach { within, .. } = &property.rule {
+                times.all.extend(within.seconds());
+                times.within = times.within.max(within.seconds().unwrap_or(0.0));
+            }
+        }
+        times.all.sort_by(f64::total_cmp);
+        times.all.dedup();
+        times
+    }
+
+    fn add(&mut self, claim: &Claim) {
+        claim.times(&mut self.all);
+        claim.visit(&mut |(quantity, test)| {
+            if let (Quantity::Clock(id), ClaimTest::Compared(_, with)) = (quantity, test) {
+                let most = self.most.entry(*id).or_insert(0.0);
+                *most = most.max(*with);
+            }
+        });
+    }
+
+    fn last(&self) -> f64 {
+        self.all.last().copied().unwrap_or(0.0)
+    }
+
+    /// Returns how far a run has come in its waiting: the sum of the times, each up to the last moment at which it matters.
+    fn progress(&self, scene: &Scene<'_>) -> f64 {
+        let active = scene.active.iter().map(|(id, time)| time.min(self.most.get(id).copied().unwrap_or(0.0)));
+        active.chain(scene.waited.iter().flatten().map(|waited| waited.min(self.within))).sum()
+    }
+}
+
+/// What a search has found.
+#[derive(Default)]
+pub(super) struct Found {
+    /// A shortest run for each goal, as far as they are found, in the order of their lengths.
+    pub(super) runs: Vec<FoundRun>,
+    /// The states that runs have reached, each with the longest time in it, in seconds.
+    pub(super) longest: HashMap<StateId, f64>,
+    /// Whether the search was given up because there are too many runs.
+    pub(super) is_cut: bool,
 }
 
 /// Searches for runs that violate properties, given by their names. Returns a shortest one for each property, as far as they are
@@ -90,50 +159,63 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
             run.goals.into_iter().filter_map(|goal| if let Goal::Violates(name) = goal { Some(name) } else { None });
         names.map(move |name| (name, run.witness.clone()))
     };
-    search(machine, wanted.collect(), None).into_iter().flat_map(names).collect()
+    let mut wanted = wanted.collect();
+    search(machine, shortest(machine), &Times::of(machine), &mut wanted, None)
+        .runs
+        .into_iter()
+        .flat_map(names)
+        .collect()
 }
 
-/// Searches for runs that take exits. Returns a shortest one for each exit, as far as they are found, in the order of their lengths.
-pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>) -> Vec<FoundRun> {
+/// Searches for runs that take exits. If there are times that are too long for the shortest ticks, it searches once more with longer
+/// ticks.
+pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>) -> Found {
     let numbers = machine.stage.as_ref().map(|stage| stage.numbers());
-    search(machine, wanted.map(Goal::Takes).collect(), numbers)
+    let (mut wanted, times) = (wanted.map(Goal::Takes).collect(), Times::of(machine));
+    let mut tick = shortest(machine);
+    let mut found = search(machine, tick, &times, &mut wanted, numbers.clone());
+    let is_too_long = |tick: f64| times.last() > tick * f64::from(MOST_QUIET) * 0.9;
+    if !wanted.is_empty() && is_too_long(tick) {
+        while is_too_long(tick) {
+            tick *= 10.0;
+        }
+        let more = search(machine, tick, &times, &mut wanted, numbers);
+        found.runs.extend(more.runs);
+        found.is_cut |= more.is_cut;
+        for (id, time) in more.longest {
+            let longest = found.longest.entry(id).or_default();
+            *longest = longest.max(time);
+        }
+    }
+    found
 }
 
-fn search(machine: &Machine<'_>, wanted: BTreeSet<Goal>, numbers: Option<Vec<String>>) -> Vec<FoundRun> {
-    let mut found = Vec::new();
-    let Some(stage) = machine.stage.as_ref().filter(|_| !wanted.is_empty()) else { return found };
-    let mut times = Vec::new();
-    for state in machine.outline.states() {
-        let path = machine.outline.path(state.id());
-        for id in machine.exits_of(state.id()) {
-            machine.at(&path, StateTime::Varies).asked(id).times(&mut times);
-        }
-    }
-    for property in &*machine.outline.properties {
-        let conditions = property.rule.conditions();
-        conditions.for_each(|when| machine.anywhere(None, None).when(when).times(&mut times));
-        if let PropertyRule::Reach { within, .. } = &property.rule {
-            times.extend(within.seconds());
-        }
-    }
-    times.sort_by(f64::total_cmp);
-    times.dedup();
-    let tick = shortest(machine);
-    let (known, waiting, reached) = (HashSet::new(), BTreeMap::new(), BTreeMap::new());
-    let mut search = RunSearch { machine, tick, times, known, waiting, left: MOST_TICKS, wanted, reached, numbers };
+fn search(
+    machine: &Machine<'_>,
+    tick: f64,
+    times: &Times,
+    wanted: &mut BTreeSet<Goal>,
+    numbers: Option<Vec<String>>,
+) -> Found {
+    let Some(stage) = machine.stage.as_ref().filter(|_| !wanted.is_empty()) else { return Found::default() };
+    let mut runs = Vec::new();
+    let (known, waiting, reached, longest) = (HashMap::new(), BTreeMap::new(), BTreeMap::new(), HashMap::new());
+    let mut search =
+        RunSearch { machine, tick, times, known, waiting, left: MOST_TICKS, longest, wanted, reached, numbers };
     search.go_on(&Played { run: stage.begin(), rows: Vec::new(), next: 0, taken: Vec::new() });
     while let Some((_, played)) = search.waiting.pop_first() {
         let goals: Vec<_> = played.goals().filter(|goal| search.wanted.remove(goal)).collect();
         if !goals.is_empty() {
             let run = machine.play(None, played.rows.clone(), tick, played.next - 1);
-            found.extend(run.map(|witness| FoundRun { witness, goals, taken: played.taken.clone() }));
+            runs.extend(run.map(|witness| FoundRun { witness, goals, taken: played.taken.clone() }));
         }
         if search.wanted.is_empty() || machine.work.is_over() || search.left == 0 {
             break;
         }
         search.go_on(&played);
     }
-    found
+    let is_cut = machine.work.is_over() || search.left == 0;
+    Found { runs, longest: search.longest, is_cut }
 }
 
 impl RunSearch<'_> {
@@ -142,7 +224,7 @@ impl RunSearch<'_> {
         let scene = Scene::of(self, played);
         self.stay(played, &scene);
         let mut tried: Vec<WitnessRow> = Vec::new();
-        for (row, exit) in scene.rows(&self.wanted) {
+        for (row, exit) in scene.rows(self.wanted) {
             if !tried.contains(&row) {
                 tried.push(row.clone());
                 self.attempt(played, &row);
@@ -175,7 +257,7 @@ impl RunSearch<'_> {
             if self.passed(&scene) != before || self.reaches_goal(&next) || played.next == 0 {
                 return self.keep(next);
             }
-            let last = self.times.last().copied().unwrap_or(0.0);
+            let last = self.times.last();
             let mut times = scene.active.iter().map(|(_, time)| *time).chain(scene.waited.iter().copied().flatten());
             if times.all(|time| time > last) {
                 return;
@@ -239,6 +321,10 @@ impl RunSearch<'_> {
         self.left = self.left.saturating_sub(1);
         let is_certain = played.run.tick(&row, time);
         played.next += 1;
+        for (id, time) in played.run.active() {
+            let longest = self.longest.entry(id).or_default();
+            *longest = longest.max(time);
+        }
         played.taken.extend(played.run.taken().into_iter().map(|(of, nth)| ExitId { of, nth }));
         let set = |name: &str| played.rows.iter().rev().flat_map(|row| &row.values).find(|(of, _)| of == name);
         row.values.retain(|(name, chance)| name != CHANCE || set(name).is_none_or(|(_, before)| before != chance));
@@ -249,14 +335,21 @@ impl RunSearch<'_> {
     }
 
     fn keep(&mut self, played: Played) {
-        let is_new = self.known.insert(self.passed(&Scene::of(self, &played)));
-        if is_new || self.reaches_goal(&played) {
+        let scene = Scene::of(self, &played);
+        let progress = self.times.progress(&scene);
+        let known = self.known.entry(self.passed(&scene));
+        let is_new = matches!(known, Entry::Vacant(_));
+        let longest = known.or_insert(progress);
+        let is_longer = progress > *longest + 1e-9;
+        *longest = longest.max(progress);
+        let is_first = is_new || self.reaches_goal(&played);
+        if is_first || is_longer {
             for goal in played.goals() {
                 let least = self.reached.entry(goal).or_insert(played.next);
                 *least = played.next.min(*least);
             }
             // Each run has been played for a tick of its own.
-            self.waiting.insert((played.next, MOST_TICKS - self.left), played);
+            self.waiting.insert((!is_first, played.next, MOST_TICKS - self.left), played);
         }
     }
 
@@ -267,7 +360,7 @@ impl RunSearch<'_> {
     }
 
     fn passed(&self, scene: &Scene<'_>) -> Passed {
-        let count = |time: f64| self.times.iter().filter(|passed| **passed <= time).count();
+        let count = |time: f64| self.times.all.iter().filter(|passed| **passed <= time).count();
         // A condition may ask for more than a time, or for exactly this time.
         let passed = |time: f64| count(time + 1e-9) + count(time - 1e-9);
         let active = scene.active.iter().map(|(id, time)| (*id, passed(*time)));
@@ -296,6 +389,8 @@ struct Scene<'m> {
     configuration: Configuration,
     /// The exits of the active states, each with a path through its state.
     exits: Vec<(ExitId, Vec<StateId>)>,
+    /// The time of the next tick, in seconds.
+    now: f64,
 }
 
 impl<'m> Scene<'m> {
@@ -314,11 +409,11 @@ impl<'m> Scene<'m> {
         let configuration = Configuration::new(innermost.collect());
         let exits = configuration.exits(machine).collect();
         let waited = played.run.waited().into_iter().map(|waited| waited.map(|time| time + search.tick)).collect();
-        Self { machine, active, waited, configuration, exits }
+        Self { machine, active, waited, configuration, exits, now: f64::from(played.next) * search.tick }
     }
 
     fn at<'a>(&'a self, path: &'a [StateId]) -> Standing<'a> {
-        self.machine.at(path, StateTime::Each(&self.active)).beside(&self.configuration)
+        self.machine.at(path, StateTime::Each(&self.active, self.now)).beside(&self.configuration)
     }
 
     /// Returns the claim that no exit is taken.
@@ -328,7 +423,13 @@ impl<'m> Scene<'m> {
     }
 
     fn row(&self, claim: &Claim, message: Option<&str>) -> Option<WitnessRow> {
-        Some(WitnessRow::of(0.0, &self.machine.situation(claim)?, message))
+        let mut row = WitnessRow::of(0.0, &self.machine.situation(claim)?, message);
+        let is_deadline = |name: &String| self.exits.iter().any(|(id, _)| self.machine.exit(*id).at() == Some(name));
+        for (_, value) in row.values.iter_mut().filter(|(name, _)| is_deadline(name)) {
+            // So the deadline need not be put off in each tick.
+            *value = if value.number() > self.now { WitnessValue::Number(NO_DEADLINE) } else { *value };
+        }
+        Some(row)
     }
 
     /// Returns rows with which exits are taken or the wanted properties break, each with the exit that is taken.
