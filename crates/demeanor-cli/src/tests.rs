@@ -119,12 +119,7 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
         ("Exits whose conditions ask a script, which the search does not run:", &with_script),
         ("Exits for which no run was found:", &other),
     ] {
-        if !exits.is_empty() {
-            let _ = writeln!(table, "#\n# {what}");
-            for exit in exits {
-                let _ = writeln!(table, "# - {}", escaped(exit));
-            }
-        }
+        list(&mut table, what, exits);
     }
     table.push('\n');
     if let [Some(machine)] = chosen.iter().map(|outline| outline.machine()).collect::<Vec<_>>()[..] {
@@ -133,10 +128,8 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
     if !are_several {
         let tick = written.first().map_or(0.1, |(_, test)| test.tick);
         let _ = writeln!(table, "tick = {tick}");
-        for (_, test) in &mut written {
-            // Long waits have longer ticks.
-            test.has_tick = test.tick.to_bits() != tick.to_bits();
-        }
+        // Long waits have longer ticks.
+        written.iter_mut().for_each(|(_, test)| test.has_tick = test.tick.to_bits() != tick.to_bits());
     }
     for (exits, test) in &written {
         table.push('\n');
@@ -153,6 +146,16 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
         None => tell(&table)?,
     }
     Ok(Exit::Fine)
+}
+
+/// Lists exits in the head of the table.
+fn list(table: &mut String, what: &str, exits: &[String]) {
+    if !exits.is_empty() {
+        let _ = writeln!(table, "#\n# {what}");
+    }
+    for exit in exits {
+        let _ = writeln!(table, "# - {}", escaped(exit));
+    }
 }
 
 /// Runs the tests of a table again.

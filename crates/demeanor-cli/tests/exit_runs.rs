@@ -330,10 +330,7 @@ fn a_message_of_a_list_that_an_earlier_exit_takes_is_not_an_exit_of_its_own() {
         )
     };
     let head = |list| table("list", &exits(list)).split_once("\ntick").unwrap().0.to_owned();
-    assert_eq!(
-        head("['m', 'k']"),
-        "# 2 runs, which take 4 of 4 exits; 0 cannot be taken, and no run was found for 0."
-    );
+    assert_eq!(head("['m', 'k']"), "# 2 runs, which take 4 of 4 exits; 0 cannot be taken, and no run was found for 0.");
     assert_eq!(
         head("'m'"),
         "# 1 run, which takes 2 of 4 exits; 2 cannot be taken, and no run was found for 0.\n#\n\
@@ -353,7 +350,14 @@ fn the_table_says_why_no_run_was_found() {
     ";
     let table = table("why_no_run", file);
     let why: Vec<_> = table.lines().filter(|line| line.starts_with("# - ")).collect();
-    assert_eq!(why, [""]);
+    assert_eq!(
+        why,
+        [
+            "# - a -> b: after 3 s: no run stayed in `a` for 3 s",
+            "# - b -> a: after 1 s: no run reached `b`",
+            "# - post -> a: only the game's code changes to `post`",
+        ]
+    );
 }
 
 #[test]

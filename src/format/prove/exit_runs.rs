@@ -93,12 +93,12 @@ impl ExitRuns {
         let taken: BTreeSet<_> = runs.iter().flat_map(|run| &run.exits).collect();
         // What a run did not reach depends on the game, or on the limits of the search.
         let unfound = |id: ExitId| {
-            let state = machine.state(id.of);
-            let name = state.name();
+            let of = machine.state(id.of);
+            let name = of.name();
             let after = machine.exit(id).after.as_ref();
             match longest.get(&id.of) {
                 _ if outline.global() == Some(id.of) => {}
-                None if state.is_entry() => return Some(format!("only the game's code changes to `{name}`")),
+                None if of.is_entry() => return Some(format!("only the game's code changes to `{name}`")),
                 None => return Some(format!("no run reached `{name}`")),
                 Some(longest) => {
                     if let Some(after) = after.filter(|after| after.least() > longest + 1e-9) {

@@ -391,6 +391,16 @@ impl<'a> Standing<'a> {
     /// Returns the claim that an exit has waited long enough, its condition holds, and its state chooses it.
     pub(super) fn asked(&self, id: ExitId) -> Claim {
         let exit = self.machine.exit(id);
+        // Whether the exit is chosen, and where it leads back to, depends on the other exits and on the past.
+        let is_chosen = self.machine.state(id.of).choose != Choose::First || exit.cooldown.is_some();
+        let is_chosen = is_chosen || exit.leads != Leads::To;
+        let chosen = is_chosen.then(|| self.asking(None, None).undecided(|undecided| undecided.has_choices = true));
+        Claim::all([self.open(id)].into_iter().chain(chosen))
+    }
+
+    /// Returns the claim that an exit has waited long enough, and its condition holds.
+    pub(super) fn open(&self, id: ExitId) -> Claim {
+        let exit = self.machine.exit(id);
         let is_global = self.machine.outline.global() == Some(id.of);
         let has_regions = |id: &&StateId| !self.machine.state(**id).regions.is_empty();
         let current = || self.path.iter().find(has_regions).or(self.path.last()).copied();
@@ -398,17 +408,11 @@ impl<'a> Standing<'a> {
         let asking = self.asking(asker, exit.on());
         let after = exit.after.as_ref().map_or(Claim::ALWAYS, |after| asking.after(after));
         let when = exit.when.as_deref().map_or(Claim::ALWAYS, |when| asking.when(when));
-        // Whether the exit is chosen, and where it leads back to, depends on the other exits and on the past.
-        let is_chosen = self.machine.state(id.of).choose != Choose::First || exit.cooldown.is_some();
-        let deadline = match (exit.at(), self.time) {
-            (Some(at), StateTime::Each(_, now)) => {
-                Some(Claim::compared(Quantity::Number(at.into()), Comparison::LessOrEqual, now))
-            }
-            _ => None,
-        };
-        let is_chosen = is_chosen || exit.leads != Leads::To || exit.at.is_some() && deadline.is_none();
-        let chosen = is_chosen.then(|| asking.undecided(|undecided| undecided.has_choices = true));
-        Claim::all([after, when].into_iter().chain(deadline).chain(chosen))
+        let deadline = exit.at().map(|at| match self.time {
+            StateTime::Each(_, now) => Claim::compared(Quantity::Number(at.into()), Comparison::LessOrEqual, now),
+            _ => asking.undecided(|undecided| undecided.has_choices = true),
+        });
+        Claim::all([after, when].into_iter().chain(deadline))
     }
 
     /// Returns the claim that every state that a change leaves or enters allows the change.

@@ -13,6 +13,7 @@ mod conditions;
 mod configurations;
 mod exit_runs;
 mod flicker;
+mod in_time;
 mod machine;
 mod never;
 mod no_way_out;

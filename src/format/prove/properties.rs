@@ -3,18 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::{mem, slice};
 
-use super::claim::{Claim, Quantity};
+use super::claim::Claim;
 use super::configurations::Configuration;
+use super::in_time;
 use super::machine::{Machine, Standing, StateTime};
 use super::reach::Reached;
 use super::search;
 use super::solver::{ClaimAnswer, Situation};
 use super::telling::said;
 use super::witness::Witness;
-use crate::format::expression::Comparison;
 use crate::format::outline::StateId;
 use crate::format::property::{Property, PropertyRule};
-use crate::span::Span;
 
 /// Whether a property holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,11 +56,13 @@ pub(super) fn decide(machine: &Machine<'_>, reached: &Reached) -> Vec<PropertyAn
 /// Returns what a property depends on: the first situation that was found in which a tick may end and break it. `None` if it
 /// certainly holds.
 fn breaking(machine: &Machine<'_>, reached: &Reached, property: &Property) -> Option<String> {
+    let mut late = None;
     if let PropertyRule::Reach { within, .. } = &property.rule {
-        if within.seconds().is_some_and(|within| is_in_time(machine, reached, &property.rule, within)) {
-            return None;
-        }
+        late = in_time::late(machine, reached, &property.rule, within.seconds().unwrap_or(f64::NAN));
+        late.as_ref()?;
     }
+    let depends_on =
+        |innermost: &[_], situation| late.clone().unwrap_or_else(|| depends_on(machine, innermost, situation));
     for (at, ends) in &reached.tick_ends {
         let path = machine.outline.path(*at);
         let all = machine.configurations.as_ref().map(|known| &known.all);
@@ -76,64 +77,13 @@ fn breaking(machine: &Machine<'_>, reached: &Reached, property: &Property) -> Op
                 let innermost = configuration.map_or(slice::from_ref(at), Configuration::innermost);
                 match machine.solve(&claim, &end.from) {
                     ClaimAnswer::Never => {}
-                    ClaimAnswer::Holds(situation) => return Some(depends_on(machine, innermost, Some(&situation))),
-                    ClaimAnswer::Unknown => return Some(depends_on(machine, innermost, None)),
+                    ClaimAnswer::Holds(situation) => return Some(depends_on(innermost, Some(&situation))),
+                    ClaimAnswer::Unknown => return Some(depends_on(innermost, None)),
                 }
             }
         }
     }
     None
-}
-
-/// Whether a state in which `from` holds without `reach` is certainly left in time, and `reach` holds at the end of the next tick.
-fn is_in_time(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule, within: f64) -> bool {
-    let is_free = !reached.free.is_empty() || machine.outline.states().iter().any(|state| state.is_entry());
-    // A time that has passed at once leaves no tick in which `reach` could hold.
-    let is_at_once = within.is_nan() || Span::of(within, 0.0).has_passed(0.0);
-    if is_free || machine.has_memory || machine.outline.has_regions() || is_at_once {
-        return false;
-    }
-    let may = |at: StateId, claim: &dyn Fn(Standing<'_>) -> Claim| {
-        let path = machine.outline.path(at);
-        machine.solve(&claim(machine.at(&path, StateTime::Varies)), &path) != ClaimAnswer::Never
-    };
-    let mut ends = reached.tick_ends.iter();
-    ends.all(|(at, ends)| {
-        let stays = |standing: Standing<'_>| {
-            let lasts = Claim::compared(Quantity::Clock(*at), Comparison::GreaterOrEqual, within);
-            // The first way in which a tick can end is the one without a change.
-            Claim::all([ends[0].claim.clone(), rule.unmet(standing), lasts])
-        };
-        !may(*at, &|standing| rule.broken(standing)) || !may(*at, &stays) && leaves_for(machine, reached, rule, *at)
-    })
-}
-
-/// Whether `reach` holds at the end of the tick in which a state is left, or of the next one if a message leads out of it.
-fn leaves_for(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule, from: StateId) -> bool {
-    let mut known = BTreeSet::new();
-    // Each with whether the states inside are still to be updated.
-    let mut waiting = vec![(from, true)];
-    while let Some((from, is_updated)) = waiting.pop() {
-        let path = machine.outline.path(from);
-        for id in machine.exits_on(&path).filter(|id| reached.taken.contains(id)) {
-            let exit = machine.exit(id);
-            let is_message = exit.on.is_some() && reached.has_code;
-            if !is_updated && !is_message && !exit.is_always && !exit.is_done {
-                continue;
-            }
-            let to = machine.innermost(exit.to);
-            let entered = machine.outline.path(to);
-            if machine.solve(&rule.unmet(machine.at(&entered, StateTime::Varies)), &entered) != ClaimAnswer::Never {
-                return false;
-            }
-            let is_updated = is_updated && (exit.on.is_some() || path.last() != Some(&id.of));
-            let leads_on = entered.iter().any(|id| machine.at_entry(*id).next().is_some());
-            if (is_updated || leads_on || reached.has_code) && known.insert((to, is_updated)) {
-                waiting.push((to, is_updated));
-            }
-        }
-    }
-    true
 }
 
 fn depends_on(machine: &Machine<'_>, innermost: &[StateId], situation: Option<&Situation>) -> String {

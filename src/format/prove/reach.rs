@@ -560,7 +560,7 @@ fn stays(whole: Standing<'_>) -> Claim {
 }
 
 /// Whether code of the game or a script runs while a state is active.
-fn has_code(state: &StateOutline) -> bool {
+pub(super) fn has_code(state: &StateOutline) -> bool {
     let asks_script = |exit: &ExitOutline| matches!(exit.when.as_deref(), Some(When::Script(_)));
     !state.behaviors.is_empty() || state.script.is_some() || state.exits.iter().any(asks_script)
 }

@@ -78,8 +78,8 @@ struct RunSearch<'s> {
     wanted: &'s mut BTreeSet<Goal>,
     /// The goals that the runs so far have reached, each with the fewest ticks for it.
     reached: BTreeMap<Goal, u32>,
-    /// The values that are tried in addition to those that the conditions tell apart, if the runs have to take exits.
-    numbers: Option<Vec<String>>,
+    /// The values that are tried in addition to those that the conditions tell apart.
+    numbers: Vec<String>,
 }
 
 /// The times, in seconds, with which conditions compare the times in states.
@@ -160,7 +160,7 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
         names.map(move |name| (name, run.witness.clone()))
     };
     let mut wanted = wanted.collect();
-    search(machine, shortest(machine), &Times::of(machine), &mut wanted, None)
+    search(machine, shortest(machine), &Times::of(machine), &mut wanted, Vec::new())
         .runs
         .into_iter()
         .flat_map(names)
@@ -170,7 +170,7 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
 /// Searches for runs that take exits. If there are times that are too long for the shortest ticks, it searches once more with longer
 /// ticks.
 pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>) -> Found {
-    let numbers = machine.stage.as_ref().map(|stage| stage.numbers());
+    let numbers = machine.stage.as_ref().map(|stage| stage.numbers()).unwrap_or_default();
     let (mut wanted, times) = (wanted.map(Goal::Takes).collect(), Times::of(machine));
     let mut tick = shortest(machine);
     let mut found = search(machine, tick, &times, &mut wanted, numbers.clone());
@@ -190,13 +190,7 @@ pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>)
     found
 }
 
-fn search(
-    machine: &Machine<'_>,
-    tick: f64,
-    times: &Times,
-    wanted: &mut BTreeSet<Goal>,
-    numbers: Option<Vec<String>>,
-) -> Found {
+fn search(machine: &Machine<'_>, tick: f64, times: &Times, wanted: &mut BTreeSet<Goal>, numbers: Vec<String>) -> Found {
     let Some(stage) = machine.stage.as_ref().filter(|_| !wanted.is_empty()) else { return Found::default() };
     let mut runs = Vec::new();
     let (known, waiting, reached, longest) = (HashMap::new(), BTreeMap::new(), BTreeMap::new(), HashMap::new());
@@ -230,7 +224,7 @@ impl RunSearch<'_> {
                 self.attempt(played, &row);
             }
             let goal = exit.map(Goal::Takes).filter(|goal| self.wanted.contains(goal));
-            let names = self.numbers.clone().unwrap_or_default();
+            let names = self.numbers.clone();
             let probes = names.iter().flat_map(|name| PROBES.map(|number| (name, number)));
             for (name, number) in goal.iter().flat_map(|_| probes.clone()) {
                 if goal.as_ref().is_some_and(|goal| self.reached.contains_key(goal)) || self.left == 0 {
@@ -272,7 +266,6 @@ impl RunSearch<'_> {
         if self.tick(&mut next, row.clone()) {
             return Some(next);
         }
-        self.numbers.as_ref()?;
         row.values.push((CHANCE.into(), WitnessValue::Number(WAITING)));
         next = played.fork();
         self.tick(&mut next, row).then_some(next)
@@ -283,7 +276,7 @@ impl RunSearch<'_> {
     fn attempt(&mut self, played: &Played, row: &WitnessRow) {
         let mut next = played.fork();
         let is_certain = self.tick(&mut next, row.clone());
-        let chances = if is_certain || self.numbers.is_none() { &[][..] } else { &CHANCES };
+        let chances = if is_certain { &[][..] } else { &CHANCES };
         for chance in chances {
             let mut row = row.clone();
             row.values.push((CHANCE.into(), WitnessValue::Number(*chance)));
@@ -426,8 +419,8 @@ impl<'m> Scene<'m> {
         let mut row = WitnessRow::of(0.0, &self.machine.situation(claim)?, message);
         let is_deadline = |name: &String| self.exits.iter().any(|(id, _)| self.machine.exit(*id).at() == Some(name));
         for (_, value) in row.values.iter_mut().filter(|(name, _)| is_deadline(name)) {
-            // So the deadline need not be put off in each tick.
-            *value = if value.number() > self.now { WitnessValue::Number(NO_DEADLINE) } else { *value };
+            // So the deadline need not be set in each tick.
+            *value = WitnessValue::Number(if value.number() > self.now { NO_DEADLINE } else { 0.0 });
         }
         Some(row)
     }

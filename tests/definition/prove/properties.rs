@@ -105,11 +105,13 @@ fn a_property_about_times_is_proved_of_states_with_behaviors() {
     // The exit waits for a value, which code may write after it has been tried.
     let when = "{ to = 'attack', after = 3, when = 'not hurt' }";
     assert_eq!(of("", "", when), "short fails, ends fails, calm is not decided");
-    // Where the state goes on later with its old time, is put to sleep, or is entered by the game's code, nothing is known.
+    // Where the state goes on later with its old time, is put to sleep, or is entered by the game's code, less is known.
     let unknown = "short is not decided, ends is not decided, calm is not decided";
-    assert_eq!(of("states.down.exits = [{ pop = true, after = 5 }]", "{ push = 'down', on = 'trip' }", after), unknown);
+    let left = "short is not decided, ends is assumed, calm is not decided";
+    assert_eq!(of("states.down.exits = [{ pop = true, after = 5 }]", "{ push = 'down', on = 'trip' }", after), left);
     assert_eq!(of("global = 'senses'\nstates.senses.behavior = 'look'", "", after), unknown);
-    assert_eq!(of("states.down = { entry = true, final = true }", "", after), unknown);
+    assert_eq!(of("states.down = { entry = true, final = true }", "", after), left);
+    assert_eq!(of("states.down = { entry = true, exits = [{ to = 'stunned' }] }", "", after), unknown);
     // A message that a behavior sends may lead back within the tick.
     let back = "{ to = 'stunned', on = 'hit' }";
     assert_eq!(of("", back, after), "short is assumed, ends is not decided, calm is not decided");
@@ -141,4 +143,87 @@ fn a_property_of_two_regions_is_decided() {
     assert_eq!(answers(&proof(boss)), ["dead_is_dead holds"]);
     let wrong = boss.replace(" and in(stand)'", "'");
     assert_eq!(answers(&proof(&wrong)), ["dead_is_dead fails: time,message;0,hit [stand>staggered alive>dead]"]);
+}
+
+/// The answer about `from = "in(stop)", reach = "not in(stop)"`.
+fn stop(within: u32, file: &str) -> String {
+    let file =
+        format!("{file}\n[properties]\np = {{ from = 'in(stop)', reach = 'not in(stop)', within = {within} }}\n");
+    answers(&proof(&file)).swap_remove(0)
+}
+
+#[test]
+fn reach_is_decided_where_exits_lead_back() {
+    let walk = "initial = 'walk'\nstates.walk.exits = [{ WAY = 'stop', when = 'x' }, { to = 'run', when = 'y' }]\nstates.run.exits = [{ to = 'walk', when = 'z' }]\n";
+    let (to, push) = (walk.replace("WAY", "to"), walk.replace("WAY", "push"));
+    let of = |walk: &str, exits: &str| stop(3, &format!("{walk}states.stop.exits = [{exits}]\n"));
+    assert_eq!(of(&to, "{ to = '$previous', after = 3 }"), "p holds");
+    assert_eq!(of(&to, "{ resume = 'walk', after = 3 }"), "p holds");
+    assert_eq!(of(&push, "{ pop = true, after = 3 }"), "p holds");
+    assert!(of(&push, "{ pop = true, after = 4 }").starts_with("p fails: "));
+    // The machine may begin in the state, so there may be nothing to which the exit leads back.
+    let begun = format!("{to}states.stop = {{ entry = true, exits = [{{ to = '$previous', after = 3 }}] }}\n");
+    assert_eq!(stop(3, &begun), "p is not decided: on whether an exit of `stop` can lead back");
+    // Without a push, there is nothing to pop.
+    assert!(of(&to, "{ pop = true, after = 3 }, { push = 'run', on = 'm' }").starts_with("p fails: "));
+    // The state is suspended and goes on within one tick, in which its exit is not tried.
+    let global =
+        "global = 'g'\nstates.g.exits = [{ push = 'talk', when = 'x' }]\nstates.talk.exits = [{ pop = true }]\n";
+    let file = format!(
+        "initial = 'walk'\n{global}states.walk.exits = [{{ to = 'stop', when = 'y' }}]\nstates.stop.exits = [{{ to = 'walk', after = 3 }}]\n"
+    );
+    assert!(
+        ["p is not decided: on the state to which an exit of `talk` leads back"].contains(&&*stop(3, &file))
+            || stop(3, &file).starts_with("p fails"),
+        "{}",
+        stop(3, &file)
+    );
+}
+
+#[test]
+fn reach_is_decided_of_a_parent_while_the_states_inside_change() {
+    let of = |within, exits: &str| {
+        stop(
+            within,
+            &format!(
+                "initial = 'walk'\nstates.walk = {{ history = true, initial = 'slow', exits = [{{ to = 'stop', when = 'x' }}] }}\n\
+                 states.slow = {{ parent = 'walk', exits = [{{ to = 'fast', on = 'm' }}] }}\nstates.fast.parent = 'walk'\n\
+                 states.stop = {{ initial = 'sit', exits = [{exits}] }}\n\
+                 states.sit = {{ parent = 'stop', exits = [{{ to = 'lie', after = 2 }}] }}\n\
+                 states.lie = {{ parent = 'stop', exits = [{{ to = 'sit', after = 1 }}] }}\n"
+            ),
+        )
+    };
+    assert_eq!(of(9, "{ to = 'walk', after = 9 }"), "p holds");
+    assert_eq!(of(9, "{ resume = 'walk', after = 9 }"), "p holds");
+    assert!(of(8, "{ resume = 'walk', after = 9 }").starts_with("p fails: "));
+    // This exit may be taken in each tick, and the next one is then not tried.
+    assert!(!of(9, "{ to = 'lie', when = 'not x', restart = true }, { to = 'walk', after = 9 }").contains("holds"));
+    assert_eq!(
+        of(9, "{ to = 'walk', after = 9 }, { to = 'stop', restart = true, on = 'hit', when = 'y > z' }"),
+        "p is not decided: on whether a message `hit` leads from `stop` to `stop` before a tick ends"
+    );
+}
+
+#[test]
+fn reach_is_decided_beside_regions() {
+    let of = |dead: &str, memory: &str| {
+        stop(
+            3,
+            &format!(
+                "initial = 'fight'\nstates.fight.regions = ['walk', 'alive']\n\
+                 states.walk = {{ parent = 'fight', exits = [{{ to = 'stop', when = 'x' }}] }}\n\
+                 states.stop = {{ parent = 'fight', exits = [{{ to = 'walk', after = 3 }}] }}\n\
+                 states.alive = {{ parent = 'fight', region = 1, exits = [{{ to = 'dead', when = 'y' }}] }}\n\
+                 states.dead = {{ parent = 'fight', region = 1, exits = [{dead}] }}\n{memory}"
+            ),
+        )
+    };
+    assert_eq!(of("{ to = 'alive', when = 'z' }", ""), "p holds");
+    // Another region may lead back in the same tick.
+    assert!(!of("{ to = 'stop', when = 'z > v' }", "").contains("holds"));
+    assert!(
+        of("{ to = 'alive', when = 'z' }", "states.far = { entry = true, exits = [{ to = '$previous' }] }\n")
+            .ends_with("because each region was looked at alone")
+    );
 }
