@@ -82,7 +82,7 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
                 let expect = lines(&events, witness.seconds(), &end);
                 taken += run.exits().count();
                 let machine = machine.map(str::to_owned);
-                let test = Test { machine, tick, has_tick: true, seconds: witness.seconds(), moments, expect };
+                let test = Test { machine, tick, has_tick: are_several, seconds: witness.seconds(), moments, expect };
                 written.push((run.exits().map(name).collect::<Vec<_>>(), test));
             } else {
                 left.extend(run.exits().map(|exit| (exit, None)));
@@ -125,15 +125,15 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
     if let [Some(machine)] = chosen.iter().map(|outline| outline.machine()).collect::<Vec<_>>()[..] {
         let _ = writeln!(table, "machine = {}", quoted(machine));
     }
+    let tick = written.first().map_or(0.1, |(_, test)| test.tick);
     if !are_several {
-        let tick = written.first().map_or(0.1, |(_, test)| test.tick);
         let _ = writeln!(table, "tick = {tick}");
-        // Long waits have longer ticks.
-        written.iter_mut().for_each(|(_, test)| test.has_tick = test.tick.to_bits() != tick.to_bits());
     }
-    for (exits, test) in &written {
+    for (exits, test) in &mut written {
+        // Long waits have longer ticks.
+        test.has_tick |= test.tick.to_bits() != tick.to_bits();
         table.push('\n');
-        for exit in exits {
+        for exit in exits.iter() {
             let _ = writeln!(table, "# {}", escaped(exit));
         }
         let _ = write!(table, "{test}");

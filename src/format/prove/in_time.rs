@@ -252,7 +252,7 @@ impl InTime<'_> {
                 waiting.extend(reached.active_with(machine, id.of).iter().map(|from| (*from, to)));
             }
         }
-        let begun = reached.innermost.iter().filter(|at| self.is_begun(at));
+        let begun = reached.innermost.iter().filter(|at| self.is_begun(**at));
         waiting.extend(begun.flat_map(|to| reached.innermost.iter().map(|from| (*from, *to))));
         let back: BTreeSet<_> = reached.taken.iter().filter(|id| machine.exit(**id).leads == Leads::Back).collect();
         let back: BTreeSet<_> = back.into_iter().flat_map(|id| reached.active_with(machine, id.of)).collect();
@@ -265,10 +265,10 @@ impl InTime<'_> {
     }
 
     /// Whether a machine may begin in a state, or the game's code may change to it.
-    fn is_begun(&self, at: &StateId) -> bool {
+    fn is_begun(&self, at: StateId) -> bool {
         let outline = self.machine.outline;
         let entries = outline.states().iter().filter(|state| state.is_entry()).map(|state| state.id());
-        entries.chain(iter::once(outline.initial())).any(|to| self.machine.innermost_of(to).contains(at))
+        entries.chain(iter::once(outline.initial())).any(|to| self.machine.innermost_of(to).contains(&at))
     }
 
     /// Returns how many of the outermost states of a path stay active if an exit leads to the innermost state `to`.
@@ -295,7 +295,9 @@ impl InTime<'_> {
         let is_there = match exit.leads {
             Leads::To | Leads::Push => false,
             Leads::Resume => true,
-            Leads::Back => !path.last().is_some_and(|at| self.is_begun(at) || targets.contains(at)),
+            Leads::Back => {
+                !path.last().is_some_and(|at| self.is_begun(*at)) && !targets.iter().any(|to| path.contains(to))
+            }
             // Only a push leads into the states, so there is something to which the pop can lead back.
             Leads::Pop => {
                 let mut inside = reached.active_with(machine, outer).iter();
@@ -304,19 +306,15 @@ impl InTime<'_> {
                     !is_own && self.targets(*way, &[]).iter().any(is_inside)
                 };
                 let is_push = |way: &ExitId| matches!(machine.exit(*way).leads, Leads::Push | Leads::Pop);
-                !inside.any(|at| self.is_begun(at)) && reached.taken.iter().filter(|way| leads_in(way)).all(is_push)
+                !inside.any(|at| self.is_begun(*at)) && reached.taken.iter().filter(|way| leads_in(way)).all(is_push)
             }
         };
         let is_final = |id_of: &StateId| *id_of != id.of && machine.state(*id_of).is_final;
         let entered = || targets.iter().flat_map(|to| machine.outline.path(*to));
-        let may_refuse = |id: StateId| {
-            let state = machine.state(id);
-            state.enter_when.is_some() || machine.may_refuse && !state.behaviors.is_empty()
-        };
-        is_there
-            && !path.iter().any(is_final)
-            && !entered().any(may_refuse)
-            && !(machine.may_refuse && path.iter().any(|id| !machine.state(*id).behaviors.is_empty()))
+        let refuses = |id: StateId| machine.may_refuse && !machine.state(id).behaviors.is_empty();
+        let may_refuse = |id: StateId| refuses(id) || machine.state(id).enter_when.is_some();
+        let is_refused = path.iter().any(|id| refuses(*id) || is_final(id)) || entered().any(may_refuse);
+        is_there && !is_refused
     }
 
     /// Returns what a property depends on if an exit leads to a state in which `reach` does not hold.
