@@ -13,6 +13,7 @@ mod server;
 
 pub use answer::Answer;
 pub use events::{Bytes, event};
+#[doc(no_inline)]
 pub use mio::Waker;
 pub use request::{Read, Request};
 pub use rules::Rules;
