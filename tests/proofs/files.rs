@@ -12,6 +12,8 @@ fn condition(deep: bool, states: usize) -> BoxedStrategy<String> {
     let leaf = prop_oneof![
         4 => (prop::sample::select(vec!["x", "y"]), op.clone(), 1..=2).prop_map(|(v, op, n)| format!("{v} {op} {n}")),
         1 => (prop::sample::select(vec!["x", "y"]), op.clone(), 1..=2).prop_map(|(v, op, n)| format!("{v} * 2 {op} {}", 2 * n)),
+        1 => (prop::sample::select(vec!["abs(x)", "min(x, y)", "max(y, 1)"]), op.clone(), 1..=2)
+            .prop_map(|(of, op, n)| format!("{of} {op} {n}")),
         3 => Just("a".to_owned()),
         2 => (op, 1..=2).prop_map(|(op, n)| format!("time_in_state {op} {n}")),
         weight => (0..states).prop_map(|s| format!("in(s{s})")),

@@ -6,7 +6,7 @@ use crate::format::draft::When;
 use crate::format::duration::{Duration, Length};
 use crate::format::expression::{Comparison, Expr, flag_compared};
 use crate::format::name::Name;
-use crate::format::operand::{Arithmetic, Operand};
+use crate::format::operand::{Arithmetic, Function, Operand};
 use crate::format::outline::StateId;
 use crate::span::Span;
 
@@ -90,6 +90,8 @@ impl Asking<'_> {
             (Side::Number(with), Side::Time(state)) => self.time_compared(state, op.mirrored(), with),
             (Side::Steps(steps), Side::Number(with)) => self.steps_compared(&steps, left, op, with),
             (Side::Number(with), Side::Steps(steps)) => self.steps_compared(&steps, right, op.mirrored(), with),
+            (Side::Call(function, of), Side::Number(with)) => self.call_compared(function, of, op, with),
+            (Side::Number(with), Side::Call(function, of)) => self.call_compared(function, of, op.mirrored(), with),
             _ => self.either(left, op, right),
         };
         Claim::all([are_there, compared])
@@ -207,6 +209,40 @@ impl Asking<'_> {
         Claim::any([x(op, surely), Claim::all([x(op, perhaps), open])])
     }
 
+    /// Returns the claim that a comparison of the result of a function with a constant holds, by comparisons of its arguments.
+    fn call_compared(&self, function: Function, of: &[Operand], op: Comparison, with: f64) -> Claim {
+        let compared = |of: &Operand, op, with| self.comparison(of, op, &Operand::Number(with));
+        let has_result = || {
+            let is_number = |of: &Operand| {
+                Claim::any([compared(of, Comparison::LessOrEqual, with), compared(of, Comparison::Greater, with)])
+            };
+            Claim::all(of.iter().map(is_number))
+        };
+        let each = || of.iter().map(|of| compared(of, op, with));
+        match (op, function) {
+            (Comparison::Equal, _) => {
+                let bounds = [Comparison::LessOrEqual, Comparison::GreaterOrEqual];
+                Claim::all(bounds.map(|op| self.call_compared(function, of, op, with)))
+            }
+            (Comparison::NotEqual, _) => {
+                let beside = [Comparison::Less, Comparison::Greater];
+                Claim::any(beside.map(|op| self.call_compared(function, of, op, with)))
+            }
+            (Comparison::Less | Comparison::LessOrEqual, Function::Absolute) => {
+                Claim::all(each().chain(of.iter().map(|of| compared(of, op.mirrored(), -with))))
+            }
+            (Comparison::Greater | Comparison::GreaterOrEqual, Function::Absolute) => {
+                Claim::any(each().chain(of.iter().map(|of| compared(of, op.mirrored(), -with))))
+            }
+            (Comparison::Less | Comparison::LessOrEqual, Function::Greatest)
+            | (Comparison::Greater | Comparison::GreaterOrEqual, Function::Least) => Claim::all(each()),
+            (Comparison::Less | Comparison::LessOrEqual, Function::Least)
+            | (Comparison::Greater | Comparison::GreaterOrEqual, Function::Greatest) => {
+                Claim::all([Claim::any(each()), has_result()])
+            }
+        }
+    }
+
     fn state(&self, name: &str) -> Option<StateId> {
         self.machine.states.get(name).copied()
     }
@@ -234,7 +270,7 @@ impl Asking<'_> {
         Claim::all(are_there)
     }
 
-    fn side(&self, operand: &Operand) -> Side {
+    fn side<'o>(&self, operand: &'o Operand) -> Side<'o> {
         match operand {
             Operand::Number(number) => Side::Number(*number),
             Operand::Bool(_) => Side::Number(f64::NAN),
@@ -264,11 +300,11 @@ impl Asking<'_> {
                 _ => Side::Other,
             },
             Operand::Call(function, arguments) => {
-                let arguments: Vec<_> = arguments.iter().map(|argument| self.side(argument)).collect();
-                match arguments[..] {
+                let sides: Vec<_> = arguments.iter().map(|argument| self.side(argument)).collect();
+                match sides[..] {
                     [Side::Number(one)] => Side::Number(function.of(one, 0.0)),
                     [Side::Number(one), Side::Number(other)] => Side::Number(function.of(one, other)),
-                    _ => Side::Other,
+                    _ => Side::Call(*function, arguments),
                 }
             }
         }
@@ -276,10 +312,11 @@ impl Asking<'_> {
 }
 
 /// One side of a comparison.
-enum Side {
+enum Side<'o> {
     Number(f64),
     Time(Option<StateId>),
     Steps(LinearSteps),
+    Call(Function, &'o [Operand]),
     /// A side that the proof cannot evaluate.
     Other,
 }
