@@ -263,7 +263,7 @@ impl<A: Application> Server<A> {
         Progress::Waits
     }
 
-    /// Lets the application send its news.
+    /// Gives the application its turn to send events, and writes what waits.
     fn tell(&mut self, now: Instant) {
         let Self { connections, latest, .. } = self;
         self.application.turn(&mut Clients { connections, latest, now }, now);

@@ -69,9 +69,7 @@ impl<'i> DraftReader<'_, 'i> {
         let parents: BTreeSet<_> = all.iter().filter_map(|state| Some(state.within.as_ref()?.0)).collect();
         let says_nothing = |at: &usize| all[*at].value.get_ref().as_table().is_some_and(Table::is_empty);
         for at in parents.into_iter().filter(says_nothing) {
-            let stem = of(at).get(..of(at).len() - 1);
-            let others =
-                (0..all.len()).map(of).filter(|other| *other != of(at) && other.get(..other.len() - 1) != stem);
+            let others = (0..all.len()).map(of).filter(|other| *other != of(at) && stem(other) != stem(of(at)));
             let nearest = self.findings.nearest(of(at), others);
             if nearest.is_some() {
                 Mistake::warning(
@@ -131,4 +129,9 @@ impl<'i> DraftReader<'_, 'i> {
         let here = found.map(|start| start..start + written.len());
         here.filter(|here| is_dotted(&before[here.end..])).unwrap_or(parent.span())
     }
+}
+
+/// Returns a name without its last letter.
+fn stem(name: &str) -> Option<&str> {
+    name.char_indices().next_back().map(|(last, _)| &name[..last])
 }

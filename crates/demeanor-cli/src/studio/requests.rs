@@ -161,7 +161,7 @@ struct OfSave {
     even_broken: bool,
 }
 
-/// Saves a text. An error of the text is a reason not to, and so is a change of the file by somebody else.
+/// Saves a text. It is not saved if it has an error, or if another program has changed the file.
 fn save(shared: &Shared, save: &OfSave) -> Result<Value, Refusal> {
     let OfText { path, text, .. } = &save.of;
     let input = save.of.input(shared)?;
