@@ -2,7 +2,7 @@
 //!
 //! The meaning of a file stays the same: this is checked before anything is written. Comments stay with what they are about.
 
-mod layout;
+pub(crate) mod layout;
 mod states;
 #[cfg(test)]
 mod tests;

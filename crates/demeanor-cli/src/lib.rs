@@ -11,6 +11,7 @@ mod readme {}
 mod check;
 mod checked;
 mod columns;
+mod edit;
 mod fmt;
 mod former;
 mod graph;

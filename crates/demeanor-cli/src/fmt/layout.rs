@@ -11,9 +11,9 @@ use super::states::{Machine, Written};
 const WIDEST: usize = 120;
 
 const FILE: &[&str] = &["initial", "global", "ticks_per_second", "constants", "conditions", "properties"];
-const MACHINE: &[&str] = &["like", "initial", "global", "properties"];
+pub(crate) const MACHINE: &[&str] = &["like", "initial", "global", "properties"];
 const PROPERTY: &[&str] = &["never", "always", "from", "reach", "within"];
-const STATE: &[&str] = &[
+pub(crate) const STATE: &[&str] = &[
     "note",
     "parent",
     "initial",
@@ -35,7 +35,7 @@ const STATE: &[&str] = &[
     "choose",
     "exits",
 ];
-const EXIT: &[&str] = &[
+pub(crate) const EXIT: &[&str] = &[
     "to",
     "push",
     "pop",
@@ -56,7 +56,7 @@ const EXIT: &[&str] = &[
 ];
 
 /// The order of the keys of a table. Other keys come behind, as they are.
-type Order = &'static [&'static str];
+pub(crate) type Order = &'static [&'static str];
 
 pub(super) fn write(file: &Written, form: Form) -> String {
     let table = file.document.as_table();
@@ -231,7 +231,7 @@ fn about(key: &Key, item: &Item) -> Vec<String> {
 }
 
 /// Returns the position of a key in an order.
-fn position(order: Order, key: &str) -> usize {
+pub(crate) fn position(order: Order, key: &str) -> usize {
     order.iter().position(|known| *known == key).unwrap_or(order.len())
 }
 

@@ -24,6 +24,7 @@ use std::path::Path;
 use demeanor::definition::Words;
 use lsp_server::Connection;
 
+pub(crate) use self::rename::{checked_name, in_quotes, renamed};
 use crate::{Exit, Outcome, written};
 use server::Server;
 use transport::Transport;

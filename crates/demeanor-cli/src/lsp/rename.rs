@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use demeanor::definition::{Problem, StateOutline, Survey};
 use lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
 
 use super::occurrence::{File, Occurrence, Read, Site, occurrences, target};
-use super::workspace::Workspace;
+use super::position::Encoding;
+use super::vocabulary::{Origin, Vocabularies};
+use super::workspace::{Text, Workspace};
 
 /// Returns the name that would be changed at a byte, or why it cannot be renamed.
 pub(super) fn prepare(workspace: &mut Workspace, uri: &Url, byte: usize) -> Result<PrepareRenameResponse, String> {
@@ -24,9 +26,7 @@ pub(super) fn rename(workspace: &mut Workspace, uri: &Url, byte: usize, new: &st
     let file = File::of(uri);
     let read = workspace.read_file(&file).ok_or("the file is not open")?;
     let target = target(&read, &file, byte).ok_or("there is no name of a state here")?;
-    if new.trim() != new || new.is_empty() || new.contains(char::is_control) {
-        return Err("a name has no spaces at its ends, no control characters, and is not empty".into());
-    }
+    checked_name(new)?;
     let mut files: BTreeSet<File> = target.sites.iter().map(|site| site.file.clone()).chain([file]).collect();
     let mut related = workspace.related(&files);
     let sites = all_that_are_one(&target.sites, &related);
@@ -49,6 +49,38 @@ pub(super) fn rename(workspace: &mut Workspace, uri: &Url, byte: usize, new: &st
         Some((uri.clone(), edits))
     });
     Ok(WorkspaceEdit::new(changes.collect::<HashMap<_, _>>()))
+}
+
+/// Returns why a state cannot have this name in any file.
+pub(crate) fn checked_name(name: &str) -> Result<(), String> {
+    if name.trim() != name || name.is_empty() || name.contains(char::is_control) {
+        return Err("a name has no spaces at its ends, no control characters, and is not empty".into());
+    }
+    Ok(())
+}
+
+/// Returns a text in which the state whose name is at a byte has another name. `root` is the folder with the files that may name it,
+/// too: then it is not renamed.
+pub(crate) fn renamed(path: &Path, root: &Path, text: &str, byte: usize, new: &str) -> Result<String, String> {
+    let words = Vocabularies::new(Origin::Beside);
+    let mut workspace = Workspace::new(Encoding::Utf8, vec![root.into()], words);
+    let uri = Url::from_file_path(path).map_err(|()| format!("{}: not a whole path", path.display()))?;
+    workspace.open(&uri, 0, text.into());
+    let mut changes = rename(&mut workspace, &uri, byte, new)?.changes.unwrap_or_default();
+    let mut own = changes.remove(&uri).unwrap_or_default();
+    if let Some(other) = changes.keys().next() {
+        return Err(format!(
+            "{} names this state, too: an editor with the language server renames it in both files",
+            other.path()
+        ));
+    }
+    own.sort_by_key(|edit| edit.range.start);
+    let source = Text::new(text.into(), Encoding::Utf8);
+    let mut text = source.text.clone();
+    for edit in own.into_iter().rev() {
+        text.replace_range(source.lines.bytes(&source.text, edit.range), &edit.new_text);
+    }
+    Ok(text)
 }
 
 /// Returns the states that must be renamed together: states that are named by the same text, in machines that are alike, and
@@ -148,7 +180,7 @@ fn written(occurrence: &Occurrence, text: &str, name: &str) -> Result<String, St
 }
 
 /// Returns a name in quotes: in the preferred kind, if the name does not contain it.
-pub(super) fn in_quotes(name: &str, preferred: char) -> String {
+pub(crate) fn in_quotes(name: &str, preferred: char) -> String {
     if preferred == '\'' && !name.contains('\'') {
         return format!("'{name}'");
     }

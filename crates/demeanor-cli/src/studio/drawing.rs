@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::offsets::Offsets;
+use crate::edit::WrittenState;
 use crate::layout::{LINE, heading, layout_near};
 use crate::picture::{Border, Picture, Rect};
 use crate::svg::line;
@@ -32,7 +33,13 @@ pub(super) struct Seen {
 }
 
 /// Lays out a machine. A state that runs another machine is one box, unless it is unfolded.
-pub(super) fn drawing(outline: &Outline, seen: &Seen, offsets: &Offsets<'_>) -> Value {
+/// `written` is what the file says of each state.
+pub(super) fn drawing(
+    outline: &Outline,
+    seen: &Seen,
+    written: &[Option<WrittenState>],
+    offsets: &Offsets<'_>,
+) -> Value {
     let Seen { folded, unfolded, is_new, former } = seen;
     let folds_outermost = *is_new && outline.states().len() > MOST_UNFOLDED;
     let diagram = outline.diagram();
@@ -50,7 +57,14 @@ pub(super) fn drawing(outline: &Outline, seen: &Seen, offsets: &Offsets<'_>) -> 
     let diagram = diagram.fold(&boxes);
     let former = outline.states().iter().map(|state| former.get(state.name()).copied()).collect();
     let picture = layout_near(&diagram, former);
-    let states = diagram.shown().map(|id| state(outline, &diagram, &picture, id, can_open.contains(&id), offsets));
+    let states = diagram.shown().map(|id| {
+        let mut state = state(outline, &diagram, &picture, id, can_open.contains(&id), offsets);
+        if let Some(written) = written.get(id).and_then(Option::as_ref) {
+            state["keys"] = keys(&written.keys);
+            state["written_exits"] = written.exits.iter().map(|exit| keys(exit)).collect();
+        }
+        state
+    });
     let arrows = picture.arrows.iter().map(|arrow| {
         json!({
             "from": arrow.from,
@@ -75,6 +89,11 @@ pub(super) fn drawing(outline: &Outline, seen: &Seen, offsets: &Offsets<'_>) -> 
         "hidden": hidden(outline, &diagram),
         "all_states": outline.states().len(),
     })
+}
+
+/// Returns keys with their values, as a designer types them.
+fn keys(keys: &[(String, String)]) -> Value {
+    keys.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// Returns the states in folded ones, each with the names of those around it.

@@ -50,6 +50,10 @@ impl Folder {
         Ok(Self { root: root.into(), only: Some(name.into()), saving: Mutex::default() })
     }
 
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Returns the definition files, by their paths from the folder, with `/` between the parts.
     pub(super) fn files(&self) -> Vec<String> {
         if let Some(only) = &self.only {

@@ -4,6 +4,7 @@
 //! server answers with the picture, the problems, or a run.
 
 mod assets;
+mod change;
 mod drawing;
 mod folder;
 mod hash;

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::folder::NotSaved;
 use super::offsets::Offsets;
 use super::server::{Shared, lock};
-use super::{drawing, keep, problems, runner};
+use super::{change, drawing, keep, problems, runner};
+use crate::edit::{Of, written_states};
 use crate::input::Input;
 use crate::json;
 use crate::puppet::words_of;
@@ -25,6 +26,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
         "file" => |shared, body| answered(body, |of| file(shared, &of)),
         "picture" => |shared, body| answered(body, |of| picture(shared, &of)),
+        "change" => |shared, body| answered(body, |of| change::change(shared, &of)),
         "prove" => |shared, body| answered(body, |of| prove(shared, &of)),
         "save" => |shared, body| answered(body, |of| save(shared, &of)),
         "run" => |shared, body| answered(body, |of| run(shared, &of)),
@@ -108,6 +110,9 @@ fn picture(shared: &Shared, of: &OfPicture) -> Result<Value, Refusal> {
     let outlines = of.of.outlines(&input, shared.words.as_ref())?;
     let outline = machine(&input, &outlines, of.of.machine.as_deref())?;
     let offsets = Offsets::new(&of.of.text);
+    let path = shared.folder.resolve(&of.of.path)?;
+    let place = Of { path: &path, root: shared.folder.root(), machine: outline.machine() };
+    let written = written_states(&place, &of.of.text).unwrap_or_default();
     let tick = tick_of(&outlines, shared.words.as_ref());
     let words = shared.words.clone().unwrap_or_else(|| words_of(&outlines, tick));
     let warnings = outline.warnings().iter();
@@ -116,7 +121,7 @@ fn picture(shared: &Shared, of: &OfPicture) -> Result<Value, Refusal> {
         "machines": outlines.iter().filter_map(Outline::machine).collect::<Vec<_>>(),
         "machine": outline.machine(),
         "tick": tick,
-        "picture": drawing::drawing(outline, &of.seen, &offsets),
+        "picture": drawing::drawing(outline, &of.seen, &written, &offsets),
         "words": drawing::words(outline, &words),
         "is_vocabulary_known": shared.words.is_some(),
         "problems": warnings,

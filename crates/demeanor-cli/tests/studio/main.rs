@@ -142,3 +142,53 @@ fn a_problem_is_marked_in_its_own_machine() {
         assert_eq!(at.as_array().unwrap().len(), 1, "{code} {at}");
     }
 }
+
+#[test]
+fn a_change_gives_a_text_and_a_change_that_would_break_the_file_is_told_and_not_made() {
+    let studio = Studio::new(&[("guard.toml", GUARD)]);
+    let change = |edit: serde_json::Value| {
+        studio.ask("change", &json!({ "path": "guard.toml", "text": GUARD, "machine": null, "edit": edit }))
+    };
+    let (status, told) = change(json!({ "act": "add_exit", "state": "hit", "to": "hide" }));
+    assert_eq!(status, 200, "{told}");
+    assert!(told["text"].as_str().unwrap().contains("{ to = \"hide\" },\n]"), "{told}");
+    let (status, told) = change(json!({ "act": "add_exit", "state": "hit", "to": "hid" }));
+    assert_eq!(status, 422, "{told}");
+    assert!(told["error"].as_str().unwrap().contains("hid"), "{told}");
+    assert_eq!(told["problems"][0]["severity"], "error", "{told}");
+    let set = json!({ "act": "set_exit", "state": "post", "exit": 0, "key": "when", "value": "health >" });
+    assert_eq!(change(set).0, 422);
+    let (status, told) = change(json!({ "act": "delete_state", "state": "hide" }));
+    assert_eq!((status, &told["uses"]), (422, &json!(["exit 2 of `post`"])), "{told}");
+    let (status, told) = change(json!({ "act": "rename_state", "state": "hide", "name": "cover" }));
+    assert_eq!((status, told["text"].as_str()), (200, Some(&*GUARD.replace("hide", "cover"))), "{told}");
+    assert_eq!(change(json!({ "act": "nothing" })).0, 400);
+    // What is wrong already does not stand in the way.
+    let broken = GUARD.replace("to = \"dead\"", "to = \"death\"");
+    let edit = json!({ "act": "set_exit", "state": "always", "exit": 0, "key": "to", "value": "dead" });
+    let of = json!({ "path": "guard.toml", "text": broken, "machine": null, "edit": edit });
+    let (status, told) = studio.ask("change", &of);
+    assert_eq!((status, told["text"].as_str()), (200, Some(GUARD)), "{told}");
+    assert_eq!(studio.text("guard.toml"), GUARD, "nothing is saved");
+}
+
+#[test]
+fn a_state_that_another_file_names_is_not_renamed_here() {
+    let inner = "initial = 'a'\n[states.a]\nexits = [{ to = 'b' }]\n[states.b]\nfinal = true\n";
+    let outer = "initial = 'run'\n[states.run]\nmachine = 'inner.toml'\nexits = [{ to = 'end', when = 'in(run.a)' }]\n[states.end]\nfinal = true\n";
+    let studio = Studio::new(&[("inner.toml", inner), ("outer.toml", outer)]);
+    let edit = json!({ "act": "rename_state", "state": "a", "name": "c" });
+    let of = json!({ "path": "inner.toml", "text": inner, "machine": null, "edit": edit });
+    let (status, told) = studio.ask("change", &of);
+    assert_eq!(status, 422, "{told}");
+    assert!(told["error"].as_str().unwrap().contains("outer.toml"), "{told}");
+}
+
+#[test]
+fn a_picture_says_what_a_designer_has_typed() {
+    let studio = Studio::new(&[("guard.toml", GUARD)]);
+    let (_, told) = studio.ask("picture", &json!({ "path": "guard.toml", "text": GUARD }));
+    let post = &told["picture"]["states"][1];
+    assert_eq!(post["written_exits"][1], json!({ "to": "hide", "on": "took_damage" }));
+    assert_eq!(told["picture"]["states"][3]["keys"]["parent"], "chase");
+}
