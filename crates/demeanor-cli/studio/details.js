@@ -1,53 +1,62 @@
-// What the file says of the selected state: its behaviors, its exits, and the exits that lead to it.
+// The selected state: the forms that change it and its exits, and the exits that lead to it.
 
 import { byId, count, make } from "./elements.js";
+import { rebuild } from "./forms.js";
 
 /** Shows a state. `choose(name, exit)` selects another one, `read(at)` shows a place of the text. */
-export function showDetails(picture, { choose, read, toggle }) {
+export function showDetails(picture, { choose, read, toggle, forms }) {
     const state = picture.selectedState;
     const panel = byId("details");
-    if (!state) {
-        panel.replaceChildren(...overview(picture, choose));
-        return;
-    }
-    const facts = [];
-    const fact = (name, value) => { if (value) facts.push(make("dt", {}, name), make("dd", {}, value)); };
-    fact("Note", state.note);
-    fact("Behavior", state.behaviors.join(", "));
-    fact("Script", state.script);
-    fact("Enter when", state.enter_when);
-    fact("Every", state.every);
-    fact("Machine", state.machine);
-    fact("Written in", state.file);
-    const parent = picture.states.get(state.parent);
-    if (parent) fact("Inside", link(parent.name, () => choose(parent.name)));
+    const names = namesOf(picture);
+    if (!state) return rebuild(panel, [...overview(picture, choose), forms.addState(names, null, choose)]);
+    const parent = picture.states.get(state.parent) ?? null;
     const tags = [state.is_initial && "initial", state.is_global && "global", state.is_final && "final"].filter(Boolean);
     const buttons = [
         state.at && make("button", { onclick: () => read(state.at) }, "Show in the text"),
         state.can_open && make("button", { onclick: () => toggle(state) }, state.is_folded ? "Open" : "Fold"),
     ];
     const children = picture.drawing.states.filter(other => other.parent === state.id);
-    const exits = state.exits.map((exit, nth) => exitLine(state, exit, nth, picture, choose, read));
+    const exits = state.exits.map((exit, nth) => exitLine(state, exit, nth, { picture, choose, read, forms }));
     const into = picture.drawing.states.flatMap(other => other.exits
         .map((exit, nth) => ({ other, exit, nth }))
         .filter(({ exit }) => exit.to === state.name)
         .map(({ other, exit, nth }) => make("li", { onpointerenter: () => picture.hint([other.id, nth]), onpointerleave: () => picture.hint(null) },
             link(other.name, () => choose(other.name, nth)), " ", make("span", { class: "soft" }, exit.label))));
-    panel.replaceChildren(
+    const parents = names.filter(name => !isInside(picture, picture.byName.get(name), state));
+    return rebuild(panel, [
         make("h3", { class: "state-name" }, state.name, ...tags.map(tag => make("span", { class: "tag" }, tag))),
         make("div", { class: "buttons" }, buttons),
-        facts.length ? make("dl", {}, facts) : "",
-        ...(children.length ? [make("h4", {}, `States in it`), make("ul", { class: "chips" }, children.map(child => make("li", {}, link(child.name, () => choose(child.name)))))] : []),
+        ...(state.keys ? forms.state(state, { parents, children: children.map(child => child.name), isGlobal: state.is_global, parent: parent?.name ?? null, choose }) : facts(state, parent, choose)),
+        ...(children.length ? [make("h4", {}, "States in it"), make("ul", { class: "chips" }, children.map(child => make("li", {}, link(child.name, () => choose(child.name)))))] : []),
         make("h4", {}, exits.length ? `${count(exits.length, "exit")}, tried in this order` : "No exits"),
         make("ol", { class: "exits" }, exits),
+        state.keys && forms.addExit(state, choose),
         make("h4", {}, into.length ? `${count(into.length, "exit")} to it` : "No exit leads to it"),
         make("ul", { class: "plain" }, into),
-    );
+        make("h4", {}, "Another state"),
+        forms.addState(names, parent?.name, choose),
+    ]);
 }
 
-function exitLine(state, exit, nth, picture, choose, read) {
+const namesOf = picture => [...picture.drawing?.states ?? [], ...picture.drawing?.hidden ?? []].map(state => state.name);
+
+/** Whether a state is in another one, or is this one. */
+function isInside(picture, state, around) {
+    for (let at = state; at; at = picture.states.get(at.parent)) if (at === around) return true;
+    return false;
+}
+
+/** What the file says of a state that is written elsewhere. */
+function facts(state, parent, choose) {
+    const all = [["Note", state.note], ["Behavior", state.behaviors.join(", ")], ["Script", state.script], ["Enter when", state.enter_when], ["Every", state.every],
+        ["Machine", state.machine], ["Written in", state.file ?? "another machine"], ["Inside", parent && link(parent.name, () => choose(parent.name))]];
+    return [make("dl", {}, all.filter(([, value]) => value).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]))];
+}
+
+function exitLine(state, exit, nth, { picture, choose, read, forms }) {
     const to = exit.to ? link(exit.to, () => choose(exit.to)) : make("em", {}, exit.leads);
     const isSelected = picture.selected.exit === nth;
+    const canChange = state.written_exits?.length === state.exits.length;
     return make("li", {
         class: isSelected ? "chosen" : null,
         onpointerenter: () => picture.hint([state.id, nth]),
@@ -55,14 +64,18 @@ function exitLine(state, exit, nth, picture, choose, read) {
     },
     make("span", { class: "to" }, exit.leads && exit.to ? `${exit.leads} ` : "→ ", to),
     make("span", { class: "when" }, exit.label || "always"),
-    exit.note ? make("span", { class: "soft" }, exit.note) : null,
-    state.at ? make("button", { class: "small", "aria-label": `Show exit ${nth + 1} in the text`, onclick: () => read(exit.at) }, "Text") : null);
+    exit.note && !isSelected ? make("span", { class: "soft" }, exit.note) : null,
+    make("span", { class: "acts" },
+        canChange ? make("button", { class: "small", "aria-label": `Change exit ${nth + 1}`, "aria-expanded": String(isSelected), "data-keep": `${state.name} change ${nth}`,
+            onclick: () => choose(state.name, isSelected ? null : nth) }, isSelected ? "Close" : "Change") : null,
+        state.at ? make("button", { class: "small", "aria-label": `Show exit ${nth + 1} in the text`, onclick: () => read(exit.at) }, "Text") : null),
+    isSelected && canChange ? forms.exit(state, nth, choose) : null);
 }
 
 /** Shows all states while none is selected. */
 function overview(picture, choose) {
     const drawing = picture.drawing;
-    if (!drawing) return [];
+    if (!drawing) return [make("h3", {}, "No states yet"), make("p", { class: "soft" }, "Add the state in which a character begins.")];
     const line = state => make("li", {}, link(state.name, () => choose(state.name)),
         state.is_initial ? make("span", { class: "tag" }, "initial") : null, state.is_final ? make("span", { class: "tag" }, "final") : null,
         " ", make("span", { class: "soft" }, count(state.exits.length, "exit")));

@@ -23,12 +23,24 @@ export class Picture extends EventTarget {
         this.frame.addEventListener("click", event => this.#clicked(event));
         this.frame.addEventListener("dblclick", event => this.#doubleClicked(event));
         this.frame.addEventListener("keydown", event => this.#key(event));
+        this.frame.addEventListener("pointerdown", event => this.#draws(event), { capture: true });
         this.minimap.addEventListener("pointerdown", event => this.#jump(event));
         this.minimap.addEventListener("pointermove", event => { if (event.buttons) this.#jump(event); });
         byId("fit").onclick = () => this.view.fit();
         byId("smaller").onclick = () => this.view.zoomBy(1 / 1.25);
         byId("larger").onclick = () => this.view.zoomBy(1.25);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#drawMinimap());
+    }
+
+    /** Shows nothing: the file has no states. */
+    clear() {
+        this.drawing = undefined;
+        this.selected = null;
+        [this.states, this.byName, this.boxes, this.arrows] = [new Map(), new Map(), new Map(), new Map()];
+        this.layer.replaceChildren();
+        byId("figures").textContent = "";
+        this.minimap.hidden = true;
+        this.map = null;
     }
 
     /** Shows a drawing. If it is the same machine as before, the state at hand stays where it is seen. */
@@ -145,12 +157,15 @@ export class Picture extends EventTarget {
         for (const element of this.layer.querySelectorAll(".selected")) element.classList.remove("selected");
         for (const box of this.layer.querySelectorAll("[tabindex='0']")) box.setAttribute("tabindex", "-1");
         for (const box of this.layer.querySelectorAll("[aria-pressed=true]")) box.setAttribute("aria-pressed", "false");
+        this.layer.querySelector(".handle")?.remove();
+        if (!this.drawing) return;
         const state = this.selectedState;
         const first = state ?? this.drawing.states.find(state => state.is_initial) ?? this.drawing.states[0];
         if (first) this.boxes.get(first.id).setAttribute("tabindex", "0");
         if (!state) return;
         this.boxes.get(state.id).classList.add("selected");
         this.boxes.get(state.id).setAttribute("aria-pressed", "true");
+        if (state.keys) this.boxes.get(state.id).append(handle(state));
         for (const [key, parts] of this.arrows) {
             const isOwn = this.selected.exit === null ? key.startsWith(`${state.id},`) : key === `${state.id},${this.selected.exit}`;
             if (isOwn) parts.forEach(part => part.classList.add("selected"));
@@ -318,6 +333,44 @@ export class Picture extends EventTarget {
         return this.select(box ? this.states.get(Number(box.dataset.state)).name : null, null, { reveals: false, focuses: true });
     }
 
+    /** Draws an exit from the handle of the selected state to another one. */
+    #draws(event) {
+        const from = this.selectedState;
+        if (event.button !== 0 || !from || !event.target.closest?.(".handle")) return;
+        event.stopPropagation();
+        event.preventDefault();
+        const [left, top, width, height] = from.rect;
+        const line = draw("path", { class: "drawn", "marker-end": "url(#head-taken)" });
+        this.layer.firstElementChild.append(line);
+        let over = null;
+        const mark = box => {
+            over?.classList.remove("over");
+            over = box;
+            over?.classList.add("over");
+        };
+        const ends = new AbortController();
+        const on = (name, act) => addEventListener(name, act, { signal: ends.signal });
+        const stop = () => {
+            ends.abort();
+            line.remove();
+            mark(null);
+            // The click at the end of this is none.
+            this.view.moved = Infinity;
+        };
+        on("pointermove", event => {
+            const [x, y] = this.view.at(event);
+            line.setAttribute("d", `M${left + width / 2} ${top + height} L${x} ${y}`);
+            mark(document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-state]") ?? null);
+        });
+        on("pointerup", () => {
+            const to = over && this.states.get(Number(over.dataset.state));
+            stop();
+            if (to) this.dispatchEvent(new CustomEvent("connect", { detail: { from, to } }));
+        });
+        on("pointercancel", stop);
+        on("keydown", event => { if (event.key === "Escape") stop(); });
+    }
+
     #doubleClicked(event) {
         const box = event.target.closest("[data-state]");
         const state = box && this.states.get(Number(box.dataset.state));
@@ -371,6 +424,13 @@ export class Picture extends EventTarget {
 }
 
 const center = ({ rect: [left, top, width, height], is_composite }) => [left + width / 2, is_composite ? top + 12 : top + height / 2];
+
+/** Where an exit is drawn from, at the lower edge of a box. */
+function handle({ rect: [left, top, width, height] }) {
+    const [x, y] = [left + width / 2, top + height];
+    return draw("g", { class: "handle" }, draw("circle", { cx: x, cy: y, r: 8 }), draw("path", { d: `M${x} ${y - 4} V${y + 3} M${x - 3} ${y} L${x} ${y + 4} L${x + 3} ${y}` }),
+        draw("title", {}, "Drag this to a state to draw an exit"));
+}
 
 function head(id) {
     return draw("marker", { id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" },

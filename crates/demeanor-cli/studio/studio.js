@@ -2,6 +2,7 @@
 
 import { showDetails } from "./details.js";
 import { byId, dismiss, later, notice } from "./elements.js";
+import { Forms } from "./forms.js";
 import { Picture } from "./picture.js";
 import { Proofs } from "./proof.js";
 import { Run } from "./run.js";
@@ -22,6 +23,7 @@ const isEdited = () => open.hash !== null && text.text !== open.saved;
 const picture = new Picture();
 const text = new Text({ onEdit: edited, onCursor: follow, onSave: () => save() });
 const run = new Run(source, picture);
+const forms = new Forms({ change, attempt: edit => ask("change", { ...source(), edit }), names: completions });
 const proofs = new Proofs(source, { onProof: found => { marksOf(problems, found); }, show: showProblem, play: playWitness });
 
 // ---- Files
@@ -40,7 +42,7 @@ async function openFile(path) {
     byId("files").value = path;
     document.title = `${path} – demeanor studio`;
     text.open(file.text);
-    picture.selected = null;
+    picture.clear();
     await drawNow(false);
 }
 
@@ -99,6 +101,61 @@ function edited() {
     drawLater(true);
 }
 
+/** Makes an edit of the picture or of a form, after those before it. Fails if it is refused. */
+let changes = Promise.resolve();
+function change(edit) {
+    const made = changes.then(() => changeNow(edit));
+    changes = made.catch(() => {});
+    return made;
+}
+
+async function changeNow(edit) {
+    const before = text.text;
+    const told = await ask("change", { ...source(), edit });
+    // Somebody typed into the text in the meantime.
+    if (text.text !== before) return changeNow(edit);
+    if (told.text === before) return;
+    if (edit.act === "rename_state") rename(edit.state, edit.name);
+    text.change(told.text);
+    await redraw();
+}
+
+/** A state that is renamed stays selected, folded, and where it is. */
+function rename(from, to) {
+    const state = picture.byName?.get(from);
+    if (state) state.name = to;
+    if (picture.selected?.name === from) picture.selected.name = to;
+    for (const names of [open.folded, open.unfolded]) if (names.delete(from)) names.add(to);
+}
+
+function completions() {
+    const { values = [], messages = [], behaviors = [], actions = [] } = run.words ?? {};
+    return { states: names(), values: values.map(value => value.name), messages: messages.map(message => message.name), behaviors, actions };
+}
+
+/** Makes an edit that no form shows; why it is refused is told above the page. */
+async function changeOrTell(edit) {
+    dismiss("edit");
+    try {
+        await change(edit);
+        return true;
+    } catch (error) {
+        notice("edit", error instanceof Refused ? error.message : "The studio's server does not answer.", [["Close", null]]);
+        return false;
+    }
+}
+
+function stepBack(back) {
+    if (back ? text.undo() : text.redo()) redraw();
+}
+
+/** Draws the text after an edit that was not typed. */
+function redraw() {
+    proofs.forget();
+    showStatus();
+    return drawNow(true);
+}
+
 let isSaving = false;
 async function save(isSure = false) {
     if (isSaving || !isEdited()) return;
@@ -135,6 +192,8 @@ function showStatus() {
     if (status.textContent !== told) status.textContent = told;
     status.className = kind;
     button.disabled = !isEdited() || !isAlive;
+    byId("undo").disabled = !text.canUndo;
+    byId("redo").disabled = !text.canRedo;
 }
 
 // ---- The picture
@@ -150,11 +209,11 @@ async function drawNow(isSame, keepsPlaces = isSame) {
         const told = await ask("picture", wanted);
         if (mine !== drawn) return;
         open.isBroken = false;
-        const isSameMachine = isSame && told.machine === open.machine || isSame && open.machine === null;
+        const isSameMachine = picture.drawing !== undefined && isSame && (told.machine === open.machine || open.machine === null);
         open.machine = told.machine;
         showMachines(told.machines);
         for (const state of told.picture.states) if (state.is_folded && !state.machine) open.folded.add(state.name);
-        picture.show(told.picture, isSameMachine && picture.drawing !== undefined);
+        picture.show(told.picture, isSameMachine);
         problems = told.problems;
         text.setProblems(problems);
         marksOf(problems, proofs.proof?.problems ?? []);
@@ -167,7 +226,10 @@ async function drawNow(isSame, keepsPlaces = isSame) {
         open.isBroken = true;
         problems = error.told.problems ?? [];
         text.setProblems(problems);
-        showPicturesNote(problems.length ? `The picture is that of the last text without a mistake. ${problems[0].message}` : error.message);
+        if (!wanted.text.trim()) picture.clear();
+        const note = picture.drawing ? "The picture is that of the last text without a mistake. " : "";
+        showPicturesNote(!wanted.text.trim() ? "There are no states yet." : problems.length ? `${note}${problems[0].message}` : error.message);
+        if (!picture.drawing) details();
     }
     showStatus();
 }
@@ -198,7 +260,7 @@ function toggle(state) {
 
 /** Selects a state, also one in a folded state, which is then opened. */
 async function choose(name, exit = null, how = {}) {
-    const hidden = picture.drawing.hidden.find(state => state.name === name);
+    const hidden = picture.drawing?.hidden.find(state => state.name === name);
     for (const around of hidden?.around ?? []) {
         open.folded.delete(around);
         open.unfolded.add(around);
@@ -219,7 +281,7 @@ function foldAll(isFolded) {
 // ---- Selection
 
 function details() {
-    showDetails(picture, { choose, read, toggle });
+    showDetails(picture, { choose, read, toggle, forms });
 }
 
 function read(at) {
@@ -230,6 +292,7 @@ function read(at) {
 /** Selects the state in whose lines the cursor is. */
 function follow(at) {
     if (open.isBroken) return;
+    if (!picture.drawing) return;
     const before = picture.drawing.states.filter(state => state.at && state.at[0] <= at);
     const state = before.reduce((last, state) => !last || state.at[0] > last.at[0] ? state : last, null);
     if (!state) return;
@@ -245,7 +308,26 @@ picture.addEventListener("select", () => {
     if (at && !byId("panel-text").hidden && !open.isBroken) text.reveal(at, false);
 });
 picture.addEventListener("fold", event => toggle(event.detail));
+picture.addEventListener("connect", async ({ detail: { from, to } }) => {
+    if (!await changeOrTell({ act: "add_exit", state: from.name, to: to.name })) return;
+    showTab("state");
+    forms.chooseNew(from, choose);
+});
 picture.addEventListener("open", () => { showTab("state"); byId("panel-state").focus(); });
+
+function addState() {
+    showTab("state");
+    byId("new-state").scrollIntoView({ block: "nearest" });
+    byId("new-state").focus();
+}
+
+/** Deletes the selected exit, or the selected state if nothing refers to it. */
+async function deleteSelected() {
+    const { name, exit } = picture.selected ?? {};
+    if (name === undefined) return;
+    const isMade = await changeOrTell(exit === null ? { act: "delete_state", state: name } : { act: "delete_exit", state: name, exit });
+    if (isMade) await choose(exit === null ? null : name, null, { focuses: true });
+}
 
 // ---- Proofs
 
@@ -297,6 +379,13 @@ document.addEventListener("keydown", event => {
         event.preventDefault();
         return save();
     }
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && /^[zy]$/i.test(event.key)) {
+        const field = event.target.closest?.("input, .cm-editor");
+        // In a field, the browser undoes what is typed there.
+        if (field && (field.matches(".cm-editor") || field.value !== (field.dataset.was ?? ""))) return;
+        event.preventDefault();
+        return stepBack(event.key === "z");
+    }
     const isTyping = event.target.closest?.("input:not([type=range], [type=checkbox]), select, textarea, [contenteditable=true], dialog");
     if (event.key === "Escape" && !event.target.closest("#search, dialog")) byId("picture").querySelector("[tabindex='0']")?.focus();
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -308,6 +397,9 @@ document.addEventListener("keydown", event => {
         "/": () => byId("search").focus(),
         "s": () => { showTab("run"); run.step(); },
         "p": () => { showTab("run"); run.toggle(); },
+        "n": () => addState(),
+        "e": () => { showTab("state"); byId("new-exit")?.focus(); },
+        "Delete": () => deleteSelected(),
     };
     const act = keys[event.key];
     if (act) {
@@ -317,6 +409,9 @@ document.addEventListener("keydown", event => {
 });
 
 byId("save").onclick = () => save();
+byId("undo").onclick = () => stepBack(true);
+byId("redo").onclick = () => stepBack(false);
+byId("add-state").onclick = () => addState();
 byId("files").onchange = event => {
     const path = event.target.value;
     if (!isEdited()) return openFile(path);

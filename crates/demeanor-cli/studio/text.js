@@ -3,7 +3,8 @@
 import {
     Decoration, EditorState, EditorView, HighlightStyle, StateEffect, StateField, StreamLanguage, bracketMatching, closeBrackets,
     closeBracketsKeymap, defaultKeymap, drawSelection, highlightActiveLine, highlightActiveLineGutter, highlightSelectionMatches,
-    history, historyKeymap, keymap, lineNumbers, lintGutter, search, searchKeymap, setDiagnostics, syntaxHighlighting, tags, toml,
+    history, historyKeymap, isolateHistory, keymap, lineNumbers, lintGutter, redo, redoDepth, search, searchKeymap, setDiagnostics,
+    syntaxHighlighting, tags, toml, undo, undoDepth,
 } from "./codemirror.js";
 import { byId, make } from "./elements.js";
 
@@ -75,16 +76,30 @@ export class Text {
         this.#quietly(() => this.view.setState(this.#fresh(text)));
     }
 
-    /** Takes over the text of the same file. Only what is different is replaced, so that the cursor stays where it is. */
+    /** Takes over the text of the same file. */
     replace(text) {
+        this.#quietly(() => this.view.dispatch({ changes: this.#difference(text) }));
+    }
+
+    /** Makes an edit of the picture: one step to undo. */
+    change(text) {
+        this.#quietly(() => this.view.dispatch({ changes: this.#difference(text), annotations: isolateHistory.of("full") }));
+    }
+
+    /** Returns what is different in another text: only this is replaced, so that the cursor stays where it is. */
+    #difference(text) {
         const old = this.text;
         let from = 0;
         while (from < old.length && from < text.length && old[from] === text[from]) from += 1;
         let end = 0;
         while (end < old.length - from && end < text.length - from && old[old.length - 1 - end] === text[text.length - 1 - end]) end += 1;
-        const changes = { from, to: old.length - end, insert: text.slice(from, text.length - end) };
-        this.#quietly(() => this.view.dispatch({ changes }));
+        return { from, to: old.length - end, insert: text.slice(from, text.length - end) };
     }
+
+    undo() { return this.#quietly(() => undo(this.view)); }
+    redo() { return this.#quietly(() => redo(this.view)); }
+    get canUndo() { return undoDepth(this.view.state) > 0; }
+    get canRedo() { return redoDepth(this.view.state) > 0; }
 
     /** Shows a place of the text. */
     reveal([from, to], focuses) {
@@ -114,6 +129,6 @@ export class Text {
 
     #quietly(act) {
         this.isQuiet = true;
-        try { act(); } finally { this.isQuiet = false; }
+        try { return act(); } finally { this.isQuiet = false; }
     }
 }

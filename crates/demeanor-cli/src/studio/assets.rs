@@ -10,7 +10,7 @@ const NONCE: &str = "{{nonce}}";
 const SCRIPT: &str = "text/javascript";
 
 /// By path: the type, and the content.
-const FILES: [(&str, &str, &str); 13] = [
+const FILES: [(&str, &str, &str); 14] = [
     ("/style.css", "text/css", include_str!("../../studio/style.css")),
     ("/studio.js", SCRIPT, include_str!("../../studio/studio.js")),
     ("/server.js", SCRIPT, include_str!("../../studio/server.js")),
@@ -19,6 +19,7 @@ const FILES: [(&str, &str, &str); 13] = [
     ("/view.js", SCRIPT, include_str!("../../studio/view.js")),
     ("/search.js", SCRIPT, include_str!("../../studio/search.js")),
     ("/details.js", SCRIPT, include_str!("../../studio/details.js")),
+    ("/forms.js", SCRIPT, include_str!("../../studio/forms.js")),
     ("/text.js", SCRIPT, include_str!("../../studio/text.js")),
     ("/run.js", SCRIPT, include_str!("../../studio/run.js")),
     ("/controls.js", SCRIPT, include_str!("../../studio/controls.js")),

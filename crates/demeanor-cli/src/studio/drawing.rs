@@ -216,5 +216,6 @@ pub(super) fn words(outline: &Outline, words: &Words) -> Value {
         "values": values.collect::<Vec<_>>(),
         "messages": messages.collect::<Vec<_>>(),
         "behaviors": words.behaviors.keys().collect::<Vec<_>>(),
+        "actions": words.actions.keys().collect::<Vec<_>>(),
     })
 }

@@ -60,19 +60,29 @@ const game = mkdtempSync(join(tmpdir(), "studio-"));
 const guard = join(game, "guard.toml");
 writeFileSync(guard, GUARD);
 writeFileSync(join(game, "words.json"), WORDS);
-const child = spawn(program, ["studio", game, "--no-browser", "--words", join(game, "words.json")], { stdio: ["ignore", "pipe", "inherit"] });
-const url = (await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()).value;
-assert.match(url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32}$/);
+const children = [];
+/** Starts a studio, and returns the address of its page. */
+async function studio(path) {
+    const child = spawn(program, ["studio", path, "--no-browser", "--words", join(game, "words.json")], { stdio: ["ignore", "pipe", "inherit"] });
+    children.push(child);
+    const url = (await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()).value;
+    assert.match(url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32}$/);
+    return url;
+}
+const url = await studio(game);
 
 const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
-const page = await browser.newPage();
+let page = await browser.newPage();
 const complaints = [];
 const hosts = new Set();
 // The browser writes a line for each answer that refuses something, which the page expects.
 const isExpected = text => /status of (409|422)/.test(text);
-page.on("console", message => { if (/error|warn/.test(message.type()) && !isExpected(message.text())) complaints.push(`${message.type()}: ${message.text()}`); });
-page.on("pageerror", error => complaints.push(error.stack ?? String(error)));
-page.on("request", request => hosts.add(request.url().startsWith("data:") ? "data:" : new URL(request.url()).host));
+const listen = page => {
+    page.on("console", message => { if (/error|warn/.test(message.type()) && !isExpected(message.text())) complaints.push(`${message.type()}: ${message.text()}`); });
+    page.on("pageerror", error => complaints.push(error.stack ?? String(error)));
+    page.on("request", request => hosts.add(request.url().startsWith("data:") ? "data:" : new URL(request.url()).host));
+};
+listen(page);
 
 /** Waits until the page says that something is as it should be. */
 async function until(what, read, expected, ...given) {
@@ -132,6 +142,183 @@ async function type(text) {
     await page.keyboard.type(text);
 }
 
+/** The text of the file. */
+const fileText = () => [...document.querySelectorAll(".cm-line")].map(line => line.textContent + "\n").join("").replace(/\n$/, "");
+const MADE = `initial = "post"
+global = "always"
+
+[states.post]
+behavior = "go_to"
+exits = [
+    { to = "hide", on = "took_damage" },
+    { to = "chase", when = "enemy_visible and health > 20" },
+]
+
+[states.chase]
+initial = "run"
+exits = [{ to = "post", when = "not enemy_visible" }]
+
+[states.run]
+parent = "chase"
+exits = [{ to = "hit", when = "distance < 1" }]
+
+[states.hit]
+parent = "chase"
+exits = [{ to = "run", when = "distance >= 1" }]
+
+[states.hide]
+exits = [{ to = "post", after = "1 s" }]
+
+[states.dead]
+final = true
+
+[states.always]
+exits = [{ to = "dead", when = "health <= 0" }]
+`;
+/** By name: the state in which it is. */
+const STATES = [["post"], ["chase"], ["run", "chase"], ["hit", "chase"], ["hide"], ["dead"], ["always"]];
+/** From, to, a key and its value. */
+const EXITS = [["post", "chase", "When", "enemy_visible and health > 20"], ["post", "hide", "On message", "took_damage"], ["chase", "post", "When", "not enemy_visible"],
+    ["run", "hit", "When", "distance < 1"], ["hit", "run", "When", "distance >= 1"], ["hide", "post", "After", "1 s"], ["always", "dead", "When", "health <= 0"]];
+const stateNames = STATES.map(([name]) => name);
+
+const boxOf = name => page.evaluate(name => {
+    const box = [...document.querySelectorAll("#layer [data-state]")].find(box => box.querySelector(".name").textContent === name);
+    const { x, y, width } = box.querySelector(".shape").getBoundingClientRect();
+    return [x + width / 2, y + 8];
+}, name);
+const label = () => document.activeElement.getAttribute("aria-label") ?? document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent;
+
+/** Returns the middle of the control with a name in the State panel, which is scrolled there. */
+const control = name => page.evaluate(name => {
+    const named = element => element.getAttribute("aria-label") ?? (element.labels?.[0]?.querySelector("span") ?? element).textContent;
+    const found = [...document.querySelectorAll("#panel-state :is(button, input, select, summary)")].find(element => named(element) === name && element.checkVisibility());
+    if (!found) throw new Error(`there is no ${name}`);
+    found.scrollIntoView({ block: "center" });
+    const { x, y, width, height } = found.getBoundingClientRect();
+    return [x + width / 2, y + height / 2];
+}, name);
+const click = async name => page.mouse.click(...await control(name));
+
+async function byMouse() {
+    const made = [];
+    for (const [name, around] of STATES) {
+        await page.click("#add-state");
+        await click("New state");
+        await page.keyboard.type(name);
+        if (made.length) await page.select("[data-keep='new state inside']", around ?? "");
+        await click("Add state");
+        made.push(name);
+        await until(`${name} is in the picture`, names, [...made].sort());
+        await until(`${name} is selected`, selected, name);
+    }
+    await page.mouse.click(...await boxOf("always"));
+    await click("Make global");
+    await until("a state is global", textsOf, ["always"], "#layer .global .name");
+    await page.mouse.click(...await boxOf("dead"));
+    await click("More");
+    await click("Is an end");
+    await until("a state is an end", () => document.querySelectorAll("#layer .end").length, 1);
+    await page.mouse.click(...await boxOf("post"));
+    await click("Does");
+    await page.keyboard.type("look");
+    await until("a mistake is shown while it is typed", () => document.activeElement.closest(".field").querySelector(".error-text").textContent.includes("look"), true);
+    await press(..."look".split("").map(() => "Backspace"));
+    await page.keyboard.type("go_to");
+    for (const [from, to, key, value] of EXITS) {
+        await page.click("#fit");
+        await page.mouse.click(...await boxOf(from));
+        await until(`${from} is selected`, selected, from);
+        const count = await page.evaluate(() => document.querySelectorAll(".exits > li").length);
+        const handle = await page.evaluate(() => {
+            const { x, y, width, height } = document.querySelector("#layer .handle").getBoundingClientRect();
+            return [x + width / 2, y + height / 2];
+        });
+        await page.mouse.move(...handle);
+        await page.mouse.down();
+        await page.mouse.move(...await boxOf(to), { steps: 4 });
+        await page.mouse.up();
+        await until(`an exit leads from ${from} to ${to}`, () => document.querySelectorAll(".exits > li").length, count + 1);
+        await until("it is selected", textsOf, [`→ ${to}`], ".exits .chosen .to");
+        await click(key);
+        await page.keyboard.type(value);
+        await page.click("#fit");
+        await until(`it has a condition: ${value}`, text => document.querySelector(".exits .chosen .when").textContent !== "always", true);
+    }
+    await page.mouse.click(...await boxOf("post"));
+    await click("Change exit 2");
+    await click("Move exit 2 up");
+}
+
+/** Presses the tab key until a control has the focus. */
+async function tabTo(name) {
+    for (let i = 0; i < 80; i++) {
+        const at = await page.evaluate(label);
+        if (at === name) return;
+        await press("Tab");
+    }
+    throw new Error(`the tab key does not lead to ${name}`);
+}
+
+async function byKeyboard() {
+    const made = [];
+    for (const [name, around] of STATES) {
+        if (made.length) await press("Escape");
+        await press("n");
+        await page.keyboard.type(name);
+        if (made.length) {
+            await press("Tab", "Home");
+            if (around) await page.keyboard.type(around);
+        }
+        await press("Enter");
+        await tabTo("Add state");
+        await press("Enter");
+        made.push(name);
+        await until(`${name} is in the picture`, names, [...made].sort());
+        await until("the next one can be added", () => document.activeElement.value, "");
+    }
+    const go = async name => {
+        await press("Escape", "/");
+        await page.keyboard.type(name);
+        await press("Enter");
+        await until(`${name} is selected`, selected, name);
+    };
+    await go("always");
+    await press("Enter");
+    await tabTo("Make global");
+    await press("Enter");
+    await until("a state is global", textsOf, ["always"], "#layer .global .name");
+    await go("dead");
+    await press("Enter");
+    await tabTo("More");
+    await press("Enter");
+    await tabTo("Is an end");
+    await press(" ");
+    await until("a state is an end", () => document.querySelectorAll("#layer .end").length, 1);
+    await go("post");
+    await press("Enter");
+    await tabTo("Does");
+    await page.keyboard.type("go_to");
+    await press("Enter");
+    for (const [from, to, key, value] of EXITS) {
+        await go(from);
+        await press("e");
+        await page.keyboard.type(to);
+        await press("Enter");
+        await until("the cursor is in its condition", label, "When");
+        await tabTo(key);
+        await page.keyboard.type(value);
+        await press("Enter");
+        await until(`it has a condition: ${value}`, () => document.querySelector(".exits .chosen .when").textContent !== "always", true);
+    }
+    await go("post");
+    await press("Enter");
+    await tabTo("Change exit 2");
+    await press("Enter");
+    await tabTo("Move exit 2 up");
+    await press("Enter");
+}
+
 try {
     await page.setViewport({ width: 1400, height: 900 });
     await page.goto(url);
@@ -141,11 +328,6 @@ try {
     await until("the file is open", textOf, "Saved", "#status");
     await until("every exit has an arrow", () => [...new Set([...document.querySelectorAll("#layer [data-exit]")].map(arrow => arrow.dataset.exit))].sort(),
         ["0,0", "1,0", "1,1", "2,0", "3,0", "4,0", "5,0"]);
-    const boxOf = name => page.evaluate(name => {
-        const box = [...document.querySelectorAll("#layer [data-state]")].find(box => box.querySelector(".name").textContent === name);
-        const { x, y, width } = box.querySelector(".shape").getBoundingClientRect();
-        return [x + width / 2, y + 8];
-    }, name);
     await page.mouse.click(...await boxOf("hide"));
     await until("a click selects a state", selected, "hide");
     await until("what the file says about it is beside the picture", textOf, "1 exit, tried in this order", "#details h4");
@@ -157,7 +339,7 @@ try {
         return [x + 3, y];
     });
     await page.mouse.click(...onArrow);
-    await until("a click near an arrow selects its exit", textsOf, ["→ hidetook_damageText"], "#details .exits .chosen");
+    await until("a click near an arrow selects its exit", textsOf, ["→ hide"], "#details .exits .chosen .to");
     await page.mouse.click(...await boxOf("post"));
     await press("/");
     await page.keyboard.type("H");
@@ -329,8 +511,41 @@ try {
     await until("a window with large text has nothing beside it", () => document.documentElement.scrollWidth <= innerWidth, true);
     if (folder) await page.screenshot({ path: `${folder}/studio-800-large.png` });
 
+    // A machine from nothing.
+    const empty = join(game, "new.toml");
+    writeFileSync(empty, "");
+    const other = await studio(empty);
+    for (const [way, make] of [["mouse", byMouse], ["keyboard", byKeyboard]]) {
+        await page.close();
+        page = await browser.newPage();
+        listen(page);
+        await page.setViewport({ width: 1400, height: 900 });
+        await page.goto(other);
+        await until("an empty file has no states", textOf, "No states yet", "#details h3");
+        await make();
+        await until(`a machine is made by ${way}`, fileText, MADE);
+        if (folder) await page.screenshot({ path: `${folder}/studio-made-${way}.png` });
+        await until("it can be saved", textOf, "Edited", "#status");
+        await page.click("#save");
+        await until("it is saved", textOf, "Saved", "#status");
+        assert.equal(readFileSync(empty, "utf8"), MADE);
+        let steps = 0;
+        for (; steps < 100 && await page.evaluate(() => !document.querySelector("#undo").disabled); steps++) {
+            if (way === "mouse") await page.click("#undo");
+            else {
+                await page.keyboard.down("Control");
+                await press("z");
+                await page.keyboard.up("Control");
+            }
+        }
+        assert.ok(steps > 20, `each edit is a step: ${steps}`);
+        await until("everything is undone", fileText, "");
+        await until("and the picture is empty", names, []);
+        writeFileSync(empty, "");
+    }
+
     assert.deepEqual(complaints, []);
-    assert.deepEqual([...hosts].filter(host => host !== "data:"), [new URL(url).host]);
+    assert.deepEqual([...hosts].filter(host => host !== "data:"), [url, other].map(url => new URL(url).host));
     console.log("The studio shows, plays, proves and saves.");
 } catch (error) {
     console.log(complaints.join("\n"));
@@ -338,6 +553,6 @@ try {
     throw error;
 } finally {
     await browser.close();
-    child.kill();
+    for (const child of children) child.kill();
     rmSync(game, { recursive: true, force: true });
 }

@@ -1,0 +1,284 @@
+// The forms that change a state and its exits. Each field shows what is wrong with its text while it is typed, and takes it over when
+// Enter is pressed or the field is left.
+
+import { later, make } from "./elements.js";
+import { Refused } from "./server.js";
+
+const KEYWORDS = ["and", "or", "not", "time_in_state", "in", "chance", "message.", "true", "false"];
+/** The keys of a state and of an exit that have a field: key, label, what is completed in it. A flag is `true` or not there. */
+const STATE = [["behavior", "Does", "behaviors"], ["note", "Note"]];
+const MORE_OF_STATE = [["enter_when", "Enter only when", "condition"], ["every", "Decides every"], ["enter", "When entered, do", "actions"],
+    ["exit", "When left, do", "actions"], ["ignore", "Ignores messages", "messages"], ["choose", "Chooses its exit", "ways"], ["region", "Region"],
+    ["machine", "Runs machine"], ["script", "Script"], ["final", "Is an end", "flag"], ["history", "Remembers where it was", "flag"], ["entry", "The game enters it", "flag"]];
+const EXIT = [["when", "When", "condition"], ["on", "On message", "messages"], ["after", "After"], ["cooldown", "Cooldown"], ["weight", "Weight", "condition"]];
+const MORE_OF_EXIT = [["score", "Score", "condition"], ["at", "At the time", "values"], ["do", "Do", "actions"], ["set", "Set"], ["note", "Note"],
+    ["always", "Also at once", "flag"], ["restart", "Also if active", "flag"], ["even_final", "Also from an end", "flag"]];
+const EXAMPLES = { after: "2 s", every: "0.5 s", cooldown: "4 s", set: "{ alarm = true }", do: "roar", when: "health > 20", choose: "first" };
+
+let made = 0;
+let isRebuilding = false;
+
+export class Forms {
+    /** `change(edit)` makes an edit and `attempt(edit)` only asks; both fail with why not. `names()` gives what can be completed. */
+    constructor({ change, attempt, names }) {
+        Object.assign(this, { change, attempt, names });
+        this.completions = make("datalist", { id: "completions" });
+        document.body.append(this.completions);
+    }
+
+    // ---- A field
+
+    /** A text field. `edit(text)` is the edit that takes its text over; an empty text is `null`. */
+    #field({ name, keep, value = "", completes, edit, example }) {
+        const error = this.#error();
+        const input = make("input", {
+            value, "data-keep": keep, "data-was": value, "aria-describedby": error.id, autocomplete: "off", spellcheck: "false", placeholder: example ? `such as ${example}` : null,
+            list: completes ? "completions" : null,
+        });
+        const text = () => input.value.trim() || null;
+        const isSame = () => input.value === input.dataset.was;
+        const attempt = later(150, async () => {
+            const tried = input.value;
+            const why = isSame() || !input.isConnected ? null : await whyNot(this.attempt(edit(text())));
+            if (input.value === tried) tell(input, error, isSame() ? null : why);
+        });
+        input.addEventListener("focus", () => this.#complete(input, completes));
+        input.addEventListener("input", () => { this.#complete(input, completes); attempt(); });
+        // There is no event `change` in a field that was put into the place of another while it was typed in.
+        const take = async () => {
+            if (isSame() || isRebuilding) return;
+            const was = input.dataset.was;
+            input.dataset.was = input.value;
+            if (!await this.#make(edit(text()), input, error)) input.dataset.was = was;
+        };
+        input.addEventListener("blur", take);
+        input.addEventListener("keydown", event => {
+            if (event.key === "Enter") take();
+            if (event.key !== "Escape") return;
+            input.value = input.dataset.was;
+            tell(input, error, null);
+        });
+        return make("div", { class: "field" }, make("label", {}, make("span", {}, name), input), error);
+    }
+
+    #flag({ name, keep, value, edit }) {
+        const error = this.#error();
+        const input = make("input", { type: "checkbox", checked: value === "true", "data-keep": keep, "aria-describedby": error.id,
+            onchange: () => this.#make(edit(input.checked ? "true" : null), input, error) });
+        return make("div", { class: "field" }, make("label", { class: "flag" }, input, make("span", {}, name)), error);
+    }
+
+    #choice({ name, keep, value, options, edit }) {
+        const error = this.#error();
+        const input = make("select", { "data-keep": keep, "aria-describedby": error.id, onchange: () => this.#make(edit(input.value || null), input, error) },
+            options.map(([value, label]) => make("option", { value }, label)));
+        input.value = value ?? "";
+        return make("div", { class: "field" }, make("label", {}, make("span", {}, name), input), error);
+    }
+
+    #error() {
+        made += 1;
+        return make("p", { class: "error-text", id: `why-${made}`, hidden: true });
+    }
+
+    async #make(edit, input, error, then) {
+        const why = await whyNot(this.change(edit));
+        tell(input, error, why);
+        if (!why) await then?.();
+        return !why;
+    }
+
+    /** A button that makes an edit. */
+    #button(name, keep, edit, { label = null, then = null, disabled = false } = {}) {
+        const error = this.#error();
+        const button = make("button", { "data-keep": keep, "aria-label": label, disabled, onclick: () => this.#make(edit(), button, error, then) }, name);
+        return [button, error];
+    }
+
+    /** Offers what can follow at the end of a text. */
+    #complete(input, completes) {
+        const names = this.names();
+        const all = {
+            states: names.states, behaviors: names.behaviors, actions: names.actions, messages: names.messages, values: names.values,
+            ways: ["first", "best", "random"], condition: [...names.values, ...names.states.map(state => `in(${state})`), ...KEYWORDS],
+        }[completes] ?? [];
+        const isList = completes === "messages" || completes === "condition";
+        const start = isList ? input.value.search(/[\w.]*$/) : 0;
+        const [before, begun] = [input.value.slice(0, start), input.value.slice(start)];
+        const found = all.filter(name => name !== begun && name.toLowerCase().includes(begun.toLowerCase()));
+        this.completions.replaceChildren(...[...new Set(found)].slice(0, 100).map(name => new Option("", before + name)));
+    }
+
+    #fields(keys, written, keep, edit) {
+        return keys.map(([key, name, completes]) => {
+            const given = { name, keep: `${keep} ${key}`, value: written[key], edit: value => edit(key, value) };
+            return completes === "flag" ? this.#flag(given) : this.#field({ ...given, completes, example: EXAMPLES[key] });
+        });
+    }
+
+    #more(keys, written, keep, edit) {
+        const used = keys.filter(([key]) => written[key] !== undefined).length;
+        return make("details", { "data-open": keep, open: used > 0 }, make("summary", {}, used ? `More (${used} used)` : "More"),
+            make("div", { class: "fields" }, this.#fields(keys, written, keep, edit)));
+    }
+
+    // ---- States
+
+    /** The fields of a state. `parents` are the states in which it can be, `children` those in it. */
+    state(state, { parents, children, isGlobal, parent, choose }) {
+        const name = state.name;
+        const set = (key, value) => ({ act: "set_state", state: name, key, value });
+        const begins = state.is_initial ? null : () => parent ? { act: "set_state", state: parent, key: "initial", value: name } : { act: "set_machine", key: "initial", value: name };
+        return [
+            make("div", { class: "fields" },
+                this.#field({ name: "Name", keep: `${name} name`, value: name, edit: to => ({ act: "rename_state", state: name, name: to ?? "" }) }),
+                this.#choice({ name: "Inside", keep: `${name} parent`, value: parent, edit: to => ({ act: "move_state", state: name, parent: to }),
+                    options: [["", "no other state"], ...parents.map(other => [other, other])] }),
+                children.length && !state.keys.regions ? this.#choice({ name: "Begins with", keep: `${name} initial`, value: state.keys.initial, edit: value => set("initial", value),
+                    options: [...state.keys.initial && children.includes(state.keys.initial) ? [] : [["", ""]], ...children.map(child => [child, child])] }) : null,
+                this.#fields(STATE, state.keys, name, set)),
+            this.#more(MORE_OF_STATE, state.keys, name, set),
+            make("div", { class: "buttons" },
+                begins ? this.#button("Begin here", `${name} begin`, begins) : null,
+                parent ? null : this.#button(isGlobal ? "Not global" : "Make global", `${name} global`, () => ({ act: "set_machine", key: "global", value: isGlobal ? null : name })),
+                this.#delete(state, choose)),
+        ];
+    }
+
+    /** Deletes a state; if something refers to it, after a question. */
+    #delete(state, choose) {
+        const error = this.#error();
+        const act = with_exits => ({ act: "delete_state", state: state.name, with_exits });
+        const gone = () => choose(null);
+        const sure = make("button", { hidden: true, class: "danger", onclick: () => this.#make(act(true), sure, error, gone) }, "Delete these, too");
+        const button = make("button", { "data-keep": `${state.name} delete`, "aria-describedby": error.id, onclick: async () => {
+            try {
+                await this.change(act(false));
+                gone();
+            } catch (refused) {
+                if (!(refused instanceof Refused)) throw refused;
+                tell(button, error, refused.message);
+                sure.hidden = !refused.told.uses?.length;
+                if (!sure.hidden) sure.focus();
+            }
+        } }, "Delete state");
+        return [button, sure, error];
+    }
+
+    /** Adds a state, by name. */
+    addState(states, around, choose) {
+        const error = this.#error();
+        const name = make("input", { "data-keep": "new state", "aria-describedby": error.id, autocomplete: "off", spellcheck: "false", id: "new-state" });
+        const inside = make("select", { "data-keep": "new state inside" }, [["", "no other state"], ...states.map(state => [state, state])].map(([value, label]) => make("option", { value }, label)));
+        inside.value = around ?? "";
+        const edit = () => ({ act: "add_state", name: name.value.trim(), parent: inside.value || null, region: null });
+        name.addEventListener("input", later(150, async () => tell(name, error, name.value.trim() ? await whyNot(this.attempt(edit())) : null)));
+        const submit = event => {
+            event.preventDefault();
+            const added = name.value.trim();
+            this.#make(edit(), name, error, async () => {
+                await choose(added);
+                focusOn("new state");
+                const field = document.querySelector("[data-keep='new state']");
+                if (field) field.value = "";
+            });
+        };
+        return make("form", { class: "add", onsubmit: submit, "aria-label": "Add a state" }, make("label", {}, make("span", {}, "New state"), name),
+            states.length ? make("label", {}, make("span", {}, "Inside"), inside) : null, make("button", {}, "Add state"), error);
+    }
+
+    // ---- Exits
+
+    /** The fields of the exit of a state. */
+    exit(state, nth, choose) {
+        const written = state.written_exits[nth];
+        const keep = `${state.name} exit ${nth}`;
+        const set = (key, value) => ({ act: "set_exit", state: state.name, exit: nth, key, value });
+        const leads = ["to", "push", "resume"].find(key => written[key] !== undefined);
+        const last = state.exits.length - 1;
+        const shift = (name, to) => this.#button(name, `${state.name} exit ${to} ${name}`, () => ({ act: "move_exit", state: state.name, exit: nth, to }),
+            { label: `Move exit ${nth + 1} ${name.toLowerCase()}`, then: () => { choose(state.name, to); focusOn(`${state.name} exit ${name === "Up" ? to - 1 : to + 1} ${name}`); }, disabled: to < 0 || to > last });
+        return make("div", { class: "form" },
+            make("div", { class: "fields" },
+                leads ? this.#fields([[leads, { to: "Leads to", push: "Pushes", resume: "Resumes" }[leads], "states"]], written, keep, set) : null,
+                this.#fields(EXIT, written, keep, set)),
+            this.#more(MORE_OF_EXIT, written, keep, set),
+            make("div", { class: "buttons" }, shift("Up", nth - 1), shift("Down", nth + 1),
+                this.#button("Delete exit", `${keep} delete`, () => ({ act: "delete_exit", state: state.name, exit: nth }),
+                    { label: `Delete exit ${nth + 1}`, then: () => { choose(state.name, null); focusOn("new exit"); } })));
+    }
+
+    /** Adds an exit to a state that is named. */
+    addExit(state, choose) {
+        const error = this.#error();
+        const to = make("input", { id: "new-exit", "data-keep": "new exit", "aria-describedby": error.id, list: "completions", autocomplete: "off", spellcheck: "false" });
+        const edit = () => ({ act: "add_exit", state: state.name, to: to.value.trim() });
+        to.addEventListener("focus", () => this.#complete(to, "states"));
+        to.addEventListener("input", () => this.#complete(to, "states"));
+        to.addEventListener("input", later(150, async () => tell(to, error, to.value.trim() ? await whyNot(this.attempt(edit())) : null)));
+        const submit = event => {
+            event.preventDefault();
+            this.#make(edit(), to, error, () => { to.value = ""; return this.chooseNew(state, choose); });
+        };
+        return make("form", { class: "add", onsubmit: submit, "aria-label": "Add an exit" }, make("label", {}, make("span", {}, "New exit to"), to), make("button", {}, "Add exit"), error);
+    }
+
+    /** Selects the exit that has been added to a state, with the cursor in its condition. */
+    async chooseNew(state, choose) {
+        const nth = state.exits.length;
+        await choose(state.name, nth);
+        focusOn(`${state.name} exit ${nth} when`);
+    }
+}
+
+/** Shows why a field cannot have its text, or that it can. */
+function tell(field, error, why) {
+    error.hidden = !why;
+    error.textContent = why ?? "";
+    if (why) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+}
+
+async function whyNot(asked) {
+    try {
+        await asked;
+        return null;
+    } catch (error) {
+        return error instanceof Refused ? error.message : "The studio's server does not answer.";
+    }
+}
+
+const find = (panel, keep) => [...panel.querySelectorAll("[data-keep]")].find(field => field.dataset.keep === keep);
+
+function focusOn(keep) {
+    const field = find(document, keep);
+    field?.scrollIntoView({ block: "nearest" });
+    field?.focus();
+}
+
+/** Replaces what a panel shows. The field with the focus, what is typed in fields and not taken over, and what is open stay. */
+export function rebuild(panel, parts) {
+    const focused = panel.contains(document.activeElement) ? document.activeElement : null;
+    const isBegun = field => field === focused || field.getAttribute("aria-invalid") === "true";
+    const begun = [...panel.querySelectorAll("input[data-keep]:not([type=checkbox])")].filter(isBegun);
+    const inside = focused?.closest(".add")?.querySelector("select")?.value;
+    const open = new Map([...panel.querySelectorAll("[data-open]")].map(part => [part.dataset.open, part.open]));
+    const top = panel.parentElement.scrollTop;
+    isRebuilding = true;
+    panel.replaceChildren(...parts.filter(Boolean));
+    isRebuilding = false;
+    for (const part of panel.querySelectorAll("[data-open]")) part.open = open.get(part.dataset.open) || part.open;
+    for (const field of begun) {
+        const again = find(panel, field.dataset.keep);
+        if (!again || again.value === field.value) continue;
+        again.value = field.value;
+        again.dispatchEvent(new Event("input"));
+    }
+    const select = panel.querySelector(".add select");
+    if (inside !== undefined && select) select.value = inside;
+    panel.parentElement.scrollTop = top;
+    const again = focused?.dataset.keep && find(panel, focused.dataset.keep);
+    if (!again) return;
+    again.focus({ preventScroll: true });
+    if (focused.selectionStart !== undefined && focused.selectionStart !== null && again.type !== "checkbox") again.setSelectionRange?.(focused.selectionStart, focused.selectionEnd);
+}
