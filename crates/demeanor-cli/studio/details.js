@@ -7,8 +7,8 @@ import { rebuild } from "./forms.js";
 export function showDetails(picture, { choose, read, toggle, forms }) {
     const state = picture.selectedState;
     const panel = byId("details");
-    const names = namesOf(picture);
-    if (!state) return rebuild(panel, [...overview(picture, choose), forms.addState(names, null, choose)]);
+    const all = [...picture.drawing?.states ?? [], ...picture.drawing?.hidden ?? []];
+    if (!state) return rebuild(panel, [...overview(picture, choose), forms.addState(all, null, choose)]);
     const parent = picture.states.get(state.parent) ?? null;
     const tags = [state.is_initial && "initial", state.is_global && "global", state.is_final && "final"].filter(Boolean);
     const buttons = [
@@ -22,11 +22,11 @@ export function showDetails(picture, { choose, read, toggle, forms }) {
         .filter(({ exit }) => exit.to === state.name)
         .map(({ other, exit, nth }) => make("li", { onpointerenter: () => picture.hint([other.id, nth]), onpointerleave: () => picture.hint(null) },
             link(other.name, () => choose(other.name, nth)), " ", make("span", { class: "soft" }, exit.label))));
-    const parents = names.filter(name => !isInside(picture, picture.byName.get(name), state));
+    const parents = all.filter(other => !isInside(picture, other, state));
     return rebuild(panel, [
         make("h3", { class: "state-name" }, state.name, ...tags.map(tag => make("span", { class: "tag" }, tag))),
         make("div", { class: "buttons" }, buttons),
-        ...(state.keys ? forms.state(state, { parents, children: children.map(child => child.name), isGlobal: state.is_global, parent: parent?.name ?? null, choose }) : facts(state, parent, choose)),
+        ...(state.keys ? forms.state(state, { parents, children, parent, choose }) : facts(state, parent, choose)),
         ...(children.length ? [make("h4", {}, "States in it"), make("ul", { class: "chips" }, children.map(child => make("li", {}, link(child.name, () => choose(child.name)))))] : []),
         make("h4", {}, exits.length ? `${count(exits.length, "exit")}, tried in this order` : "No exits"),
         make("ol", { class: "exits" }, exits),
@@ -34,11 +34,9 @@ export function showDetails(picture, { choose, read, toggle, forms }) {
         make("h4", {}, into.length ? `${count(into.length, "exit")} to it` : "No exit leads to it"),
         make("ul", { class: "plain" }, into),
         make("h4", {}, "Another state"),
-        forms.addState(names, parent?.name, choose),
+        forms.addState(all, parent, choose),
     ]);
 }
-
-const namesOf = picture => [...picture.drawing?.states ?? [], ...picture.drawing?.hidden ?? []].map(state => state.name);
 
 /** Whether a state is in another one, or is this one. */
 function isInside(picture, state, around) {

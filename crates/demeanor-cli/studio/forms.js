@@ -125,22 +125,23 @@ export class Forms {
     // ---- States
 
     /** The fields of a state. `parents` are the states in which it can be, `children` those in it. */
-    state(state, { parents, children, isGlobal, parent, choose }) {
+    state(state, { parents, children, parent, choose }) {
         const name = state.name;
         const set = (key, value) => ({ act: "set_state", state: name, key, value });
-        const begins = state.is_initial ? null : () => parent ? { act: "set_state", state: parent, key: "initial", value: name } : { act: "set_machine", key: "initial", value: name };
+        const begins = () => parent ? { act: "set_state", state: parent.name, key: "initial", value: state.part } : { act: "set_machine", key: "initial", value: name };
+        const isFirst = parent ? [name, state.part].includes(parent.keys?.initial) : state.is_initial;
+        const begun = children.find(child => [child.name, child.part].includes(state.keys.initial))?.part ?? "";
         return [
             make("div", { class: "fields" },
-                this.#field({ name: "Name", keep: `${name} name`, value: name, edit: to => ({ act: "rename_state", state: name, name: to ?? "" }) }),
-                this.#choice({ name: "Inside", keep: `${name} parent`, value: parent, edit: to => ({ act: "move_state", state: name, parent: to }),
-                    options: [["", "no other state"], ...parents.map(other => [other, other])] }),
-                children.length && !state.keys.regions ? this.#choice({ name: "Begins with", keep: `${name} initial`, value: state.keys.initial, edit: value => set("initial", value),
-                    options: [...state.keys.initial && children.includes(state.keys.initial) ? [] : [["", ""]], ...children.map(child => [child, child])] }) : null,
+                this.#field({ name: "Name", keep: `${name} name`, value: state.part, edit: to => ({ act: "rename_state", state: name, name: to ?? "" }) }),
+                this.#choice({ name: "Inside", keep: `${name} parent`, value: parent && place(parent, state.region), edit: to => ({ act: "move_state", state: name, ...placed(to) }), options: places(parents) }),
+                children.length && !state.regions.length ? this.#choice({ name: "Begins with", keep: `${name} initial`, value: begun, edit: value => set("initial", value),
+                    options: [...begun ? [] : [["", ""]], ...children.map(child => [child.part, child.part])] }) : null,
                 this.#fields(STATE, state.keys, name, set)),
             this.#more(MORE_OF_STATE, state.keys, name, set),
             make("div", { class: "buttons" },
-                begins ? this.#button("Begin here", `${name} begin`, begins) : null,
-                parent ? null : this.#button(isGlobal ? "Not global" : "Make global", `${name} global`, () => ({ act: "set_machine", key: "global", value: isGlobal ? null : name })),
+                !isFirst && !parent?.regions.length ? this.#button("Begin here", `${name} begin`, begins) : null,
+                parent ? null : this.#button(state.is_global ? "Not global" : "Make global", `${name} global`, () => ({ act: "set_machine", key: "global", value: state.is_global ? null : name })),
                 this.#delete(state, choose)),
         ];
     }
@@ -156,9 +157,8 @@ export class Forms {
                 await this.change(act(false));
                 gone();
             } catch (refused) {
-                if (!(refused instanceof Refused)) throw refused;
-                tell(button, error, refused.message);
-                sure.hidden = !refused.told.uses?.length;
+                tell(button, error, reason(refused));
+                sure.hidden = !refused.told?.uses?.length;
                 if (!sure.hidden) sure.focus();
             }
         } }, "Delete state");
@@ -169,9 +169,9 @@ export class Forms {
     addState(states, around, choose) {
         const error = this.#error();
         const name = make("input", { "data-keep": "new state", "aria-describedby": error.id, autocomplete: "off", spellcheck: "false", id: "new-state" });
-        const inside = make("select", { "data-keep": "new state inside" }, [["", "no other state"], ...states.map(state => [state, state])].map(([value, label]) => make("option", { value }, label)));
-        inside.value = around ?? "";
-        const edit = () => ({ act: "add_state", name: name.value.trim(), parent: inside.value || null, region: null });
+        const inside = make("select", { "data-keep": "new state inside" }, places(states).map(([value, label]) => make("option", { value }, label)));
+        inside.value = around ? place(around, 0) : "";
+        const edit = () => ({ act: "add_state", name: name.value.trim(), ...placed(inside.value) });
         name.addEventListener("input", later(150, async () => tell(name, error, name.value.trim() ? await whyNot(this.attempt(edit())) : null)));
         const submit = event => {
             event.preventDefault();
@@ -244,8 +244,20 @@ async function whyNot(asked) {
         await asked;
         return null;
     } catch (error) {
-        return error instanceof Refused ? error.message : "The studio's server does not answer.";
+        return reason(error);
     }
+}
+
+const reason = error => error instanceof Refused ? error.message : "The studio's server does not answer.";
+
+/** Where a state can be, as the value and the text of an option: in no other state, or in a state, or in one of its regions. */
+const places = states => [["", "no other state"], ...states.flatMap(state => state.regions?.length
+    ? state.regions.map((region, nth) => [place(state, nth), `${state.name}: ${region}`]) : [[place(state, 0), state.name]])];
+const place = (state, region) => JSON.stringify([state.name, state.regions?.[region] ?? null]);
+
+function placed(value) {
+    const [parent, region] = value ? JSON.parse(value) : [null, null];
+    return { parent, region };
 }
 
 const find = (panel, keep) => [...panel.querySelectorAll("[data-keep]")].find(field => field.dataset.keep === keep);

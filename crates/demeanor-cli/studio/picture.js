@@ -343,9 +343,11 @@ export class Picture extends EventTarget {
         const line = draw("path", { class: "drawn", "marker-end": "url(#head-taken)" });
         this.layer.firstElementChild.append(line);
         let over = null;
+        let hasLeft = false;
         const mark = box => {
             over?.classList.remove("over");
-            over = box;
+            hasLeft ||= box !== this.boxes.get(from.id);
+            over = hasLeft ? box : null;
             over?.classList.add("over");
         };
         const ends = new AbortController();

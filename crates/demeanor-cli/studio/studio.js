@@ -10,8 +10,8 @@ import { searchable } from "./search.js";
 import { Refused, ask, listen } from "./server.js";
 import { Text } from "./text.js";
 
-/** The open file: `saved` is the text of the version `hash`. */
-const open = { path: null, machine: null, saved: "", hash: null, folded: new Set(), unfolded: new Set(), isBroken: false };
+/** The open file: `saved` is the text of the version `hash`, with `\n` at the end of each line; in the file, this can be `end`. */
+const open = { path: null, machine: null, saved: "", hash: null, end: "\n", folded: new Set(), unfolded: new Set(), isBroken: false };
 let files = [];
 let version = 0;
 let isAlive = false;
@@ -28,17 +28,27 @@ const proofs = new Proofs(source, { onProof: found => { marksOf(problems, found)
 
 // ---- Files
 
+/** Reads a file. The ends of its lines are remembered, and written again when it is saved. */
+async function readFile(path) {
+    const { text, hash } = await ask("file", { path });
+    return taken({ text, hash });
+}
+
+function taken({ text, hash }) {
+    return { text: text.replaceAll("\r\n", "\n"), hash, end: text.includes("\r\n") ? "\r\n" : "\n" };
+}
+
 async function openFile(path) {
     let file;
     try {
-        file = await ask("file", { path });
+        file = await readFile(path);
     } catch (error) {
         notice("file", error instanceof Refused ? error.message : "The studio's server does not answer.", [["Close", null]]);
         byId("files").value = open.path ?? "";
         return;
     }
     dismiss("outside");
-    Object.assign(open, { path, machine: null, saved: file.text, hash: file.hash, folded: new Set(), unfolded: new Set() });
+    Object.assign(open, { path, machine: null, saved: file.text, hash: file.hash, end: file.end, folded: new Set(), unfolded: new Set() });
     byId("files").value = path;
     document.title = `${path} – demeanor studio`;
     text.open(file.text);
@@ -67,11 +77,11 @@ async function takeFiles(told) {
 
 /** The file has another text than the one that the page began with. */
 async function takeOver() {
-    const file = await ask("file", { path: open.path });
+    const file = await readFile(open.path);
     if (file.hash === open.hash) return;
     if (isEdited() && file.text !== text.text) return conflict(file);
     dismiss("outside");
-    Object.assign(open, { saved: file.text, hash: file.hash });
+    Object.assign(open, { saved: file.text, hash: file.hash, end: file.end });
     text.replace(file.text);
     proofs.forget();
     await drawNow(true);
@@ -80,13 +90,13 @@ async function takeOver() {
 function conflict(file) {
     notice("outside", `${open.path} was changed outside while you edited it here.`, [
         ["Take the file's text", () => {
-            Object.assign(open, { saved: file.text, hash: file.hash });
+            Object.assign(open, { saved: file.text, hash: file.hash, end: file.end });
             text.replace(file.text);
             proofs.forget();
             drawNow(true);
         }],
         ["Keep mine, and replace the file", () => {
-            Object.assign(open, { saved: file.text, hash: file.hash });
+            Object.assign(open, { saved: file.text, hash: file.hash, end: file.end });
             save();
         }],
     ]);
@@ -112,7 +122,7 @@ function change(edit) {
 async function changeNow(edit) {
     const before = text.text;
     const told = await ask("change", { ...source(), edit });
-    // Somebody typed into the text in the meantime.
+    // The text was edited in the meantime.
     if (text.text !== before) return changeNow(edit);
     if (told.text === before) return;
     if (edit.act === "rename_state") rename(edit.state, edit.name);
@@ -121,9 +131,10 @@ async function changeNow(edit) {
 }
 
 /** A state that is renamed stays selected, folded, and where it is. */
-function rename(from, to) {
-    const state = picture.byName?.get(from);
-    if (state) state.name = to;
+function rename(from, part) {
+    const state = picture.byName.get(from);
+    const to = from.slice(0, from.length - state.part.length) + part;
+    state.name = to;
     if (picture.selected?.name === from) picture.selected.name = to;
     for (const names of [open.folded, open.unfolded]) if (names.delete(from)) names.add(to);
 }
@@ -162,12 +173,12 @@ async function save(isSure = false) {
     isSaving = true;
     const written = text.text;
     try {
-        const saved = await ask("save", { path: open.path, text: written, hash: open.hash, even_broken: isSure });
+        const saved = await ask("save", { path: open.path, text: written.replaceAll("\n", open.end), hash: open.hash, even_broken: isSure });
         Object.assign(open, { saved: written, hash: saved.hash });
         dismiss("save");
         dismiss("outside");
     } catch (error) {
-        if (error.status === 409) conflict(error.told);
+        if (error.status === 409) conflict(taken(error.told));
         else if (error.status === 422 && error.told.problems) askBroken(error.told.problems);
         else notice("save", `Not saved: ${error instanceof Refused ? error.message : "the studio's server does not answer"}. The text is still here.`, [["Close", null]]);
     } finally {

@@ -8,7 +8,7 @@ pub(super) use crate::fmt::layout::{EXIT, MACHINE, Order, STATE};
 use crate::lsp::in_quotes;
 
 /// Keys whose value is a text, whatever it looks like.
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 13] = [
     "to",
     "push",
     "resume",
@@ -18,7 +18,6 @@ const TEXTS: [&str; 14] = [
     "parent",
     "initial",
     "global",
-    "region",
     "machine",
     "script",
     "choose",

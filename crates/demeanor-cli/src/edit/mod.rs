@@ -35,10 +35,12 @@ pub(crate) enum Edit {
         state: String,
         name: String,
     },
-    /// Moves a state into another one, or out of all.
+    /// Moves a state into another one and perhaps there into a region, or out of all.
     MoveState {
         state: String,
         parent: Option<String>,
+        #[serde(default)]
+        region: Option<String>,
     },
     /// Deletes a state. If something refers to it, only with `with_exits`: then with the exits to it, and with the states in it.
     DeleteState {
@@ -115,7 +117,9 @@ pub(crate) fn edited(of: &Of<'_>, text: &str, edit: &Edit) -> Result<String, Ref
             return Ok(renamed(of.path, of.root, text, span.start, name)?);
         }
         Edit::AddState { name, parent, region } => draft.add_state(name, parent.as_deref(), region.as_deref())?,
-        Edit::MoveState { state, parent } => draft.move_state(state, parent.as_deref())?,
+        Edit::MoveState { state, parent, region } => {
+            draft.move_state(state, parent.as_deref(), region.as_deref())?;
+        }
         Edit::DeleteState { state, with_exits } => draft.delete_state(state, *with_exits)?,
         Edit::SetState { state, key, value } => {
             let path = draft.path(state)?;

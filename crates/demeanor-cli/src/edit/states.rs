@@ -124,13 +124,18 @@ impl Draft {
         Ok(())
     }
 
-    pub(super) fn move_state(&mut self, state: &str, parent: Option<&str>) -> Result<(), Refused> {
-        let path = self.path(state)?;
+    pub(super) fn move_state(
+        &mut self,
+        state: &str,
+        parent: Option<&str>,
+        region: Option<&str>,
+    ) -> Result<(), Refused> {
+        let mut path = self.path(state)?;
         let outline = self.outline(state)?;
         let machine = self.machine()?;
         let before = outline.parent().map(|parent| machine.state(parent));
         if before.map(StateOutline::name) == parent {
-            return Ok(());
+            return self.set(&path, keys::STATE, "region", region);
         }
         if let Some(parent) = parent {
             let inside = self.outline(parent)?.id();
@@ -148,7 +153,7 @@ impl Draft {
             let before = self.path(&before)?;
             self.set(&before, keys::STATE, "initial", None)?;
         }
-        let (name, _) = path.split_last().ok_or(NO_PLACE)?;
+        let name = path.last().cloned().ok_or(NO_PLACE)?;
         let is_nested = path.len() > self.machine_path().len() + 2;
         if is_nested {
             let table = self.take(&path)?;
@@ -158,15 +163,17 @@ impl Draft {
             let is_flat = nested.is_none();
             let mut to = nested.unwrap_or_else(|| self.machine_path());
             to.push("states".into());
-            self.insert_table(&to, name, table, None)?;
+            self.insert_table(&to, &name, table, None)?;
             to.push(name.clone());
             if is_flat && parent.is_some() {
                 self.set(&to, keys::STATE, "parent", parent)?;
             }
+            path = to;
         } else {
             self.set(&path, keys::STATE, "parent", parent)?;
         }
-        if parent.is_some() { self.begin_with(name, parent) } else { Ok(()) }
+        self.set(&path, keys::STATE, "region", region)?;
+        if parent.is_some() { self.begin_with(&name, parent) } else { Ok(()) }
     }
 
     pub(super) fn delete_state(&mut self, state: &str, with_exits: bool) -> Result<(), Refused> {

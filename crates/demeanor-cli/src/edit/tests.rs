@@ -146,6 +146,19 @@ fn a_state_moves_by_its_key_or_by_its_header() {
         r#"{"act": "move_state", "state": "shoot", "parent": "rest"}"#,
         "-[states.fight.states.shoot]\n+[states.rest.states.shoot]\n+initial = 'shoot'",
     );
+    let regions = "initial = 'a'\n[states.a]\nregions = { x = 'b', y = 'c' }\n[states.b]\nparent = 'a'\n[states.c]\nparent = 'a'\n\
+                   [states.d]\nparent = 'a'\nregion = 'y'\n[states.e]\n";
+    assert_diff(
+        regions,
+        r#"{"act": "move_state", "state": "e", "parent": "a", "region": "x"}"#,
+        "+parent = 'a'\n+region = 'x'",
+    );
+    assert_diff(
+        regions,
+        r#"{"act": "move_state", "state": "d", "parent": "a", "region": "x"}"#,
+        "-region = 'y'\n+region = 'x'",
+    );
+    assert_diff(regions, r#"{"act": "move_state", "state": "d"}"#, "-parent = 'a'\n-region = 'y'");
     assert_refused(
         NESTED,
         r#"{"act": "move_state", "state": "aim"}"#,
@@ -419,7 +432,7 @@ fn random_edit(random: &mut fastrand::Rng, text: &str) -> Edit {
     match random.u32(0..12) {
         0 => Edit::AddState { name, parent: maybe(random, &other), region: None },
         1 => Edit::RenameState { state, name },
-        2 => Edit::MoveState { state, parent: maybe(random, &other) },
+        2 => Edit::MoveState { state, parent: maybe(random, &other), region: None },
         3 => Edit::DeleteState { state, with_exits: random.bool() },
         4 => Edit::SetState { state, key: "note".into(), value: maybe(random, "It's \"x\".") },
         5 => Edit::SetMachine { key: "initial".into(), value: Some(other) },

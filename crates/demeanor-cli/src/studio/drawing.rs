@@ -130,6 +130,9 @@ fn state(
     json!({
         "id": id,
         "name": of.name(),
+        "part": of.part(),
+        "region": of.region(),
+        "regions": of.region_names().map(|(name, _)| name).collect::<Vec<_>>(),
         "parent": of.parent().map(demeanor::definition::StateId::index),
         "rect": rect(picture.state(id)),
         "captions": captions.collect::<Vec<_>>(),

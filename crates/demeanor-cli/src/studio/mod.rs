@@ -1,7 +1,7 @@
-//! `demeanor studio`: a page in the browser that shows a machine, plays it, proves it and edits the text of its file.
+//! `demeanor studio`: a page in the browser that shows a machine, changes it, plays it and proves it.
 //!
 //! The server reads and writes files only in one folder. The page has no data of its own: it sends the text that it shows, and the
-//! server answers with the picture, the problems, or a run.
+//! server answers with the picture, the problems, the changed text, or a run.
 
 mod assets;
 mod change;

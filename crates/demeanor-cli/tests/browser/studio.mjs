@@ -60,6 +60,7 @@ const game = mkdtempSync(join(tmpdir(), "studio-"));
 const guard = join(game, "guard.toml");
 writeFileSync(guard, GUARD);
 writeFileSync(join(game, "words.json"), WORDS);
+const empty = join(game, "new.toml");
 const children = [];
 /** Starts a studio, and returns the address of its page. */
 async function studio(path) {
@@ -206,7 +207,7 @@ async function byMouse() {
         await page.click("#add-state");
         await click("New state");
         await page.keyboard.type(name);
-        if (made.length) await page.select("[data-keep='new state inside']", around ?? "");
+        if (made.length) await page.select("[data-keep='new state inside']", around ? JSON.stringify([around, null]) : "");
         await click("Add state");
         made.push(name);
         await until(`${name} is in the picture`, names, [...made].sort());
@@ -248,6 +249,46 @@ async function byMouse() {
     await page.mouse.click(...await boxOf("post"));
     await click("Change exit 2");
     await click("Move exit 2 up");
+}
+
+/** A mistake that is not made, a deletion that asks, and another text of the file while a field is typed in. */
+async function changesThatAreRefused() {
+    await page.mouse.click(...await boxOf("run"));
+    await click("Change exit 1");
+    await click("When");
+    await press("End");
+    await page.keyboard.type(" and");
+    const why = () => document.querySelector(".form [aria-invalid=true]")?.closest(".field").querySelector(".error-text").textContent ?? null;
+    await until("a condition without its end is told", why, "expected a value, a number, `not` or `(`");
+    await press("Enter");
+    await until("it is not taken over", fileText, MADE);
+    writeFileSync(empty, `# Of another program.\n${MADE}`);
+    await until("another text is taken over while a field is typed in", fileText, `# Of another program.\n${MADE}`);
+    await until("what is typed in the field stays", () => document.activeElement.value, "distance < 1 and");
+    await page.keyboard.type(" health > 1");
+    await until("now it is no mistake", why, null);
+    await press("Enter");
+    await until("it is taken over", fileText, `# Of another program.\n${MADE.replace("distance < 1", "distance < 1 and health > 1")}`);
+    await page.click("#undo");
+    await until("it is undone", fileText, `# Of another program.\n${MADE}`);
+    await page.mouse.click(...await boxOf("hide"));
+    await click("Delete state");
+    await until("a state that is used is not deleted at once", () => document.querySelector("#details .buttons .error-text:not([hidden])")?.textContent, "`hide` is used: exit 1 of `post`");
+    await click("Delete these, too");
+    await until("then it is, with the exits to it", fileText, `# Of another program.\n${MADE.replace(/    .*hide.*\n/, "").replace(/\[states\.hide\]\n.*\n\n/, "")}`);
+    await until("nothing is selected", selected, null);
+    await page.click("#undo");
+    await until("it is back", names, [...stateNames].sort());
+    await page.click("#redo");
+    await until("and gone", names, stateNames.filter(name => name !== "hide").sort());
+    await page.click("#undo");
+    await page.click("#tab-run");
+    await page.click("#step");
+    await until("the machine runs", active, ["post"]);
+    await page.click("#tab-proof");
+    await page.click("#prove");
+    await until("it is proved", () => !/not been/.test(document.querySelector("#proof-note")?.textContent ?? ""), true);
+    await page.click("#tab-state");
 }
 
 /** Presses the tab key until a control has the focus. */
@@ -497,7 +538,10 @@ try {
             await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
             for (const tab of ["state", "text", "run", "proof"]) {
                 await page.click(`#tab-${tab}`);
-                if (tab === "state") await page.evaluate(() => document.querySelector("#layer [data-state='1']").dispatchEvent(new MouseEvent("click", { bubbles: true })));
+                if (tab === "state") {
+                    await page.evaluate(() => document.querySelector("#layer [data-state='1']").dispatchEvent(new MouseEvent("click", { bubbles: true })));
+                    await page.evaluate(() => document.querySelector("[aria-label='Change exit 1']").click());
+                }
                 await page.evaluate(() => new Promise(resolve => setTimeout(resolve, 250)));
                 const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
                 assert.ok(over <= 0, `nothing is beside a window of ${width} pixels: ${over}`);
@@ -512,7 +556,6 @@ try {
     if (folder) await page.screenshot({ path: `${folder}/studio-800-large.png` });
 
     // A machine from nothing.
-    const empty = join(game, "new.toml");
     writeFileSync(empty, "");
     const other = await studio(empty);
     for (const [way, make] of [["mouse", byMouse], ["keyboard", byKeyboard]]) {
@@ -529,6 +572,7 @@ try {
         await page.click("#save");
         await until("it is saved", textOf, "Saved", "#status");
         assert.equal(readFileSync(empty, "utf8"), MADE);
+        if (way === "mouse") await changesThatAreRefused();
         let steps = 0;
         for (; steps < 100 && await page.evaluate(() => !document.querySelector("#undo").disabled); steps++) {
             if (way === "mouse") await page.click("#undo");
