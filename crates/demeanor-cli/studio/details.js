@@ -26,7 +26,7 @@ export function showDetails(picture, { choose, read, toggle, forms }) {
     return rebuild(panel, [
         make("h3", { class: "state-name" }, state.name, ...tags.map(tag => make("span", { class: "tag" }, tag))),
         make("div", { class: "buttons" }, buttons),
-        ...(state.keys ? forms.state(state, { parents, children, parent, choose }) : facts(state, parent, choose)),
+        ...(state.keys ? forms.state(state, { parents, children, parent }) : facts(state, parent, choose)),
         ...(children.length ? [make("h4", {}, "States in it"), make("ul", { class: "chips" }, children.map(child => make("li", {}, link(child.name, () => choose(child.name)))))] : []),
         make("h4", {}, exits.length ? `${count(exits.length, "exit")}, tried in this order` : "No exits"),
         make("ol", { class: "exits" }, exits),

@@ -10,18 +10,21 @@ const STATE = [["behavior", "Does", "behaviors"], ["note", "Note"]];
 const MORE_OF_STATE = [["enter_when", "Enter only when", "condition"], ["every", "Decides every"], ["enter", "When entered, do", "actions"],
     ["exit", "When left, do", "actions"], ["ignore", "Ignores messages", "messages"], ["choose", "Chooses its exit", "ways"], ["region", "Region"],
     ["machine", "Runs machine"], ["script", "Script"], ["final", "Is an end", "flag"], ["history", "Remembers where it was", "flag"], ["entry", "The game enters it", "flag"]];
-const EXIT = [["when", "When", "condition"], ["on", "On message", "messages"], ["after", "After"], ["cooldown", "Cooldown"], ["weight", "Weight", "condition"]];
-const MORE_OF_EXIT = [["score", "Score", "condition"], ["at", "At the time", "values"], ["do", "Do", "actions"], ["set", "Set"], ["note", "Note"],
+const WHEN = [["when", "When", "condition"]];
+const EXIT = [["on", "On message", "messages"], ["after", "After"], ["cooldown", "Cooldown"], ["weight", "Weight", "values"]];
+const MORE_OF_EXIT = [["score", "Score", "values"], ["at", "At the time", "values"], ["do", "Do", "actions"], ["set", "Set"], ["note", "Note"],
     ["always", "Also at once", "flag"], ["restart", "Also if active", "flag"], ["even_final", "Also from an end", "flag"]];
+const WIDE = new Set(["when", "enter_when", "note"]);
 const EXAMPLES = { after: "2 s", every: "0.5 s", cooldown: "4 s", set: "{ alarm = true }", do: "roar", when: "health > 20", choose: "first" };
 
 let made = 0;
 let isRebuilding = false;
 
 export class Forms {
-    /** `change(edit)` makes an edit and `attempt(edit)` only asks; both fail with why not. `names()` gives what can be completed. */
-    constructor({ change, attempt, names }) {
-        Object.assign(this, { change, attempt, names });
+    /** `change(edit)` makes an edit and `attempt(edit)` only asks; both fail with why not, which `act(edit)` tells. `names()` gives what
+     * can be completed, and `remove(state)` deletes a state. */
+    constructor({ change, attempt, act, names, remove }) {
+        Object.assign(this, { change, attempt, act, names, remove });
         this.completions = make("datalist", { id: "completions" });
         document.body.append(this.completions);
     }
@@ -29,7 +32,7 @@ export class Forms {
     // ---- A field
 
     /** A text field. `edit(text)` is the edit that takes its text over; an empty text is `null`. */
-    #field({ name, keep, value = "", completes, edit, example }) {
+    #field({ name, keep, value = "", completes, edit, example, isWide }) {
         const error = this.#error();
         const input = make("input", {
             value, "data-keep": keep, "data-was": value, "aria-describedby": error.id, autocomplete: "off", spellcheck: "false", placeholder: example ? `such as ${example}` : null,
@@ -58,7 +61,7 @@ export class Forms {
             input.value = input.dataset.was;
             tell(input, error, null);
         });
-        return make("div", { class: "field" }, make("label", {}, make("span", {}, name), input), error);
+        return make("div", { class: isWide ? "field wide" : "field" }, make("label", {}, make("span", {}, name), input), error);
     }
 
     #flag({ name, keep, value, edit }) {
@@ -90,9 +93,8 @@ export class Forms {
 
     /** A button that makes an edit. */
     #button(name, keep, edit, { label = null, then = null, disabled = false } = {}) {
-        const error = this.#error();
-        const button = make("button", { "data-keep": keep, "aria-label": label, disabled, onclick: () => this.#make(edit(), button, error, then) }, name);
-        return [button, error];
+        const act = async () => { if (await this.act(edit())) await then?.(); };
+        return make("button", { "data-keep": keep, "aria-label": label, disabled, onclick: act }, name);
     }
 
     /** Offers what can follow at the end of a text. */
@@ -112,7 +114,7 @@ export class Forms {
     #fields(keys, written, keep, edit) {
         return keys.map(([key, name, completes]) => {
             const given = { name, keep: `${keep} ${key}`, value: written[key], edit: value => edit(key, value) };
-            return completes === "flag" ? this.#flag(given) : this.#field({ ...given, completes, example: EXAMPLES[key] });
+            return completes === "flag" ? this.#flag(given) : this.#field({ ...given, completes, example: EXAMPLES[key], isWide: WIDE.has(key) });
         });
     }
 
@@ -125,7 +127,7 @@ export class Forms {
     // ---- States
 
     /** The fields of a state. `parents` are the states in which it can be, `children` those in it. */
-    state(state, { parents, children, parent, choose }) {
+    state(state, { parents, children, parent }) {
         const name = state.name;
         const set = (key, value) => ({ act: "set_state", state: name, key, value });
         const begins = () => parent ? { act: "set_state", state: parent.name, key: "initial", value: state.part } : { act: "set_machine", key: "initial", value: name };
@@ -142,27 +144,8 @@ export class Forms {
             make("div", { class: "buttons" },
                 !isFirst && !parent?.regions.length ? this.#button("Begin here", `${name} begin`, begins) : null,
                 parent ? null : this.#button(state.is_global ? "Not global" : "Make global", `${name} global`, () => ({ act: "set_machine", key: "global", value: state.is_global ? null : name })),
-                this.#delete(state, choose)),
+                make("button", { "data-keep": `${name} delete`, onclick: () => this.remove(name) }, "Delete state")),
         ];
-    }
-
-    /** Deletes a state; if something refers to it, after a question. */
-    #delete(state, choose) {
-        const error = this.#error();
-        const act = with_exits => ({ act: "delete_state", state: state.name, with_exits });
-        const gone = () => choose(null);
-        const sure = make("button", { hidden: true, class: "danger", onclick: () => this.#make(act(true), sure, error, gone) }, "Delete these, too");
-        const button = make("button", { "data-keep": `${state.name} delete`, "aria-describedby": error.id, onclick: async () => {
-            try {
-                await this.change(act(false));
-                gone();
-            } catch (refused) {
-                tell(button, error, reason(refused));
-                sure.hidden = !refused.told?.uses?.length;
-                if (!sure.hidden) sure.focus();
-            }
-        } }, "Delete state");
-        return [button, sure, error];
     }
 
     /** Adds a state, by name. */
@@ -200,6 +183,7 @@ export class Forms {
             { label: `Move exit ${nth + 1} ${name.toLowerCase()}`, then: () => { choose(state.name, to); focusOn(`${state.name} exit ${name === "Up" ? to - 1 : to + 1} ${name}`); }, disabled: to < 0 || to > last });
         return make("div", { class: "form" },
             make("div", { class: "fields" },
+                this.#fields(WHEN, written, keep, set),
                 leads ? this.#fields([[leads, { to: "Leads to", push: "Pushes", resume: "Resumes" }[leads], "states"]], written, keep, set) : null,
                 this.#fields(EXIT, written, keep, set)),
             this.#more(MORE_OF_EXIT, written, keep, set),

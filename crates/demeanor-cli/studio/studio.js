@@ -23,7 +23,7 @@ const isEdited = () => open.hash !== null && text.text !== open.saved;
 const picture = new Picture();
 const text = new Text({ onEdit: edited, onCursor: follow, onSave: () => save() });
 const run = new Run(source, picture);
-const forms = new Forms({ change, attempt: edit => ask("change", { ...source(), edit }), names: completions });
+const forms = new Forms({ change, attempt: edit => ask("change", { ...source(), edit }), act: changeOrTell, names: completions, remove });
 const proofs = new Proofs(source, { onProof: found => { marksOf(problems, found); }, show: showProblem, play: playWitness });
 
 // ---- Files
@@ -144,16 +144,24 @@ function completions() {
     return { states: names(), values: values.map(value => value.name), messages: messages.map(message => message.name), behaviors, actions };
 }
 
-/** Makes an edit that no form shows; why it is refused is told above the page. */
-async function changeOrTell(edit) {
+/** Makes an edit that no form shows. If it is refused, this is told above the page, with buttons. */
+async function changeOrTell(edit, buttonsOf = () => [["Close", null]]) {
     dismiss("edit");
     try {
         await change(edit);
         return true;
     } catch (error) {
-        notice("edit", error instanceof Refused ? error.message : "The studio's server does not answer.", [["Close", null]]);
+        notice("edit", error instanceof Refused ? error.message : "The studio's server does not answer.", buttonsOf(error));
         return false;
     }
+}
+
+/** Deletes a state; if something refers to it, after a question. */
+async function remove(state, with_exits = false) {
+    const isUsed = refused => refused.told?.uses?.length;
+    const isMade = await changeOrTell({ act: "delete_state", state, with_exits },
+        refused => isUsed(refused) ? [["Delete these, too", () => remove(state, true)], ["Keep it", null]] : [["Close", null]]);
+    if (isMade) await choose(null);
 }
 
 function stepBack(back) {
@@ -291,8 +299,12 @@ function foldAll(isFolded) {
 
 // ---- Selection
 
+let shown = "";
 function details() {
     showDetails(picture, { choose, read, toggle, forms });
+    const chosen = `${picture.selected?.name} ${picture.selected?.exit}`;
+    if (chosen !== shown && picture.selected?.exit !== null) byId("details").querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
+    shown = chosen;
 }
 
 function read(at) {
@@ -332,12 +344,12 @@ function addState() {
     byId("new-state").focus();
 }
 
-/** Deletes the selected exit, or the selected state if nothing refers to it. */
+/** Deletes the selected exit, or the selected state. */
 async function deleteSelected() {
     const { name, exit } = picture.selected ?? {};
     if (name === undefined) return;
-    const isMade = await changeOrTell(exit === null ? { act: "delete_state", state: name } : { act: "delete_exit", state: name, exit });
-    if (isMade) await choose(exit === null ? null : name, null, { focuses: true });
+    if (exit === null) return remove(name);
+    if (await changeOrTell({ act: "delete_exit", state: name, exit })) await choose(name, null, { focuses: true });
 }
 
 // ---- Proofs

@@ -273,8 +273,8 @@ async function changesThatAreRefused() {
     await until("it is undone", fileText, `# Of another program.\n${MADE}`);
     await page.mouse.click(...await boxOf("hide"));
     await click("Delete state");
-    await until("a state that is used is not deleted at once", () => document.querySelector("#details .buttons .error-text:not([hidden])")?.textContent, "`hide` is used: exit 1 of `post`");
-    await click("Delete these, too");
+    await until("a state that is used is not deleted at once", textOf, "`hide` is used: exit 1 of `post`", "[data-notice=edit] span");
+    await page.click("[data-notice=edit] button");
     await until("then it is, with the exits to it", fileText, `# Of another program.\n${MADE.replace(/    .*hide.*\n/, "").replace(/\[states\.hide\]\n.*\n\n/, "")}`);
     await until("nothing is selected", selected, null);
     await page.click("#undo");
@@ -284,7 +284,7 @@ async function changesThatAreRefused() {
     await page.click("#undo");
     await page.click("#tab-run");
     await page.click("#step");
-    await until("the machine runs", active, ["post"]);
+    await until("the machine runs", active, ["dead"]);
     await page.click("#tab-proof");
     await page.click("#prove");
     await until("it is proved", () => !/not been/.test(document.querySelector("#proof-note")?.textContent ?? ""), true);
