@@ -15,7 +15,7 @@ const EXIT = [["on", "On message", "messages"], ["after", "After"], ["cooldown",
 const MORE_OF_EXIT = [["score", "Score", "values"], ["at", "At the time", "values"], ["do", "Do", "actions"], ["set", "Set"], ["note", "Note"],
     ["always", "Also at once", "flag"], ["restart", "Also if active", "flag"], ["even_final", "Also from an end", "flag"]];
 const WIDE = new Set(["when", "enter_when", "note"]);
-const EXAMPLES = { after: "2 s", every: "0.5 s", cooldown: "4 s", set: "{ alarm = true }", do: "roar", when: "health > 20", choose: "first" };
+const EXAMPLES = { after: "2 s", every: "0.5 s", cooldown: "4 s", set: "{ alarm = true }", do: "roar", when: "health > 20", choose: "best" };
 
 let made = 0;
 let isRebuilding = false;

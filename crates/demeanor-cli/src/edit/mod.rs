@@ -161,9 +161,9 @@ pub(crate) struct WrittenState {
 /// Returns what the file says of each state of a machine; `None` for a state that is written elsewhere.
 pub(crate) fn written_states(of: &Of<'_>, text: &str) -> Result<Vec<Option<WrittenState>>, Refused> {
     let mut draft = Draft::read(of, text)?;
-    let states: Vec<_> = draft.machine()?.states().iter().map(|state| state.name().to_owned()).collect();
-    let written = states.iter().map(|state| {
-        let path = draft.path(state).ok()?;
+    let paths: Vec<_> = draft.machine()?.states().iter().map(|state| draft.path_of(state).ok()).collect();
+    let written = paths.into_iter().map(|path| {
+        let path = path?;
         let table = table_at(draft.document.as_item_mut(), &path)?;
         let keys = typed_keys(table);
         let exits = match table.get_mut("exits").and_then(Exits::of) {
@@ -255,12 +255,18 @@ impl Draft {
 
     /// Returns the keys that lead to the table of a state.
     fn path(&self, state: &str) -> Result<Vec<String>, Refused> {
-        let outline = self.outline(state)?;
+        self.path_of(self.outline(state)?)
+    }
+
+    fn path_of(&self, outline: &StateOutline) -> Result<Vec<String>, Refused> {
+        let state = outline.name();
         let (elsewhere, span) = outline.written();
         if let Some(file) = elsewhere {
             return Err(format!("`{state}` is written in {}: change it there", file.display()).into());
         }
-        let key = self.survey.keys().iter().find(|key| key.span() == span && key.state().is_some());
+        let keys = self.survey.keys();
+        let place = keys.partition_point(|key| key.span().start < span.start);
+        let key = keys.get(place).filter(|key| key.span() == span && key.state().is_some());
         let key = key.ok_or_else(|| format!("`{state}` has no place in the file"))?;
         if let Some(other) = key.machine().filter(|other| Some(*other) != self.machine.as_deref()) {
             return Err(format!("`{state}` is written in the machine `{other}`: change it there").into());

@@ -53,5 +53,5 @@ fn new(problems: &Problems, before: Option<&Problems>) -> String {
     let mut errors = problems.iter().filter(|problem| !problem.is_warning());
     let error = errors.find(|problem| !is_old(problem)).map(|problem| (problem.to_string(), problem.advice()));
     let (error, advice) = error.unwrap_or_default();
-    [error].into_iter().chain(advice).collect::<Vec<_>>().join(". ")
+    [error].into_iter().chain(advice).collect::<Vec<_>>().join(": ")
 }

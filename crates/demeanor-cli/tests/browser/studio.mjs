@@ -143,6 +143,18 @@ async function type(text) {
     await page.keyboard.type(text);
 }
 
+/** Returns the roles of the controls that have no name for a screen reader. */
+async function nameless() {
+    const found = [];
+    const controls = new Set(["button", "textbox", "combobox", "slider", "spinbutton", "checkbox", "tab", "link", "searchbox", "listbox", "option", "tabpanel"]);
+    const look = node => {
+        if (controls.has(node.role) && !node.name) found.push(node.role);
+        node.children?.forEach(look);
+    };
+    look(await page.accessibility.snapshot());
+    return found;
+}
+
 /** The text of the file. */
 const fileText = () => [...document.querySelectorAll(".cm-line")].map(line => line.textContent + "\n").join("").replace(/\n$/, "");
 const MADE = `initial = "post"
@@ -262,6 +274,9 @@ async function changesThatAreRefused() {
     await until("a condition without its end is told", why, "expected a value, a number, `not` or `(`");
     await press("Enter");
     await until("it is not taken over", fileText, MADE);
+    await page.evaluate(() => document.querySelectorAll("#details details").forEach(more => { more.open = true; }));
+    assert.deepEqual(await nameless(), [], "every field has a name");
+    if (folder) await page.screenshot({ path: `${folder}/studio-mistake.png` });
     writeFileSync(empty, `# Of another program.\n${MADE}`);
     await until("another text is taken over while a field is typed in", fileText, `# Of another program.\n${MADE}`);
     await until("what is typed in the field stays", () => document.activeElement.value, "distance < 1 and");
@@ -519,14 +534,7 @@ try {
     await page.bringToFront();
     for (const tab of ["state", "text", "run", "proof"]) {
         await page.click(`#tab-${tab}`);
-        const nameless = [];
-        const controls = new Set(["button", "textbox", "combobox", "slider", "spinbutton", "checkbox", "tab", "link", "searchbox", "listbox", "option", "tabpanel"]);
-        const look = node => {
-            if (controls.has(node.role) && !node.name) nameless.push(`${node.role} in ${tab}`);
-            node.children?.forEach(look);
-        };
-        look(await page.accessibility.snapshot());
-        assert.deepEqual(nameless, [], "every control has a name");
+        assert.deepEqual(await nameless(), [], `every control has a name: ${tab}`);
     }
     await until("a state says what it is", () => [...document.querySelectorAll("[aria-label]")].some(box => box.getAttribute("aria-label").startsWith("run, go_to, 1 exit")), true);
     console.log("ok: every control has a name");
