@@ -121,9 +121,8 @@ impl Comparison {
 
     /// Whether the comparison holds. With NaN, each comparison is false, including `!=`.
     #[inline]
-    #[expect(clippy::float_cmp, reason = "`==` is what the designer wrote")]
     #[expect(clippy::double_comparisons, reason = "`left != right` would hold for NaN")]
-    pub(crate) fn holds(self, left: f64, right: f64) -> bool {
+    pub(crate) fn holds<N: PartialOrd>(self, left: N, right: N) -> bool {
         match self {
             Self::Less => left < right,
             Self::LessOrEqual => left <= right,

@@ -391,6 +391,9 @@ mod messages {
         let end = "expected `and`, `or` or the end";
         for (keys, message) in [
             ("when = 'if hour > 3'", format!("{end}: a condition has no `if`: write `hour > 3`")),
+            ("when = 'if hour > 3 then seen'", format!("{end}: a condition has no `if`: write `hour > 3`")),
+            ("when = 'hour > 1,000'", format!("{end}: write `1000`: a number has no `,`")),
+            ("when = 'hour > 0,125'", format!("{end}: write `0.125`")),
             ("when = 'unless seen'", format!("{end}: a condition has no `unless`: write `not (seen)`")),
             (
                 "when = ['x', 'y or z']",

@@ -318,7 +318,8 @@ impl<W: Write> Stage<W> {
         let id_of = |name: &str| outline.states().iter().find(|state| state.name() == name).map(|state| state.id());
         let (Some(from), Some(to)) = (id_of(from), id_of(to)) else { return "by a script".to_owned() };
         let exits = outline.path(from).into_iter().rev().chain(outline.global()).flat_map(|of| {
-            let leads_there = |exit: &&ExitOutline| outline.descent(exit.target()).last() == Some(&to);
+            let leads_there =
+                |exit: &&ExitOutline| !exit.leads().is_named() || outline.descent(exit.target()).last() == Some(&to);
             let exits = outline.state(of).exits().iter().filter(leads_there);
             exits.filter(|exit| exit.on() == message || exit.on() == Some("done")).map(move |exit| (of, exit.label()))
         });

@@ -66,3 +66,17 @@ states.rest.exits = [{ to = 'walk', after = 1 }]
     assert!(told.contains("s  choose -> rest: always [chance(0.5)]\n"), "{told}");
     assert!(!told.contains("by a script"), "{told}");
 }
+
+/// An exit that leads back names no state, so `run` took the change for one by the game's code.
+#[test]
+fn a_pop_on_entry_is_explained_by_its_exit() {
+    let file = "
+initial = 'walk'
+states.walk.exits = [{ push = 'look', after = 1 }]
+states.look.exits = [{ pop = true, always = true, when = 'dark' }, { to = 'walk' }]
+";
+    let run = ["run", "guard.toml", "--seconds", "1", "--set", "dark=true"];
+    let (code, told, complained) = Folder::new("pop_on_entry").with("guard.toml", file).run(&run);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    assert!(told.contains("s  look -> walk: always [dark]\n"), "{told}");
+}

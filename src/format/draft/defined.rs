@@ -141,7 +141,11 @@ impl<'i> DraftReader<'_, 'i> {
 
 impl DefinedWords {
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.constants.contains_key(name) || self.conditions.contains_key(name)
+        self.is_constant(name) || self.conditions.contains_key(name)
+    }
+
+    pub(crate) fn is_constant(&self, name: &str) -> bool {
+        self.constants.contains_key(name)
     }
 
     pub(super) fn replace_constants(&mut self, operand: &mut Operand) {

@@ -319,6 +319,7 @@ impl ConditionReader<'_> {
             "unless" => format!("not ({})", self.rest()),
             _ => return None,
         };
+        let meant = meant.split_once(" then ").map_or(&*meant, |(condition, _)| condition);
         Some(format!("a condition has no `{word}`: write `{}`", meant.trim_end()))
     }
 
@@ -342,7 +343,10 @@ impl ConditionReader<'_> {
         }
         if let Some(part) = rest.strip_prefix(',').filter(|_| is_joined) {
             let part = prefix(part, |c| c.is_ascii_digit());
-            return (!part.is_empty()).then(|| format!("write `{number}.{part}`"));
+            // `1,000` is probably a thousand, but `0,125` is not.
+            let is_group = part.len() == 3 && number != "0";
+            let (sign, why) = if is_group { ("", ": a number has no `,`") } else { (".", "") };
+            return (!part.is_empty()).then(|| format!("write `{number}{sign}{part}`{why}"));
         }
         if rest.starts_with('%') {
             return Some(format!("write the number alone: `{number}`, or `{}` where 1 is the whole", parsed / 100.0));

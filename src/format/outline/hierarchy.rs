@@ -133,7 +133,7 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
         }
         // An exit to the state itself has already been reported.
         let leads_within =
-            outline.global == Some(state.id) || exit.to != state.id && outline.path(exit.to).contains(&state.id);
+            outline.global == Some(state.id) || exit.to != state.id && outline.is_within(exit.to, state.id);
         if exit.restarts && is_outer && leads_within && exit.is_always_from() == Some(0.0) {
             let message = format!("`{}` would be entered again in every tick", outline.state(exit.to).name);
             Mistake::error("spins", exit.span.clone(), message)

@@ -293,6 +293,12 @@ impl Outline {
         self.defined.places.iter().map(|(name, _)| (name.text.as_str(), name.span.clone()))
     }
 
+    /// Whether the file defines a constant with this name, and not a condition.
+    #[must_use]
+    pub fn is_constant(&self, name: &str) -> bool {
+        self.defined.is_constant(name)
+    }
+
     /// Returns the states, in the order of the file. The states from the machine that this one is [like](Self::like) come
     /// first. States that are equal in both machines are shared.
     #[must_use]
@@ -339,6 +345,11 @@ impl Outline {
         let mut path: Vec<_> = iter::successors(Some(id), |id| self.state(*id).parent).collect();
         path.reverse();
         path
+    }
+
+    /// Whether a state is `around`, or lies within it.
+    pub(crate) fn is_within(&self, id: StateId, around: StateId) -> bool {
+        iter::successors(Some(id), |id| self.state(*id).parent).any(|id| id == around)
     }
 
     /// Returns a state and its initial descendants, region by region. A change to the state enters these states, and those of its

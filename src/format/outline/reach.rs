@@ -119,7 +119,7 @@ fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline
         && exit.leads == Leads::To
         && outline.global != Some(of.id)
         && outline.is_in_same_regions(of.id, exit.to)
-        && !outline.path(of.id).contains(&exit.to)
+        && !outline.is_within(of.id, exit.to)
         && entered.all(|id| outline.state(id).enter_when.is_none())
 }
 

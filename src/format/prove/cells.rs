@@ -112,12 +112,18 @@ impl Division {
 
     /// Returns the cells in which a test holds.
     pub(super) fn holding(&self, test: &ClaimTest) -> Cells {
-        self.cells(|cell| match (test, self) {
-            (ClaimTest::Is, _) => cell == 1,
-            (ClaimTest::Compared(..), Self::Flag) => false,
-            (ClaimTest::Compared(op, with), Self::Number(_)) => op.holds(self.sample(cell), *with),
-            (ClaimTest::Compared(op, with), Self::Time(_)) => op.holds_since(Span::of(*with, self.sample(cell)), 0.0),
-        })
+        match (test, self) {
+            (ClaimTest::Is, _) => self.cells(|cell| cell == 1),
+            (ClaimTest::Compared(..), Self::Flag) => self.cells(|_| false),
+            (ClaimTest::Compared(op, with), Self::Number(constants)) => {
+                // The cells have the order of their numbers, except the last one.
+                let equal = 2 * constants.partition_point(|constant| *constant < *with) + 1;
+                self.cells(|cell| cell + 1 < self.count() && op.holds(cell, equal))
+            }
+            (ClaimTest::Compared(op, with), Self::Time(_)) => {
+                self.cells(|cell| op.holds_since(Span::of(*with, self.sample(cell)), 0.0))
+            }
+        }
     }
 
     /// Returns the cells for which `has` is true.

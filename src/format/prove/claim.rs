@@ -1,5 +1,7 @@
 //! Claims about a situation: comparisons of quantities with constants, joined by `and` and `or`.
 
+use std::rc::Rc;
+
 use crate::format::expression::Comparison;
 use crate::format::outline::StateId;
 
@@ -7,22 +9,22 @@ use crate::format::outline::StateId;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Quantity {
     /// A number of the game.
-    Number(String),
+    Number(Rc<str>),
     /// A flag of the game.
-    Flag(String),
+    Flag(Rc<str>),
     /// A number in a message: the name of the message, and the name of the field.
-    Field(String, String),
+    Field(Rc<str>, Rc<str>),
     /// A flag in a message: the name of the message, and the name of the field.
-    FieldFlag(String, String),
+    FieldFlag(Rc<str>, Rc<str>),
     /// The time in a state, in seconds.
     Clock(StateId),
     /// The time in all active states, in seconds, if they were entered together.
     Together,
     /// A part of a condition that the proof cannot decide. It may be true or false. The text identifies it.
-    Open(String),
+    Open(Rc<str>),
     /// The difference between the two sides of a comparison that the proof cannot decide. It may be any number. The text
     /// identifies it.
-    OpenNumber(String),
+    OpenNumber(Rc<str>),
 }
 
 /// A test of one quantity.

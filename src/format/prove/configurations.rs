@@ -55,7 +55,7 @@ impl Configuration {
             inside.is_none_or(|inside| machine.state(*inside).region == machine.state(first).region) && depth.is_some()
         };
         let stays = self.0.iter().copied().filter(|id| !is_left(&machine.outline.path(*id)));
-        let entered = machine.innermost_of(to).into_iter().filter(|id| machine.outline.path(*id).contains(&first));
+        let entered = machine.innermost_of(to).into_iter().filter(|id| machine.outline.is_within(*id, first));
         Self::new(stays.chain(entered).collect())
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::claim::Claim;
 use super::machine::{ActedOn, Machine};
 use super::reach::Reached;
-use super::solver::{Situation, holds};
+use super::solver::{Situation, holds, is_apart};
 use super::step::{End, PossibleSteps, TickStep};
 use super::telling::Telling;
 use crate::format::draft::When;
@@ -19,12 +19,16 @@ use crate::format::outline::StateId;
 /// The maximum number of ticks in a short circle. Short circles are searched breadth-first, longer ones depth-first.
 const SHORT: usize = 8;
 
-/// The maximum number of continuations that are checked from one state, and from all states of a machine.
+/// The maximum number of continuations that are checked from one state, and from all states of a machine. A long continuation
+/// counts several times.
 const MOST_TRIED: u32 = 400;
 const MOST_TRIED_OF_ALL: u32 = 20_000;
 
-/// The maximum number of changes that are checked in ticks that begin in one state.
+/// The maximum number of changes that are checked in ticks that begin in one state, and from all states of a machine. Each state
+/// has an equal share, but at least the smallest one.
 const MOST_IN_TICK: u32 = 10_000;
+const MOST_IN_TICK_OF_ALL: u32 = 50_000;
+const LEAST_IN_TICK: u32 = 8;
 
 /// A tick with a change, from one innermost state to another or back to itself.
 struct Edge {
@@ -51,8 +55,9 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
     }
     let number: HashMap<StateId, usize> = reached.innermost.iter().enumerate().map(|(at, id)| (*id, at)).collect();
     let mut edges = Vec::with_capacity(reached.innermost.len());
+    let share = MOST_IN_TICK_OF_ALL / u32::try_from(number.len().max(1)).unwrap_or(u32::MAX);
     for (from, at) in reached.innermost.iter().enumerate() {
-        let steps = PossibleSteps::in_tick(machine, *at, tick, MOST_IN_TICK);
+        let steps = PossibleSteps::in_tick(machine, *at, tick, share.clamp(LEAST_IN_TICK, MOST_IN_TICK));
         are_all &= !steps.has_more;
         let mut of = Vec::new();
         for step in steps.all {
@@ -270,7 +275,7 @@ impl<'s> FlickerSearch<'s> {
                 Some(false) | None if is_first && is_apart(claim, &known) => self.more(claim, &known).map(Rc::new),
                 _ if self.left == 0 => return false,
                 _ => {
-                    self.left -= 1;
+                    self.left = self.left.saturating_sub(u32::try_from(way.len() / SHORT).unwrap_or(u32::MAX));
                     self.situation_of(&way).map(Rc::new)
                 }
             };
@@ -336,11 +341,4 @@ struct Fork<'s> {
     is_first: bool,
     /// The continuations that have not been tried. The next one is the last element.
     ways: Way<'s>,
-}
-
-/// Whether a claim has no quantities in common with a situation.
-fn is_apart(claim: &Claim, situation: &Situation) -> bool {
-    let mut is_apart = true;
-    claim.visit(&mut |(quantity, _)| is_apart &= !situation.contains_key(quantity));
-    is_apart
 }

@@ -4,10 +4,11 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::iter;
+use std::rc::Rc;
 
 use super::claim::{Claim, Quantity};
 use super::configurations::{Configuration, Configurations};
-use super::solver::{ClaimAnswer, Situation, Work, solve};
+use super::solver::{ClaimAnswer, Situation, Work, holds, is_apart, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::action::WrittenAction;
 use crate::format::choose::Choose;
@@ -136,7 +137,7 @@ impl<'o> Machine<'o> {
             if let Quantity::Number(value) = quantity {
                 // What the file writes may lie beside the range.
                 let is_written = self.acted_on.values.contains(&**value) || self.outline.is_written(value);
-                limits.extend(ranges.get(value).filter(|_| !is_written).map(|range| (value, range)));
+                limits.extend(ranges.get(&**value).filter(|_| !is_written).map(|range| (value, range)));
             }
         });
         // A value that is not a number is neither below its range nor above it.
@@ -154,6 +155,29 @@ impl<'o> Machine<'o> {
             ClaimAnswer::Holds(situation) => Some(situation),
             _ => None,
         }
+    }
+
+    /// Returns a situation in which more claims hold. `known` is a situation in which the other claims hold.
+    pub(super) fn further(
+        &self,
+        known: &Rc<Situation>,
+        others: &[Rc<Claim>],
+        more: &[Rc<Claim>],
+    ) -> Option<Rc<Situation>> {
+        let all = |claims: &[Rc<Claim>]| Claim::all(claims.iter().map(|claim| Claim::clone(claim)));
+        if !self.work.spend(more.iter().map(|claim| claim.size()).sum()) {
+            return None;
+        }
+        if more.iter().all(|claim| holds(claim, known) == Some(true)) {
+            return Some(Rc::clone(known));
+        }
+        if !more.iter().all(|claim| is_apart(claim, known)) {
+            return self.situation(&all(&[others, more].concat())).map(Rc::new);
+        }
+        // Claims without quantities in common hold together.
+        let mut situation = self.situation(&all(more))?;
+        situation.extend(known.iter().map(|(quantity, number)| (quantity.clone(), *number)));
+        Some(Rc::new(situation))
     }
 
     /// Plays rows on a machine that begins in a state: see [`Stage::play`].
@@ -253,7 +277,7 @@ impl<'o> Machine<'o> {
             Leads::Push => PathChange { kept: 0, ..self.route(&[], exit.to) },
             Leads::Pop => PathChange { kept: 0, ..unknown() },
         };
-        let is_inside = |of: StateId| id.of != of && self.outline.path(id.of).contains(&of);
+        let is_inside = |of: StateId| id.of != of && self.outline.is_within(id.of, of);
         let is_end = |at: &&StateId| self.state(**at).is_final && self.state(**at).ends.is_none_or(is_inside);
         if !(exit.even_final || exit.is_done) {
             if let Some(end) = path[change.kept..].iter().rev().filter(|active| **active != id.of).find(is_end) {
@@ -267,7 +291,7 @@ impl<'o> Machine<'o> {
     pub(super) fn route(&self, path: &[StateId], to: StateId) -> PathChange {
         let route = self.outline.path(to);
         let kept = path.iter().zip(&route[..route.len() - 1]).take_while(|(active, around)| active == around).count();
-        let is_entered = |id: &StateId| kept == 0 || self.outline.path(*id).contains(&route[kept]);
+        let is_entered = |id: &StateId| kept == 0 || self.outline.is_within(*id, route[kept]);
         let entered = self.outline.entered(to).into_iter().filter(is_entered).collect();
         let has_regions = |id: &StateId| !self.state(*id).regions.is_empty();
         let is_beside = path[..kept].last().is_some_and(has_regions)
@@ -354,7 +378,7 @@ impl<'a> Standing<'a> {
         }
         let beside = change.depends_on_regions.then(|| self.asking(None, None).beside());
         let may_ask = self.machine.may_ask(id.of);
-        let silent = may_ask.then(|| Claim::is(Quantity::Open(format!("script of {}", id.of))));
+        let silent = may_ask.then(|| Claim::is(Quantity::Open(format!("script of {}", id.of).into())));
         Claim::all([claim, self.admitted(&change)].into_iter().chain(beside).chain(silent))
     }
 
@@ -369,7 +393,7 @@ impl<'a> Standing<'a> {
     /// Returns the claim that an exit is taken in a tick. An exit of a state with `every` is not tried in each tick.
     pub(super) fn tried(&self, id: ExitId) -> Claim {
         let waits = self.machine.state(id.of).every.is_some();
-        let turn = waits.then(|| Claim::is(Quantity::Open(format!("turn of {}", id.of))));
+        let turn = waits.then(|| Claim::is(Quantity::Open(format!("turn of {}", id.of).into())));
         Claim::all(turn.into_iter().chain([self.taken(id)]))
     }
 

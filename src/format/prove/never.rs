@@ -155,7 +155,8 @@ pub(super) fn state(machine: &Machine<'_>, reached: &Reached, id: StateId) -> Se
     let message = format!("state `{}` can never be reached", said_of.name);
     let leads = |exit: &ExitId| {
         let to = machine.exit(*exit).to;
-        machine.outline.path(to).contains(&id) || machine.outline.descent(to).contains(&id)
+        machine.outline.is_within(to, id)
+            || machine.outline.is_within(id, to) && machine.outline.descent(to).contains(&id)
     };
     let active = machine.outline.states().iter().filter(|state| reached.is_active(state.id()));
     let of = active.map(|state| state.id()).chain(machine.outline.global());

@@ -1,5 +1,7 @@
 //! Converts a condition to a claim about a situation.
 
+use std::rc::Rc;
+
 use super::claim::{Claim, Quantity};
 use super::machine::{Asking, Standing, StateTime, Undecided};
 use crate::format::draft::When;
@@ -40,7 +42,7 @@ impl Asking<'_> {
             Expr::Bool(is) => (*is).into(),
             Expr::Flag(name) => self.flag(name),
             Expr::FieldFlag(_) if self.message.is_none() => Claim::NEVER,
-            Expr::FieldFlag(name) => Claim::is(Quantity::FieldFlag(self.message(), name.text.clone())),
+            Expr::FieldFlag(name) => Claim::is(Quantity::FieldFlag(self.message(), name.text.as_str().into())),
             Expr::In(name) => self.is_in(&name.text),
             Expr::Chance { p, .. } if *p <= 0.0 => Claim::NEVER,
             Expr::Chance { p, per_second: false, .. } if *p >= 1.0 => Claim::ALWAYS,
@@ -52,7 +54,7 @@ impl Asking<'_> {
                 let (flag, is) = match flag_compared(left, *op, right) {
                     Some((Operand::Value(name), is)) => (self.flag(name), is),
                     Some((Operand::Field(name), is)) => {
-                        (Claim::is(Quantity::FieldFlag(self.message(), name.text.clone())), is)
+                        (Claim::is(Quantity::FieldFlag(self.message(), name.text.as_str().into())), is)
                     }
                     _ => return self.comparison(left, *op, right),
                 };
@@ -64,7 +66,7 @@ impl Asking<'_> {
     fn flag(&self, name: &Name) -> Claim {
         match self.written(&name.text) {
             Some(note) => self.undecided(note),
-            None => Claim::is(Quantity::Flag(name.text.clone())),
+            None => Claim::is(Quantity::Flag(name.text.as_str().into())),
         }
     }
 
@@ -121,12 +123,12 @@ impl Asking<'_> {
         if is_mirrored {
             std::mem::swap(&mut first, &mut second);
         }
-        let difference = Quantity::OpenNumber(format!("{}: {first} - ({second})", self.message()));
+        let difference = Quantity::OpenNumber(format!("{}: {first} - ({second})", self.message()).into());
         Claim::compared(difference, if is_mirrored { op.mirrored() } else { op }, 0.0)
     }
 
     /// Returns the name of the message, or an empty text if the exit waits for no message.
-    fn message(&self) -> String {
+    fn message(&self) -> Rc<str> {
         self.message.unwrap_or_default().into()
     }
 
@@ -145,7 +147,7 @@ impl Asking<'_> {
         let mut undecided = self.machine.undecided.borrow_mut();
         note(&mut undecided);
         undecided.count += 1;
-        Claim::is(Quantity::Open(undecided.count.to_string()))
+        Claim::is(Quantity::Open(undecided.count.to_string().into()))
     }
 
     /// Returns the claim that a comparison of the time in a state with a constant holds. `state` is `None` for the
@@ -183,7 +185,7 @@ impl Asking<'_> {
             return self.either(written, op, &Operand::Number(with));
         }
         // The same difference gets the same quantity everywhere.
-        let difference = Quantity::OpenNumber(format!("{}: {written} - {with}", self.message()));
+        let difference = Quantity::OpenNumber(format!("{}: {written} - {with}", self.message()).into());
         let open = Claim::compared(difference, op, 0.0);
         let op = if steps.factor < 0.0 { op.mirrored() } else { op };
         let (below, above) = (k - around, k + around);
@@ -253,7 +255,7 @@ impl Asking<'_> {
             (Some(id), Some(at)) if self.machine.may_be_beside(at.path, id) => {
                 at.is_beside(id).map_or_else(|| self.beside(), Claim::from)
             }
-            (Some(id), None) => Claim::is(Quantity::Open(format!("in {id}"))),
+            (Some(id), None) => Claim::is(Quantity::Open(format!("in {id}").into())),
             _ => Claim::NEVER,
         }
     }
@@ -276,8 +278,10 @@ impl Asking<'_> {
             Operand::Bool(_) => Side::Number(f64::NAN),
             Operand::TimeInState(_) => Side::Time(self.asker),
             Operand::TimeIn(name) => Side::Time(self.state(&name.text)),
-            Operand::Value(name) => Side::Steps(LinearSteps::of(Quantity::Number(name.text.clone()))),
-            Operand::Field(name) => Side::Steps(LinearSteps::of(Quantity::Field(self.message(), name.text.clone()))),
+            Operand::Value(name) => Side::Steps(LinearSteps::of(Quantity::Number(name.text.as_str().into()))),
+            Operand::Field(name) => {
+                Side::Steps(LinearSteps::of(Quantity::Field(self.message(), name.text.as_str().into())))
+            }
             Operand::Negative(inner) => match self.side(inner) {
                 Side::Number(number) => Side::Number(-number),
                 Side::Steps(steps) => Side::Steps(steps.times(-1.0)),

@@ -5,7 +5,9 @@
 //! claim without common quantities are solved one after the other, instead of in all combinations.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::cells::{Cells, Division};
 use super::claim::{Claim, ClaimTest, Quantity};
@@ -103,6 +105,13 @@ pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
     })
 }
 
+/// Whether a claim has no quantities in common with a situation.
+pub(super) fn is_apart(claim: &Claim, situation: &Situation) -> bool {
+    let mut is_apart = true;
+    claim.visit(&mut |(quantity, _)| is_apart &= !situation.contains_key(quantity));
+    is_apart
+}
+
 /// The cells that are still possible for each quantity.
 type Domains = Vec<Cells>;
 
@@ -126,7 +135,7 @@ impl Space {
     /// Creates the space of a claim, and returns it with the parts of the claim, all of which must hold. `None` if there are
     /// too many constants, or if two constants for times are too close to each other.
     fn of(claim: &Claim, path: &[StateId]) -> Option<(Self, Vec<Claim<CellTest>>)> {
-        let mut of: HashMap<&Quantity, usize> = HashMap::new();
+        let mut of: FxHashMap<&Quantity, usize> = FxHashMap::default();
         let mut quantities = Vec::new();
         let mut constants: Vec<Vec<f64>> = Vec::new();
         let mut times = Vec::new();
@@ -155,7 +164,7 @@ impl Space {
         let pairs = (0..path.len()).flat_map(|inner| (0..inner).map(move |outer| (inner, outer)));
         let order = pairs.filter_map(|(inner, outer)| Some((clock(inner)?, clock(outer)?))).collect();
         // The sets of cells that already exist, by the quantity, the comparison, and the bits of the constant.
-        let mut known = HashMap::new();
+        let mut known = FxHashMap::default();
         let mut holding = Vec::new();
         let claim = claim.map(&mut |(quantity, test)| {
             let of = of[quantity];
@@ -189,7 +198,7 @@ impl Space {
             firsts.push(first);
         }
         let mut groups: Vec<Vec<_>> = Vec::new();
-        let mut group_of: HashMap<usize, usize> = HashMap::new();
+        let mut group_of: FxHashMap<usize, usize> = FxHashMap::default();
         for (part, first) in parts.iter().zip(firsts) {
             let Some(first) = first else { continue };
             let group = *group_of.entry(lead(&mut leader, first)).or_insert_with(|| {
@@ -397,7 +406,7 @@ mod tests {
     #[test]
     fn what_takes_too_long_is_unknown() {
         // Nine items are put into eight holes, and no two items may share a hole.
-        let in_hole = |i: usize, hole: usize| Claim::is(Quantity::Flag(format!("{i} in {hole}")));
+        let in_hole = |i: usize, hole: usize| Claim::is(Quantity::Flag(format!("{i} in {hole}").into()));
         let placed = (0..9).map(|i| Claim::any((0..8).map(|hole| in_hole(i, hole))));
         let apart = (0..9).flat_map(|i| (0..i).map(move |j| (i, j))).flat_map(|(i, j)| {
             (0..8).map(move |hole| Claim::any([in_hole(i, hole).negated(), in_hole(j, hole).negated()]))

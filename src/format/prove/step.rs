@@ -1,8 +1,11 @@
 //! Simulates what a machine does in one tick, or when it enters a state, while the values stay the same: which exits it takes
 //! one after the other, and where it ends.
 
+use std::rc::Rc;
+
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing, StateTime};
+use super::solver::Situation;
 use crate::format::action::WrittenAction;
 use crate::format::outline::StateId;
 
@@ -55,20 +58,30 @@ pub(super) struct PossibleSteps {
 
 impl PossibleSteps {
     /// Finds the steps of a tick that begins in the innermost state `at`, except those without a change. All active states
-    /// have been active for `tick` seconds. At most `most` changes are checked.
+    /// have been active for `tick` seconds. If more than `most` changes would have to be checked, only the steps with one change
+    /// are certainly found.
     pub(super) fn in_tick(machine: &Machine<'_>, at: StateId, tick: f64, most: u32) -> Self {
         let path = machine.outline.path(at);
         let run = PartialStep { fresh: path.len(), path, ..PartialStep::default() };
-        let mut stepping = Stepping { machine, tick, left: most, steps: Self::default() };
-        stepping.turn(0, &run);
-        stepping.steps
+        let steps = |left, longest| {
+            let mut stepping = Stepping { machine, tick, left, longest, steps: Self::default() };
+            stepping.turn(0, &run);
+            stepping.steps
+        };
+        let mut found = steps(most, MOST_IN_STEP);
+        if found.has_more {
+            let singles = steps(u32::MAX, 1);
+            found.all.retain(|step| step.exits.len() > 1);
+            found.all.extend(singles.all);
+        }
+        found
     }
 
     /// Finds the steps that begin when all states on the path of `at` are entered, except those without a change. At most
     /// `most` changes are checked.
     pub(super) fn at_entry(machine: &Machine<'_>, at: StateId, most: u32) -> Self {
         let run = PartialStep { path: machine.outline.path(at), ..PartialStep::default() };
-        let mut stepping = Stepping { machine, tick: 0.0, left: most, steps: Self::default() };
+        let mut stepping = Stepping { machine, tick: 0.0, left: most, longest: MOST_IN_STEP, steps: Self::default() };
         stepping.enter(&mut Callback { is_entry: true, ..Callback::default() }, 0, run);
         stepping.steps
     }
@@ -80,10 +93,12 @@ struct PartialStep {
     path: Vec<StateId>,
     /// The depth of the first state that has been entered in this step.
     fresh: usize,
-    claims: Vec<Claim>,
+    claims: Vec<Rc<Claim>>,
     exits: Vec<(ExitId, StateId)>,
-    /// Whether it contains claims that have not been checked yet.
-    is_new: bool,
+    /// How many of the claims have been checked.
+    checked: usize,
+    /// A situation in which the checked claims hold.
+    situation: Rc<Situation>,
 }
 
 impl PartialStep {
@@ -96,11 +111,14 @@ impl PartialStep {
         machine.at(&self.path, StateTime::Known(tick)).entered(self.fresh)
     }
 
+    fn is_impossible(&self) -> bool {
+        self.claims[self.checked..].iter().any(|claim| **claim == Claim::NEVER)
+    }
+
     /// Returns the step with more claims.
-    fn with(&self, claims: impl IntoIterator<Item = Claim>) -> Self {
+    fn with(&self, claims: impl IntoIterator<Item = Rc<Claim>>) -> Self {
         let mut run = self.clone();
-        run.claims.extend(claims.into_iter().map(Claim::certain).filter(|claim| *claim != Claim::ALWAYS));
-        run.is_new |= run.claims.len() > self.claims.len();
+        run.claims.extend(claims.into_iter().filter(|claim| **claim != Claim::ALWAYS));
         run
     }
 }
@@ -122,7 +140,14 @@ struct Stepping<'m> {
     tick: f64,
     /// How many changes may still be checked.
     left: u32,
+    /// The maximum number of changes in a step.
+    longest: usize,
     steps: PossibleSteps,
+}
+
+/// Returns a claim and its opposite, both without open quantities.
+fn answers(claim: Claim) -> (Rc<Claim>, Rc<Claim>) {
+    (Rc::new(claim.clone().certain()), Rc::new(claim.negated().certain()))
 }
 
 impl Stepping<'_> {
@@ -138,17 +163,18 @@ impl Stepping<'_> {
             let waits = machine.state(of).every.is_some();
             let at = run.standing(machine, self.tick);
             for id in machine.exits_of(of).filter(|id| machine.exit(*id).on.is_none()) {
-                let taken = at.taken(id);
-                if taken != Claim::NEVER && !waits {
-                    let mut on = run.with(not.iter().cloned().chain([taken.clone()]));
-                    if self.can_be(&mut on) {
+                let (taken, is_not) = answers(at.taken(id));
+                let is_always = *taken == Claim::ALWAYS;
+                if *taken != Claim::NEVER && !waits {
+                    let mut on = run.with(not.iter().cloned().chain([taken]));
+                    if self.can_go_on(&mut on) {
                         self.take(&mut Callback { next, ..Callback::default() }, id, on);
                     }
                 }
-                if taken == Claim::ALWAYS {
+                if is_always {
                     return;
                 }
-                not.push(taken.negated());
+                not.push(is_not);
             }
         }
         self.go_on(next, run.with(not));
@@ -156,10 +182,6 @@ impl Stepping<'_> {
 
     /// Carries out a change.
     fn take(&mut self, callback: &mut Callback, id: ExitId, mut run: PartialStep) {
-        if run.exits.len() == MOST_IN_STEP {
-            self.steps.has_more = true;
-            return;
-        }
         let innermost = run.innermost();
         let change = self.machine.route(&run.path, self.machine.exit(id).to);
         run.exits.push((id, innermost));
@@ -189,18 +211,19 @@ impl Stepping<'_> {
             let at = whole.up_to(depth);
             for id in machine.at_entry(run.path[depth]) {
                 let Ok(change) = machine.change(at.path, id) else { continue };
-                let taken = at.taken(id);
-                let before = not.iter().cloned().chain([taken.clone()]);
+                let (taken, is_not) = answers(at.taken(id));
+                let before = not.iter().cloned().chain([Rc::clone(&taken)]);
                 // The guards are evaluated again after all states have been entered.
-                let admitted = whole.admitted(&change);
-                if at.admitted(&change) != admitted {
-                    self.go_on(callback.next, run.with(before.clone().chain([admitted.clone().negated()])));
+                let may_differ = at.admitted(&change) != whole.admitted(&change);
+                let (admitted, is_refused) = answers(whole.admitted(&change));
+                if may_differ {
+                    self.go_on(callback.next, run.with(before.clone().chain([is_refused])));
                 }
                 let mut on = run.with(before.chain([admitted]));
-                if taken != Claim::NEVER && self.can_be(&mut on) {
+                if *taken != Claim::NEVER && self.can_go_on(&mut on) {
                     self.take(callback, id, on);
                 }
-                not.push(taken.negated());
+                not.push(is_not);
             }
         }
         self.go_on(callback.next, run.with(not));
@@ -210,23 +233,31 @@ impl Stepping<'_> {
     /// Continues the tick after the requests of a callback have been carried out.
     fn go_on(&mut self, next: Option<usize>, run: PartialStep) {
         match next {
-            _ if run.claims.contains(&Claim::NEVER) => {}
+            _ if run.is_impossible() => {}
             Some(next) if next <= run.path.len() => self.turn(next, &run),
             _ => self.end(run, End::Rests),
         }
     }
 
     fn end(&mut self, mut run: PartialStep, end: End) {
-        if run.exits.is_empty() || run.is_new && !self.can_be(&mut run) {
+        if run.exits.is_empty() || run.checked < run.claims.len() && !self.can_be(&mut run) {
             return;
         }
         let to = run.innermost();
-        self.steps.all.push(TickStep { exits: run.exits, to, claim: Claim::all(run.claims), end });
+        let claim = Claim::all(run.claims.iter().map(|claim| Claim::clone(claim)));
+        self.steps.all.push(TickStep { exits: run.exits, to, claim, end });
+    }
+
+    /// Whether an incomplete step with one more change is possible. False if a limit has been reached.
+    fn can_go_on(&mut self, run: &mut PartialStep) -> bool {
+        let is_too_long = run.exits.len() == self.longest;
+        self.steps.has_more |= is_too_long;
+        !is_too_long && self.can_be(run)
     }
 
     /// Whether an incomplete step is possible. False if a limit has been reached.
     fn can_be(&mut self, run: &mut PartialStep) -> bool {
-        if run.claims.contains(&Claim::NEVER) {
+        if run.is_impossible() {
             return false;
         }
         if self.left == 0 || !self.machine.work.spend(1) {
@@ -235,7 +266,9 @@ impl Stepping<'_> {
         }
         self.left -= 1;
         self.steps.tried += 1;
-        run.is_new = false;
-        self.machine.situation(&Claim::all(run.claims.iter().cloned())).is_some()
+        let (checked, new) = run.claims.split_at(run.checked);
+        let Some(situation) = self.machine.further(&run.situation, checked, new) else { return false };
+        (run.situation, run.checked) = (situation, run.claims.len());
+        true
     }
 }

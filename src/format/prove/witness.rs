@@ -193,10 +193,10 @@ impl WitnessRow {
             let value =
                 if quantity.is_flag() { WitnessValue::Flag(*number != 0.0) } else { WitnessValue::Number(*number) };
             match quantity {
-                Quantity::Number(name) | Quantity::Flag(name) => row.values.push((name.clone(), value)),
+                Quantity::Number(name) | Quantity::Flag(name) => row.values.push((name.to_string(), value)),
                 Quantity::Field(of, name) | Quantity::FieldFlag(of, name) => {
-                    if let Some((_, fields)) = row.message.as_mut().filter(|(message, _)| message == of) {
-                        fields.push((name.clone(), value));
+                    if let Some((_, fields)) = row.message.as_mut().filter(|(message, _)| **message == **of) {
+                        fields.push((name.to_string(), value));
                     }
                 }
                 Quantity::Clock(_) | Quantity::Together | Quantity::Open(_) | Quantity::OpenNumber(_) => {}

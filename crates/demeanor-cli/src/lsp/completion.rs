@@ -172,7 +172,7 @@ impl Writer<'_> {
             return (span, self.flags(key).into_iter().chain(quoted).collect());
         };
         if self.located.is_condition(key) {
-            return self.condition(&span, first);
+            return self.condition(key, &span, first);
         }
         let offers = self.texts(key).into_iter().filter_map(|offer| {
             let quoted = in_quotes(&offer.label, first);
@@ -218,7 +218,7 @@ impl Writer<'_> {
             }
             (Place::Of(Table::Exit), "at") => self.numbers(),
             (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after" | "cooldown") => {
-                self.units().chain(self.numbers()).collect()
+                self.units().chain(self.defined(false)).chain(self.numbers()).collect()
             }
             (Place::Of(Table::Property), "within") => self.units().collect(),
             (Place::Of(Table::State), "choose") => {
@@ -352,8 +352,19 @@ impl Writer<'_> {
         names.into_iter().map(|name| Offer::new(name, CompletionItemKind::FILE)).collect()
     }
 
-    /// Returns the completions in a condition.
-    fn condition(&self, inner: &Range<usize>, quote: char) -> (Range<usize>, Vec<Offer>) {
+    /// Returns the constants of the file, and its conditions if they are wanted.
+    fn defined(&self, has_conditions: bool) -> impl Iterator<Item = Offer> {
+        let outlines = self.surveys.iter().filter_map(|survey| self.located.outline(survey));
+        let words = outlines.flat_map(move |outline| {
+            let names = outline.defined_words().map(|(name, _)| name);
+            names.filter(move |name| has_conditions || outline.is_constant(name))
+        });
+        let names: BTreeSet<_> = words.collect();
+        names.into_iter().map(|name| Offer::new(name, CompletionItemKind::CONSTANT).detail("defined in this file"))
+    }
+
+    /// Returns the completions in a condition or a calculation.
+    fn condition(&self, key: &str, inner: &Range<usize>, quote: char) -> (Range<usize>, Vec<Offer>) {
         let before = self.source.text.get(inner.start..self.byte.max(inner.start)).unwrap_or_default();
         let to = self.byte.max(inner.start);
         match asked(before) {
@@ -384,19 +395,18 @@ impl Writer<'_> {
                     .map(|on| Offer::new("message.", CompletionItemKind::FIELD).says(message(on, self.words)));
                 // A property belongs to no state, and draws no chance.
                 let is_property = self.located.place == Place::Of(Table::Property);
+                let is_calculation =
+                    matches!(self.located.place, Place::Actions | Place::Set) || matches!(key, "score" | "weight");
                 let has = |word: &&Word| {
                     !(is_property && matches!(word.name, "time_in_state" | "chance" | "chance_per_second"))
+                        && (word.is_number || !is_calculation)
                 };
                 let functions = WORDS.iter().filter(has).map(|word| {
                     let is_function = word.insert.ends_with('(');
                     let kind = if is_function { CompletionItemKind::FUNCTION } else { CompletionItemKind::KEYWORD };
                     Offer::new(word.name, kind).detail(word.shown).says(word.says).insert(word.insert)
                 });
-                let outlines = self.surveys.iter().filter_map(|survey| self.located.outline(survey));
-                let names: BTreeSet<_> = outlines.flat_map(Outline::defined_words).map(|(name, _)| name).collect();
-                let of_file = names
-                    .into_iter()
-                    .map(|name| Offer::new(name, CompletionItemKind::CONSTANT).detail("defined in this file"));
+                let of_file = self.defined(!is_calculation);
                 (inner.start + start..to, of_file.chain(values).chain(of_message).chain(functions).collect())
             }
         }

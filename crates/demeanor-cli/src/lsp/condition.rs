@@ -8,17 +8,19 @@ pub(super) struct Word {
     pub(super) insert: &'static str,
     pub(super) shown: &'static str,
     pub(super) says: &'static str,
+    /// Whether it gives a number, and not a condition.
+    pub(super) is_number: bool,
 }
 
 /// All of them.
 pub(super) const WORDS: [Word; 13] = [
-    word(
+    number(
         "time_in_state",
         "time_in_state",
         "time_in_state",
         "How many seconds the character has been in the state whose exit asks.",
     ),
-    word(
+    number(
         "time_in",
         "time_in(",
         "time_in(state)",
@@ -32,9 +34,9 @@ pub(super) const WORDS: [Word; 13] = [
         "chance_per_second(p)",
         "Holds within a second with the chance `p`, from 0 to 1, however often it is asked.",
     ),
-    word("min", "min(", "min(a, b)", "The smaller of two numbers."),
-    word("max", "max(", "max(a, b)", "The larger of two numbers."),
-    word("abs", "abs(", "abs(a)", "A number without its sign."),
+    number("min", "min(", "min(a, b)", "The smaller of two numbers."),
+    number("max", "max(", "max(a, b)", "The larger of two numbers."),
+    number("abs", "abs(", "abs(a)", "A number without its sign."),
     word("and", "and", "a and b", "Holds where both conditions hold. It binds closer than `or`."),
     word("or", "or", "a or b", "Holds where one of the conditions holds, or both."),
     word("not", "not", "not a", "Holds where the condition does not. It binds closest."),
@@ -43,7 +45,11 @@ pub(super) const WORDS: [Word; 13] = [
 ];
 
 const fn word(name: &'static str, insert: &'static str, shown: &'static str, says: &'static str) -> Word {
-    Word { name, insert, shown, says }
+    Word { name, insert, shown, says, is_number: false }
+}
+
+const fn number(name: &'static str, insert: &'static str, shown: &'static str, says: &'static str) -> Word {
+    Word { is_number: true, ..word(name, insert, shown, says) }
 }
 
 /// The kind of word at the end of an incomplete condition.

@@ -135,12 +135,21 @@ fn a_property_is_offered_its_keys_conditions_and_states() {
 #[test]
 fn ways_to_choose_are_offered_and_values_for_scores() {
     assert_eq!(labels(&offered("[states.a]\nchoose = '|'\n")), ["first", "best", "random"]);
-    let in_score = offered("[states.a]\nexits = [{ to = 'a', score = 'heal|' }]\n");
-    let in_condition = offered("[states.a]\nexits = [{ to = 'a', when = 'heal|' }]\n");
-    assert_eq!(labels(&in_score), labels(&in_condition));
-    let file = "initial = 'a'\n[conditions]\nweak = 'health < 3'\n[states.a]\nexits = [{ to = 'a', when = '|' }]\n";
-    let with_words = offered(file);
-    assert_eq!(labels(&with_words)[0], "weak");
+    let of_exit = |key: &str| {
+        let words = "[constants]\npause = 3\n[conditions]\nweak = 'health < 3'\n";
+        let file = format!("initial = 'a'\n{words}[states.a]\nexits = [{{ to = 'a', {key} = '|' }}]\n");
+        let offers = offered(&file);
+        labels(&offers).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let in_condition = of_exit("when");
+    assert_eq!(in_condition[..2], ["pause", "weak"]);
+    // A calculation has numbers only.
+    let mut numbers = in_condition;
+    let conditions = ["weak", "in", "chance", "chance_per_second", "and", "or", "not", "true", "false"];
+    numbers.retain(|word| !conditions.contains(&word.as_str()));
+    assert_eq!(of_exit("score"), numbers);
+    assert_eq!(of_exit("weight"), numbers);
+    assert_eq!(of_exit("after"), ["pause", "health"]);
 }
 
 #[test]
