@@ -73,10 +73,10 @@ fn a_pop_on_entry_is_explained_by_its_exit() {
     let file = "
 initial = 'walk'
 states.walk.exits = [{ push = 'look', after = 1 }]
-states.look.exits = [{ pop = true, always = true, when = 'dark' }, { to = 'walk' }]
+states.look.exits = [{ pop = true, always = true, when = 'dark' }]
 ";
     let run = ["run", "guard.toml", "--seconds", "1", "--set", "dark=true"];
     let (code, told, complained) = Folder::new("pop_on_entry").with("guard.toml", file).run(&run);
     assert_eq!((code, complained.as_str()), (0, ""));
-    assert!(told.contains("s  look -> walk: always [dark]\n"), "{told}");
+    assert!(told.contains("s  look -> walk: pop always [dark]\n"), "{told}");
 }

@@ -1,0 +1,50 @@
+//! Fixed workloads whose instructions `.ci/counts` counts. Unlike times, counts do not depend on the load of the computer.
+//!
+//! Run with the name of a workload and a number of ticks. Without a name, it lists the workloads.
+
+mod crowd;
+mod file;
+mod states;
+
+use std::hint::black_box;
+use std::process::ExitCode;
+
+/// How many owners each workload has.
+const OWNERS: u32 = 1000;
+
+/// A workload: its name, and what runs it for a number of ticks.
+type Workload = (&'static str, fn(u32));
+
+/// All workloads. In those whose name says no more, no owner changes its state.
+const WORKLOADS: [Workload; 14] = [
+    ("machine", |ticks| states::machines(&states::IDLE, 0, ticks)),
+    ("machine, 1 % change", |ticks| states::machines(&states::IDLE, 10, ticks)),
+    ("machine, all change", |ticks| states::machines(&states::IDLE, 1000, ticks)),
+    ("machine, three states deep", |ticks| states::machines(&states::AIM, 0, ticks)),
+    ("machine, three states deep, all change", |ticks| states::machines(&states::AIM, 1000, ticks)),
+    ("machine with two regions", |ticks| states::machines(&states::WHOLE, 0, ticks)),
+    ("machine with two regions, a change in each", |ticks| states::machines(&states::WHOLE, 1000, ticks)),
+    ("machine that waits for a timer", |ticks| states::machines(&states::WAIT, 0, ticks)),
+    ("machine from a file", |ticks| file::machines(1.0, ticks)),
+    ("machine from a file, all change", |ticks| file::machines(-1.0, ticks)),
+    ("batch", |ticks| crowd::batch(0, ticks)),
+    ("batch, 1 % change", |ticks| crowd::batch(10, ticks)),
+    ("batch, all change", |ticks| crowd::batch(1000, ticks)),
+    ("batch from a file", |ticks| file::batch(1.0, ticks)),
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let Some(name) = arguments.next() else {
+        WORKLOADS.iter().for_each(|(name, _)| println!("{name}"));
+        return ExitCode::SUCCESS;
+    };
+    let ticks = arguments.next().and_then(|ticks| ticks.parse().ok());
+    let workload = WORKLOADS.iter().find(|(known, _)| *known == name);
+    if let (Some((_, run)), Some(ticks)) = (workload, ticks) {
+        run(black_box(ticks));
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("expected the name of a workload, and a number of ticks");
+    ExitCode::FAILURE
+}

@@ -1,0 +1,138 @@
+//! The character of the workloads, its states in Rust, and machines in them.
+
+use std::hint::black_box;
+
+use demeanor::{Fsm, IntoState, Owner, State, StateMachine, StateRef};
+
+use crate::OWNERS;
+
+/// A character that draws a number in each update.
+pub(crate) struct Character {
+    random: u32,
+    steps: u32,
+}
+
+impl Character {
+    pub(crate) fn new(n: u32) -> Self {
+        Self { random: n.wrapping_mul(7919) + 1, steps: 0 }
+    }
+
+    /// Steps, and says whether the character changes its state: in `per_mille` of 1000 updates.
+    fn steps(&mut self, per_mille: u32) -> bool {
+        self.steps = self.steps.wrapping_add(1);
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 17;
+        self.random ^= self.random << 5;
+        self.random % 1000 < per_mille
+    }
+}
+
+impl Owner for Character {
+    /// How many of 1000 characters change their state in a tick, and the time in seconds.
+    type Context<'a> = (u32, f64);
+    type Message = ();
+
+    fn now(cx: &(u32, f64)) -> f64 {
+        cx.1
+    }
+}
+
+/// A flat state. Its number tells it apart from the others.
+pub(crate) struct Flat<const N: usize>;
+
+pub(crate) static IDLE: Flat<0> = Flat;
+
+impl<const N: usize> State<Character> for Flat<N> {
+    fn update(&self, character: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut (u32, f64)) {
+        if character.steps(cx.0) {
+            let to: &'static dyn State<Character> = if N == 0 { &Flat::<1> } else { &Flat::<0> };
+            fsm.change_state(to);
+        }
+    }
+}
+
+/// A state at a depth, or the other one beside it. Only the innermost ones step.
+pub(crate) struct Deep<const DEPTH: usize, const N: usize>;
+
+pub(crate) static AIM: Deep<2, 0> = Deep;
+
+impl<const DEPTH: usize, const N: usize> State<Character> for Deep<DEPTH, N> {
+    fn update(&self, character: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut (u32, f64)) {
+        if DEPTH == 2 && character.steps(cx.0) {
+            let to: &'static dyn State<Character> = if N == 0 { &Deep::<2, 1> } else { &Deep::<2, 0> };
+            fsm.change_state(to);
+        }
+    }
+
+    fn parent(&self) -> Option<StateRef<Character>> {
+        match DEPTH {
+            0 => None,
+            1 => Some((&Deep::<0, 0>).into()),
+            _ => Some((&Deep::<1, 0>).into()),
+        }
+    }
+}
+
+/// A state with two regions.
+pub(crate) struct Whole;
+
+pub(crate) static WHOLE: Whole = Whole;
+
+impl State<Character> for Whole {
+    fn regions(&self) -> Vec<StateRef<Character>> {
+        vec![(&Part::<0, 0>).into(), (&Part::<1, 0>).into()]
+    }
+}
+
+struct Part<const REGION: usize, const N: usize>;
+
+impl<const REGION: usize, const N: usize> State<Character> for Part<REGION, N> {
+    fn update(&self, character: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut (u32, f64)) {
+        if character.steps(cx.0) {
+            let to: &'static dyn State<Character> = if N == 0 { &Part::<REGION, 1> } else { &Part::<REGION, 0> };
+            fsm.change_state(to);
+        }
+    }
+
+    fn parent(&self) -> Option<StateRef<Character>> {
+        Some((&Whole).into())
+    }
+
+    fn region(&self) -> usize {
+        REGION
+    }
+}
+
+/// A state with a timer that is not due while the workload runs.
+pub(crate) struct Wait;
+
+pub(crate) static WAIT: Wait = Wait;
+
+impl State<Character> for Wait {
+    fn enter(&self, _: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut (u32, f64)) {
+        fsm.change_state_after(1e9, &IDLE);
+    }
+
+    fn update(&self, character: &mut Character, _: &mut Fsm<'_, Character>, cx: &mut (u32, f64)) {
+        character.steps(cx.0);
+    }
+}
+
+/// Updates machines that begin in a state.
+pub(crate) fn machines(initial: &'static dyn State<Character>, per_mille: u32, ticks: u32) {
+    let mut cx = (per_mille, 0.0);
+    let mut characters: Vec<_> = (0..OWNERS)
+        .map(|n| {
+            let (mut character, mut machine) = (Character::new(n), StateMachine::new(initial.into_state()));
+            machine.start(&mut character, &mut cx);
+            (character, machine)
+        })
+        .collect();
+    for _ in 0..ticks {
+        cx.1 += 1.0 / 64.0;
+        for (character, machine) in &mut characters {
+            machine.update(character, &mut cx);
+        }
+    }
+    black_box(characters);
+}
