@@ -122,7 +122,7 @@ impl Comparison {
     /// Whether the comparison holds. With NaN, each comparison is false, including `!=`.
     #[inline]
     #[expect(clippy::double_comparisons, reason = "`left != right` would hold for NaN")]
-    pub(crate) fn holds<N: PartialOrd>(self, left: N, right: N) -> bool {
+    pub(crate) fn holds<N: PartialOrd + Copy>(self, left: N, right: N) -> bool {
         match self {
             Self::Less => left < right,
             Self::LessOrEqual => left <= right,
