@@ -474,3 +474,34 @@ fn after_any_changes_the_text_is_toml_and_has_its_comments() {
     }
     assert!(made > 800, "most changes are made: {made}");
 }
+
+#[test]
+fn in_the_examples_a_change_touches_one_line_and_its_reversal_gives_the_same_text() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut changed = 0;
+    for name in ["boss/boss.fsm.toml", "shop/shopkeeper.fsm.toml", "ghosts/ghosts.fsm.toml"] {
+        let path = examples.join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let survey = Survey::of(name, &text, path.parent(), &|_| None, None);
+        for outline in survey.outlines() {
+            let of = Of { path: &path, root: &examples, machine: outline.machine() };
+            for state in outline.states() {
+                let set = |value: Option<&str>| Edit::SetState {
+                    state: state.name().to_owned(),
+                    key: "every".into(),
+                    value: value.map(str::to_owned),
+                };
+                // A state of another machine is not changed here.
+                let Ok(with) = edited(&of, &text, &set(Some("7 s"))) else { continue };
+                let lines = difference(&text, &with).lines().count();
+                let had_one = state.every().is_some();
+                assert_eq!(lines, if had_one { 2 } else { 1 }, "{name}, {}", state.name());
+                if !had_one {
+                    assert_eq!(edited(&of, &with, &set(None)).unwrap(), text, "{name}, {}", state.name());
+                }
+                changed += 1;
+            }
+        }
+    }
+    assert!(changed > 20, "{changed}");
+}
