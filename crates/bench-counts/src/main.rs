@@ -36,7 +36,9 @@ const WORKLOADS: [Workload; 14] = [
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(name) = arguments.next() else {
-        WORKLOADS.iter().for_each(|(name, _)| println!("{name}"));
+        for (name, _) in WORKLOADS {
+            println!("{name}");
+        }
         return ExitCode::SUCCESS;
     };
     let ticks = arguments.next().and_then(|ticks| ticks.parse().ok());
