@@ -1,4 +1,4 @@
-//! A batch in the states of [`states`](crate::states).
+//! A batch whose owners are in the states of [`states`](crate::states).
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use demeanor::Batch;
 use crate::OWNERS;
 use crate::states::{Character, IDLE};
 
-/// Updates a batch.
+/// Updates a batch, whose owners change their state in `per_mille` of 1000 updates.
 pub(crate) fn batch(per_mille: u32, ticks: u32) {
     let mut cx = (per_mille, 0.0);
     let mut batch = Batch::new();

@@ -7,8 +7,8 @@ use demeanor::{Batch, Owner};
 
 use crate::OWNERS;
 
-/// Four states, with conditions on two values and on time. With a mood below 0, a character changes its state in each tick; with
-/// one above 0, in none.
+/// Four states, with conditions on two values and on time. With a mood below 0, a guard changes its state in each tick; with a mood
+/// above 0, it never does.
 const FILE: &str = "
 initial = 'idle'
 

@@ -15,7 +15,7 @@ const OWNERS: u32 = 1000;
 /// A workload: its name, and what runs it for a number of ticks.
 type Workload = (&'static str, fn(u32));
 
-/// All workloads. In those whose name says no more, no owner changes its state.
+/// All workloads. No owner changes its state, unless the name of the workload says so.
 const WORKLOADS: [Workload; 14] = [
     ("machine", |ticks| states::machines(&states::IDLE, 0, ticks)),
     ("machine, 1 % change", |ticks| states::machines(&states::IDLE, 10, ticks)),

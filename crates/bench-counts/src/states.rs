@@ -1,4 +1,4 @@
-//! The character of the workloads, its states in Rust, and machines in them.
+//! The character of the workloads, its states in Rust, and machines that begin in these states.
 
 use std::hint::black_box;
 
@@ -17,7 +17,7 @@ impl Character {
         Self { random: n.wrapping_mul(7919) + 1, steps: 0 }
     }
 
-    /// Steps, and says whether the character changes its state: in `per_mille` of 1000 updates.
+    /// Counts the step, and draws a number. Returns whether the character must change its state: in `per_mille` of 1000 steps.
     fn steps(&mut self, per_mille: u32) -> bool {
         self.steps = self.steps.wrapping_add(1);
         self.random ^= self.random << 13;
@@ -51,7 +51,7 @@ impl<const N: usize> State<Character> for Flat<N> {
     }
 }
 
-/// A state at a depth, or the other one beside it. Only the innermost ones step.
+/// A state at a depth; the number tells apart two states at the same depth. Only the innermost states step.
 pub(crate) struct Deep<const DEPTH: usize, const N: usize>;
 
 pub(crate) static AIM: Deep<2, 0> = Deep;
@@ -118,7 +118,7 @@ impl State<Character> for Wait {
     }
 }
 
-/// Updates machines that begin in a state.
+/// Updates machines that begin in the state `initial`.
 pub(crate) fn machines(initial: &'static dyn State<Character>, per_mille: u32, ticks: u32) {
     let mut cx = (per_mille, 0.0);
     let mut characters: Vec<_> = (0..OWNERS)

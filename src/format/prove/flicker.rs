@@ -1,5 +1,5 @@
-//! Finds states that lead to each other in one situation, so that a character changes its state in every tick. With exits that
-//! are tried at entry, the changes happen again and again within one tick, up to the limit of rule 13.
+//! Finds states that lead to each other while the values stay the same, so that a character changes its state in every tick. With
+//! exits that are tried at entry, the changes happen again and again within one tick, up to the limit of rule 13.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
@@ -19,13 +19,13 @@ use crate::format::outline::StateId;
 /// The maximum number of ticks in a short circle. Short circles are searched breadth-first, longer ones depth-first.
 const SHORT: usize = 8;
 
-/// The maximum number of continuations that are checked from one state, and from all states of a machine. A long continuation
-/// counts several times.
+/// The maximum number of continuations that are checked for the ways from one state, and for those from all states of a machine. A
+/// continuation of a long way counts several times. Changes at entry have the same limits.
 const MOST_TRIED: u32 = 400;
 const MOST_TRIED_OF_ALL: u32 = 20_000;
 
-/// The maximum number of changes that are checked in ticks that begin in one state, and from all states of a machine. Each state
-/// has an equal share, but at least the smallest one.
+/// The maximum number of changes that are checked in ticks that begin in one state, and in any state of a machine. Each state has
+/// an equal share, but at least `LEAST_IN_TICK`.
 const MOST_IN_TICK: u32 = 10_000;
 const MOST_IN_TICK_OF_ALL: u32 = 50_000;
 const LEAST_IN_TICK: u32 = 8;
@@ -33,7 +33,7 @@ const LEAST_IN_TICK: u32 = 8;
 /// A tick with a change, from one innermost state to another or back to itself.
 struct Edge {
     step: TickStep,
-    /// The indices of its ends among the innermost states.
+    /// The states in which the tick begins and ends, as indices among the innermost states.
     from: usize,
     to: usize,
 }
@@ -316,7 +316,8 @@ impl<'s> FlickerSearch<'s> {
     }
 
     fn close(&mut self, circle: &[&Edge], situation: &Situation) {
-        // If a change on the circle may write a value on which the circle depends, this value does not stay as it is.
+        // If a change on the circle may write a value on which the circle depends, this value does not stay as it is, and nothing
+        // is reported.
         let machine = self.machine();
         let acted_on =
             ActedOn::by(circle.iter().flat_map(|edge| edge.step.actions(machine, self.innermost[edge.from])));

@@ -9,7 +9,7 @@ use super::solver::Situation;
 use crate::format::action::WrittenAction;
 use crate::format::outline::StateId;
 
-/// The maximum number of changes in one step. A machine may make more (rule 13).
+/// The maximum number of changes that are simulated in one step. A machine may make more (rule 13).
 pub(super) const MOST_IN_STEP: usize = 64;
 
 /// How a step ends.
@@ -17,7 +17,8 @@ pub(super) const MOST_IN_STEP: usize = 64;
 pub(super) enum End {
     /// The machine has reached a state in which it stays until the next tick.
     Rests,
-    /// Exits that are tried at entry have led to a path for the second time. The circle begins with the exit at this index.
+    /// Exits that are tried at entry have led to a path of states for the second time. The circle begins with the exit at this
+    /// index.
     Circle(usize),
 }
 
@@ -26,9 +27,9 @@ pub(super) enum End {
 pub(super) struct TickStep {
     /// The exits that are taken, in this order, each with the innermost state that it leaves.
     pub(super) exits: Vec<(ExitId, StateId)>,
-    /// The innermost state in which it ends.
+    /// The innermost state in which the step ends.
     pub(super) to: StateId,
-    /// The claim that all of this happens. There is a situation in which it holds.
+    /// The claim that the machine does this step. There is a situation in which the claim holds.
     pub(super) claim: Claim,
     pub(super) end: End,
 }
@@ -58,8 +59,8 @@ pub(super) struct PossibleSteps {
 
 impl PossibleSteps {
     /// Finds the steps of a tick that begins in the innermost state `at`, except those without a change. All active states
-    /// have been active for `tick` seconds. If more than `most` changes would have to be checked, only the steps with one change
-    /// are certainly found.
+    /// have been active for `tick` seconds. If more than `most` changes would have to be checked, it may miss steps with several
+    /// changes.
     pub(super) fn in_tick(machine: &Machine<'_>, at: StateId, tick: f64, most: u32) -> Self {
         let path = machine.outline.path(at);
         let run = PartialStep { fresh: path.len(), path, ..PartialStep::default() };
@@ -91,7 +92,7 @@ impl PossibleSteps {
 #[derive(Clone, Default)]
 struct PartialStep {
     path: Vec<StateId>,
-    /// The depth of the first state that has been entered in this step.
+    /// The depth of the outermost active state that has been entered in this step.
     fresh: usize,
     claims: Vec<Rc<Claim>>,
     exits: Vec<(ExitId, StateId)>,
@@ -115,7 +116,7 @@ impl PartialStep {
         self.claims[self.checked..].iter().any(|claim| **claim == Claim::NEVER)
     }
 
-    /// Returns the step with more claims.
+    /// Returns the step with these claims added.
     fn with(&self, claims: impl IntoIterator<Item = Rc<Claim>>) -> Self {
         let mut run = self.clone();
         run.claims.extend(claims.into_iter().filter(|claim| **claim != Claim::ALWAYS));
@@ -129,7 +130,7 @@ struct Callback {
     /// The entries in this callback: for each, the path, and the depth of the outermost new state with exits that are tried at
     /// entry.
     entered: Vec<(Vec<StateId>, usize)>,
-    /// Whether it is an entry outside of a tick.
+    /// Whether the callback is an entry outside of a tick.
     is_entry: bool,
     /// The level whose turn comes next: 0 is the global state, other levels are depths plus 1. `None` if the tick is over.
     next: Option<usize>,
@@ -145,7 +146,7 @@ struct Stepping<'m> {
     steps: PossibleSteps,
 }
 
-/// Returns a claim and its opposite, both without open quantities.
+/// Returns a claim and its opposite, both without open quantities, which the proof cannot decide.
 fn answers(claim: Claim) -> (Rc<Claim>, Rc<Claim>) {
     (Rc::new(claim.clone().certain()), Rc::new(claim.negated().certain()))
 }
@@ -198,7 +199,7 @@ impl Stepping<'_> {
         let Some(first) = first else { return self.go_on(callback.next, run) };
         let entered = (run.path.clone(), first);
         let before = callback.entered.iter().position(|before| *before == entered);
-        // In a tick, the simulation follows the circle until the step has too many changes.
+        // Within a tick, the simulation does not stop here: it follows the circle until the step has too many changes.
         if let Some(since) = before.filter(|_| callback.is_entry) {
             let around = callback.entered.len() - since;
             let from = run.exits.len() - around;

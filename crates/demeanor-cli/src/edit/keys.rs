@@ -23,7 +23,7 @@ const TEXTS: [&str; 13] = [
     "choose",
     "at",
 ];
-/// Keys of which several values are a list of names.
+/// Keys whose value can be several names, which a designer separates by commas.
 const LISTS: [&str; 2] = ["on", "ignore"];
 
 /// How a file writes what can be written in several ways.
@@ -52,7 +52,7 @@ impl Style {
     }
 }
 
-/// Returns the value of a key, as a designer types it: `3 s` is a text, `2` and `true` and `["hit"]` are what they look like.
+/// Returns the value of a key from what a designer types: `3 s` is a text, `2` and `true` and `["hit"]` are what they look like.
 pub(super) fn value_of(key: &str, typed: &str, style: Style) -> Result<Value, Refused> {
     let typed = typed.trim();
     if typed.is_empty() {
@@ -87,7 +87,7 @@ pub(super) fn typed(item: &Item) -> Option<String> {
             value.decor_mut().clear();
             Some(value.to_string().trim().to_owned())
         }
-        // A table with a header is changed in the text.
+        // A table with a header can only be changed in the text.
         _ => None,
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn spelling(key: &str) -> &str {
     if key == "behaviour" { "behavior" } else { key }
 }
 
-/// Sets a key of a table with a header, or of one between `{` and `}`.
+/// Sets a key of a table with a header, or of one between `{` and `}`. Without a value, removes the key.
 pub(super) fn set(item: &mut Item, order: Order, key: &str, value: Option<&str>, style: Style) -> Result<(), Refused> {
     match item {
         Item::Value(Value::InlineTable(table)) => within(table, |table| set_in(table, order, key, value, style)),
@@ -156,7 +156,7 @@ pub(super) fn remove(item: &mut Item, key: &str) -> Option<Item> {
     }
 }
 
-/// A new key comes before the first one that is behind it in the order of `demeanor fmt`.
+/// Sets a key. A new key is written before the first one that follows it in the order of `demeanor fmt`.
 fn insert_in(table: &mut dyn TableLike, order: Order, key: &str, mut value: Value) {
     if let Some(Item::Value(old)) = table.get_mut(key) {
         *value.decor_mut() = old.decor().clone();
@@ -183,7 +183,7 @@ fn insert_in(table: &mut dyn TableLike, order: Order, key: &str, mut value: Valu
     }
 }
 
-/// Changes a table between `{` and `}`. The spaces at its ends stay.
+/// Changes a table between `{` and `}`. The spaces after `{` and before `}` stay.
 pub(super) fn within<R>(table: &mut InlineTable, change: impl FnOnce(&mut dyn TableLike) -> R) -> R {
     let names = |table: &InlineTable| table.iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
     let before = names(table);

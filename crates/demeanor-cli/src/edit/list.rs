@@ -1,4 +1,4 @@
-//! The exits of a state in a list: each moves with its comments, in the lines above it and in its own line.
+//! The list `exits = [..]` of a state. An exit moves with its comments, which are in the lines above it and at the end of its line.
 
 use toml_edit::{Array, Value};
 
@@ -10,7 +10,7 @@ const WIDEST: usize = 120;
 
 /// A list, and the text around its elements.
 pub(super) struct List {
-    /// What follows `[` in its line.
+    /// What follows `[` in the same line.
     head: String,
     elements: Vec<Element>,
     /// What is before `]`, from the end of the last element's line.
@@ -19,14 +19,14 @@ pub(super) struct List {
 }
 
 struct Element {
-    /// What is before the element, from the end of the line before.
+    /// What is before the element, from the end of the previous line.
     lead: String,
     value: Value,
     /// What follows the element and its comma in the same line.
     tail: String,
 }
 
-/// Changes a list.
+/// Changes a list, and keeps the text around its elements.
 pub(super) fn change<R>(array: &mut Array, change: impl FnOnce(&mut List) -> R) -> R {
     let mut list = List::of(array);
     let changed = change(&mut list);
@@ -64,7 +64,7 @@ impl List {
         list
     }
 
-    /// Adds what is before the first end of a line to the line of the last element. Returns the rest.
+    /// Adds the part of a text before the first line break to the line of the last element. Returns the rest.
     fn end_line(&mut self, text: &str) -> String {
         let Some(end) = text.find('\n') else { return text.to_owned() };
         let line = self.elements.last_mut().map_or(&mut self.head, |last| &mut last.tail);
@@ -94,7 +94,7 @@ impl List {
         self.elements.iter().all(|element| !element.lead.contains('\n')) && !self.close.contains('\n')
     }
 
-    /// Writes each element into a line of its own.
+    /// Puts each element into a line of its own.
     fn break_lines(&mut self) {
         let indented = self.elements.iter().find(|element| element.lead.contains('\n'));
         let indent = indented.map_or("    ", |element| element.lead.rsplit('\n').next().unwrap_or_default()).to_owned();
@@ -119,7 +119,8 @@ impl List {
         let is_in_line = self.is_in_one_line();
         let lead = if count == 0 { "" } else { " " };
         self.elements.push(Element { lead: lead.into(), value, tail: String::new() });
-        // As `demeanor fmt` has it, several exits have a line each.
+        // A second exit gets a line of its own, and so does the first one, as `demeanor fmt` writes them. More exits in one line
+        // stay in it while there is room.
         if !is_in_line || count == 1 || long > WIDEST {
             self.break_lines();
         }

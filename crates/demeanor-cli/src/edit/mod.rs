@@ -1,6 +1,6 @@
 //! Changes of a definition file, each as a person would type it: comments, order and style stay.
 //!
-//! A change gives a text. Whether this text has mistakes is not asked here, except that it is TOML.
+//! The result of a change is a text. This module checks only that the text is TOML, not whether the definition has mistakes.
 
 mod keys;
 mod list;
@@ -20,29 +20,29 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Tab
 use self::keys::{Style, set, typed, value_of};
 use crate::lsp::renamed;
 
-/// A change. States are named as in an outline; an exit is named by its place in the list of its state.
+/// A change. A state is given by its name in the outline, an exit by its index in the list of its state.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub(crate) enum Edit {
-    /// Adds a state, perhaps in another one, and there perhaps in a region.
+    /// Adds a state, inside no other state, or inside another one or one of its regions.
     AddState {
         name: String,
         parent: Option<String>,
         region: Option<String>,
     },
-    /// Renames a state wherever it is named.
+    /// Renames a state wherever the file names it.
     RenameState {
         state: String,
         name: String,
     },
-    /// Moves a state into another one and perhaps there into a region, or out of all.
+    /// Moves a state into another one or into one of its regions, or out of all others.
     MoveState {
         state: String,
         parent: Option<String>,
         #[serde(default)]
         region: Option<String>,
     },
-    /// Deletes a state. If something refers to it, only with `with_exits`: then with the exits to it, and with the states in it.
+    /// Deletes a state. A state that is used is deleted only with `with_exits`, together with the exits to it and the states in it.
     DeleteState {
         state: String,
         #[serde(default)]
@@ -85,7 +85,7 @@ pub(crate) enum Edit {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) why: String,
-    /// What refers to the state that was to be deleted.
+    /// What uses the state that should be deleted: states in it, exits to it, and keys such as `initial`.
     pub(crate) uses: Vec<String>,
 }
 
@@ -101,7 +101,8 @@ impl Display for Refused {
     }
 }
 
-/// The file whose text is changed: its path, the folder with the files that may link to it, and the machine, if it has several.
+/// The file whose text is changed: its path, the folder with the files that may link to it, and the machine, if the file has
+/// several.
 pub(crate) struct Of<'f> {
     pub(crate) path: &'f Path,
     pub(crate) root: &'f Path,
@@ -152,13 +153,13 @@ pub(crate) fn edited(of: &Of<'_>, text: &str, edit: &Edit) -> Result<String, Ref
     draft.written(text)
 }
 
-/// What the file says of a state and of its exits, as a designer would type it: by key.
+/// The keys of a state and of its exits in the file, each with its value as a designer would type it.
 pub(crate) struct WrittenState {
     pub(crate) keys: Vec<(String, String)>,
     pub(crate) exits: Vec<Vec<(String, String)>>,
 }
 
-/// Returns what the file says of each state of a machine; `None` for a state that is written elsewhere.
+/// Returns what the file says about each state of a machine; `None` for a state that is written elsewhere.
 pub(crate) fn written_states(of: &Of<'_>, text: &str) -> Result<Vec<Option<WrittenState>>, Refused> {
     let mut draft = Draft::read(of, text)?;
     let paths: Vec<_> = draft.machine()?.states().iter().map(|state| draft.path_of(state).ok()).collect();
@@ -219,11 +220,11 @@ impl Draft {
         Ok(Self { survey, document, machine, style: Style::of(text) })
     }
 
-    /// Returns the text. If the text before had another end of lines, so does this one.
+    /// Returns the changed text, with the ends of lines and the byte order mark that the text `before` had.
     fn written(&self, before: &str) -> Result<String, Refused> {
         let mut text = self.document.to_string();
         text.parse::<DocumentMut>().map_err(|error| format!("this cannot be written: {}", error.message()))?;
-        // A header that is the first line now was not before.
+        // If a header has become the first line, the empty line above it goes.
         if !before.starts_with(['\n', '\r']) {
             text.drain(..text.len() - text.trim_start_matches('\n').len());
         }
@@ -286,7 +287,7 @@ impl Draft {
         set(item, order, key, value, style)
     }
 
-    /// In a file without any key, the comments come before the first one.
+    /// Moves the comments of a file without any key to its beginning, so that the first key comes after them.
     fn begin(&mut self) {
         if self.document.is_empty() {
             let comments = self.document.trailing().as_str().unwrap_or_default().to_owned();
@@ -352,7 +353,7 @@ impl Draft {
         keys::insert(item, keys::STATE, "exits", Value::Array(Array::from_iter([exit])))
     }
 
-    /// Deletes an exit; the last one with the key `exits`.
+    /// Deletes an exit. If a state then has no exits, deletes its key `exits`, too.
     fn delete_exit(&mut self, path: &[String], exit: usize) -> Result<(), Refused> {
         let is_last = match self.exits_at(path)? {
             Exits::Line(array) => {

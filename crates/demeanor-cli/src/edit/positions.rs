@@ -1,4 +1,4 @@
-//! The order of tables with headers in a file: each has a number.
+//! The order of tables with headers in a file. Each has a number, its place: the table with the lowest one comes first.
 
 use toml_edit::{ArrayOfTables, Item, Table};
 
@@ -27,14 +27,14 @@ pub(super) fn each_mut(table: &mut Table, call: &mut dyn FnMut(&mut Table)) {
     }
 }
 
-/// Returns the place of the last header of a table and of those in it.
+/// Returns the place of the last header among those of a table and of the tables in it.
 pub(super) fn last(table: &Table) -> Option<isize> {
     let mut last = None;
     each(table, &mut |table| last = last.max(table.position()));
     last
 }
 
-/// Puts a new table behind a place.
+/// Puts a new table directly behind the one at a place.
 pub(super) fn insert(document: &mut Table, behind: isize, new: impl FnOnce(&mut Table) -> Option<&mut Table>) {
     each_mut(document, &mut |table| {
         let place = table.position().map(|place| if place > behind { place + 1 } else { place });

@@ -1,4 +1,4 @@
-//! States: added, moved and deleted.
+//! Changes that add, move or delete a state.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ impl Draft {
         self.begin_with(name, parent)
     }
 
-    /// If nothing says with which state a machine or a parent begins, it is this one.
+    /// Makes a state the initial one of its parent, or of the machine, if the file names none.
     fn begin_with(&mut self, name: &str, parent: Option<&str>) -> Result<(), Refused> {
         let path = parent.map_or_else(|| Ok(self.machine_path()), |parent| self.path(parent))?;
         let table = table_at(self.document.as_item_mut(), &path).ok_or(NO_PLACE)?;
@@ -50,7 +50,7 @@ impl Draft {
         if self.outline(name).is_ok() { Err(taken(name)) } else { Ok(()) }
     }
 
-    /// Returns whether a new state in this one is written in its table, as `[states.fight.states.aim]`.
+    /// Returns whether a new state in a parent is written in the parent's table, as `[states.fight.states.aim]`.
     fn are_nested(&mut self, parent: Option<&str>, around: &[String]) -> bool {
         let is_table = item_at(self.document.as_item_mut(), around).is_some_and(|item| item.is_table());
         let Ok(machine) = self.machine() else { return false };
@@ -63,7 +63,7 @@ impl Draft {
         is_table && here.last().or(elsewhere.last()).is_some_and(|(_, is_nested)| *is_nested)
     }
 
-    /// Returns the place of the last header of the states in a parent, or of all.
+    /// Returns the place of the last header of a parent and the states in it, or of all states.
     fn last_beside(&mut self, parent: Option<&str>) -> Result<Option<isize>, Refused> {
         let Ok(machine) = self.machine() else { return Ok(None) };
         let beside: Vec<String> = match parent {
@@ -81,7 +81,7 @@ impl Draft {
         Ok(tables.max())
     }
 
-    /// Returns a state and those in it that belong to the same machine.
+    /// Returns a state and all states in it, without those of linked machines.
     fn within(&self, state: StateId) -> Result<Vec<StateId>, Refused> {
         let machine = self.machine()?;
         let mut all = vec![state];
@@ -195,7 +195,7 @@ impl Draft {
                 exits.push((other.name().to_owned(), nth));
             }
         }
-        // Where the machine or the parent begins with the state, it begins with the next one.
+        // If the machine or the parent begins with a deleted state, it will begin with the first one that stays.
         let mut initials = Vec::new();
         let stays = |id: &&StateId| !gone.contains(id) && machine.global() != Some(**id);
         if gone.contains(&machine.initial()) {
@@ -233,8 +233,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Removes the table of a state. A state around it that is only written in its header gets a header of its own. Comments that an
-    /// empty line divides from the header stay.
+    /// Removes and returns the table of a state. A parent that is written only in its header gets a header of its own. Comments that
+    /// an empty line separates from the header stay.
     fn take(&mut self, path: &[String]) -> Result<Table, Refused> {
         let (name, states) = path.split_last().ok_or(NO_PLACE)?;
         let (_, around) = states.split_last().ok_or(NO_PLACE)?;

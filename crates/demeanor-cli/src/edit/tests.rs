@@ -1,4 +1,4 @@
-//! Each change, with the text before and after it; and many random ones.
+//! Tests of each change, with the text before and after it, and of many random changes.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn of() -> Of<'static> {
     Of { path: Path::new("/no/such/folder/guard.toml"), root: Path::new("/no/such/folder"), machine: None }
 }
 
-/// Asserts what a change makes of a text: the lines that go away, with `-`, and those that come, with `+`.
+/// Asserts which lines a change removes from a text, with `-`, and which it adds, with `+`.
 #[track_caller]
 fn assert_diff(text: &str, edit: &str, diff: &str) {
     let changed = change(text, edit).unwrap_or_else(|refused| panic!("{refused}"));
@@ -27,10 +27,10 @@ fn assert_refused(text: &str, edit: &str, why: &str) {
     assert_eq!(change(text, edit).unwrap_err().why, why);
 }
 
-/// Returns the lines that are different.
+/// Returns the lines that are only in one of the texts: with `-` those of the first, with `+` those of the second.
 fn difference(before: &str, after: &str) -> String {
     let (before, after): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
-    // How many lines are the same, from each line of both texts on.
+    // The most lines that both texts have in common, in order, from each pair of lines on.
     let mut same = vec![vec![0; after.len() + 1]; before.len() + 1];
     for i in (0..before.len()).rev() {
         for j in (0..after.len()).rev() {
@@ -491,7 +491,7 @@ fn in_the_examples_a_change_touches_one_line_and_its_reversal_gives_the_same_tex
                     key: "every".into(),
                     value: value.map(str::to_owned),
                 };
-                // A state of another machine is not changed here.
+                // A state that is written in another machine or file cannot be changed here.
                 let Ok(with) = edited(&of, &text, &set(Some("7 s"))) else { continue };
                 let lines = difference(&text, &with).lines().count();
                 let had_one = state.every().is_some();
