@@ -16,6 +16,7 @@
 //! | [`why`] | how to find out why a character does not do what it should, from the log to the wrong line |
 //! | [`journal`] | recordings of all changes, as diagrams and traces |
 //! | [`world`] | a batch that is split over processes, for more characters than one computer can hold |
+//! | [`comparison`] | what other libraries for state machines offer |
 //! | [`testing`] | tests of a single state, machines with mocks, a fake clock |
 
 /// Declares the module of a page, from the text that `build.rs` has prepared. Its code runs as doc tests if `$runs` is true.
@@ -27,6 +28,7 @@ macro_rules! page {
     };
 }
 
+page!(comparison, "comparison.md", all());
 page!(cookbook, "cookbook.md", feature = "std");
 page!(definitions, "definitions.md", feature = "definition");
 page!(editors, "editors.md", all());
