@@ -1,4 +1,4 @@
-//! The animation: the last seconds of a match in a loop, as an animated SVG.
+//! The animation: the last seconds of a match in a loop, as an animated SVG. A program that does not animate SVG shows one frame.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
@@ -60,6 +60,13 @@ impl Film {
         ticks * TICK.as_secs_f64()
     }
 
+    /// Returns the frame for programs that do not animate SVG: a shot, shortly before the last goal. Without a goal, the last frame.
+    fn still(&self) -> usize {
+        let last = self.frames.len() - 1;
+        let goal = (1..=last).rev().find(|&index| self.frames[index].score != self.frames[index - 1].score);
+        goal.map_or(last, |goal| goal.saturating_sub(2))
+    }
+
     fn draw(&self, page: &mut String) -> fmt::Result {
         let (width, height) = PAGE;
         writeln!(
@@ -75,7 +82,8 @@ impl Film {
         for (index, shirt) in Side::BOTH.into_iter().flat_map(Side::players).enumerate() {
             self.draw_player(page, index, shirt)?;
         }
-        writeln!(page, r#"<circle r="6" fill="white" stroke="{BALL}" stroke-width="3">"#)?;
+        let place = self.still_place(10);
+        writeln!(page, r#"<circle r="6" fill="white" stroke="{BALL}" stroke-width="3" transform="{place}">"#)?;
         self.move_along(page, 10)?;
         writeln!(page, "</circle>\n</svg>")
     }
@@ -102,7 +110,7 @@ impl Film {
     }
 
     fn draw_player(&self, page: &mut String, index: usize, shirt: Shirt) -> fmt::Result {
-        writeln!(page, "<g>")?;
+        writeln!(page, r#"<g transform="{}">"#, self.still_place(index))?;
         draw_mark(page, shirt, Point::default())?;
         // The labels of one side are above the marks, and those of the other below: players who are close to each other are
         // mostly opponents.
@@ -120,6 +128,12 @@ impl Film {
         )?;
         self.move_along(page, index)?;
         writeln!(page, "</g>")
+    }
+
+    /// Returns the place of a player or the ball in the frame for programs that do not animate, as a transformation.
+    fn still_place(&self, index: usize) -> String {
+        let place = on_page(self.frames[self.still()].places[index]);
+        format!("translate({:.0},{:.0})", place.x, place.y)
     }
 
     /// Writes the movement of the surrounding element.
@@ -144,8 +158,8 @@ impl Film {
         different.sort();
         different.dedup();
         for text in different {
-            let is_first = u8::from(texts.first() == Some(&text));
-            write!(page, r#"<text opacity="{is_first}" "#)?;
+            let is_in_still = u8::from(texts[self.still()] == text);
+            write!(page, r#"<text opacity="{is_in_still}" "#)?;
             attributes(page)?;
             write!(page, r#">{text}<animate attributeName="opacity" calcMode="discrete" values=""#)?;
             for shown in &texts {
