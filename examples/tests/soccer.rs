@@ -232,14 +232,19 @@ fn the_film_is_the_golden_one() {
 #[test]
 fn the_film_standing_still_shows_a_shot_with_the_state_of_everybody() {
     let svg = include_str!("../../docs/images/soccer.svg");
-    let places: Vec<&str> = svg.split("transform=\"translate(").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    let places: Vec<&str> =
+        svg.split("transform=\"translate(").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
     let mut different = places.clone();
     different.sort_unstable();
     different.dedup();
     assert_eq!((places.len(), different.len()), (11, 11), "ten players and the ball, each at a place of its own");
     let ball: Vec<f64> = places[10].split(',').map(|number| number.parse().unwrap()).collect();
     assert!(ball[0] < 250.0 && (ball[1] - 392.0).abs() < 60.0, "the ball is in front of a goal: {ball:?}");
-    assert_eq!(svg.matches("<text opacity=\"1\"").count(), 13, "the score, and the states of ten players and two teams");
+    assert_eq!(
+        svg.matches("<text opacity=\"1\"").count(),
+        13,
+        "the score, and the states of ten players and two teams"
+    );
 }
 
 #[test]
