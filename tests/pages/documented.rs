@@ -33,6 +33,18 @@ fn every_rule_names_tests_that_exist() {
     assert!(last >= 37, "the last rule is {last}");
 }
 
+#[test]
+fn the_summary_of_the_rules_has_twenty_lines_and_leads_to_each_rule() {
+    let semantics = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/semantics.md")).unwrap();
+    let (_, summary) = semantics.split_once("## The rules in twenty lines").unwrap();
+    let (summary, rules) = summary.split_once("\n## Words").unwrap();
+    let is_numbered = |line: &&str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+    assert_eq!(summary.lines().filter(is_numbered).count(), 20);
+    for (number, _) in rules.split("\n**Rule ").skip(1).filter_map(|rule| rule.split_once(".**")) {
+        assert!(summary.contains(&format!("[{number}](#rule-{number})")), "the summary does not lead to rule {number}");
+    }
+}
+
 /// The names of a file's tests, and of the rows of the tables that its tests play.
 fn names_of_tests(source: &str) -> Vec<&str> {
     let (mut names, mut is_test, mut is_table, mut before) = (Vec::new(), false, false, "");
