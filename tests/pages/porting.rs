@@ -48,6 +48,29 @@ fn the_lines_of_the_port_from_dots_are_as_many_as_the_page_says() {
     assert_eq!(count(&ported("dots.md")), stated("dots.md", "| together"));
 }
 
+/// Returns the lines of a file, or of all Rust files in a folder and in its subfolders.
+fn lines_of_code(path: &Path) -> Vec<String> {
+    if path.is_file() {
+        return fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect();
+    }
+    let paths = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let of_rust = paths.filter(|path| path.is_dir() || path.extension().is_some_and(|extension| extension == "rs"));
+    of_rust.flat_map(|path| lines_of_code(&path)).collect()
+}
+
+#[test]
+fn the_ports_have_as_many_lines_as_the_page_says() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let page = fs::read_to_string(docs.join("ports.md")).unwrap();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| [")).collect();
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        let path = row.split_once("](").unwrap().1.split_once(')').unwrap().0;
+        let stated: usize = row.split('|').nth(3).unwrap().trim().parse().unwrap();
+        assert_eq!(count(&lines_of_code(&docs.join(path))), stated, "{path}");
+    }
+}
+
 #[test]
 fn the_index_and_the_documentation_have_each_page_on_porting() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
