@@ -5,9 +5,11 @@
 //! | page | content |
 //! |---|---|
 //! | [`tour`] | one character that gets more abilities in eleven steps |
+//! | [`gallery`] | the examples, with what they print and draw |
 //! | [`cookbook`] | short solutions to common problems |
 //! | [`semantics`] | the rules: which callbacks are called in which order, and the tests of each rule |
 //! | [`porting`] | how to port code from other languages and libraries, one page for each |
+//! | [`ports`] | what has been ported, and how it was checked |
 //! | [`definitions`] | machines from files, for designers |
 //! | [`studio`] | how to see, try and edit a machine from a file in the browser |
 //! | [`editors`] | how to set up an editor for these files |
@@ -32,6 +34,7 @@ page!(comparison, "comparison.md", all());
 page!(cookbook, "cookbook.md", feature = "std");
 page!(definitions, "definitions.md", feature = "definition");
 page!(editors, "editors.md", all());
+page!(gallery, "gallery.md", all());
 page!(journal, "journal.md", feature = "std");
 page!(porting, "porting.md", all(), {
     page!(buckland, "porting/buckland.md", all());
@@ -48,6 +51,7 @@ page!(porting, "porting.md", all(), {
     page!(unityhfsm, "porting/unityhfsm.md", all());
     page!(xna, "porting/xna.md", all());
 });
+page!(ports, "ports.md", all());
 page!(saving, "saving.md", all(feature = "serde", feature = "std"));
 page!(semantics, "semantics.md", all());
 page!(studio, "studio.md", all());

@@ -44,14 +44,7 @@ fn a_report_shows_who_is_in_which_state_at_a_tick() {
     let (_, played, _) = run("shown.ron", "--seed 3 --guards 5");
     let last = played.lines().last().unwrap();
     assert_eq!(last, format!("200 ticks with 99 actions: {}", report("shown.ron").display()));
-    let expected = "in tick 54 of the report the player goes -1\n\
-                    in tick 55 of the report the player goes +1\n\
-                    tick 157 of the game, the player is at 51\n\
-                    guard  0 at 52: Nap for 4 ticks\n\
-                    guard  1 at 52: Chase for 2 ticks\n\
-                    guard  2 at 52: Chase for 17 ticks\n\
-                    guard  3 at 50: Stunned for 7 ticks\n\
-                    guard  4 at 51: Chase for 11 ticks\n";
+    let expected = include_str!("golden/replay.txt");
     assert_eq!(run("shown.ron", "--to 57"), (0, expected.to_owned(), String::new()));
 }
 

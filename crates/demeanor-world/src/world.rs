@@ -15,9 +15,11 @@ use crate::run::{self, Outcome};
 use crate::setup::Inspect;
 use crate::setup::{Checkpoints, Context, Observer, Populate, Setup, Tally};
 
-/// Many citizens, which run on any number of threads, processes and computers.
+/// Describes many owners that are updated on any number of threads, processes and computers, and runs them.
 ///
-/// The result does not depend on these numbers.
+/// The owners are called [citizens](Citizen). The methods say who they are at the beginning, what they share, and what is to be
+/// observed and saved; [`run`](Self::run) then runs all of them for a number of ticks. The result is the same on any number of
+/// threads, processes and computers.
 pub struct World<T: Citizen> {
     book: StateBook<T>,
     shards: u32,
