@@ -41,7 +41,10 @@ fn with_links(text: &str, folder: &Path) -> String {
     };
     let after = with_links(after, folder);
     if let Some(before) = before.strip_suffix('!') {
-        return format!("{before}{}{after}", drawing(&folder.join(target)).unwrap_or(format!("*Picture: {words}*")));
+        return format!(
+            "{before}{}{after}",
+            drawing(&folder.join(target), words).unwrap_or(format!("*Picture: {words}*"))
+        );
     }
     if target.starts_with("http") || target.starts_with('#') {
         return format!("{before}[{words}]({target}){after}");
@@ -70,8 +73,16 @@ fn module(target: &Path) -> Option<String> {
     module.starts_with("docs::").then(|| format!("crate::{module}{hash}{heading}"))
 }
 
-/// Returns a drawing as HTML in the page. It has no blank lines, which would end the HTML.
-fn drawing(file: &Path) -> Option<String> {
+/// Returns a drawing as an image that contains its file. If the drawing itself were in the page, its styles would hold for the whole
+/// page.
+fn drawing(file: &Path, words: &str) -> Option<String> {
     let svg = file.extension().is_some_and(|extension| extension == "svg").then(|| fs::read_to_string(file))?.ok()?;
-    Some(svg.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n"))
+    let mut url = String::from("data:image/svg+xml,");
+    for letter in svg.chars() {
+        match letter {
+            '%' | '#' | '"' | '<' | '>' | '\n' => url.push_str(&format!("%{:02X}", u32::from(letter))),
+            _ => url.push(letter),
+        }
+    }
+    Some(format!("<img alt=\"{}\" src=\"{url}\">", words.replace('"', "&quot;")))
 }
