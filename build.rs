@@ -76,13 +76,12 @@ fn module(target: &Path) -> Option<String> {
 /// Returns a drawing as an image that contains its file. If the drawing itself were in the page, its styles would hold for the whole
 /// page.
 fn drawing(file: &Path, words: &str) -> Option<String> {
-    let svg = file.extension().is_some_and(|extension| extension == "svg").then(|| fs::read_to_string(file))?.ok()?;
-    let mut url = String::from("data:image/svg+xml,");
-    for letter in svg.chars() {
-        match letter {
-            '%' | '#' | '"' | '<' | '>' | '\n' => url.push_str(&format!("%{:02X}", u32::from(letter))),
-            _ => url.push(letter),
-        }
+    let is_drawing = file.extension().is_some_and(|extension| extension == "svg");
+    let mut svg = is_drawing.then(|| fs::read_to_string(file))?.ok()?;
+    // These letters have another meaning in an address or in HTML. `%` is the first, because it stands before the others afterwards.
+    for letter in ['%', '#', '"', '<', '>', '\n'] {
+        svg = svg.replace(letter, &format!("%{:02X}", u32::from(letter)));
     }
-    Some(format!("<img alt=\"{}\" src=\"{url}\">", words.replace('"', "&quot;")))
+    let words = words.replace('"', "&quot;");
+    Some(format!("<img alt=\"{words}\" src=\"data:image/svg+xml,{svg}\">"))
 }
