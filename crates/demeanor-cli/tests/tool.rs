@@ -170,8 +170,14 @@ fn the_pictures_in_the_pages_are_what_the_tool_draws() {
     let flow = flow.to_str().unwrap();
     let (code, _, complained) = demeanor(&["run", grunt, "--values", "grunt.csv", "--seconds", "32", "--flow", flow]);
     assert_eq!((code, complained.as_str()), (0, ""));
-    for (picture, observed) in [("grunt.svg", &[][..]), ("grunt-seen.svg", &["--observed", flow])] {
-        let (code, drawn, _) = demeanor(&[&["graph", grunt, "--format", "svg"], observed].concat());
+    let boss = root.join("examples/boss/boss.fsm.toml");
+    let pictures = [
+        ("grunt.svg", grunt, &[][..]),
+        ("grunt-seen.svg", grunt, &["--observed", flow]),
+        ("boss-states.svg", boss.to_str().unwrap(), &[]),
+    ];
+    for (picture, file, observed) in pictures {
+        let (code, drawn, _) = demeanor(&[&["graph", file, "--format", "svg"], observed].concat());
         assert_eq!(code, 0);
         let published = root.join("docs/images").join(picture);
         if std::env::var_os("UPDATE").is_some() {
