@@ -111,6 +111,17 @@ fn part_of<'t>(golden: &'t str, from: &str, count: usize) -> Vec<&'t str> {
 }
 
 #[test]
+fn the_gallery_has_a_command_for_each_example() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(here.join("../docs/gallery.md")).unwrap();
+    let manifest = fs::read_to_string(here.join("Cargo.toml")).unwrap();
+    let names = manifest.split("[[example]]\nname = \"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    for name in names.chain(["horde", "crowd", "idle_patrol", "swarm"]) {
+        assert!(page.contains(&format!("--example {name}")), "docs/gallery.md has no command for {name}");
+    }
+}
+
+#[test]
 fn the_enemy_sees_the_player_and_chases_it() {
     let shown = part_of(include_str!("golden/enemy.txt"), " 7.0 s", 18);
     assert_drawn("enemy.svg", "cargo run --example enemy", &shown);
