@@ -116,7 +116,7 @@ fn the_gallery_has_a_command_for_each_example() {
     let page = fs::read_to_string(here.join("../docs/gallery.md")).unwrap();
     let manifest = fs::read_to_string(here.join("Cargo.toml")).unwrap();
     let names = manifest.split("[[example]]\nname = \"").skip(1).map(|rest| rest.split('"').next().unwrap());
-    for name in names.chain(["horde", "crowd", "idle_patrol", "swarm"]) {
+    for name in names.chain(["horde", "crowd", "idle_patrol", "guards_from_a_file", "swarm"]) {
         assert!(page.contains(&format!("--example {name}")), "docs/gallery.md has no command for {name}");
     }
 }
