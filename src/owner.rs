@@ -154,7 +154,7 @@ pub trait Owner: Sized + 'static {
     /// ```
     fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
 
-    /// Called at the end of each tick in which a state was updated: a state of the path, or the global state. It is called once,
+    /// Called at the end of each tick in which a state was updated: an active state, or the global state. It is called once,
     /// after the last update and all requests of the tick. It is the place for code that runs whatever the state is: gravity,
     /// movement, the choice of a sprite ([rule 35](crate::docs::semantics#rule-35)).
     ///

@@ -20,7 +20,7 @@ pub(crate) mod messages;
 #[cfg(feature = "script")]
 pub(crate) mod scripting;
 
-/// The words that a definition may use for owners of type `T`: values, behaviors and messages, registered in code by name.
+/// The words that a definition may use for owners of type `T`: values, behaviors, actions and messages, registered by name.
 ///
 /// The names of values and of message fields are written in conditions, so they must be words: letters, digits, `_` and `.`,
 /// beginning with a letter or `_`. A word does not begin with `message.`, and it is not one of `and`, `or`, `not`, `true`,
