@@ -1,16 +1,17 @@
 # Tests the pages of the inspector and of the studio in a real browser: Chromium from Debian, controlled by puppeteer-core from npm.
 
-# browser TEST PROGRAM: runs the test with this program, whose page it opens. Skipped if the browser cannot be installed.
+# browser TEST PROGRAM..: runs the test with these programs, whose page it opens. Skipped if the browser cannot be installed.
 browser() {
-    local test=$1 program=$2 place=$PWD/target/browser chromium
+    local test=$1 place=$PWD/target/browser chromium
+    shift
     mkdir -p "$place"
     if ! chromium=$(find_chromium); then
         skip "a browser: the Debian package cannot be installed."
     elif ! has_puppeteer "$place"; then
         skip "a browser: node or its packages cannot be installed."
     else
-        cp "$test" "$place/"
-        timeout 300 node "$place/${test##*/}" "$program" "$chromium"
+        cp .ci/window.mjs "$test" "$place/"
+        timeout 300 node "$place/${test##*/}" "$@" "$chromium"
     fi
 }
 

@@ -1,6 +1,7 @@
 // The picture of a machine: its boxes and arrows as a drawing, what is selected and marked in it, and the keys that move in it.
 
 import { byId, count, draw } from "./elements.js";
+import { rateText } from "./game.js";
 import { View } from "./view.js";
 
 const BASELINE = 4;
@@ -82,6 +83,7 @@ export class Picture extends EventTarget {
         if (hadFocus && selected) this.boxes.get(selected.id).focus({ preventScroll: true });
         this.mark(this.marks ?? []);
         this.highlight(this.active ?? [], this.taken ?? []);
+        this.showGame(this.game ?? null);
     }
 
     /** The middle of each state, from left to right: the next picture keeps their order. */
@@ -120,6 +122,8 @@ export class Picture extends EventTarget {
         if (state.is_folded) what.push("folded");
         if (isActive) what.push("active");
         if (mark) what.push(mark);
+        const census = this.boxes.get(state.id).querySelector(":scope > .census text")?.textContent;
+        if (census) what.push(`${census} characters in it`);
         this.boxes.get(state.id).setAttribute("aria-label", what.join(", "));
     }
 
@@ -132,8 +136,8 @@ export class Picture extends EventTarget {
         const [left, top, width, height] = arrow.label;
         const first = top + height / 2 - this.drawing.line * (arrow.lines.length - 1) / 2 + BASELINE;
         const texts = arrow.lines.map((text, nth) => draw("text", { class: "label", x: left + width / 2, y: first + this.drawing.line * nth }, text));
-        const label = draw("g", { class: "arrow", "data-exit": key }, draw("rect", { class: "paper", x: left, y: top, width, height, rx: 3 }), ...texts);
-        if (arrow.lines.length) labels.append(label);
+        const label = draw("g", { class: "arrow", "data-exit": key }, arrow.lines.length ? draw("rect", { class: "paper", x: left, y: top, width, height, rx: 3 }) : null, ...texts);
+        labels.append(label);
         const parts = this.arrows.get(key) ?? [];
         parts.push(way, label);
         this.arrows.set(key, parts);
@@ -202,6 +206,109 @@ export class Picture extends EventTarget {
         const [a, b] = [this.byName.get(from)?.id, this.byName.get(to)?.id];
         const between = this.drawing.arrows.filter(arrow => arrow.from === a && arrow.to === b && arrow.exit);
         return between.flatMap(arrow => this.arrows.get(arrow.exit.join(",")) ?? []);
+    }
+
+    // ---- A running game
+
+    /** Shows how many characters are in each state, and how often they take each exit: `{ states, owners, ways }`, or nothing. */
+    showGame(game) {
+        this.game = game;
+        if (!this.drawing) return;
+        if (!game) {
+            for (const element of this.layer.querySelectorAll(".census, .rate")) element.remove();
+            for (const element of this.layer.querySelectorAll(".flows")) element.classList.remove("flows");
+            return;
+        }
+        const counts = new Map();
+        for (const { path, owners } of game.states) for (const state of new Set(this.around(path))) counts.set(state, (counts.get(state) ?? 0) + owners);
+        for (const state of this.drawing.states) this.#census(state, counts.get(state) ?? 0, game.owners);
+        const rates = new Map();
+        for (const [way, rate] of game.ways) {
+            const [from, to] = JSON.parse(way);
+            const exits = rate > 0 ? this.between(from, to) : [];
+            for (const exit of exits) {
+                const key = exit.join(",");
+                const { rate: before = 0, isShared = false } = rates.get(key) ?? {};
+                rates.set(key, { rate: before + rate, isShared: isShared || exits.length > 1 });
+            }
+        }
+        const most = Math.max(...[...rates.values()].map(({ rate }) => rate));
+        for (const arrow of this.drawing.arrows) if (arrow.exit) this.#rate(arrow, rates.get(arrow.exit.join(",")), most);
+    }
+
+    #census(state, owners, all) {
+        const box = this.boxes.get(state.id);
+        let census = box.querySelector(":scope > .census");
+        if (!census) {
+            census = draw("g", { class: "census" }, draw("rect", { rx: 8 }), draw("text", {}));
+            box.append(census);
+        }
+        const text = owners.toLocaleString("en-US");
+        const [label, shape] = [census.lastChild, census.firstChild];
+        if (label.textContent === text) return;
+        label.textContent = text;
+        const [left, top, width, height] = state.rect;
+        const wide = 7 * text.length + 10;
+        const [x, y] = [left + width - wide + 4, top + height - 9];
+        for (const [name, value] of Object.entries({ x, y, width: wide, height: 17 })) shape.setAttribute(name, value);
+        shape.style.fillOpacity = owners ? 0.25 + 0.75 * Math.sqrt(owners / Math.max(1, all)) : 0;
+        census.classList.toggle("none", !owners);
+        label.setAttribute("x", x + wide / 2);
+        label.setAttribute("y", y + 12.5);
+        this.#name(state, box.classList.contains("active"), box.dataset.mark);
+    }
+
+    /** Shows how often an exit is taken. If only other exits could have been taken instead of it, too, this is the most that it can be. */
+    #rate(arrow, flow, most) {
+        for (const part of this.arrows.get(arrow.exit.join(",")) ?? []) {
+            part.classList.toggle("flows", flow !== undefined);
+            const way = part.querySelector(".way");
+            if (way) {
+                way.style.strokeWidth = flow ? 1.5 + 4 * Math.log1p(flow.rate) / Math.log1p(most) : "";
+                continue;
+            }
+            let text = part.querySelector(".rate");
+            if (!flow) {
+                text?.remove();
+                continue;
+            }
+            const [left, top, width, height] = arrow.label;
+            if (!text) part.append(text = draw("text", { class: "rate", x: left + width / 2, y: top + height + 9 }));
+            text.textContent = `${flow.isShared ? "≤ " : ""}${rateText(flow.rate)}`;
+        }
+    }
+
+    /** Returns the states of the picture for the names of some states; a state in a folded one is the one around it. */
+    around(names) {
+        const all = names.flatMap(name => this.byName.has(name) ? [name] : this.drawing.hidden.find(state => state.name === name)?.around ?? []);
+        return all.flatMap(name => this.byName.get(name) ?? []);
+    }
+
+    ids(names) { return this.drawing ? [...new Set(this.around(names).map(state => state.id))] : []; }
+
+    /** Returns the exits that lead from one state, or from a state around it, to another one, or to a state in which it is. Those of the
+     * innermost state come alone. */
+    between(from, to) {
+        if (!this.drawing || !this.#path(to).length) return [];
+        const ways = this.#path(from);
+        const targets = new Set(this.#path(to).map(state => state.id));
+        const exits = this.drawing.arrows.filter(arrow => arrow.exit && targets.has(arrow.to));
+        const global = this.drawing.states.find(state => state.is_global);
+        for (const state of [...ways, global]) {
+            const own = exits.filter(arrow => arrow.exit[0] === state?.id);
+            const exact = own.filter(arrow => this.states.get(arrow.to)?.name === to);
+            if (own.length) return (exact.length ? exact : own).map(arrow => arrow.exit);
+        }
+        return [];
+    }
+
+    /** Returns a state of the picture and the states around it, from the innermost one. */
+    #path(name) {
+        const path = [];
+        const hidden = this.drawing.hidden.find(state => state.name === name);
+        const first = hidden ? hidden.around.findLast(around => this.byName.has(around)) : name;
+        for (let state = this.byName.get(first); state; state = this.states.get(state.parent)) path.push(state);
+        return path;
     }
 
     /** Marks states and exits with problems: `{ state, exit, kind, text }`. */

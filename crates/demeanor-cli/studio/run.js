@@ -84,7 +84,7 @@ export class Run {
         this.inputs = isNew ? [] : this.inputs.filter(input => input.tick === 0);
         if (isNew) [this.from, this.ownTick] = [null, null];
         Object.assign(this, { frames: [], at: -1, current: null, version: this.version + 1 });
-        this.#show();
+        this.show();
     }
 
     async step() {
@@ -172,7 +172,7 @@ export class Run {
     /** Shows a tick that has been played. */
     async #see(at) {
         this.at = Math.max(-1, Math.min(at, this.last));
-        this.#show();
+        this.show();
         if (this.at < 0) return true;
         const wanted = this.at;
         return this.#ask(() => this.#wanted(wanted, wanted + 1), told => { if (this.at === wanted) this.#take(told); });
@@ -222,7 +222,7 @@ export class Run {
         this.at = told.at;
         this.current = told;
         updateControls(this.panel, { ...told.values, ...Object.assign({}, ...this.inputs.filter(input => input.tick === this.at + 1).map(input => input.values)) });
-        this.#show();
+        this.show();
     }
 
     // ---- What is seen
@@ -233,7 +233,7 @@ export class Run {
         play.setAttribute("aria-label", this.isPlaying ? "Pause" : "Play");
     }
 
-    #show() {
+    show() {
         Object.assign(this.slider, { min: -1, max: this.last, value: this.at });
         this.slider.disabled = this.last < 0;
         this.slider.setAttribute("aria-valuetext", this.at < 0 ? "before the beginning" : `tick ${this.at} of ${this.last}`);

@@ -25,14 +25,25 @@ export async function ask(what, given) {
     return told;
 }
 
-/** Calls `onFiles` with the list of files whenever it changes, and `onLife` with whether the server is there. */
-export function listen(onFiles, onLife) {
-    const events = new EventSource(`/events?token=${encodeURIComponent(token)}`);
-    events.addEventListener("hello", () => onLife(true));
-    events.addEventListener("files", event => onFiles(JSON.parse(event.data)));
-    events.onerror = () => {
-        onLife(false);
-        // A browser does not try again after an answer that is no stream.
-        if (events.readyState === EventSource.CLOSED) setTimeout(() => listen(onFiles, onLife), 1000);
-    };
+/** The news of the server. `on` has a function for each kind: `hello`, `files`, `game`, and `lost` when the server is not there. */
+export class News {
+    constructor(on) {
+        this.on = on;
+        this.watch({});
+    }
+
+    /** Asks for the news of a game, too: `{ game, crowd, owner }`. */
+    watch(wish) {
+        this.events?.close();
+        const query = Object.entries({ token, ...wish }).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+        const events = new EventSource(`/events?${query}`);
+        this.events = events;
+        for (const kind of ["hello", "files", "game"]) events.addEventListener(kind, event => { if (events === this.events) this.on[kind](JSON.parse(event.data)); });
+        events.onerror = () => {
+            if (events !== this.events) return;
+            this.on.lost();
+            // A browser does not try again after an answer that is no stream.
+            if (events.readyState === EventSource.CLOSED) setTimeout(() => { if (events === this.events) this.watch(wish); }, 1000);
+        };
+    }
 }

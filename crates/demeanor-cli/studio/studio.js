@@ -3,19 +3,24 @@
 import { showDetails } from "./details.js";
 import { byId, dismiss, later, notice } from "./elements.js";
 import { Forms } from "./forms.js";
+import { Game } from "./game.js";
 import { Picture } from "./picture.js";
 import { Proofs } from "./proof.js";
 import { Run } from "./run.js";
 import { searchable } from "./search.js";
-import { Refused, ask, listen } from "./server.js";
+import { News, Refused, ask } from "./server.js";
 import { Text } from "./text.js";
 
 /** The open file: `saved` is the text of the version `hash`, with `\n` at the end of each line; in the file, this can be `end`. */
 const open = { path: null, machine: null, saved: "", hash: null, end: "\n", folded: new Set(), unfolded: new Set(), isBroken: false };
 let files = [];
 let version = 0;
+/** Whether the server has been reached. It then says which game to watch. */
+let hasBegun = false;
 let isAlive = false;
 let problems = [];
+/** The exits of the machine in the picture. */
+let exits = [];
 
 const source = () => ({ path: open.path, text: text.text, machine: open.machine });
 const isEdited = () => open.hash !== null && text.text !== open.saved;
@@ -25,6 +30,11 @@ const text = new Text({ onEdit: edited, onCursor: follow, onSave: () => save() }
 const run = new Run(source, picture);
 const forms = new Forms({ change, attempt: edit => ask("change", { ...source(), edit }), act: changeOrTell, names: completions, remove });
 const proofs = new Proofs(source, { onProof: found => { marksOf(problems, found); }, show: showProblem, play: playWitness });
+
+const game = new Game({
+    watch: wish => news.watch(wish), picture, choose: name => choose(name),
+    machine: () => ({ states: new Set(names()), exits, isEdited: isEdited() }),
+});
 
 // ---- Files
 
@@ -236,6 +246,8 @@ async function drawNow(isSame, keepsPlaces = isSame) {
         problems = told.problems;
         text.setProblems(problems);
         marksOf(problems, proofs.proof?.problems ?? []);
+        exits = told.exits;
+        game.redraw();
         run.setMachine(told.words, told.tick, isSameMachine);
         showPicturesNote("");
         details();
@@ -385,6 +397,8 @@ function showTab(name) {
         byId(tab.getAttribute("aria-controls")).hidden = !isShown;
     }
     if (name === "text") text.view.requestMeasure();
+    game.shown = name === "game";
+    if (name === "run") run.show();
 }
 for (const [nth, tab] of tabs.entries()) {
     tab.onclick = () => showTab(tab.id.slice(4));
@@ -453,4 +467,14 @@ const names = () => [...picture.drawing?.states ?? [], ...picture.drawing?.hidde
 searchable(names, name => choose(name, null, { focuses: true }));
 addEventListener("beforeunload", event => { if (isEdited()) event.preventDefault(); });
 
-listen(told => takeFiles(told), alive => { isAlive = alive; showStatus(); });
+const live = alive => { isAlive = alive; showStatus(); };
+const news = new News({
+    hello: told => {
+        live(true);
+        if (told.game && !hasBegun) game.begin(told.game);
+        hasBegun = true;
+    },
+    files: told => takeFiles(told),
+    game: told => game.take(told),
+    lost: () => live(false),
+});

@@ -130,6 +130,8 @@ pub(crate) struct Found {
     pub(crate) text: String,
     /// Key and label of each owner.
     pub(crate) owners: Vec<(String, String)>,
+    /// The number of owners that match. Not all of them are listed.
+    pub(crate) matches: usize,
     /// The number of owners that have been searched.
     pub(crate) seen: usize,
     pub(crate) of: usize,

@@ -52,6 +52,15 @@ pub(crate) enum Wanted {
     Owner(String),
     /// The owners whose key or label contains this text.
     Search(String),
+    /// The owners in the state with this name.
+    State(String),
+}
+
+impl Wanted {
+    pub(crate) fn text(&self) -> &str {
+        let (Self::Owner(text) | Self::Search(text) | Self::State(text)) = self;
+        text
+    }
 }
 
 /// Data from the game to the pages.

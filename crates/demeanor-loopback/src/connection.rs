@@ -48,7 +48,7 @@ enum Phase {
 struct Page {
     hello: Option<Bytes>,
     /// The news for this page alone, by name.
-    own: Vec<(&'static str, Bytes)>,
+    own: Vec<(String, Bytes)>,
     /// The version of the news that it was sent last.
     seen: u64,
     next_heartbeat: Instant,
@@ -156,11 +156,11 @@ impl Connection {
     }
 
     /// Sets the next news of a name for this page alone, which replaces unsent news of this name.
-    pub(crate) fn tell(&mut self, name: &'static str, news: Bytes) {
+    pub(crate) fn tell(&mut self, name: &str, news: Bytes) {
         let Phase::Page(page) = &mut self.phase else { return };
-        match page.own.iter_mut().find(|(other, _)| *other == name) {
+        match page.own.iter_mut().find(|(other, _)| other == name) {
             Some((_, old)) => *old = news,
-            None => page.own.push((name, news)),
+            None => page.own.push((name.to_owned(), news)),
         }
     }
 

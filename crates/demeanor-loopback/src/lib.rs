@@ -13,9 +13,12 @@ mod server;
 
 pub use answer::Answer;
 pub use events::{Bytes, event};
+/// The part of the pages that counts changes: a script with the class `Flow` and the function `way`.
+pub const FLOW: &str = include_str!("../page/flow.js");
+
 #[doc(no_inline)]
 pub use mio::Waker;
-pub use request::{Read, Request};
+pub use request::{Read, Request, decoded};
 pub use rules::Rules;
 pub use secret::token;
 pub use server::{Application, Client, Clients, Reply, start};

@@ -110,6 +110,24 @@ impl Request {
     }
 }
 
+/// Decodes a text in which `%20` is a space. Returns `None` if a percent sign is not followed by two digits, or the text is not
+/// UTF-8.
+#[must_use]
+pub fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            let (high, low) = (digit()?, digit()?);
+            bytes.push(u8::try_from(16 * high + low).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// Returns whether a text consists only of digits. `parse` would accept a sign, too.
 pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())

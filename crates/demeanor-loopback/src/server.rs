@@ -98,7 +98,7 @@ impl Clients<'_> {
     }
 
     /// Sets the news of a name for one page. It replaces unsent news of this name.
-    pub fn tell(&mut self, client: Client, name: &'static str, event: Bytes) {
+    pub fn tell(&mut self, client: Client, name: &str, event: Bytes) {
         if let Some(connection) = token_of(client).and_then(|token| self.connections.get_mut(&token)) {
             connection.tell(name, event);
         }

@@ -2,15 +2,18 @@
 
 use std::io;
 
-use demeanor_loopback::{Answer, token};
+use demeanor_loopback::{Answer, FLOW, token};
 
 const PAGE: &str = include_str!("../../studio/page.html");
 const NONCE: &str = "{{nonce}}";
 
+/// A part that the inspector's page has, too.
+const FLOW_PATH: &str = "/flow.js";
+
 const SCRIPT: &str = "text/javascript";
 
 /// By path: the type, and the content.
-const FILES: [(&str, &str, &str); 14] = [
+const FILES: [(&str, &str, &str); 15] = [
     ("/style.css", "text/css", include_str!("../../studio/style.css")),
     ("/studio.js", SCRIPT, include_str!("../../studio/studio.js")),
     ("/server.js", SCRIPT, include_str!("../../studio/server.js")),
@@ -20,6 +23,7 @@ const FILES: [(&str, &str, &str); 14] = [
     ("/search.js", SCRIPT, include_str!("../../studio/search.js")),
     ("/details.js", SCRIPT, include_str!("../../studio/details.js")),
     ("/forms.js", SCRIPT, include_str!("../../studio/forms.js")),
+    ("/game.js", SCRIPT, include_str!("../../studio/game.js")),
     ("/text.js", SCRIPT, include_str!("../../studio/text.js")),
     ("/run.js", SCRIPT, include_str!("../../studio/run.js")),
     ("/controls.js", SCRIPT, include_str!("../../studio/controls.js")),
@@ -31,6 +35,9 @@ const FILES: [(&str, &str, &str); 14] = [
 pub(super) fn asset(path: &str) -> io::Result<Option<Answer>> {
     if path == "/" {
         return page().map(Some);
+    }
+    if path == FLOW_PATH {
+        return Ok(Some(Answer::of(200, SCRIPT, format!("{FLOW}\nexport {{ Flow, way }};\n"))));
     }
     let file = FILES.iter().find(|(at, ..)| *at == path);
     Ok(file.map(|(_, content_type, content)| Answer::of(200, content_type, *content)))
@@ -65,7 +72,8 @@ mod tests {
         for (at, kind, content) in FILES.iter().filter(|(path, ..)| *path != "/codemirror.js") {
             for path in content.split(" from \".").skip(1).filter(|_| *kind == super::SCRIPT) {
                 let path = path.split('"').next().unwrap();
-                assert!(FILES.iter().any(|(other, ..)| *other == path), "{at}: {path}");
+                let is_there = path == super::FLOW_PATH || FILES.iter().any(|(other, ..)| *other == path);
+                assert!(is_there, "{at}: {path}");
             }
         }
     }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::offsets::Offsets;
 use super::problems;
-use super::requests::{OfText, Refusal};
-use super::server::Shared;
+use super::project::Project;
+use super::source::{OfText, Refusal};
 use crate::edit::{Edit, Of, edited};
 
 #[derive(Deserialize)]
@@ -18,14 +18,14 @@ pub(super) struct OfChange {
 }
 
 /// Returns the changed text, with its problems. A change that brings more errors is refused, with what is then wrong.
-pub(super) fn change(shared: &Shared, change: &OfChange) -> Result<Value, Refusal> {
+pub(super) fn change(project: &Project, change: &OfChange) -> Result<Value, Refusal> {
     let OfText { path, text, machine } = &change.of;
-    let of = Of { path: &shared.folder.resolve(path)?, root: shared.folder.root(), machine: machine.as_deref() };
+    let of = Of { path: &project.folder.resolve(path)?, root: project.folder.root(), machine: machine.as_deref() };
     let refused = |refused: crate::edit::Refused| Refusal(422, json!({ "error": refused.why, "uses": refused.uses }));
     let text = edited(&of, text, &change.edit).map_err(refused)?;
     let after = OfText { text, ..change.of.clone() };
-    let words = shared.words.as_ref();
-    let (was, is) = (change.of.input(shared)?.outlines(words)?, after.input(shared)?.outlines(words)?);
+    let machines = |of: &OfText| Ok::<_, Refusal>(of.input(project)?.outlines(project.words.as_ref())?);
+    let (was, is) = (machines(&change.of)?, machines(&after)?);
     let told = match is {
         Ok(outlines) => {
             let offsets = Offsets::new(&after.text);

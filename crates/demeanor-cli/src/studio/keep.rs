@@ -2,25 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::requests::Refusal;
+use super::project::Project;
 use super::runner::{OfRun, moments};
-use super::server::Shared;
+use super::source::Refusal;
 use crate::loaded::Loaded;
 use crate::simulate::tick_of;
 use crate::tests::Test;
 
 /// Plays the run again, and adds it to the table beside the file.
-pub(super) fn keep(shared: &Shared, run: &OfRun) -> Result<Value, Refusal> {
-    let input = run.of.input(shared)?;
-    let outlines = run.of.outlines(&input, shared.words.as_ref())?;
-    let tick = run.tick.filter(|tick| *tick > 0.0).unwrap_or_else(|| tick_of(&outlines, shared.words.as_ref()));
+pub(super) fn keep(project: &Project, run: &OfRun) -> Result<Value, Refusal> {
+    let input = run.of.input(project)?;
+    let outlines = run.of.outlines(&input, project)?;
+    let tick = run.tick.filter(|tick| *tick > 0.0).unwrap_or_else(|| tick_of(&outlines, project.words.as_ref()));
     let moments = moments(&run.inputs, tick)?;
     let machine = run.of.machine.as_deref().filter(|_| outlines.len() > 1);
-    let loaded = Loaded::load(&input, machine, &outlines, shared.words.clone(), tick, &moments)?;
+    let loaded = Loaded::load(&input, machine, &outlines, project.words.clone(), tick, &moments)?;
     let loaded = loaded.map_err(|problems| run.of.broken(&problems))?;
     let test = Test::of_run(&loaded, machine, moments, tick, run.to)?;
     let table = table_of(&run.of.path);
-    shared.folder.append(&run.of.path, &table, &format!("\n{test}"))?;
+    project.folder.append(&run.of.path, &table, &format!("\n{test}"))?;
     Ok(json!({ "table": table, "run": test.to_string() }))
 }
 

@@ -1,8 +1,6 @@
 //! The requests of the page, and their answers in JSON.
 
-use std::fmt::Display;
-
-use demeanor::definition::{Outline, Problems, Proof, Words};
+use demeanor::definition::{Outline, Proof};
 use demeanor_loopback::Answer;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -10,8 +8,10 @@ use serde_json::{Value, json};
 
 use super::folder::NotSaved;
 use super::offsets::Offsets;
-use super::server::{Shared, lock};
-use super::{change, drawing, keep, problems, runner};
+use super::project::Project;
+use super::shared::{Shared, lock};
+use super::source::{OfText, Refusal};
+use super::{change, drawing, game, keep, problems, runner};
 use crate::edit::{Of, written_states};
 use crate::input::Input;
 use crate::json;
@@ -24,30 +24,16 @@ pub(super) type Handler = fn(&Shared, &[u8]) -> Answer;
 /// Returns the handler of the requests with this name.
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "file" => |shared, body| answered(body, |of| file(shared, &of)),
-        "picture" => |shared, body| answered(body, |of| picture(shared, &of)),
-        "change" => |shared, body| answered(body, |of| change::change(shared, &of)),
-        "prove" => |shared, body| answered(body, |of| prove(shared, &of)),
-        "save" => |shared, body| answered(body, |of| save(shared, &of)),
+        "file" => |shared, body| answered(body, |of| file(&shared.project, &of)),
+        "picture" => |shared, body| answered(body, |of| picture(&shared.project, &of)),
+        "change" => |shared, body| answered(body, |of| change::change(&shared.project, &of)),
+        "prove" => |shared, body| answered(body, |of| prove(&shared.project, &of)),
+        "save" => |shared, body| answered(body, |of| save(&shared.project, &of)),
         "run" => |shared, body| answered(body, |of| run(shared, &of)),
-        "keep" => |shared, body| answered(body, |of| keep::keep(shared, &of)),
+        "game" => |shared, body| answered(body, |of| game::command(shared, &of)),
+        "keep" => |shared, body| answered(body, |of| keep::keep(&shared.project, &of)),
         _ => return None,
     })
-}
-
-/// Why a request is not carried out: a status, and what the page is told.
-pub(super) struct Refusal(pub(super) u16, pub(super) Value);
-
-impl Refusal {
-    pub(super) fn new(status: u16, why: impl Display) -> Self {
-        Self(status, json!({ "error": why.to_string() }))
-    }
-}
-
-impl From<String> for Refusal {
-    fn from(why: String) -> Self {
-        Self::new(422, why)
-    }
 }
 
 fn answered<R: DeserializeOwned>(body: &[u8], act: impl FnOnce(R) -> Result<Value, Refusal>) -> Answer {
@@ -65,35 +51,9 @@ struct OfFile {
 }
 
 /// Returns the text of a file, with its version.
-fn file(shared: &Shared, of: &OfFile) -> Result<Value, Refusal> {
-    let read = shared.folder.read(&of.path)?;
+fn file(project: &Project, of: &OfFile) -> Result<Value, Refusal> {
+    let read = project.folder.read(&of.path)?;
     Ok(json!({ "path": of.path, "text": read.text, "hash": read.hash }))
-}
-
-/// The text of the page, which need not have been saved.
-#[derive(Clone, Deserialize)]
-pub(super) struct OfText {
-    pub(super) path: String,
-    pub(super) text: String,
-    pub(super) machine: Option<String>,
-}
-
-impl OfText {
-    pub(super) fn input(&self, shared: &Shared) -> Result<Input, Refusal> {
-        let path = shared.folder.resolve(&self.path)?;
-        Ok(Input::Text { path, text: self.text.clone() })
-    }
-
-    /// Returns the machines, or the problems for the page.
-    pub(super) fn outlines(&self, input: &Input, words: Option<&Words>) -> Result<Vec<Outline>, Refusal> {
-        input.outlines(words)?.map_err(|problems| self.broken(&problems))
-    }
-
-    pub(super) fn broken(&self, problems: &Problems) -> Refusal {
-        let offsets = Offsets::new(&self.text);
-        let problems: Vec<_> = problems.iter().map(|problem| problems::problem(problem, None, &[], &offsets)).collect();
-        Refusal(422, json!({ "error": "there is a mistake in the file", "problems": problems }))
-    }
 }
 
 #[derive(Deserialize)]
@@ -105,16 +65,16 @@ struct OfPicture {
 }
 
 /// Returns the picture of a machine, its words, and the warnings of the file.
-fn picture(shared: &Shared, of: &OfPicture) -> Result<Value, Refusal> {
-    let input = of.of.input(shared)?;
-    let outlines = of.of.outlines(&input, shared.words.as_ref())?;
+fn picture(project: &Project, of: &OfPicture) -> Result<Value, Refusal> {
+    let input = of.of.input(project)?;
+    let outlines = of.of.outlines(&input, project)?;
     let outline = machine(&input, &outlines, of.of.machine.as_deref())?;
     let offsets = Offsets::new(&of.of.text);
-    let path = shared.folder.resolve(&of.of.path)?;
-    let place = Of { path: &path, root: shared.folder.root(), machine: outline.machine() };
+    let path = project.folder.resolve(&of.of.path)?;
+    let place = Of { path: &path, root: project.folder.root(), machine: outline.machine() };
     let written = written_states(&place, &of.of.text).unwrap_or_default();
-    let tick = tick_of(&outlines, shared.words.as_ref());
-    let words = shared.words.clone().unwrap_or_else(|| words_of(&outlines, tick));
+    let tick = tick_of(&outlines, project.words.as_ref());
+    let words = project.words.clone().unwrap_or_else(|| words_of(&outlines, tick));
     let warnings = outline.warnings().iter();
     let warnings: Vec<_> = warnings.map(|warning| problems::problem(warning, None, &outlines, &offsets)).collect();
     Ok(json!({
@@ -122,10 +82,22 @@ fn picture(shared: &Shared, of: &OfPicture) -> Result<Value, Refusal> {
         "machine": outline.machine(),
         "tick": tick,
         "picture": drawing::drawing(outline, &of.seen, &written, &offsets),
+        "exits": exits(outline),
         "words": drawing::words(outline, &words),
-        "is_vocabulary_known": shared.words.is_some(),
+        "is_vocabulary_known": project.words.is_some(),
         "problems": warnings,
     }))
+}
+
+/// Returns the exits as an inspector names those of a running game.
+fn exits(outline: &Outline) -> Vec<Value> {
+    let states = outline.states().iter();
+    let exits = states.flat_map(|state| {
+        let from = (Some(state.id()) != outline.global()).then(|| state.name());
+        let exits = state.exits().iter();
+        exits.map(move |exit| json!({ "from": from, "to": outline.state(exit.target()).name(), "label": exit.label() }))
+    });
+    exits.collect()
 }
 
 pub(super) fn machine<'o>(
@@ -139,10 +111,10 @@ pub(super) fn machine<'o>(
 }
 
 /// Returns what `check --prove` finds.
-fn prove(shared: &Shared, of: &OfText) -> Result<Value, Refusal> {
-    let input = of.input(shared)?;
-    let outlines = of.outlines(&input, shared.words.as_ref())?;
-    let checked = crate::check::checked(&input, shared.words.as_ref(), true)?;
+fn prove(project: &Project, of: &OfText) -> Result<Value, Refusal> {
+    let input = of.input(project)?;
+    let outlines = of.outlines(&input, project)?;
+    let checked = crate::check::checked(&input, project.words.as_ref(), true)?;
     let offsets = Offsets::new(&of.text);
     let all = checked.all().into_iter();
     let all: Vec<_> = all.map(|(problem, finding)| problems::problem(problem, finding, &outlines, &offsets)).collect();
@@ -167,17 +139,17 @@ struct OfSave {
 }
 
 /// Saves a text. It is not saved if it has an error, or if another program has changed the file.
-fn save(shared: &Shared, save: &OfSave) -> Result<Value, Refusal> {
+fn save(project: &Project, save: &OfSave) -> Result<Value, Refusal> {
     let OfText { path, text, .. } = &save.of;
-    let input = save.of.input(shared)?;
+    let input = save.of.input(project)?;
     if !save.even_broken {
-        save.of.outlines(&input, shared.words.as_ref())?;
+        save.of.outlines(&input, project)?;
     }
-    match shared.folder.save(path, text, &save.hash) {
+    match project.folder.save(path, text, &save.hash) {
         Ok(hash) => Ok(json!({ "hash": hash })),
         Err(NotSaved::Failed(why)) => Err(Refusal::new(500, why)),
         Err(NotSaved::Changed) => {
-            let theirs = shared.folder.read(path)?;
+            let theirs = project.folder.read(path)?;
             let why = "the file has been changed outside";
             Err(Refusal(409, json!({ "error": why, "text": theirs.text, "hash": theirs.hash })))
         }
@@ -188,7 +160,7 @@ fn save(shared: &Shared, save: &OfSave) -> Result<Value, Refusal> {
 fn run(shared: &Shared, of: &runner::OfRun) -> Result<Value, Refusal> {
     // Two pages with different runs take turns; each continues its own if it was the last.
     let before = lock(&shared.runner).take();
-    let (runner, content) = runner::play(shared, of, before)?;
+    let (runner, content) = runner::play(&shared.project, of, before)?;
     *lock(&shared.runner) = Some(runner);
     Ok(content)
 }

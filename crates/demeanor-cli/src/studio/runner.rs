@@ -5,8 +5,8 @@ use demeanor::definition::{ExitReport, PropertyWatch, Verdict};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::requests::{OfText, Refusal};
-use super::server::Shared;
+use super::project::Project;
+use super::source::{OfText, Refusal};
 use crate::loaded::Loaded;
 use crate::puppet::{Event, Told};
 use crate::setting::Setting;
@@ -59,19 +59,19 @@ pub(super) struct Runner {
 }
 
 /// Plays a machine until a tick. Continues the run before if it has begun in the same way.
-pub(super) fn play(shared: &Shared, run: &OfRun, before: Option<Runner>) -> Result<(Runner, Value), Refusal> {
+pub(super) fn play(project: &Project, run: &OfRun, before: Option<Runner>) -> Result<(Runner, Value), Refusal> {
     if run.to > LONGEST {
         return Err(Refusal::new(422, format!("a run is at most {LONGEST} ticks long")));
     }
-    let input = run.of.input(shared)?;
-    let outlines = run.of.outlines(&input, shared.words.as_ref())?;
-    let tick = run.tick.filter(|tick| *tick > 0.0).unwrap_or_else(|| tick_of(&outlines, shared.words.as_ref()));
+    let input = run.of.input(project)?;
+    let outlines = run.of.outlines(&input, project)?;
+    let tick = run.tick.filter(|tick| *tick > 0.0).unwrap_or_else(|| tick_of(&outlines, project.words.as_ref()));
     let moments = moments(&run.inputs, tick)?;
     let (now, later) = moments.split_at(moments.partition_point(|moment| moment.time <= time(run.to, tick) + 1e-9));
     let mut runner = if let Some(before) = before.filter(|before| before.begins(run, tick, now)) {
         before
     } else {
-        let words = shared.words.clone();
+        let words = project.words.clone();
         let loaded = Loaded::load(&input, run.of.machine.as_deref(), &outlines, words, tick, &moments)?;
         let loaded = loaded.map_err(|problems| run.of.broken(&problems))?;
         Runner::new(run, tick, loaded)?

@@ -4,19 +4,20 @@ use std::any::Any;
 use std::io;
 use std::net::TcpListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use demeanor::definition::Words;
 use demeanor_loopback::{
-    Answer, Application, Client, Clients, Reply, Request, Rules, Waker, event, start as start_server, token,
+    Answer, Application, Client, Clients, Reply, Request, Rules, event, start as start_server, token,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::folder::{Folder, LONGEST};
-use super::runner::Runner;
+use super::folder::LONGEST;
+use super::game::{self, Game};
+use super::project::Project;
+use super::shared::{Shared, lock};
 use super::{assets, requests, watch};
 
 /// How long the page waits for an answer. Proofs take longest.
@@ -32,63 +33,17 @@ pub(super) struct Served {
     pub(super) thread: JoinHandle<()>,
 }
 
-/// What the server's thread, the workers and the watch share.
-pub(super) struct Shared {
-    pub(super) folder: Folder,
-    pub(super) words: Option<Words>,
-    /// The run that was played last: the next request usually continues it.
-    pub(super) runner: Mutex<Option<Runner>>,
-    waker: OnceLock<Arc<Waker>>,
-    answers: Mutex<Vec<(Client, Answer)>>,
-    /// News about the files that have not been sent.
-    files: Mutex<Option<Value>>,
-    workers: AtomicUsize,
-}
-
-impl Shared {
-    pub(super) fn new(folder: Folder, words: Option<Words>) -> Self {
-        Self {
-            folder,
-            words,
-            runner: Mutex::default(),
-            waker: OnceLock::new(),
-            answers: Mutex::default(),
-            files: Mutex::default(),
-            workers: AtomicUsize::new(0),
-        }
-    }
-
-    pub(super) fn tell_files(&self, files: Value) {
-        *lock(&self.files) = Some(files);
-        self.wake();
-    }
-
-    fn answer(&self, client: Client, answer: Answer) {
-        lock(&self.answers).push((client, answer));
-        self.wake();
-    }
-
-    fn wake(&self) {
-        // If this fails, the server sees the news a quarter of a second later.
-        let _ = self.waker.get().map(|waker| waker.wake());
-    }
-}
-
-/// A panic while the lock was held leaves the data as it was before or after the work.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-pub(super) fn serve(listener: TcpListener, folder: Folder, words: Option<Words>) -> io::Result<Served> {
+/// Serves a project. `game` is the address of the game that each page watches first.
+pub(super) fn serve(listener: TcpListener, project: Project, game: Option<String>) -> io::Result<Served> {
     let token = token()?;
     // The browser never sends the part after `#`, so that the token gets into no log.
     let url = format!("http://{}/#{token}", listener.local_addr()?);
-    let shared = Arc::new(Shared::new(folder, words));
+    let shared = Arc::new(Shared::new(project));
     let application = Arc::clone(&shared);
     let rules = Rules { is_local: true, token };
     let thread = start_server(listener, rules, "demeanor-studio", move |waker| {
         let _ = application.waker.set(waker);
-        Pages { shared: application }
+        Pages { shared: application, game }
     })?;
     watch::watch(&shared)?;
     Ok(Served { url, thread })
@@ -96,6 +51,7 @@ pub(super) fn serve(listener: TcpListener, folder: Folder, words: Option<Words>)
 
 struct Pages {
     shared: Arc<Shared>,
+    game: Option<String>,
 }
 
 impl Application for Pages {
@@ -106,12 +62,17 @@ impl Application for Pages {
     }
 
     fn turn(&mut self, clients: &mut Clients<'_>, _: Instant) {
-        for (client, answer) in std::mem::take(&mut *lock(&self.shared.answers)) {
+        let unsent = std::mem::take(&mut *lock(&self.shared.unsent));
+        for (client, answer) in unsent.answers {
             clients.answer(client, &answer);
         }
-        if let Some(files) = lock(&self.shared.files).take() {
+        if let Some(files) = unsent.files {
             clients.publish("files", event("files", &files));
         }
+        for (page, name, event) in unsent.news {
+            clients.tell(page, &name, event);
+        }
+        *lock(&self.shared.pages) = clients.pages().collect();
     }
 
     fn is_closing(&self) -> bool {
@@ -134,10 +95,18 @@ impl Pages {
                 return Err(Answer::only("GET"));
             }
             rules.check_site(request)?;
-            if request.query().strip_prefix("token=") != Some(&rules.token) {
+            let (token, wish) = request.query().split_once('&').unwrap_or((request.query(), ""));
+            if token.strip_prefix("token=") != Some(&rules.token) {
                 return Err(Answer::text(403, "only this server's page may request this"));
             }
-            return Ok(Reply::Events(event("hello", &json!({ "version": env!("CARGO_PKG_VERSION") }))));
+            if !wish.is_empty() {
+                let game = Game::wished(wish).ok_or_else(|| Answer::text(400, "the query is not `game=..`"))?;
+                // The page counts as open from now on. The next turn forgets it if it is not.
+                lock(&self.shared.pages).insert(client);
+                game::follow(&self.shared, client, game).map_err(|why| Answer::text(503, why.to_string()))?;
+            }
+            let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "game": self.game });
+            return Ok(Reply::Events(event("hello", &hello)));
         }
         let asset = assets::asset(request.path()).map_err(|why| Answer::text(503, why.to_string()))?;
         let asset = asset.ok_or_else(|| Answer::text(404, "there is nothing here"))?;

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 
 use super::hash::hash;
-use super::server::Shared;
+use super::shared::Shared;
 
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -28,7 +28,7 @@ impl Seen {
     /// Looks at the files again. Returns the list for the pages if anything has changed.
     pub(super) fn look(&mut self, shared: &Shared) -> Option<serde_json::Value> {
         let mut stamps = BTreeMap::new();
-        shared.folder.search(&mut |path, name| {
+        shared.project.folder.search(&mut |path, name| {
             if let Ok(about) = fs::metadata(path) {
                 stamps.insert(name.to_owned(), (about.modified().ok(), about.len()));
             }
@@ -36,12 +36,12 @@ impl Seen {
         if stamps == self.stamps && self.version > 0 {
             return None;
         }
-        let files = shared.folder.files();
+        let files = shared.project.folder.files();
         let old = std::mem::replace(&mut self.stamps, stamps);
         self.hashes.retain(|name, _| old.get(name).is_some_and(|stamp| self.stamps.get(name) == Some(stamp)));
         for name in &files {
             if !self.hashes.contains_key(name)
-                && let Some(bytes) = shared.folder.resolve(name).ok().and_then(|path| fs::read(path).ok())
+                && let Some(bytes) = shared.project.folder.resolve(name).ok().and_then(|path| fs::read(path).ok())
             {
                 self.hashes.insert(name.clone(), hash(&bytes));
             }

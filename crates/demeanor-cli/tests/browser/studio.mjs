@@ -1,17 +1,15 @@
-// Tests the studio's page in a browser: studio.mjs TOOL CHROMIUM [FOLDER FOR SCREENSHOTS]
+// Tests the studio's page in a browser: studio.mjs TOOL GAME CHROMIUM [FOLDER FOR SCREENSHOTS]
 //
-// TOOL is the tool `demeanor`. Each step waits until the page shows the expected content, or until a deadline. A warning or an error on
+// TOOL is the tool `demeanor`, and GAME the example `known_crowd`, which ticks on command. Each step waits until the page shows the expected content, or until a deadline. A warning or an error on
 // the page's console fails the test.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import puppeteer from "puppeteer-core";
+import { Window, isShown, linesOf, textOf, textsOf } from "./window.mjs";
 
-const [program, executablePath, folder] = process.argv.slice(2);
-const PATIENCE = 30_000;
+const [program, gameProgram, executablePath, folder] = process.argv.slice(2);
 
 const GUARD = `initial = "post"
 global = "always"
@@ -66,46 +64,20 @@ const children = [];
 async function studio(path) {
     const child = spawn(program, ["studio", path, "--no-browser", "--words", join(game, "words.json")], { stdio: ["ignore", "pipe", "inherit"] });
     children.push(child);
-    const url = (await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()).value;
+    const url = (await linesOf(child).next()).value;
     assert.match(url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32}$/);
     return url;
 }
 const url = await studio(game);
 
-const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
-let page = await browser.newPage();
-const complaints = [];
-const hosts = new Set();
 // The browser writes a line for each answer that refuses something, which the page expects.
-const isExpected = text => /status of (409|422)/.test(text);
-const listen = page => {
-    page.on("console", message => { if (/error|warn/.test(message.type()) && !isExpected(message.text())) complaints.push(`${message.type()}: ${message.text()}`); });
-    page.on("pageerror", error => complaints.push(error.stack ?? String(error)));
-    page.on("request", request => hosts.add(request.url().startsWith("data:") ? "data:" : new URL(request.url()).host));
-};
-listen(page);
+const window = await Window.open(executablePath, text => /status of (409|422)/.test(text));
+let { page, until } = window;
 
-/** Waits until the page says that something is as it should be. */
-async function until(what, read, expected, ...given) {
-    const deadline = Date.now() + PATIENCE;
-    let seen;
-    do {
-        seen = await page.evaluate(read, ...given);
-        try {
-            assert.deepEqual(seen, expected);
-            console.log(`ok: ${what}`);
-            return;
-        } catch { await page.evaluate(() => new Promise(requestAnimationFrame)); }
-    } while (Date.now() < deadline);
-    assert.deepEqual(seen, expected, what);
-}
-const textOf = selector => document.querySelector(selector)?.textContent ?? null;
-const textsOf = selector => [...document.querySelectorAll(selector)].map(element => element.textContent);
 const names = () => [...document.querySelectorAll("#layer [data-state]")].map(box => box.querySelector(".name").textContent).sort();
 const active = () => [...document.querySelectorAll("#layer .active")].map(box => box.querySelector(".name").textContent).sort();
 const taken = () => [...new Set([...document.querySelectorAll("#layer .arrow.taken")].map(arrow => arrow.dataset.exit))];
 const selected = () => document.querySelector("#layer .box.selected .name")?.textContent ?? null;
-const isShown = selector => document.querySelector(selector)?.checkVisibility() ?? false;
 /** Returns the texts outside of the picture whose contrast is less than 4.5 to 1. */
 const faint = () => {
     const numbers = color => color.match(/[\d.]+/g)?.map(Number) ?? [];
@@ -376,7 +348,6 @@ async function byKeyboard() {
 }
 
 try {
-    await page.setViewport({ width: 1400, height: 900 });
     await page.goto(url);
 
     // The picture.
@@ -518,7 +489,7 @@ try {
     assert.match(readFileSync(guard, "utf8"), /health > 35[^]*# mine\n$/);
 
     // A second window.
-    const second = await browser.newPage();
+    const second = await window.another();
     await second.goto(url);
     await second.waitForSelector("#layer [data-state]");
     await second.click("#tab-text");
@@ -567,10 +538,8 @@ try {
     writeFileSync(empty, "");
     const other = await studio(empty);
     for (const [way, make] of [["mouse", byMouse], ["keyboard", byKeyboard]]) {
-        await page.close();
-        page = await browser.newPage();
-        listen(page);
-        await page.setViewport({ width: 1400, height: 900 });
+        await window.renew();
+        ({ page } = window);
         await page.goto(other);
         await until("an empty file has no states", textOf, "No states yet", "#details h3");
         await make();
@@ -596,15 +565,15 @@ try {
         writeFileSync(empty, "");
     }
 
-    assert.deepEqual(complaints, []);
-    assert.deepEqual([...hosts].filter(host => host !== "data:"), [url, other].map(url => new URL(url).host));
+    assert.deepEqual(window.complaints, []);
+    assert.deepEqual([...window.hosts], [url, other].map(url => new URL(url).host));
     console.log("The studio shows, plays, proves and saves.");
 } catch (error) {
-    console.log(complaints.join("\n"));
+    console.log(window.complaints.join("\n"));
     if (folder) await page.screenshot({ path: `${folder}/studio-failed.png` }).catch(() => {});
     throw error;
 } finally {
-    await browser.close();
+    await window.browser.close();
     for (const child of children) child.kill();
     rmSync(game, { recursive: true, force: true });
 }

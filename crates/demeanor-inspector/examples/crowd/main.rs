@@ -6,15 +6,22 @@
 //! cargo run --release -p demeanor-inspector --features definition --example crowd -- 127.0.0.1:8080
 //! ```
 //!
-//! It prints the address of the page, and runs until it is stopped.
+//! It prints the address of the page, and runs until it is stopped. The wolves' machine is in `wolf.fsm.toml`, which is reloaded when
+//! it is saved. The studio shows them in its picture:
+//!
+//! ```text
+//! demeanor studio crates/demeanor-inspector/examples/crowd --game 127.0.0.1:7878
+//! ```
 
 mod guard;
 mod wolf;
 
+use std::error::Error;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use demeanor::definition::{Definition, Watch};
 use demeanor::{Batch, Journal};
 use demeanor_inspector::{Crowd, Inspector};
 
@@ -40,10 +47,10 @@ fn main() -> ExitCode {
     for number in 0..5000 {
         guards.spawn(Guard::new(number), &Patrol, &mut world);
     }
-    let definition = match wolf::definition() {
-        Ok(definition) => definition,
-        Err(problems) => {
-            eprintln!("{problems}");
+    let (definition, mut watch) = match wolves() {
+        Ok(wolves) => wolves,
+        Err(why) => {
+            eprintln!("{why}");
             return ExitCode::FAILURE;
         }
     };
@@ -55,6 +62,9 @@ fn main() -> ExitCode {
 
     loop {
         let tick = Instant::now();
+        if let Err(problems) = watch.poll() {
+            eprintln!("{problems}");
+        }
         inspector.obey("guards", &mut guards, &mut world);
         inspector.obey("wolves", &mut wolves, &mut world.seconds);
         if inspector.should_update() {
@@ -68,4 +78,10 @@ fn main() -> ExitCode {
         inspector.show("wolves", &wolves.with_definition(&definition), &world.seconds);
         thread::sleep(TICK.saturating_sub(tick.elapsed()));
     }
+}
+
+fn wolves() -> Result<(Definition<Wolf>, Watch<Wolf>), Box<dyn Error>> {
+    let definition = wolf::definition()?;
+    let watch = Watch::new(&definition, wolf::FILE)?;
+    Ok((definition, watch))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use demeanor::Owner;
-use demeanor::definition::{Definition, Problems, Vocabulary};
+use demeanor::definition::{Definition, LoadError, Vocabulary};
 use oorandom::Rand32;
 
 pub(crate) struct Wolf {
@@ -38,45 +38,12 @@ impl Owner for Wolf {
     }
 }
 
-const FILE: &str = "
-initial = 'roam'
+/// The file is reloaded when it is saved.
+pub(crate) const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crowd/wolf.fsm.toml");
 
-[states.roam]
-initial = 'wander'
-exits = [{ to = 'hunt', when = 'hunger > 60' }]
-
-[states.wander]
-parent = 'roam'
-exits = [{ to = 'sniff', after = 3.0 }]
-
-[states.sniff]
-parent = 'roam'
-exits = [{ to = 'wander', after = 1.5 }]
-
-[states.hunt]
-initial = 'stalk'
-exits = [{ to = 'sleep', when = 'hunger < 20' }]
-
-[states.stalk]
-parent = 'hunt'
-exits = [{ to = 'pounce', when = 'distance < 20 and hunger > 70' }, { to = 'howl', after = 8.0 }]
-
-[states.howl]
-parent = 'hunt'
-exits = [{ to = 'stalk', after = 2.0 }]
-
-[states.pounce]
-parent = 'hunt'
-enter_when = 'distance < 15'
-exits = [{ to = 'stalk', when = 'distance > 40' }, { to = 'sleep', after = 4.0 }]
-
-[states.sleep]
-exits = [{ to = 'roam', after = 10.0 }, { to = 'hunt', when = 'distance < 2' }]
-";
-
-pub(crate) fn definition() -> Result<Definition<Wolf>, Problems> {
+pub(crate) fn definition() -> Result<Definition<Wolf>, LoadError> {
     let vocabulary = Vocabulary::new()
         .value("hunger", |wolf: &Wolf, _| wolf.hunger)
         .value("distance", |wolf: &Wolf, _| wolf.distance);
-    Definition::parse_named("wolf.toml", FILE, &vocabulary)
+    Definition::load(FILE, &vocabulary)
 }

@@ -82,10 +82,10 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
                     let known = known.map(|place| owners.swap_remove(place));
                     self.watched.push(known.unwrap_or_else(|| Watched::new(*page, text)));
                 }
-                Wanted::Search(text) => {
-                    let known = searches.iter().position(|search| search.is(*page, text));
+                Wanted::Search(_) | Wanted::State(_) => {
+                    let known = searches.iter().position(|search| search.is(*page, wanted));
                     let known = known.map(|place| searches.swap_remove(place));
-                    self.searches.push(known.unwrap_or_else(|| Search::new(*page, name, text)));
+                    self.searches.push(known.unwrap_or_else(|| Search::new(*page, name, wanted)));
                 }
             }
         }

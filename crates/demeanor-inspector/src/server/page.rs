@@ -3,12 +3,13 @@
 use std::io;
 use std::sync::OnceLock;
 
-use demeanor_loopback::{Answer, token};
+use demeanor_loopback::{Answer, FLOW, token};
 
-/// Libraries for charts and for graph layout. Both have the MIT license, which is beside them.
-const PARTS: [(&str, &str); 3] = [
+/// What counts changes, and libraries for charts and for graph layout. These two have the MIT license, which is beside them.
+const PARTS: [(&str, &str); 4] = [
     ("/*uPlot.min.css*/", include_str!("../../page/vendor/uPlot.min.css")),
     ("/*uPlot.iife.min.js*/", include_str!("../../page/vendor/uPlot.iife.min.js")),
+    ("/*flow.js*/", FLOW),
     ("/*dagre.min.js*/", include_str!("../../page/vendor/dagre.min.js")),
 ];
 const PAGE: &str = include_str!("../../page/page.html");

@@ -1,6 +1,6 @@
 //! The requests that the inspector answers, and their actions.
 
-use demeanor_loopback::{Answer, Request, Rules};
+use demeanor_loopback::{Answer, Request, Rules, decoded};
 use serde::Deserialize;
 
 use super::page;
@@ -75,7 +75,7 @@ fn checked(rules: &Rules, request: &Request) -> Result<Action, Answer> {
         }
         ("/events", "GET") => {
             rules.check_site(request)?;
-            let why = "the query is not `crowd=..&owner=..` or `crowd=..&search=..`";
+            let why = "the query is not `crowd=..&owner=..`, `crowd=..&search=..` or `crowd=..&state=..`";
             let query = Some(request.query()).filter(|query| !query.is_empty());
             let wanted = query.map(|query| wanted(query).ok_or_else(|| Answer::text(400, why))).transpose()?;
             Ok(Action::Events(wanted))
@@ -91,7 +91,7 @@ fn checked(rules: &Rules, request: &Request) -> Result<Action, Answer> {
     }
 }
 
-/// Returns the wish of a page: `crowd=enemies&owner=3v1`, or `crowd=enemies&search=bob`. `None` for any other query.
+/// Returns the wish of a page: `crowd=enemies&owner=3v1`, `crowd=enemies&search=bob`, or `crowd=enemies&state=Flee`. `None` for any other query.
 fn wanted(query: &str) -> Option<(String, Wanted)> {
     let (mut crowd, mut wanted) = (None, None);
     for part in query.split('&') {
@@ -101,6 +101,7 @@ fn wanted(query: &str) -> Option<(String, Wanted)> {
             "crowd" => crowd.replace(value).is_some(),
             "owner" => wanted.replace(Wanted::Owner(value)).is_some(),
             "search" => wanted.replace(Wanted::Search(value)).is_some(),
+            "state" => wanted.replace(Wanted::State(value)).is_some(),
             _ => return None,
         };
         if is_repeated {
@@ -108,23 +109,6 @@ fn wanted(query: &str) -> Option<(String, Wanted)> {
         }
     }
     Some((crowd?, wanted?))
-}
-
-/// Decodes a text in which `%20` is a space. Returns `None` if a percent sign is not followed by two digits, or the text is not
-/// UTF-8.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let mut digit = || char::from(rest.next()?).to_digit(16);
-            let (high, low) = (digit()?, digit()?);
-            bytes.push(u8::try_from(16 * high + low).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
@@ -254,6 +238,7 @@ mod tests {
         let owner = Some(("the enemies".to_owned(), Wanted::Owner("3v1".to_owned())));
         assert_eq!(wanted("crowd=the%20enemies&owner=3v1"), owner);
         let search = Some(("a".to_owned(), Wanted::Search("100% Jörg".to_owned())));
+        assert_eq!(wanted("crowd=a&state=Flee"), Some(("a".to_owned(), Wanted::State("Flee".to_owned()))));
         assert_eq!(wanted("search=100%25%20J%C3%B6rg&crowd=a"), search);
         assert_eq!(status(true, "GET /events? HTTP/1.1\nHost: localhost\n\n"), 1);
     }
@@ -270,6 +255,7 @@ mod tests {
             "crowd=a&crowd=b&owner=1v1",
             "crowd=a&owner=1v1&owner=2v1",
             "crowd=a&owner=1v1&search=b",
+            "crowd=a&state=b&search=b",
             "crowd=a&search=%",
             "crowd=a&search=%2",
             "crowd=a&search=%zz",

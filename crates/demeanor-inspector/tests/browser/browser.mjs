@@ -4,16 +4,14 @@
 // deadline. A warning or an error on the page's console fails the test, unless the game has ended at that time.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
-import puppeteer from "puppeteer-core";
+import { Window, isShown, linesOf, textOf } from "./window.mjs";
 
 const [program, executablePath, folder] = process.argv.slice(2);
-const PATIENCE = 30_000;
 
 /** A game, with the address of its page. */
 async function start(address) {
     const child = spawn(program, [address], { stdio: ["pipe", "pipe", "inherit"] });
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const lines = linesOf(child);
     const url = (await lines.next()).value;
     assert.match(url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/$/);
     return {
@@ -32,33 +30,12 @@ async function start(address) {
 }
 
 let game = await start("127.0.0.1:0");
-const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
-const page = await browser.newPage();
-const complaints = [];
 let isGone = false;
-page.on("console", message => { if (!isGone && /error|warn/.test(message.type())) complaints.push(`${message.type()}: ${message.text()}`); });
-page.on("pageerror", error => complaints.push(error.stack ?? String(error)));
-const addresses = new Set();
-page.on("request", request => addresses.add(new URL(request.url()).protocol === "data:" ? "data:" : new URL(request.url()).host));
+const window = await Window.open(executablePath, () => isGone);
+const { page, until } = window;
 
-/** Waits until the page says that something is as it should be. */
-async function until(what, read, expected, ...given) {
-    const deadline = Date.now() + PATIENCE;
-    let seen;
-    do {
-        seen = await page.evaluate(read, ...given);
-        try {
-            assert.deepEqual(seen, expected);
-            console.log(`ok: ${what}`);
-            return;
-        } catch { await page.evaluate(() => new Promise(requestAnimationFrame)); }
-    } while (Date.now() < deadline);
-    assert.deepEqual(seen, expected, what);
-}
-const text = selector => page.evaluate(selector => document.querySelector(selector)?.textContent, selector);
+const text = selector => page.evaluate(textOf, selector);
 const states = () => Object.fromEntries([...document.querySelectorAll("#states tr")].map(row => [row.dataset.state, row.children[1].textContent]));
-const textOf = selector => document.querySelector(selector)?.textContent ?? null;
-const isShown = selector => document.querySelector(selector)?.checkVisibility() ?? false;
 async function screenshot(name, { width, height, scheme }) {
     if (!folder) return;
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
@@ -67,7 +44,6 @@ async function screenshot(name, { width, height, scheme }) {
 }
 
 try {
-    await page.setViewport({ width: 1400, height: 900 });
     await page.goto(game.url);
     await until("the page is live", textOf, "Live", "#status");
     await until("both crowds are there", () => [...document.querySelectorAll("#crowds button")].map(button => button.textContent), ["soldiers", "wolves"]);
@@ -138,8 +114,8 @@ try {
     await screenshot("known-dark", { width: 1400, height: 900, scheme: "dark" });
     await screenshot("known-small", { width: 390, height: 844, scheme: "light" });
     await until("a small window has nothing beside it", () => document.documentElement.scrollWidth <= innerWidth, true);
-    assert.deepEqual(complaints, []);
-    assert.deepEqual([...addresses].sort(), ["data:", new URL(game.url).host].filter(address => addresses.has(address)).sort());
+    assert.deepEqual(window.complaints, []);
+    assert.deepEqual([...window.hosts], [new URL(game.url).host]);
 
     // The game ends, and starts again at the same address.
     isGone = true;
@@ -152,13 +128,13 @@ try {
     isGone = false;
     await game.tick(1);
     await until("and follows it", textOf, "Wolf (1v1)roam 1.0 s", "#path");
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(window.complaints, []);
     console.log("The browser shows what there is to see.");
 } catch (error) {
-    console.log(complaints.join("\n"));
+    console.log(window.complaints.join("\n"));
     console.log(await text("main").catch(() => ""));
     throw error;
 } finally {
-    await browser.close();
+    await window.browser.close();
     await game.end();
 }

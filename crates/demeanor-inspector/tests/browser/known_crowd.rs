@@ -5,7 +5,7 @@
 //! quit
 //! ```
 //!
-//! Its first argument is the address. It prints the address of the page, and after each input line what it has done.
+//! Its first argument is the address. The second one can be the file of the wolves, which is reloaded when it is saved. It prints the address of the page, and after each input line what it has done.
 
 use std::error::Error;
 use std::fmt;
@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use demeanor::definition::{Definition, Vocabulary};
+use demeanor::definition::{Definition, Vocabulary, Watch};
 use demeanor::{Batch, Fsm, Journal, Owner, State, StateRef};
 use demeanor_inspector::{Crowd, Inspector};
 
@@ -113,7 +113,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         soldiers.spawn(Soldier { number }, &Wait, &mut seconds);
     }
     let vocabulary = Vocabulary::new().value("hunger", |wolf: &Wolf, _| wolf.hunger);
-    let definition = Definition::parse(FILE, &vocabulary)?;
+    let file = std::env::args().nth(2);
+    let definition = match &file {
+        Some(file) => Definition::load(file, &vocabulary)?,
+        None => Definition::parse(FILE, &vocabulary)?,
+    };
+    let mut watch = file.map(|file| Watch::new(&definition, file)).transpose()?;
     let mut wolves = Batch::new();
     wolves.set_journal(Some(Journal::new(1000)));
     for hunger in [35.0, 65.0] {
@@ -132,6 +137,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             },
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        if let Some(Err(problems)) = watch.as_mut().map(Watch::poll) {
+            eprintln!("{problems}");
         }
         inspector.obey("soldiers", &mut soldiers, &mut seconds);
         if ticks > 0 && inspector.should_update() {

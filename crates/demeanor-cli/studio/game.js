@@ -1,0 +1,284 @@
+// A running game that is watched: how many characters are in each state, where they go, and one of them.
+
+import { count, make, seconds } from "./elements.js";
+import { Flow } from "./flow.js";
+import { Refused, ask } from "./server.js";
+
+/** How many changes of a character are listed, and how many differences between the file and the game. */
+const MOST_CHANGES = 12;
+const MOST_DIFFERENCES = 4;
+
+const grouped = new Intl.NumberFormat("en-US");
+/** Returns a number per second as text. */
+export const rateText = rate => `${rate >= 10 ? grouped.format(Math.round(rate)) : rate.toFixed(rate >= 1 ? 1 : 2)}/s`;
+
+export class Game {
+    /** `watch(wish)` asks the server for a game's news. `picture` shows them, `machine()` returns the names of the states and the exits
+     * of the machine in the picture and whether its text was edited, and `choose(name)` selects a state. */
+    constructor({ watch, picture, machine, choose }) {
+        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), crowd: null, owner: null, isShown: false });
+        this.#build();
+    }
+
+    #build() {
+        const part = (name, attributes, ...children) => make(name, attributes, ...children);
+        this.field = part("input", { id: "game-address", autocomplete: "off", spellcheck: "false", placeholder: "such as 127.0.0.1:7878" });
+        this.button = part("button", { id: "game-watch" }, "Watch");
+        const form = part("form", { class: "add", onsubmit: event => { event.preventDefault(); this.#toggle(); } },
+            part("label", {}, part("span", {}, "Address of the game's inspector"), this.field), this.button);
+        this.status = part("p", { id: "game-status", role: "status" });
+        this.advice = part("p", { class: "soft" }, "A game that shows its characters with demeanor-inspector prints an address. Write it here: then the picture shows the characters of the running game.");
+        this.pause = part("button", { id: "game-pause", onclick: () => this.#command(this.isPaused ? "resume" : "pause") }, "Pause");
+        this.step = part("button", { id: "game-step", onclick: () => this.#command("step") }, "Step");
+        this.commands = part("span", { class: "bar", hidden: true }, this.pause, this.step);
+        this.chooser = part("select", { id: "game-crowd", "aria-label": "Characters", onchange: () => this.#chooseCrowd(this.chooser.value) });
+        this.figures = part("span", { id: "game-figures", class: "soft" });
+        this.match = part("p", { id: "game-match", role: "status" });
+        this.differences = part("ul", { class: "plain", "aria-label": "What is different in the game" });
+        this.text = part("input", { id: "game-search", type: "search", autocomplete: "off", spellcheck: "false" });
+        const search = part("form", { class: "add", onsubmit: event => { event.preventDefault(); this.#search(this.text.value.trim()); } },
+            part("label", {}, part("span", {}, "Key or name of a character"), this.text), part("button", {}, "Search"));
+        this.found = part("ul", { id: "game-found", class: "plain", "aria-label": "Characters that were found" });
+        this.foundNote = part("p", { id: "game-found-note", class: "soft", role: "status", hidden: true });
+        this.about = part("div", { id: "game-owner" });
+        this.seen = part("div", { hidden: true }, part("div", { class: "bar" }, this.chooser, this.figures), this.match, this.differences,
+            part("h3", {}, "One character"), search, this.foundNote, this.found, this.about);
+        document.getElementById("panel-game").replaceChildren(form, this.advice, part("div", { class: "bar" }, this.status, part("span", { class: "spacer" }), this.commands), this.seen);
+    }
+
+    // ---- What the user does
+
+    #toggle() {
+        if (this.address) return this.stop();
+        const address = this.field.value.trim();
+        if (address) this.begin(address);
+    }
+
+    /** Watches a game. */
+    begin(address) {
+        this.field.value = this.address = address;
+        this.button.textContent = "Stop watching";
+        this.advice.hidden = true;
+        this.#say("waiting", `Looking for a game at ${address}.`);
+        this.#want({});
+    }
+
+    stop() {
+        this.address = null;
+        this.button.textContent = "Watch";
+        this.advice.hidden = false;
+        this.#say("", "");
+        this.#forget();
+        this.#want({});
+    }
+
+    /** What is known of a game that has ended. */
+    #forget() {
+        Object.assign(this, { crowds: new Map(), owner: null });
+        this.seen.hidden = this.commands.hidden = true;
+        this.picture.showGame(null);
+    }
+
+    /** Asks for the news of the game, with those of a character or with the results of a search. */
+    #want(wish) {
+        this.wish = wish;
+        this.owner = null;
+        this.found.replaceChildren();
+        this.foundNote.hidden = true;
+        this.about.replaceChildren();
+        this.watch(this.address ? { game: this.address, ...wish } : {});
+        this.#highlight();
+    }
+
+    #chooseCrowd(name) {
+        this.crowd = name;
+        this.#want({});
+        this.#show();
+    }
+
+    #search(text) {
+        if (text) this.#want({ crowd: this.crowd, search: text });
+    }
+
+    /** Lists the characters in a state. */
+    list(state) {
+        this.#want({ crowd: this.crowd, state });
+    }
+
+    #follow(owner) {
+        this.#want({ crowd: this.crowd, owner });
+    }
+
+    async #command(command) {
+        try {
+            await ask("game", { game: this.address, do: command });
+        } catch (error) {
+            this.#say("gone", error instanceof Refused ? error.message : "The studio's server does not answer.");
+        }
+    }
+
+    // ---- News
+
+    take({ kind, told }) {
+        if (!this.address) return;
+        const take = { gone: told => this.#gone(told), hello: told => this.#hello(told), status: told => this.#paused(told), picture: told => this.#picture(told),
+            owner: told => this.#owner(told), found: told => this.#found(told) }[kind];
+        take?.(told);
+    }
+
+    #gone(why) {
+        this.#forget();
+        this.#say("gone", `${why[0].toUpperCase()}${why.slice(1)}.`);
+    }
+
+    #hello({ commands, version }) {
+        this.commands.hidden = !commands;
+        this.version = version;
+        if (!this.crowds.size) this.#say("waiting", "The game is there, and has shown nothing yet.");
+    }
+
+    #paused({ paused }) {
+        this.isPaused = paused;
+        this.pause.textContent = paused ? "Resume" : "Pause";
+        this.step.disabled = !paused;
+        if (this.crowds.size) this.#live();
+    }
+
+    #live() {
+        this.#say(this.isPaused ? "waiting" : "live", this.isPaused ? "The game is paused." : "The game is running.");
+    }
+
+    #say(kind, told) {
+        this.status.className = kind;
+        if (this.status.textContent !== told) this.status.textContent = told;
+    }
+
+    #picture(picture) {
+        const name = picture.crowd;
+        let crowd = this.crowds.get(name);
+        if (!crowd || picture.at < crowd.picture.at) this.crowds.set(name, crowd = { flow: new Flow(), since: null, isSame: null });
+        crowd.picture = picture;
+        crowd.flow.note(picture);
+        this.#live();
+        this.seen.hidden = false;
+        if (!this.crowds.has(this.crowd)) this.crowd = name;
+        // The characters that have the states of the picture come first.
+        if (!this.wish.crowd && !this.#knows(this.crowds.get(this.crowd)) && this.#knows(crowd)) this.crowd = name;
+        this.#show();
+    }
+
+    #knows({ picture }) {
+        const { states } = this.machine();
+        return picture.states.some(({ path }) => path.some(state => states.has(state)));
+    }
+
+    /** Shows the characters that are chosen, also after the machine in the picture has changed. */
+    #show() {
+        const names = [...this.crowds.keys()];
+        if ([...this.chooser.options].map(option => option.value).join("\n") !== names.join("\n")) this.chooser.replaceChildren(...names.map(name => make("option", { value: name }, name)));
+        this.chooser.value = this.crowd;
+        const crowd = this.crowds.get(this.crowd);
+        if (!crowd) return;
+        const { picture } = crowd;
+        const awake = picture.awake === null ? "" : `, ${grouped.format(picture.awake)} awake`;
+        this.figures.textContent = `${grouped.format(picture.owners)} ${picture.owners === 1 ? "character" : "characters"}${awake}, at ${picture.seconds.toFixed(1)} s`;
+        this.#compare(crowd);
+        const isHere = this.#knows(crowd);
+        this.picture.showGame(isHere ? { states: picture.states, owners: picture.owners, ways: crowd.flow.rates?.ways ?? new Map() } : null);
+    }
+
+    /** Says whether the game has the exits of the text. */
+    #compare(crowd) {
+        const { states, exits, isEdited } = this.machine();
+        const say = (kind, text, differences = []) => {
+            this.match.className = kind;
+            if (this.match.textContent !== text) this.match.textContent = text;
+            this.differences.replaceChildren(...differences.map(line => make("li", {}, line)));
+        };
+        const name = this.crowd;
+        if (!this.#knows(crowd)) {
+            crowd.isSame = null;
+            return say("warning", `${name} have none of these states: they run another machine. Open its file above${this.crowds.size > 1 ? ", or choose other characters" : ""}.`);
+        }
+        const strange = new Set(crowd.picture.states.flatMap(({ path }) => path).filter(state => !states.has(state)));
+        if (!crowd.picture.exits) {
+            const rest = strange.size ? ` It has states that are not here: ${[...strange].slice(0, 3).join(", ")}.` : "";
+            return say("soft", `The game does not say which exits ${name} have, so that the page cannot say whether it plays this text.${rest}`);
+        }
+        const line = ({ from, to, label }) => `${from ?? "global"} → ${to}${label ? `: ${label}` : ""}`;
+        const [here, there] = [exits, crowd.picture.exits].map(list => list.map(line));
+        const only = (list, other) => list.filter(line => !other.includes(line));
+        const differences = [...only(here, there).map(line => `only here: ${line}`), ...only(there, here).map(line => `only in the game: ${line}`)];
+        const isSame = !differences.length && here.length === there.length;
+        if (crowd.isSame === false && isSame) crowd.since = crowd.picture.seconds;
+        crowd.isSame = isSame;
+        if (isSame) return say("good", crowd.since === null ? "The game plays this text." : `The game plays this text: it took it over at ${crowd.since.toFixed(1)} s.`);
+        const rest = differences.length > MOST_DIFFERENCES ? [`… ${differences.length - MOST_DIFFERENCES} more`] : [];
+        return say("warning", isEdited ? "The game plays the text before your edits. Save, and a game that watches its files plays this one." : "The game plays another text than this file has.",
+            [...differences.slice(0, MOST_DIFFERENCES), ...rest]);
+    }
+
+    /** The machine in the picture has changed, or the text. */
+    redraw() {
+        if (this.crowds.size) this.#show();
+        this.#highlight();
+    }
+
+    // ---- One character
+
+    #found({ crowd, text, owners, seen, of }) {
+        if (crowd !== this.wish.crowd || text !== (this.wish.search ?? this.wish.state)) return;
+        const exact = owners.find(([key]) => key === text);
+        if (this.wish.search && (exact || owners.length === 1 && seen === of)) return this.#follow((exact ?? owners[0])[0]);
+        this.foundNote.hidden = false;
+        const where = this.wish.state ? ` in ${text}` : "";
+        this.foundNote.textContent = `${count(owners.length, "character")} found${where}, among ${grouped.format(seen)} of ${grouped.format(of)}.`;
+        this.found.replaceChildren(...owners.map(([key, label]) => make("li", {}, make("button", { class: "link", onclick: () => this.#follow(key) }, named(label, key)))));
+    }
+
+    #owner(told) {
+        if (told.owner !== this.wish.owner || told.crowd !== this.wish.crowd) return;
+        this.owner = told.report ? told : null;
+        this.foundNote.hidden = told.report !== null;
+        this.foundNote.textContent = `There is no character ${told.owner}.`;
+        this.about.replaceChildren(...this.owner ? this.#aboutOwner(told) : []);
+        this.#highlight();
+    }
+
+    #aboutOwner({ report, owner, seconds: now, entries, exits, are_guards, is_asleep }) {
+        const parts = [report, ...report.regions ?? []];
+        const path = parts.map(({ path }) => path.map(({ name, seconds: time }) => `${name} for ${seconds(Math.round(time * 10) / 10)}`).join(" › "));
+        const timers = parts.flatMap(({ timers }) => timers).filter(timer => timer.due_in !== null).map(({ asks_for, due_in }) => make("li", {}, `In ${seconds(Math.round(due_in * 10) / 10)}: ${asks_for}`));
+        const why = (exits ?? []).map(exit => make("li", { class: exit.is_taken ? "yes" : "no" },
+            make("span", { class: "soft" }, `${exit.of} to `), exit.to, exit.on ? ` on ${exit.on}` : "", `: ${exit.verdict}`,
+            exit.questions.length ? make("span", { class: "soft" }, ` ${exit.questions.map(([question]) => question).join(", ")}`) : null));
+        const changes = (entries ?? []).slice(-MOST_CHANGES).reverse().map(entry => make("li", {}, make("span", { class: "soft" }, `${seconds(Math.round((now - entry.seconds) * 10) / 10)} ago`),
+            make("span", {}, `${entry.from ?? "no state"} → ${entry.to ?? "no state"}${entry.refused ? `, refused by ${entry.refused}` : entry.ended ? `, ${entry.ended}` : ""}`)));
+        return [
+            make("div", { class: "bar" }, make("strong", {}, named(report.label, owner)), make("button", { class: "small", onclick: () => this.#want({}) }, "Stop following")),
+            make("p", { id: "game-path" }, path.join("; "), is_asleep ? ", asleep" : ""),
+            ...timers.length ? [make("ul", { class: "plain" }, timers)] : [],
+            make("h4", {}, are_guards ? "What the guards say now" : "What becomes of each exit now"),
+            exits ? make("ul", { id: "game-why", class: "why" }, why) : make("p", { class: "soft" }, "The game does not explain it."),
+            make("h4", {}, "Changes, the newest first"),
+            entries ? make("ol", { id: "game-changes", class: "log" }, changes) : make("p", { class: "soft" }, "The game writes no journal for these characters."),
+        ];
+    }
+
+    /** Shows in the picture where the character is, and what it did last. */
+    #highlight() {
+        if (!this.isShown) return;
+        const { report, entries } = this.owner ?? {};
+        const names = report ? [report, ...report.regions ?? []].flatMap(({ path }) => path.map(({ name }) => name)) : [];
+        const last = (entries ?? []).filter(entry => !entry.refused && !entry.ended).at(-1);
+        this.picture.highlight(this.picture.ids(names), last ? this.picture.between(last.from, last.to).map(exit => ({ exit })) : []);
+    }
+
+    /** Whether the panel is shown: only then the picture shows the character. */
+    set shown(isShown) {
+        this.isShown = isShown;
+        this.#highlight();
+    }
+}
+
+const named = (label, key) => label && label !== key ? `${label} (${key})` : key;
