@@ -10,7 +10,7 @@ browser() {
     elif ! has_puppeteer "$place"; then
         skip "a browser: node or its packages cannot be installed."
     else
-        cp .ci/window.mjs "$test" "$place/"
+        cp .ci/window.mjs "${test%/*}"/*.mjs "$place/"
         timeout 300 node "$place/${test##*/}" "$@" "$chromium"
     fi
 }

@@ -1,6 +1,6 @@
 // A running game that is watched: how many characters are in each state, where they go, and one of them.
 
-import { count, make, seconds } from "./elements.js";
+import { make, seconds } from "./elements.js";
 import { Flow } from "./flow.js";
 import { Refused, ask } from "./server.js";
 
@@ -8,6 +8,7 @@ import { Refused, ask } from "./server.js";
 const MOST_CHANGES = 12;
 const MOST_DIFFERENCES = 4;
 
+const ADVICE = "A game that shows its characters with demeanor-inspector prints an address. Write it here: then the picture shows the characters of the running game.";
 const grouped = new Intl.NumberFormat("en-US");
 /** Returns a number per second as text. */
 export const rateText = rate => `${rate >= 10 ? grouped.format(Math.round(rate)) : rate.toFixed(rate >= 1 ? 1 : 2)}/s`;
@@ -16,7 +17,7 @@ export class Game {
     /** `watch(wish)` asks the server for a game's news. `picture` shows them, `machine()` returns the names of the states and the exits
      * of the machine in the picture and whether its text was edited, and `choose(name)` selects a state. */
     constructor({ watch, picture, machine, choose }) {
-        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), crowd: null, owner: null, isShown: false });
+        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), chosen: null, owner: null, isShown: false });
         this.#build();
     }
 
@@ -27,7 +28,7 @@ export class Game {
         const form = part("form", { class: "add", onsubmit: event => { event.preventDefault(); this.#toggle(); } },
             part("label", {}, part("span", {}, "Address of the game's inspector"), this.field), this.button);
         this.status = part("p", { id: "game-status", role: "status" });
-        this.advice = part("p", { class: "soft" }, "A game that shows its characters with demeanor-inspector prints an address. Write it here: then the picture shows the characters of the running game.");
+        this.advice = part("p", { class: "soft" }, ADVICE);
         this.pause = part("button", { id: "game-pause", onclick: () => this.#command(this.isPaused ? "resume" : "pause") }, "Pause");
         this.step = part("button", { id: "game-step", onclick: () => this.#command("step") }, "Step");
         this.commands = part("span", { class: "bar", hidden: true }, this.pause, this.step);
@@ -35,9 +36,10 @@ export class Game {
         this.figures = part("span", { id: "game-figures", class: "soft" });
         this.match = part("p", { id: "game-match", role: "status" });
         this.differences = part("ul", { class: "plain", "aria-label": "What is different in the game" });
+        this.list = part("button", { id: "game-list", type: "button", hidden: true });
         this.text = part("input", { id: "game-search", type: "search", autocomplete: "off", spellcheck: "false" });
         const search = part("form", { class: "add", onsubmit: event => { event.preventDefault(); this.#search(this.text.value.trim()); } },
-            part("label", {}, part("span", {}, "Key or name of a character"), this.text), part("button", {}, "Search"));
+            part("label", {}, part("span", {}, "Key or name of a character"), this.text), part("button", {}, "Search"), this.list);
         this.found = part("ul", { id: "game-found", class: "plain", "aria-label": "Characters that were found" });
         this.foundNote = part("p", { id: "game-found-note", class: "soft", role: "status", hidden: true });
         this.about = part("div", { id: "game-owner" });
@@ -59,6 +61,7 @@ export class Game {
         this.field.value = this.address = address;
         this.button.textContent = "Stop watching";
         this.advice.hidden = true;
+        this.chosen = null;
         this.#say("waiting", `Looking for a game at ${address}.`);
         this.#want({});
     }
@@ -67,6 +70,7 @@ export class Game {
         this.address = null;
         this.button.textContent = "Watch";
         this.advice.hidden = false;
+        this.advice.textContent = ADVICE;
         this.#say("", "");
         this.#forget();
         this.#want({});
@@ -91,7 +95,7 @@ export class Game {
     }
 
     #chooseCrowd(name) {
-        this.crowd = name;
+        this.chosen = name;
         this.#want({});
         this.#show();
     }
@@ -100,9 +104,11 @@ export class Game {
         if (text) this.#want({ crowd: this.crowd, search: text });
     }
 
-    /** Lists the characters in a state. */
-    list(state) {
-        this.#want({ crowd: this.crowd, state });
+    /** Offers to list the characters in the selected state. */
+    select(name) {
+        this.list.hidden = !name;
+        this.list.textContent = `Characters in ${name}`;
+        this.list.onclick = () => this.#want({ crowd: this.crowd, state: name });
     }
 
     #follow(owner) {
@@ -133,8 +139,10 @@ export class Game {
 
     #hello({ commands, version }) {
         this.commands.hidden = !commands;
-        this.version = version;
-        if (!this.crowds.size) this.#say("waiting", "The game is there, and has shown nothing yet.");
+        const isOther = this.version !== version;
+        this.advice.hidden = !isOther;
+        this.advice.textContent = `The game has version ${version} of the inspector, and the studio ${this.version}: not everything may be shown.`;
+        if (!this.crowds.size) this.#say("waiting", "The game is there, and has shown no characters yet.");
     }
 
     #paused({ paused }) {
@@ -161,10 +169,14 @@ export class Game {
         crowd.flow.note(picture);
         this.#live();
         this.seen.hidden = false;
-        if (!this.crowds.has(this.crowd)) this.crowd = name;
-        // The characters that have the states of the picture come first.
-        if (!this.wish.crowd && !this.#knows(this.crowds.get(this.crowd)) && this.#knows(crowd)) this.crowd = name;
         this.#show();
+    }
+
+    /** The name of the characters that are shown: those that the user has chosen, or the first ones that have states of the picture. */
+    get crowd() {
+        if (this.crowds.has(this.chosen)) return this.chosen;
+        const names = [...this.crowds.keys()];
+        return names.find(name => this.#knows(this.crowds.get(name))) ?? names[0];
     }
 
     #knows({ picture }) {
@@ -226,13 +238,14 @@ export class Game {
 
     // ---- One character
 
-    #found({ crowd, text, owners, seen, of }) {
+    #found({ crowd, text, owners, matches, seen, of }) {
         if (crowd !== this.wish.crowd || text !== (this.wish.search ?? this.wish.state)) return;
         const exact = owners.find(([key]) => key === text);
         if (this.wish.search && (exact || owners.length === 1 && seen === of)) return this.#follow((exact ?? owners[0])[0]);
         this.foundNote.hidden = false;
         const where = this.wish.state ? ` in ${text}` : "";
-        this.foundNote.textContent = `${count(owners.length, "character")} found${where}, among ${grouped.format(seen)} of ${grouped.format(of)}.`;
+        const some = matches > owners.length ? ` The first ${owners.length} are listed.` : "";
+        this.foundNote.textContent = `${grouped.format(matches)} ${matches === 1 ? "character" : "characters"} found${where}, among ${grouped.format(seen)} of ${grouped.format(of)}.${some}`;
         this.found.replaceChildren(...owners.map(([key, label]) => make("li", {}, make("button", { class: "link", onclick: () => this.#follow(key) }, named(label, key)))));
     }
 

@@ -123,7 +123,7 @@ export class Picture extends EventTarget {
         if (isActive) what.push("active");
         if (mark) what.push(mark);
         const census = this.boxes.get(state.id).querySelector(":scope > .census text")?.textContent;
-        if (census) what.push(`${census} characters in it`);
+        if (census) what.push(`${census} ${census === "1" ? "character" : "characters"} in it`);
         this.boxes.get(state.id).setAttribute("aria-label", what.join(", "));
     }
 

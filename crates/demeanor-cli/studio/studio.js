@@ -14,7 +14,7 @@ import { Text } from "./text.js";
 /** The open file: `saved` is the text of the version `hash`, with `\n` at the end of each line; in the file, this can be `end`. */
 const open = { path: null, machine: null, saved: "", hash: null, end: "\n", folded: new Set(), unfolded: new Set(), isBroken: false };
 let files = [];
-let version = 0;
+let lastFiles = "";
 /** Whether the server has been reached. It then says which game to watch. */
 let hasBegun = false;
 let isAlive = false;
@@ -68,8 +68,10 @@ async function openFile(path) {
 
 /** The files of the folder have changed. */
 async function takeFiles(told) {
-    const isFirst = version === 0;
-    version = told.version;
+    const isFirst = lastFiles === "";
+    // The page has asked for the news of a game, too.
+    if (!isFirst && JSON.stringify(told) === lastFiles) return;
+    lastFiles = JSON.stringify(told);
     files = told.files;
     byId("files").replaceChildren(...files.map(({ path }) => new Option(path, path, false, path === open.path)));
     if (isFirst && open.path === null) {
@@ -87,8 +89,10 @@ async function takeFiles(told) {
 
 /** The file has another text than the one that the page began with. */
 async function takeOver() {
-    const file = await readFile(open.path);
-    if (file.hash === open.hash) return;
+    const { path, hash } = open;
+    const file = await readFile(path);
+    // If this page has saved or opened a text in the meantime, what was read may be older. The news of this text come next.
+    if (isSaving || open.path !== path || open.hash !== hash || file.hash === hash) return;
     if (isEdited() && file.text !== text.text) return conflict(file);
     dismiss("outside");
     Object.assign(open, { saved: file.text, hash: file.hash, end: file.end });
@@ -338,6 +342,7 @@ function follow(at) {
 
 picture.addEventListener("select", () => {
     details();
+    game.select(picture.selected?.name);
     const state = picture.selectedState;
     const at = state && (state.exits[picture.selected.exit]?.at ?? state.at);
     if (at && !byId("panel-text").hidden && !open.isBroken) text.reveal(at, false);
@@ -471,6 +476,7 @@ const live = alive => { isAlive = alive; showStatus(); };
 const news = new News({
     hello: told => {
         live(true);
+        game.version = told.version;
         if (told.game && !hasBegun) game.begin(told.game);
         hasBegun = true;
     },

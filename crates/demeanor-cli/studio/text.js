@@ -42,6 +42,9 @@ const shown = StateField.define({
     provide: field => EditorView.decorations.from(field),
 });
 
+/** How many edits can be undone, at least. */
+const MOST_UNDONE = 10_000;
+
 export class Text {
     /** `onEdit(text)` is called after an edit of the user, `onCursor(at)` when the user moves the cursor. */
     constructor({ onEdit, onCursor, onSave }) {
@@ -55,7 +58,7 @@ export class Text {
             doc: text,
             extensions: [
                 EditorView.cspNonce.of(document.querySelector("meta[name=style-nonce]").content),
-                EditorView.lineWrapping, lineNumbers(), lintGutter(), history(), drawSelection(), bracketMatching(), closeBrackets(), highlightActiveLine(),
+                EditorView.lineWrapping, lineNumbers(), lintGutter(), history({ minDepth: MOST_UNDONE }), drawSelection(), bracketMatching(), closeBrackets(), highlightActiveLine(),
                 highlightActiveLineGutter(), highlightSelectionMatches(), search({ top: true }), StreamLanguage.define(toml),
                 syntaxHighlighting(colors), look, shown,
                 EditorView.contentAttributes.of({ "aria-label": "Text of the file", spellcheck: "false" }),

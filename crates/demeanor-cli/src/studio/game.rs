@@ -104,7 +104,7 @@ impl Page {
 
     fn pass_on(&self, address: SocketAddr, name: &str, mut told: Value) {
         let crowd = told["crowd"].as_str().unwrap_or_default().to_owned();
-        if let Some(Value::String(token)) = told.get_mut("token").map(Value::take) {
+        if let Some(Value::String(token)) = told.as_object_mut().and_then(|told| told.remove("token")) {
             // The page has no use for it: its commands come to this server.
             lock(&self.shared.tokens).insert(address, token);
         }
@@ -155,9 +155,13 @@ fn request(address: SocketAddr, what: &str, headers: &str, body: &str) -> Result
     if status.starts_with('2') {
         return Ok(answer);
     }
-    let mut why = String::new();
-    let read = answer.take(1000).read_to_string(&mut why);
-    Err(if read.is_ok() && status != "404" { format!("the game answers: {why}") } else { no_inspector(address) })
+    // An inspector answers a page like this only if too many are open.
+    if !body.is_empty() || status == "503" {
+        let mut why = String::new();
+        answer.take(LONGEST).read_to_string(&mut why).map_err(gone)?;
+        return Err(format!("the game answers: {why}"));
+    }
+    Err(no_inspector(address))
 }
 
 fn no_inspector(address: SocketAddr) -> String {

@@ -1,15 +1,15 @@
-// Tests the studio's page in a browser: studio.mjs TOOL GAME CHROMIUM [FOLDER FOR SCREENSHOTS]
+// Tests the studio's page in a browser: studio.mjs TOOL CHROMIUM [FOLDER FOR SCREENSHOTS]
 //
-// TOOL is the tool `demeanor`, and GAME the example `known_crowd`, which ticks on command. Each step waits until the page shows the expected content, or until a deadline. A warning or an error on
+// TOOL is the tool `demeanor`. Each step waits until the page shows the expected content, or until a deadline. A warning or an error on
 // the page's console fails the test.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Window, isShown, linesOf, textOf, textsOf } from "./window.mjs";
+import { active, boxOf, endStudios, faint, fileText, nameless, names, selected, studio, taken } from "./page.mjs";
+import { Window, isShown, textOf, textsOf } from "./window.mjs";
 
-const [program, gameProgram, executablePath, folder] = process.argv.slice(2);
+const [program, executablePath, folder] = process.argv.slice(2);
 
 const GUARD = `initial = "post"
 global = "always"
@@ -59,44 +59,13 @@ const guard = join(game, "guard.toml");
 writeFileSync(guard, GUARD);
 writeFileSync(join(game, "words.json"), WORDS);
 const empty = join(game, "new.toml");
-const children = [];
-/** Starts a studio, and returns the address of its page. */
-async function studio(path) {
-    const child = spawn(program, ["studio", path, "--no-browser", "--words", join(game, "words.json")], { stdio: ["ignore", "pipe", "inherit"] });
-    children.push(child);
-    const url = (await linesOf(child).next()).value;
-    assert.match(url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32}$/);
-    return url;
-}
-const url = await studio(game);
+const words = join(game, "words.json");
+const url = await studio(program, game, "--words", words);
 
 // The browser writes a line for each answer that refuses something, which the page expects.
 const window = await Window.open(executablePath, text => /status of (409|422)/.test(text));
 let { page, until } = window;
 
-const names = () => [...document.querySelectorAll("#layer [data-state]")].map(box => box.querySelector(".name").textContent).sort();
-const active = () => [...document.querySelectorAll("#layer .active")].map(box => box.querySelector(".name").textContent).sort();
-const taken = () => [...new Set([...document.querySelectorAll("#layer .arrow.taken")].map(arrow => arrow.dataset.exit))];
-const selected = () => document.querySelector("#layer .box.selected .name")?.textContent ?? null;
-/** Returns the texts outside of the picture whose contrast is less than 4.5 to 1. */
-const faint = () => {
-    const numbers = color => color.match(/[\d.]+/g)?.map(Number) ?? [];
-    const light = color => {
-        const [r, g, b] = numbers(color).map(part => { part /= 255; return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4; });
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const ground = element => {
-        const color = getComputedStyle(element).backgroundColor;
-        return numbers(color)[3] === 0 && element.parentElement ? ground(element.parentElement) : color;
-    };
-    const hasText = element => [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
-    const texts = [...document.querySelectorAll("header *, #side *, .bar *, dialog *")].filter(element => hasText(element) && element.checkVisibility());
-    return texts.filter(element => !element.closest(":disabled, .unseen, option, .old")).flatMap(element => {
-        const [a, b] = [light(getComputedStyle(element).color), light(ground(element))];
-        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        return contrast < 4.5 ? [`${element.tagName} ${element.className}: ${element.textContent.slice(0, 30)}: ${contrast.toFixed(1)}`] : [];
-    });
-};
 const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
 const leavesFocus = () => page.evaluate(() => document.activeElement.blur());
 async function set(name, value) {
@@ -115,20 +84,6 @@ async function type(text) {
     await page.keyboard.type(text);
 }
 
-/** Returns the roles of the controls that have no name for a screen reader. */
-async function nameless() {
-    const found = [];
-    const controls = new Set(["button", "textbox", "combobox", "slider", "spinbutton", "checkbox", "tab", "link", "searchbox", "listbox", "option", "tabpanel"]);
-    const look = node => {
-        if (controls.has(node.role) && !node.name) found.push(node.role);
-        node.children?.forEach(look);
-    };
-    look(await page.accessibility.snapshot());
-    return found;
-}
-
-/** The text of the file. */
-const fileText = () => [...document.querySelectorAll(".cm-line")].map(line => line.textContent + "\n").join("").replace(/\n$/, "");
 const MADE = `initial = "post"
 global = "always"
 
@@ -167,11 +122,6 @@ const EXITS = [["post", "chase", "When", "enemy_visible and health > 20"], ["pos
     ["run", "hit", "When", "distance < 1"], ["hit", "run", "When", "distance >= 1"], ["hide", "post", "After", "1 s"], ["always", "dead", "When", "health <= 0"]];
 const stateNames = STATES.map(([name]) => name);
 
-const boxOf = name => page.evaluate(name => {
-    const box = [...document.querySelectorAll("#layer [data-state]")].find(box => box.querySelector(".name").textContent === name);
-    const { x, y, width } = box.querySelector(".shape").getBoundingClientRect();
-    return [x + width / 2, y + 8];
-}, name);
 const label = () => document.activeElement.getAttribute("aria-label") ?? document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent;
 
 /** Returns the middle of the control with a name in the State panel, which is scrolled there. */
@@ -197,14 +147,14 @@ async function byMouse() {
         await until(`${name} is in the picture`, names, [...made].sort());
         await until(`${name} is selected`, selected, name);
     }
-    await page.mouse.click(...await boxOf("always"));
+    await page.mouse.click(...await boxOf(page, "always"));
     await click("Make global");
     await until("a state is global", textsOf, ["always"], "#layer .global .name");
-    await page.mouse.click(...await boxOf("dead"));
+    await page.mouse.click(...await boxOf(page, "dead"));
     await click("More");
     await click("Is an end");
     await until("a state is an end", () => document.querySelectorAll("#layer .end").length, 1);
-    await page.mouse.click(...await boxOf("post"));
+    await page.mouse.click(...await boxOf(page, "post"));
     await click("Does");
     await page.keyboard.type("look");
     await until("a mistake is shown while it is typed", () => document.activeElement.closest(".field").querySelector(".error-text").textContent.includes("look"), true);
@@ -212,7 +162,7 @@ async function byMouse() {
     await page.keyboard.type("go_to");
     for (const [from, to, key, value] of EXITS) {
         await page.click("#fit");
-        await page.mouse.click(...await boxOf(from));
+        await page.mouse.click(...await boxOf(page, from));
         await until(`${from} is selected`, selected, from);
         const count = await page.evaluate(() => document.querySelectorAll(".exits > li").length);
         const handle = await page.evaluate(() => {
@@ -221,7 +171,7 @@ async function byMouse() {
         });
         await page.mouse.move(...handle);
         await page.mouse.down();
-        await page.mouse.move(...await boxOf(to), { steps: 4 });
+        await page.mouse.move(...await boxOf(page, to), { steps: 4 });
         await page.mouse.up();
         await until(`an exit leads from ${from} to ${to}`, () => document.querySelectorAll(".exits > li").length, count + 1);
         await until("it is selected", textsOf, [`→ ${to}`], ".exits .chosen .to");
@@ -230,14 +180,14 @@ async function byMouse() {
         await page.click("#fit");
         await until(`it has a condition: ${value}`, text => document.querySelector(".exits .chosen .when").textContent !== "always", true);
     }
-    await page.mouse.click(...await boxOf("post"));
+    await page.mouse.click(...await boxOf(page, "post"));
     await click("Change exit 2");
     await click("Move exit 2 up");
 }
 
 /** A mistake that is not made, a deletion that asks, and another text of the file while a field is typed in. */
 async function changesThatAreRefused() {
-    await page.mouse.click(...await boxOf("run"));
+    await page.mouse.click(...await boxOf(page, "run"));
     await click("Change exit 1");
     await click("When");
     await press("End");
@@ -247,7 +197,7 @@ async function changesThatAreRefused() {
     await press("Enter");
     await until("it is not taken over", fileText, MADE);
     await page.evaluate(() => document.querySelectorAll("#details details").forEach(more => { more.open = true; }));
-    assert.deepEqual(await nameless(), [], "every field has a name");
+    assert.deepEqual(await nameless(page), [], "every field has a name");
     if (folder) await page.screenshot({ path: `${folder}/studio-mistake.png` });
     writeFileSync(empty, `# Of another program.\n${MADE}`);
     await until("another text is taken over while a field is typed in", fileText, `# Of another program.\n${MADE}`);
@@ -258,7 +208,7 @@ async function changesThatAreRefused() {
     await until("it is taken over", fileText, `# Of another program.\n${MADE.replace("distance < 1", "distance < 1 and health > 1")}`);
     await page.click("#undo");
     await until("it is undone", fileText, `# Of another program.\n${MADE}`);
-    await page.mouse.click(...await boxOf("hide"));
+    await page.mouse.click(...await boxOf(page, "hide"));
     await click("Delete state");
     await until("a state that is used is not deleted at once", textOf, "`hide` is used: exit 1 of `post`", "[data-notice=edit] span");
     await page.click("[data-notice=edit] button");
@@ -355,7 +305,7 @@ try {
     await until("the file is open", textOf, "Saved", "#status");
     await until("every exit has an arrow", () => [...new Set([...document.querySelectorAll("#layer [data-exit]")].map(arrow => arrow.dataset.exit))].sort(),
         ["0,0", "1,0", "1,1", "2,0", "3,0", "4,0", "5,0"]);
-    await page.mouse.click(...await boxOf("hide"));
+    await page.mouse.click(...await boxOf(page, "hide"));
     await until("a click selects a state", selected, "hide");
     await until("what the file says about it is beside the picture", textOf, "1 exit, tried in this order", "#details h4");
     await press("ArrowUp");
@@ -367,7 +317,7 @@ try {
     });
     await page.mouse.click(...onArrow);
     await until("a click near an arrow selects its exit", textsOf, ["→ hide"], "#details .exits .chosen .to");
-    await page.mouse.click(...await boxOf("post"));
+    await page.mouse.click(...await boxOf(page, "post"));
     await press("/");
     await page.keyboard.type("H");
     await until("the search lists the best first", textsOf, ["hit", "hide", "chase"], "#found [role=option]");
@@ -505,7 +455,7 @@ try {
     await page.bringToFront();
     for (const tab of ["state", "text", "run", "proof"]) {
         await page.click(`#tab-${tab}`);
-        assert.deepEqual(await nameless(), [], `every control has a name: ${tab}`);
+        assert.deepEqual(await nameless(page), [], `every control has a name: ${tab}`);
     }
     await until("a state says what it is", () => [...document.querySelectorAll("[aria-label]")].some(box => box.getAttribute("aria-label").startsWith("run, go_to, 1 exit")), true);
     console.log("ok: every control has a name");
@@ -536,7 +486,7 @@ try {
 
     // A machine from nothing.
     writeFileSync(empty, "");
-    const other = await studio(empty);
+    const other = await studio(program, empty, "--words", words);
     for (const [way, make] of [["mouse", byMouse], ["keyboard", byKeyboard]]) {
         await window.renew();
         ({ page } = window);
@@ -574,6 +524,6 @@ try {
     throw error;
 } finally {
     await window.browser.close();
-    for (const child of children) child.kill();
+    endStudios();
     rmSync(game, { recursive: true, force: true });
 }

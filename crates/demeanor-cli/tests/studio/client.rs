@@ -92,9 +92,14 @@ impl Studio {
 
     /// Opens the events of a page.
     pub(crate) fn events(&self) -> Events {
+        self.events_of("")
+    }
+
+    /// Opens the events of a page that also wishes something else.
+    pub(crate) fn events_of(&self, wish: &str) -> Events {
         let mut socket = self.connect();
         let Self { address, token, .. } = self;
-        write!(socket, "GET /events?token={token} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+        write!(socket, "GET /events?token={token}{wish} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
         Events(BufReader::new(socket).lines())
     }
 }
@@ -111,10 +116,20 @@ pub(crate) struct Events(std::io::Lines<BufReader<TcpStream>>);
 impl Events {
     /// Waits until the list of files is as wanted.
     pub(crate) fn wait(&mut self, is: impl Fn(&Value) -> bool) -> Value {
+        self.next(|told| told["files"].is_array() && is(told))
+    }
+
+    /// Waits for news of a kind about the game.
+    pub(crate) fn game(&mut self, kind: &str) -> Value {
+        self.next(|told| told["kind"] == kind)["told"].take()
+    }
+
+    /// Waits for news like these.
+    pub(crate) fn next(&mut self, is: impl Fn(&Value) -> bool) -> Value {
         loop {
             let line = self.0.next().unwrap().unwrap();
             let told = line.strip_prefix("data: ").and_then(|data| serde_json::from_str::<Value>(data).ok());
-            if let Some(told) = told.filter(|told| told["files"].is_array() && is(told)) {
+            if let Some(told) = told.filter(&is) {
                 return told;
             }
         }

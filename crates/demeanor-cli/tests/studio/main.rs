@@ -2,6 +2,7 @@
 
 mod client;
 mod files;
+mod games;
 mod runs;
 
 use client::{GUARD, Studio};
