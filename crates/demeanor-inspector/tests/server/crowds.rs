@@ -202,8 +202,9 @@ fn a_search_finds_owners_by_key_and_by_label() {
     let page = Page::open(inspector.address(), "?crowd=guards&search=boss");
     let is_through = |told: &Value| told["seen"] == told["of"];
     let told = page.wait("found", || inspector.show("guards", &batch, &0.0), is_through);
+    let owners = json!([["3000v1", "The Boss"]]);
     let whole =
-        json!({ "crowd": "guards", "text": "boss", "owners": [["3000v1", "The Boss"]], "seen": 3000, "of": 3000 });
+        json!({ "crowd": "guards", "text": "boss", "owners": owners, "matches": 1, "seen": 3000, "of": 3000 });
     assert_eq!(told, whole);
     let page = Page::open(inspector.address(), "?crowd=guards&search=17v1");
     let told = page.wait("found", || inspector.show("guards", &batch, &0.0), |_| true);
@@ -223,6 +224,22 @@ fn who_is_called_exactly_what_is_searched_for_comes_first() {
     let told = page.wait("found", || inspector.show("guards", &batch, &0.0), is_through);
     assert_eq!(told["owners"][0], json!(["3000v1", "Guard"]));
     assert_eq!(told["owners"].as_array().map(Vec::len), Some(30));
+    assert_eq!(told["matches"], 3000, "also those that are not listed are counted");
+}
+
+#[test]
+fn a_search_finds_the_owners_in_a_state_and_in_those_within_it() {
+    let mut inspector = inspector();
+    let mut batch = Batch::new();
+    for number in 0..4 {
+        let state: StateRef<Guard> = if number < 3 { (&Rest).into() } else { (&Patrol).into() };
+        batch.spawn(Guard { name: "Rest", is_tired: false }, state, &mut 0.0);
+    }
+    for (state, owners) in [("Rest", 3), ("Patrol", 1), ("Duty", 1), ("Nothing", 0)] {
+        let page = Page::open(inspector.address(), &format!("?crowd=guards&state={state}"));
+        let told = page.wait("found", || inspector.show("guards", &batch, &0.0), |told| told["seen"] == 4);
+        assert_eq!(told["matches"], owners, "{state}: {told}");
+    }
 }
 
 /// A crowd that counts how often it is read.
