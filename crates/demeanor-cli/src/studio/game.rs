@@ -142,15 +142,15 @@ pub(super) fn command(shared: &Shared, of: &OfGame) -> Result<Value, Refusal> {
 fn request(address: SocketAddr, what: &str, headers: &str, body: &str) -> Result<BufReader<TcpStream>, String> {
     let gone = |_| format!("no game answers at {address}: waiting until it starts");
     let length = body.len();
-    let request =
-        format!("{what} HTTP/1.1\r\nHost: {address}\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
+    let request = format!("{what} HTTP/1.1\r\nHost: {address}\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
     let mut socket = TcpStream::connect_timeout(&address, ANSWER).map_err(gone)?;
     socket.set_read_timeout(Some(SILENCE)).map_err(gone)?;
     socket.set_write_timeout(Some(ANSWER)).map_err(gone)?;
     socket.write_all(request.as_bytes()).map_err(gone)?;
     let mut answer = BufReader::new(socket);
     let first = self::line(&mut answer).map_err(|_| no_inspector(address))?;
-    let status = first.strip_prefix("HTTP/1.1 ").and_then(|status| status.get(..3)).ok_or_else(|| no_inspector(address))?;
+    let status =
+        first.strip_prefix("HTTP/1.1 ").and_then(|status| status.get(..3)).ok_or_else(|| no_inspector(address))?;
     while !self::line(&mut answer).map_err(gone)?.is_empty() {}
     if status.starts_with('2') {
         return Ok(answer);
@@ -184,11 +184,14 @@ mod tests {
 
     #[test]
     fn only_games_on_this_computer_have_an_address() {
-        for written in ["127.0.0.1:7878", "http://127.0.0.1:7878/", " localhost:7878", "http://localhost:7878", "7878"] {
+        for written in ["127.0.0.1:7878", "http://127.0.0.1:7878/", " localhost:7878", "http://localhost:7878", "7878"]
+        {
             assert_eq!(address(written).unwrap().to_string(), "127.0.0.1:7878", "{written}");
         }
         assert_eq!(address("[::1]:7878").unwrap().to_string(), "[::1]:7878");
-        for written in ["192.168.0.7:7878", "0.0.0.0:7878", "evil.example:80", "127.0.0.1", "https://127.0.0.1:1", "", "/"] {
+        for written in
+            ["192.168.0.7:7878", "0.0.0.0:7878", "evil.example:80", "127.0.0.1", "https://127.0.0.1:1", "", "/"]
+        {
             assert!(address(written).is_err(), "{written}");
         }
     }

@@ -65,7 +65,8 @@ pub(crate) fn studio(studio: &Studio, words: Option<Words>) -> Outcome {
     studio.game.as_deref().map(game::address).transpose()?;
     let address = format!("127.0.0.1:{}", studio.port);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, studio.port)).map_err(|why| format!("{address}: {why}"))?;
-    let served = server::serve(listener, Project { folder, words }, studio.game.clone()).map_err(|why| format!("{address}: {why}"))?;
+    let served = server::serve(listener, Project { folder, words }, studio.game.clone())
+        .map_err(|why| format!("{address}: {why}"))?;
     tell(&format!("{}\n", served.url))?;
     if !studio.no_browser && open::that_detached(&served.url).is_err() {
         complain("no browser could be opened: open this address in one");

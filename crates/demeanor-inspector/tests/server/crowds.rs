@@ -203,8 +203,7 @@ fn a_search_finds_owners_by_key_and_by_label() {
     let is_through = |told: &Value| told["seen"] == told["of"];
     let told = page.wait("found", || inspector.show("guards", &batch, &0.0), is_through);
     let owners = json!([["3000v1", "The Boss"]]);
-    let whole =
-        json!({ "crowd": "guards", "text": "boss", "owners": owners, "matches": 1, "seen": 3000, "of": 3000 });
+    let whole = json!({ "crowd": "guards", "text": "boss", "owners": owners, "matches": 1, "seen": 3000, "of": 3000 });
     assert_eq!(told, whole);
     let page = Page::open(inspector.address(), "?crowd=guards&search=17v1");
     let told = page.wait("found", || inspector.show("guards", &batch, &0.0), |_| true);
