@@ -12,7 +12,8 @@ use super::record::{Record, Trial};
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
 use crate::machine::seat::{MOST_PUSHED, Path, Rare};
-use crate::machine::transition::path::descent;
+use crate::machine::transition::path::{branch, descent, last_active_in};
+use crate::machine::transition::regions::Memory;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -22,8 +23,8 @@ pub(crate) struct Recalled<T: Owner> {
     pub(crate) target: StateRef<T>,
     /// The states that are left, or suspended by a push, innermost first, as indices among the active states.
     left: Places,
-    /// The states that are entered, outermost first. A pop enters none.
-    entered: Path<T>,
+    /// The states that are entered, outermost first, region by region. A pop enters none.
+    entered: Vec<StateRef<T>>,
 }
 
 /// Some active states, by index.
@@ -70,10 +71,10 @@ impl<T: Owner> Decider<'_, T> {
         // A push and a pop concern the states in the region of the deciding state.
         let outermost = view.ancestors.first().unwrap_or(view.current);
         let around = if view.around.is_some() { fsm.path().count() - view.ancestors.len() - 1 } else { 0 };
-        let (to, within) = match exit.leads {
+        let (to, within, memory) = match exit.leads {
             Leads::To | Leads::Back => {
                 let previous = fsm.previous()?.clone();
-                (previous.clone(), previous)
+                (previous.clone(), previous, Memory::new())
             }
             Leads::Push => {
                 let is_full = |rare: &Rare<T>| rare.stack.len() >= MOST_PUSHED;
@@ -85,23 +86,35 @@ impl<T: Owner> Decider<'_, T> {
                 let is_here = |state: &StateRef<T>| around == 0 || state.region() == outermost.region();
                 entered.get(around).filter(|state| is_around && is_here(state))?;
                 entered.drain(..around);
-                return Some(Recalled { target: entered.last()?.clone(), left: inside(outermost, &active), entered });
+                return Self::recalled(entered, (0, around), &Memory::new(), inside(outermost, &active));
             }
             Leads::Pop => {
                 let target = fsm.look_back(|rare| Some(rare?.stack.last()?.current.clone()))?;
-                return Some(Recalled { target, left: inside(outermost, &active), entered: Path::new() });
+                return Some(Recalled { target, left: inside(outermost, &active), entered: Vec::new() });
             }
             Leads::Resume => {
                 let composite = named();
-                let last = if composite.keeps_history() { last_active_in(&composite, fsm) } else { None };
-                (last.unwrap_or_else(|| composite.clone()), composite)
+                let (last, memory) = last_active(&composite, fsm);
+                (last, composite, memory)
             }
         };
-        let mut entered = descent(&to).ok()?;
-        let above = entered.iter().position(|state| *state == within).unwrap_or(entered.len() - 1);
-        let (kept, left) = left_along(&entered, above, &active);
-        entered.drain(..kept);
-        Some(Recalled { target: entered.last()?.clone(), left, entered })
+        let path = descent(&to).ok()?;
+        let above = path.iter().position(|state| *state == within).unwrap_or(path.len() - 1);
+        let (kept, left) = left_along(&path, above, &active);
+        Self::recalled(path, (kept, 0), &memory, left)
+    }
+
+    /// Returns where a path leads whose outermost `kept` states stay active, and around which there are `around` states. `memory` has
+    /// what was active last in regions.
+    fn recalled(
+        path: Path<T>,
+        (kept, around): (usize, usize),
+        memory: &Memory<T>,
+        left: Places,
+    ) -> Option<Recalled<T>> {
+        let branch = branch(path, kept, around, memory).ok()?;
+        let entered = branch.states().into_iter().skip(kept).cloned().collect();
+        Some(Recalled { target: branch.path.last()?.clone(), left, entered })
     }
 
     /// Returns the result of trying an exit of this kind, and the state that it names.
@@ -144,15 +157,18 @@ impl<T: Owner> Decider<'_, T> {
     }
 }
 
-/// Returns the state that was active last in a composite: in the region in which it lies, if it is active.
-fn last_active_in<T: Owner>(composite: &StateRef<T>, fsm: &Fsm<'_, T>) -> Option<StateRef<T>> {
-    let remembered = |rare: Option<&Rare<T>>| {
-        let history = &rare?.history;
-        history.iter().find(|(of, _)| of == composite).map(|(_, last)| last.clone())
-    };
+/// Calls [`last_active_in`] with what is active and remembered in an owner's machine.
+fn last_active<T: Owner>(composite: &StateRef<T>, fsm: &Fsm<'_, T>) -> (StateRef<T>, Memory<T>) {
     match fsm.shared_machines().tree(fsm.nth()).filter(|_| fsm.view().has_elsewhere()) {
-        Some(tree) => tree.current_in(composite).cloned().or_else(|| remembered(tree.root().rare.as_deref())),
-        None if fsm.path().any(|active| active == composite) => fsm.current().cloned(),
-        None => fsm.look_back(remembered),
+        Some(tree) => {
+            let history = tree.root().rare.as_ref().map_or(&[][..], |rare| &rare.history);
+            last_active_in(composite, tree.current_in(composite), tree.memory(), history)
+        }
+        None => {
+            let current = fsm.current().filter(|_| fsm.path().any(|active| active == composite));
+            fsm.look_back(|rare| {
+                last_active_in(composite, current, Memory::new(), rare.map_or(&[], |rare| &rare.history))
+            })
+        }
     }
 }

@@ -183,6 +183,11 @@ impl<T: Owner> Branch<T> {
     pub(crate) fn flat(path: Path<T>) -> Self {
         Self { path, regions: Vec::new() }
     }
+
+    /// Returns its states, outermost first, region by region.
+    pub(crate) fn states(&self) -> Vec<&StateRef<T>> {
+        self.path.iter().chain(self.regions.iter().flat_map(Self::states)).collect()
+    }
 }
 
 impl<T: Owner> Seat<T> {

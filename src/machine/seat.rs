@@ -572,12 +572,6 @@ impl<T: Owner> Seat<T> {
             && history.len() <= MOST_REMEMBERED
             && history.iter().all(is_remembered)
     }
-
-    /// Returns the descendant of `composite` that was active last.
-    pub(crate) fn remembered(&self, composite: &StateRef<T>) -> Option<&StateRef<T>> {
-        let rare = self.rare.as_ref()?;
-        rare.history.iter().find_map(|(of, last)| (of == composite).then_some(last))
-    }
 }
 
 /// Returns the region of `composite` in which a state lies; `None` if it does not lie inside `composite`.

@@ -10,7 +10,7 @@
 
 mod life;
 pub(crate) mod path;
-mod regions;
+pub(crate) mod regions;
 mod wait;
 
 use alloc::format;

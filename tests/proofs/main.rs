@@ -130,3 +130,61 @@ fn values_that_a_machine_sets_when_it_starts_are_not_those_of_the_first_row() {
         ",
     );
 }
+
+#[test]
+fn an_exit_that_leads_back_to_a_state_with_regions_enters_their_initial_states() {
+    compare(
+        "
+        initial = 's0'
+        global = 'g'
+        [properties]
+        p0 = { from = 'in(s5) and y >= 1', reach = 'in(s0)', within = 1 }
+        p1 = { from = 'in(s0) and a', reach = 'in(s4)', within = 1 }
+        p2 = { never = 'in(s6) and in(s0) and a' }
+        [states.g]
+        exits = [
+            { to = 's5', when = 'not (not (x > 2))' },
+            { to = '$previous', set = { x = 3, y = 'x' }, when = '(in(s4) or in(s5))' },
+            { to = 's0', do = 'swap', when = '(y != 1 or in(s0))' },
+        ]
+        [states.s0]
+        enter_when = '(in(s3) or (in(s3) or in(s2)))'
+        exits = [{ to = '$previous' }]
+        [states.s1]
+        regions = ['s2', 's3']
+        exits = [
+            { to = 's5', set = { a = true }, always = true },
+            { to = 's0', when = '(max(y, 1) <= 1 or (y <= 2 or in(s0)))' },
+        ]
+        [states.s2]
+        parent = 's1'
+        region = 0
+        enter_when = 'not (in(s2))'
+        exits = []
+        [states.s3]
+        parent = 's1'
+        region = 1
+        enter_when = '(in(s2) or y >= 2)'
+        exits = [
+            { to = '$previous', cooldown = 1, when = '(a and y != 1)' },
+            { to = 's2', when = '(not (time_in_state != 1) or not (in(s4)))' },
+        ]
+        [states.s4]
+        parent = 's1'
+        region = 0
+        choose = 'random'
+        exits = []
+        [states.s5]
+        parent = 's1'
+        region = 1
+        exits = []
+        [states.s6]
+        parent = 's1'
+        region = 0
+        exits = [
+            { to = 's0', cooldown = 1, on = 'hit', when = 'message.damage > 2 and (not (y <= 1) or not (x * 2 <= 2))' },
+        ]
+        ",
+        &[],
+    );
+}

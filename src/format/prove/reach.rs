@@ -83,6 +83,7 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
         seen: HashSet::new(),
         resting: HashSet::new(),
         cut_short: cut_short(machine),
+        passed_by: HashSet::new(),
         is_anywhere: false,
     };
     reaching.enter_freely(outline.initial());
@@ -131,6 +132,8 @@ struct Reaching<'m> {
     resting: HashSet<StateId>,
     /// The result of [`cut_short`].
     cut_short: HashSet<StateId>,
+    /// The exits that are not taken in a tick on a path that has been checked.
+    passed_by: HashSet<ExitId>,
     /// Whether a script may change to any state.
     is_anywhere: bool,
 }
@@ -190,6 +193,10 @@ impl Reaching<'_> {
             self.resting.insert(at);
         }
         for id in self.machine.outline.path(at) {
+            // An exit that leads back to the state opens all its regions anew.
+            if self.machine.has_memory && !self.machine.state(id).regions.is_empty() {
+                self.machine.innermost_of(id).into_iter().for_each(|inner| self.enter(inner));
+            }
             let is_new = !self.reached.is_active(id);
             self.reached.within[id.index()].push(at);
             if is_new {
@@ -241,15 +248,19 @@ impl Reaching<'_> {
         if left.is_empty() || !by_all_ways && !self.rests(at, &path) {
             return;
         }
+        let mut passed = HashMap::new();
         for id in left {
             let answer = if machine.work.is_over() {
                 ClaimAnswer::Unknown
+            } else if self.is_covered(id, &path) {
+                ClaimAnswer::Never
             } else if by_all_ways {
                 self.by_other_ways(id, &path)
             } else {
-                self.by_itself(id, &path)
+                self.by_itself(id, &path, &mut passed)
             };
             if answer == ClaimAnswer::Never {
+                self.passed_by.insert(id);
                 continue;
             }
             // An unknown exit counts as possible, so that no finding depends on it being impossible.
@@ -264,8 +275,18 @@ impl Reaching<'_> {
         }
     }
 
-    /// Checks an exit in a tick that begins on the path, or for a message that is sent there.
-    fn by_itself(&self, id: ExitId, path: &[StateId]) -> ClaimAnswer {
+    /// Whether the earlier exits of its state, or its own condition, certainly prevent an exit on the path. This is checked only if the
+    /// exit is not taken on another path: then it is often the reason, and quick to check.
+    fn is_covered(&self, id: ExitId, path: &[StateId]) -> bool {
+        let exit = self.machine.exit(id);
+        let led = || self.machine.at(path, StateTime::Varies).led(id);
+        let is_tried_in_order = !exit.is_done && !exit.is_always;
+        is_tried_in_order && self.passed_by.contains(&id) && self.machine.solve(&led(), path) == ClaimAnswer::Never
+    }
+
+    /// Checks an exit in a tick that begins on the path, or for a message that is sent there. `passed` has the claims that exits are
+    /// not taken in a tick, as far as they are known.
+    fn by_itself(&self, id: ExitId, path: &[StateId], passed: &mut HashMap<ExitId, Claim>) -> ClaimAnswer {
         let machine = self.machine;
         let exit = machine.exit(id);
         let at = machine.at(path, StateTime::Varies);
@@ -279,7 +300,8 @@ impl Reaching<'_> {
         } else if exit.on.is_some() {
             Claim::all([at.none_taken(machine.before(id, path)), own])
         } else {
-            Claim::all([at.none_tried(machine.before(id, path)), at.tried(id)])
+            let mut pass = |id| passed.entry(id).or_insert_with(|| at.tried(id).negated()).clone();
+            Claim::all(machine.before(id, path).into_iter().map(&mut pass).chain([at.tried(id)]))
         };
         machine.solve(&claim, path)
     }
@@ -306,15 +328,15 @@ impl Reaching<'_> {
         if exit.is_always && level > 0 && (!are_all || self.free.contains(&at)) {
             claims.push((self.anyhow_at_entry(id, path, level - 1), path));
         }
-        self.first(&claims)
+        self.first(claims)
     }
 
     /// Returns the first answer that is `Holds`. If there is none, returns `Unknown` if one answer is unknown, and otherwise
     /// `Never`.
-    fn first(&self, claims: &[Way<'_>]) -> ClaimAnswer {
+    fn first<'p>(&self, claims: impl IntoIterator<Item = Way<'p>>) -> ClaimAnswer {
         let mut answer = ClaimAnswer::Never;
         for (claim, path) in claims {
-            match self.machine.solve(claim, path) {
+            match self.machine.solve(&claim, path) {
                 ClaimAnswer::Never => {}
                 ClaimAnswer::Unknown => answer = ClaimAnswer::Unknown,
                 found @ ClaimAnswer::Holds(_) => return found,
@@ -331,21 +353,19 @@ impl Reaching<'_> {
         }
         let is_left = path.iter().any(|of| machine.always_of(*of).next().is_some()) && !self.cut_short.contains(&at);
         let is_free = self.free.contains(&at);
-        let (ways, are_all) = if is_free && !is_left { (Vec::new(), false) } else { self.ways(at) };
-        let mut claims = Vec::new();
-        for (way, from) in &ways {
-            let Ok(change) = machine.change(from, *way) else { continue };
-            if !is_left && !self.is_between(*way, from) {
-                claims.clear();
-                break;
-            }
-            claims.push((self.stays_after(*way, from, path, change.kept, is_left), &from[..]));
-        }
-        if is_left && (!are_all || is_free) {
-            claims.push((stays(machine.at(path, StateTime::Varies).entered(path.len() - 1)), path));
-        }
-        let is_certain = claims.is_empty() || !is_left && (!are_all || is_free);
-        let rests = is_certain || self.first(&claims) != ClaimAnswer::Never;
+        let (mut ways, are_all) = if is_free && !is_left { (Vec::new(), false) } else { self.ways(at) };
+        ways.retain(|(way, from)| machine.change(from, *way).is_ok());
+        let is_known = are_all && !is_free;
+        let ends_tick = |(way, from): &(ExitId, Vec<StateId>)| !self.is_between(*way, from);
+        let is_certain = if is_left { is_known && ways.is_empty() } else { !is_known || ways.iter().any(ends_tick) };
+        let rests = is_certain || ways.is_empty() && !is_left || {
+            let after = ways.iter().filter_map(|(way, from)| {
+                let kept = machine.change(from, *way).ok()?.kept;
+                Some((self.stays_after(*way, from, path, kept, is_left), &from[..]))
+            });
+            let anyhow = || (stays(machine.at(path, StateTime::Varies).entered(path.len() - 1)), path);
+            self.first(after.chain((is_left && !is_known).then(anyhow))) != ClaimAnswer::Never
+        };
         if rests {
             self.resting.insert(at);
         }
@@ -399,7 +419,8 @@ impl Reaching<'_> {
             vec![end(machine.at(&path, StateTime::Varies).none_tried(machine.in_tick(&path)), &path, path.len())];
         for (way, from) in ways.iter().filter(|(way, _)| machine.exit(*way).on.is_none()) {
             let Ok(change) = machine.change(from, *way) else { continue };
-            ends.push(end(self.stays_after(*way, from, &path, change.kept, is_left), from, change.kept));
+            let stays = self.stays_after(*way, from, &path, change.kept, is_left);
+            ends.push(end(Claim::all([stays, self.passed(*way, from)]), from, change.kept));
         }
         ends
     }

@@ -112,20 +112,11 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Returns the current state if it lies inside `composite`, or else the descendant of `composite` that was current last
-    /// (rule 16), with what was active last in regions. Returns `composite` itself if it does not keep its history, or if none is
-    /// recorded.
+    /// Calls [`last_active_in`] with what is active and remembered in the seat.
     fn last_active_in(&self, composite: &StateRef<T>) -> (StateRef<T>, Memory<T>) {
-        if !composite.keeps_history() {
-            return (composite.clone(), Memory::new());
-        }
         let tree = Tree::new(None, self.seat);
-        let mut memory = tree.memory();
         let history = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.history);
-        let regions = history.iter().filter(|(of, _)| of.has_regions());
-        memory.extend(regions.filter_map(|(of, last)| Some((of.clone(), region_in(last, of)?, last.clone()))));
-        let last = tree.current_in(composite).or_else(|| self.seat.remembered(composite)).unwrap_or(composite);
-        (last.clone(), memory)
+        last_active_in(composite, tree.current_in(composite), tree.memory(), history)
     }
 
     /// Returns the states that a change to `to` leads to, and how many of the outermost ones are active and stay active. An
@@ -163,9 +154,33 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
+/// Returns `current`, the current state inside `composite`, if there is one, or else the descendant of `composite` that was current
+/// last (rule 16). Returns `composite` itself if it does not keep its history, or if none is recorded. Also returns what was active
+/// last in regions: what is `active` in them now, or what the `history` says.
+pub(crate) fn last_active_in<T: Owner>(
+    composite: &StateRef<T>,
+    current: Option<&StateRef<T>>,
+    active: Memory<T>,
+    history: &[(StateRef<T>, StateRef<T>)],
+) -> (StateRef<T>, Memory<T>) {
+    if !composite.keeps_history() {
+        return (composite.clone(), Memory::new());
+    }
+    let regions = history.iter().filter(|(of, _)| of.has_regions());
+    let left = regions.filter_map(|(of, last)| Some((of.clone(), region_in(last, of)?, last.clone())));
+    let remembered = || history.iter().find_map(|(of, last)| (of == composite).then_some(last));
+    let last = current.or_else(remembered).unwrap_or(composite);
+    (last.clone(), active.into_iter().chain(left).collect())
+}
+
 /// Returns the states of a path, as far as they lie in one seat, with what is opened in the regions of the last one. The
 /// outermost `kept` states are active and stay so; `around` states lie around the path.
-fn branch<T: Owner>(mut path: Path<T>, kept: usize, around: usize, memory: &Memory<T>) -> Result<Branch<T>, Misuse> {
+pub(crate) fn branch<T: Owner>(
+    mut path: Path<T>,
+    kept: usize,
+    around: usize,
+    memory: &Memory<T>,
+) -> Result<Branch<T>, Misuse> {
     let Some(at) = path.iter().skip(kept).position(|state| state.has_regions()).map(|at| kept + at) else {
         return Ok(Branch::flat(path));
     };

@@ -140,4 +140,4 @@ impl<T: Owner> Single<'_, T> {
 }
 
 /// What was active last in the regions of composites: a composite, the index of a region, and a state in it.
-pub(super) type Memory<T> = Vec<(StateRef<T>, usize, StateRef<T>)>;
+pub(crate) type Memory<T> = Vec<(StateRef<T>, usize, StateRef<T>)>;

@@ -45,6 +45,32 @@ fn a_property_that_exits_enforce_holds() {
     assert_eq!(of_fight(properties), ["dies holds", "calm holds", "one holds", "both holds"]);
 }
 
+/// In a tick in which a child's exit leads to `chase`, the exit of the parent has been tried before and was not taken.
+#[test]
+fn a_property_that_only_an_exit_of_a_parent_enforces_holds() {
+    let of = |flee: &str| {
+        let file = format!(
+            "initial = 'alert'
+             [properties.brave]
+             never = 'in(chase) and health < 10'
+             [states.alert]
+             initial = 'patrol'
+             exits = [{{ to = 'flee', when = 'health < 10'{flee} }}]
+             [states.patrol]
+             parent = 'alert'
+             exits = [{{ to = 'chase', when = 'sees' }}]
+             [states.chase]
+             parent = 'alert'
+             [states.flee]
+             exits = [{{ to = 'alert', when = 'health >= 10' }}]"
+        );
+        answers(&proof(&file)).swap_remove(0)
+    };
+    assert_eq!(of(""), "brave holds");
+    let answer = of(", after = 1");
+    assert!(answer.starts_with("brave fails: "), "{answer}");
+}
+
 #[test]
 fn a_property_that_fails_comes_with_a_shortest_run() {
     let properties = "
