@@ -159,16 +159,10 @@ impl<T: Owner> Decider<'_, T> {
 
 /// Calls [`last_active_in`] with what is active and remembered in an owner's machine.
 fn last_active<T: Owner>(composite: &StateRef<T>, fsm: &Fsm<'_, T>) -> (StateRef<T>, Memory<T>) {
-    match fsm.shared_machines().tree(fsm.nth()).filter(|_| fsm.view().has_elsewhere()) {
-        Some(tree) => {
-            let history = tree.root().rare.as_ref().map_or(&[][..], |rare| &rare.history);
-            last_active_in(composite, tree.current_in(composite), tree.memory(), history)
-        }
-        None => {
-            let current = fsm.current().filter(|_| fsm.path().any(|active| active == composite));
-            fsm.look_back(|rare| {
-                last_active_in(composite, current, Memory::new(), rare.map_or(&[], |rare| &rare.history))
-            })
-        }
+    if let Some(tree) = fsm.shared_machines().tree(fsm.nth()).filter(|_| fsm.view().has_elsewhere()) {
+        let history = tree.root().rare.as_ref().map_or(&[][..], |rare| &rare.history);
+        return last_active_in(composite, tree.current_in(composite), tree.memory(), history);
     }
+    let current = fsm.current().filter(|_| fsm.path().any(|active| active == composite));
+    fsm.look_back(|rare| last_active_in(composite, current, Memory::new(), rare.map_or(&[], |rare| &rare.history)))
 }
