@@ -55,8 +55,9 @@ impl<K: Copy + Eq> Sweep<K> {
         }
     }
 
-    pub(super) fn found(&self) -> impl Iterator<Item = K> {
+    /// Returns the owners that were found, with the lengths of their stays at that time.
+    pub(super) fn found(&self) -> impl Iterator<Item = (f64, K)> {
         let stays = if self.last.is_empty() { &self.so_far } else { &self.last };
-        stays.iter().map(|(_, key)| *key)
+        stays.iter().copied()
     }
 }

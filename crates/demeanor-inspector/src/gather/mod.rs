@@ -151,8 +151,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         }
     }
 
-    /// Returns the owners with the longest stays, with their current states: some may have left their state since they were
-    /// found.
+    /// Returns the owners with the longest stays that are still in the state in which they were found.
     fn longest<C>(&self, crowd: &C, cx: &C::Context<'_>) -> Vec<LongStay>
     where
         C: Crowd<Key = K> + ?Sized,
@@ -160,9 +159,13 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         let mut stays: Vec<_> = self
             .sweep
             .found()
-            .filter_map(|key| {
+            .filter_map(|(found, key)| {
                 let report = crowd.report(key, cx)?;
                 let current = report.path.into_iter().next_back()?;
+                // An owner that has changed since it was found may be followed by any number of others that stayed longer.
+                if current.seconds < found {
+                    return None;
+                }
                 let owner = crowd.key_text(key);
                 Some(LongStay { owner, label: report.label, state: current.name, seconds: current.seconds })
             })

@@ -4,7 +4,7 @@
 // deadline. A warning or an error on the page's console fails the test, unless the game has ended at that time.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { Window, isShown, linesOf, textOf } from "./window.mjs";
+import { Window, isShown, linesOf, textOf, textsOf } from "./window.mjs";
 
 const [program, executablePath, folder] = process.argv.slice(2);
 
@@ -56,6 +56,36 @@ try {
     await until("the graph has the states", () => Object.fromEntries([...document.querySelectorAll("#graph .node")].map(node => [node.dataset.state, node.querySelector(".number").textContent])), { Wait: "4", Sleep: "3", March: "3" });
     assert.ok(await page.evaluate(() => document.querySelector("#chart canvas").width > 300), "the chart is drawn");
 
+    await until("a screen reader hears them", () => [...document.querySelectorAll("#graph .node")].map(node => node.getAttribute("aria-label")).sort(), ["March, 3 owners", "Sleep, 3 owners", "Wait, 4 owners"]);
+    await until("those in the camp are in a box", textsOf, ["Camp"], "#graph .around-name");
+    const width = () => document.querySelector("#graph svg").getBoundingClientRect().width;
+    const fit = await page.evaluate(width);
+    await page.click("#larger");
+    await page.click("#larger");
+    assert.ok(await page.evaluate(width) > 1.5 * fit, "the graph is larger");
+    await page.click("#fit");
+    await until("all of it is seen again", width, fit);
+
+    // The table: sorted by a column, filtered, and the owners in a state.
+    const order = () => [...document.querySelectorAll("#states tr")].map(row => row.dataset.state);
+    const column = nth => page.click(`#columns th:nth-child(${nth}) button`);
+    await column(1);
+    await until("the states are sorted by name", order, ["March", "Sleep", "Wait"]);
+    await column(1);
+    await until("and in the other direction", order, ["Wait", "Sleep", "March"]);
+    await column(2);
+    await until("the most owners come first", () => document.querySelector("#states tr").dataset.state, "Wait");
+    await until("which a screen reader hears", () => [...document.querySelectorAll("#columns th")].map(column => column.getAttribute("aria-sort")), [null, "descending", null, null, null, null, null]);
+    await page.type("#filter", "sl");
+    await until("only some states are listed", order, ["Sleep"]);
+    await page.click("#states button");
+    await page.click("#in-state");
+    await until("the owners in a state are listed", textsOf, [0, 1, 2].map(number => `soldier <${number}> (${number + 1}v1)`), "#found button");
+    await until("their number is told", textOf, "3 found in Sleep among 10 of 10 owners.", "#found-note");
+    await page.keyboard.press("Escape");
+    await page.evaluate(() => { document.querySelector("#filter").value = ""; document.querySelector("#filter").dispatchEvent(new Event("input")); });
+    await page.click("#states [data-state=Sleep] button");
+
     // An owner that stands out, selected with the mouse. Its name contains special characters of HTML.
     await page.evaluate(() => [...document.querySelectorAll("#lists button")].find(button => button.textContent === "refused").click());
     await until("four are refused", () => [...document.querySelectorAll("#list tr")].map(row => row.textContent).sort(),
@@ -73,6 +103,8 @@ try {
     await until("it is asleep", () => document.querySelector("#facts").textContent, "Before: Wait. Asleep until something happens.");
     await game.tick(2);
     await until("the sleeper is followed", () => document.querySelector("#path").textContent, "soldier <2> (3v1)Camp 3.0 s›Sleep 2.0 s");
+    await until("a stay has a length", () => document.querySelector("#states [data-state=Wait]").children[5].textContent, "≈ 1.5 s");
+    await until("a screen reader hears its timeline", () => document.querySelector("#timeline").getAttribute("aria-label"), "Timeline, the last states: Wait for 1.0 s, Sleep for 2.0 s");
     await until("its change is in its history", () => document.querySelector("#entries").textContent, "2.0 s agoWait → Sleepafter 1.0 s");
 
     // A change by hand.
@@ -114,6 +146,13 @@ try {
     await screenshot("known-dark", { width: 1400, height: 900, scheme: "dark" });
     await screenshot("known-small", { width: 390, height: 844, scheme: "light" });
     await until("a small window has nothing beside it", () => document.documentElement.scrollWidth <= innerWidth, true);
+    await page.setViewport({ width: 1400, height: 900 });
+    const size = () => parseFloat(getComputedStyle(document.querySelector("#states")).fontSize);
+    const small = await page.evaluate(size);
+    await page.evaluate(() => { document.documentElement.style.fontSize = "200%"; });
+    await until("large text is large", size, 2 * small);
+    await until("and has nothing beside it", () => document.documentElement.scrollWidth <= innerWidth, true);
+    await page.evaluate(() => { document.documentElement.style.fontSize = ""; });
     assert.deepEqual(window.complaints, []);
     assert.deepEqual([...window.hosts], [new URL(game.url).host]);
 
