@@ -11,7 +11,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::idle::Quiet;
 use super::seat::{Path, Rare, Seat, path_to};
-use super::single::{Requests, Single};
+use super::single::{ASKED_TO_SLEEP, Requests, Single};
+use super::transition::lone::{RegionSeat, change_lone};
 use super::waiting::{Awaited, Pending, Scope};
 use crate::change::Cause;
 use crate::fsm::{ActOnSeat, Fsm, Machines, NEVER, Order, Request, View};
@@ -32,11 +33,11 @@ pub(crate) struct Regions<T: Owner> {
 }
 
 /// An open region. Its seat is empty until its initial state is entered, and while `Single` works on the seat.
-struct Region<T: Owner> {
-    seat: Seat<T>,
+pub(super) struct Region<T: Owner> {
+    pub(super) seat: Seat<T>,
     /// The values that `Single` has of the region while it works on the region's seat.
-    made: u32,
-    kept: usize,
+    pub(super) made: u32,
+    pub(super) kept: usize,
     /// The memory for the seat around it, for the next time that `Single` works on the region's seat.
     spare: Option<Box<Outer<T>>>,
 }
@@ -195,13 +196,13 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref()?.regions.as_deref()
     }
 
-    /// Returns whether the current state is the only active one besides those in its regions, which are open, and nothing is due
-    /// in this seat.
+    /// Returns the current state, if it is a singleton and the only active state besides those in its regions, which are open, and if
+    /// nothing is due in this seat.
     #[inline]
-    pub(crate) fn is_lone_with_regions(&self) -> bool {
-        self.rare
-            .as_ref()
-            .is_some_and(|rare| rare.ancestors.is_empty() && rare.regions.is_some() && !rare.waiting.is_waiting())
+    pub(crate) fn lone_with_regions(&self) -> Option<&'static dyn State<T>> {
+        let state = self.current.as_singleton()?;
+        let Rare { ancestors, regions, waiting, .. } = self.rare.as_deref()?;
+        (regions.is_some() && ancestors.is_empty() && !waiting.is_waiting()).then_some(state)
     }
 
     #[inline]
@@ -217,7 +218,7 @@ impl<T: Owner> Seat<T> {
 
     /// Returns the seat of an open region.
     #[inline]
-    fn region(&self, nth: usize) -> Option<&Self> {
+    pub(super) fn region(&self, nth: usize) -> Option<&Self> {
         self.open_regions()?.list.get(nth).map(|region| &region.seat)
     }
 
@@ -602,8 +603,8 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn is_beside_in_region(&self, state: &StateRef<T>) -> bool {
         let Some(outer) = self.outer.as_ref().filter(|_| self.seat.depth() > 0) else { return false };
         match self.seat.ancestors().last() {
-            Some(parent) => state.place(Some(parent)) == Place::Beside,
-            None => state.place(Some(&outer.seat.current)) == Place::Beside && state.region() == outer.id.nth,
+            Some(parent) => matches!(state.place(Some(parent)), Place::Beside(_)),
+            None => state.place(Some(&outer.seat.current)) == Place::Beside(outer.id.nth),
         }
     }
 
@@ -660,38 +661,177 @@ pub(super) fn own<T: Owner>(request: &Request<T>, seat: Option<RegionId>) -> Opt
     }
 }
 
-/// The machine while a callback of a state in a region runs. `Single` works on the region's seat as soon as the callback requests
-/// anything, and not before. A callback that requests nothing takes a fifth of the time in this way.
-struct Visit<'s, 'a, T: Owner> {
-    single: &'s mut Single<'a, T>,
+/// The machine while callbacks of a state in a region run. `Single` works on the region's seat as soon as a callback requests anything
+/// that concerns this seat, and not before: seats rarely change places in this way.
+pub(super) struct Visit<'s, 'a, T: Owner> {
+    pub(super) single: &'s mut Single<'a, T>,
+    /// Which of the open regions of the seat on which `single` works.
     nth: usize,
-    /// Whether `single` works on the region's seat.
-    is_inside: bool,
+    /// Whether a callback has requested anything.
+    has_asked: bool,
+    stage: Stage,
+    /// How many regions lie around the seat of the state whose region it is, if `single` has worked on the region's seat.
+    level: usize,
 }
 
-impl<'a, T: Owner> Visit<'_, 'a, T> {
-    /// Works on the region's seat from now on.
+/// On which seat `Single` works during a [`Visit`].
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// On the seat around the region's.
+    Around,
+    /// On the region's.
+    Inside,
+    /// On one further outside, because the region has been closed.
+    Closed,
+}
+
+impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
+    #[inline]
+    pub(super) fn new(single: &'s mut Single<'a, T>, nth: usize) -> Self {
+        Self { single, nth, has_asked: false, stage: Stage::Around, level: 0 }
+    }
+
+    /// Works on the region's seat from now on, unless it has been closed.
     #[cold]
-    fn enter(&mut self) -> &mut Single<'a, T> {
-        if !mem::replace(&mut self.is_inside, true) {
+    pub(super) fn enter(&mut self) -> &mut Single<'a, T> {
+        self.has_asked = true;
+        if self.stage == Stage::Around {
+            self.level = self.single.level();
             self.single.enter_region(self.nth);
-            self.single.kept = usize::MAX;
+            self.stage = Stage::Inside;
         }
         self.single
     }
 
+    /// Works on the seat around the region from now on, unless it has been closed.
+    #[inline]
+    pub(super) fn leave(&mut self) {
+        if self.stage == Stage::Inside {
+            let is_open = self.single.leave_from(self.level);
+            self.stage = if is_open { Stage::Around } else { Stage::Closed };
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.stage == Stage::Closed
+    }
+
+    #[inline]
+    pub(super) fn has_asked(&self) -> bool {
+        self.has_asked
+    }
+
     fn region(&self) -> Option<&Seat<T>> {
-        if self.is_inside { Some(self.single.seat) } else { self.single.seat.region(self.nth) }
+        if self.stage == Stage::Around { self.single.seat.region(self.nth) } else { Some(self.single.seat) }
+    }
+
+    /// Returns the region, while `single` works on the seat around it.
+    #[inline]
+    pub(super) fn region_mut(&mut self) -> Option<&mut Region<T>> {
+        if self.stage != Stage::Around {
+            return None;
+        }
+        self.single.seat.rare.as_mut()?.regions.as_mut()?.list.get_mut(self.nth)
+    }
+
+    /// Carries out a change to a flat state beside the region's only active state, while nothing but these matters to the change (see
+    /// [`is_alone`](Single::is_alone)). Returns whether the change was made; `None` if the change is another one.
+    #[inline(never)]
+    pub(super) fn change_beside(
+        &mut self,
+        to: &'static dyn State<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> Option<bool> {
+        let composite = &self.single.seat.current;
+        if to.place(Some(composite)) != Place::Beside(self.nth) {
+            return None;
+        }
+        let from = self.single.seat.region(self.nth)?.lone()?;
+        if !self.single.is_alone() || self.single.root().is_lent() {
+            return None;
+        }
+        let composite = self.single.seat.current.clone();
+        self.has_asked = false;
+        Some(change_lone(RegionSeat { visit: self, composite: &composite }, from, to, owner, cx))
+    }
+
+    /// Runs the part of a tick that belongs to the region: what is due in it, then the updates of its states. Returns whether a state
+    /// was updated; `None` if there is no such region.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
+    fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> Option<bool> {
+        let region = self.region_mut()?;
+        if let Some(state) = region.seat.lone() {
+            return Some(self.tick_lone(state, owner, cx));
+        }
+        Some(self.tick_any(owner, cx))
+    }
+
+    /// Runs the part of a tick that belongs to the region, whatever its states are.
+    #[inline(never)]
+    fn tick_any(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let Some(Region { seat, .. }) = self.region_mut() else { return false };
+        if seat.depth() == 1 && !seat.is_waiting() && !seat.has_open_regions() {
+            seat.rest();
+            let state = seat.current.clone();
+            return self.tick_lone(&*state, owner, cx);
+        }
+        let single = self.enter();
+        single.carry_out_waiting(owner, cx);
+        let is_updated = self.single.level() > self.level && self.single.tick_path::<true>(0, owner, cx);
+        self.leave();
+        self.has_asked = false;
+        is_updated
+    }
+
+    /// Updates the only active state of the region, in which nothing is due, and carries out what it requests. Returns whether the
+    /// state was updated.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
+    fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.single.scope = Scope::State(0);
+        let mut fsm = Fsm::new(self, 0);
+        state.tick(owner, &mut fsm, cx);
+        let is_updated = !fsm.is_unused();
+        if self.has_asked {
+            self.settle(owner, cx);
+        }
+        is_updated
+    }
+
+    /// Carries out what a callback of the region has requested.
+    #[inline(never)]
+    fn settle(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if self.stage == Stage::Around {
+            if let Some(to) = self.single.requests.pop_singleton() {
+                if self.change_beside(to, owner, cx).is_none() {
+                    self.enter().execute_singleton(to, owner, cx);
+                }
+            }
+        }
+        if !self.single.requests.is_empty() || self.single.count & ASKED_TO_SLEEP != 0 || self.stage == Stage::Inside {
+            self.enter().settle_callback(owner, cx);
+            self.leave();
+        }
+        self.single.count = 0;
+        self.has_asked = false;
     }
 }
 
 impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
     fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>) {
-        self.enter().ask_singleton(nth, to);
+        self.has_asked = true;
+        self.single.ask_singleton(nth, to);
     }
 
     fn ask(&mut self, nth: usize, request: Request<T>) {
-        self.enter().ask(nth, request);
+        self.has_asked = true;
+        if request.depends_on_seat() {
+            self.enter();
+        }
+        self.single.ask(nth, request);
     }
 
     fn wait(&mut self, nth: usize, seconds: f64, awaited: Awaited<T>) -> bool {
@@ -699,7 +839,7 @@ impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
     }
 
     fn withdraw_changes(&mut self, nth: usize) {
-        self.enter().withdraw_changes(nth);
+        self.single.withdraw_changes(nth);
     }
 
     fn withdraw_all(&mut self, nth: usize) {
@@ -746,7 +886,7 @@ impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
 
     fn view(&self, nth: usize) -> View<'_, T> {
         let single = &*self.single;
-        match single.seat.region(self.nth).filter(|_| !self.is_inside) {
+        match single.seat.region(self.nth).filter(|_| self.stage == Stage::Around) {
             None => single.view(nth),
             Some(region) => {
                 let around = Around { seat: single.seat, outer: single.outer.as_deref(), further: &[] };
@@ -783,77 +923,23 @@ impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
 
 /// The ticks of regions.
 impl<T: Owner> Single<'_, T> {
-    /// Runs the part of a tick that belongs to the open regions, in their order: what is due in each, then the updates of its
-    /// states (rule 32). Returns whether a state was updated.
-    #[inline(never)]
+    /// Runs the part of a tick that belongs to the open regions, in their order (rule 32). Returns whether a state was updated.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
     pub(super) fn tick_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut is_updated = false;
-        let mut nth = 0;
-        let count = self.seat.open_regions().map_or(0, |regions| regions.list.len());
-        while nth < count && self.tick_region(nth, &mut is_updated, owner, cx) {
-            nth += 1;
+        let mut visit = Visit::new(self, 0);
+        while let Some(is_region_updated) = visit.tick(owner, cx) {
+            is_updated |= is_region_updated;
+            visit.nth += 1;
         }
         is_updated
     }
 
-    /// Runs the part of a tick that belongs to one region. Returns whether the state whose region it is is still active.
-    fn tick_region(&mut self, nth: usize, is_updated: &mut bool, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let level = self.level();
-        let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(nth));
-        let Some(Region { seat: region, kept, .. }) = region else { return true };
-        let kept = *kept;
-        let is_entered = if let Some(state) = region.lone() {
-            self.tick_lone_in(nth, state, is_updated, owner, cx)
-        } else if region.depth() == 1 && !region.is_waiting() && !region.has_open_regions() {
-            region.rest();
-            let state = region.current.clone();
-            self.tick_lone_in(nth, &*state, is_updated, owner, cx)
-        } else {
-            return self.tick_inside(nth, is_updated, owner, cx);
-        };
-        !is_entered || self.settle_inside(level, kept, owner, cx)
-    }
-
-    /// Works on the seat of a region, and runs the part of a tick that belongs to it. Returns whether the state whose region it is
-    /// is still active.
-    fn tick_inside(&mut self, nth: usize, is_updated: &mut bool, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let level = self.level();
-        self.enter_region(nth);
-        self.carry_out_waiting(owner, cx);
-        if self.level() > level {
-            *is_updated |= self.tick_path::<true>(0, owner, cx);
-        }
-        self.leave_from(level)
-    }
-
-    /// Carries out what a callback of a region has requested. Returns whether the state whose region it is is still active.
+    /// Does what [`tick_regions`](Self::tick_regions) does, as a function of its own.
     #[inline(never)]
-    fn settle_inside(&mut self, level: usize, kept: usize, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.settle_callback(owner, cx);
-        if self.level() > level {
-            // A callback around this tick may have lent the machine to it.
-            self.kept = self.kept.min(kept);
-        }
-        self.leave_from(level)
-    }
-
-    /// Updates the only active state of a region in which nothing is due. Returns whether this works on the region's seat now.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
-    fn tick_lone_in(
-        &mut self,
-        nth: usize,
-        state: &dyn State<T>,
-        is_updated: &mut bool,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        self.scope = Scope::State(0);
-        let mut visit = Visit { single: self, nth, is_inside: false };
-        let mut fsm = Fsm::new(&mut visit, 0);
-        state.tick(owner, &mut fsm, cx);
-        *is_updated |= !fsm.is_unused();
-        visit.is_inside
+    pub(super) fn tick_open_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.tick_regions(owner, cx)
     }
 
     /// Leaves a region, unless it has been closed meanwhile. Returns whether it has not. `level` is that of the seat around it.

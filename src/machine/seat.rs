@@ -514,6 +514,11 @@ impl<T: Owner> Seat<T> {
         }
     }
 
+    /// Returns whether a callback has lent the seat.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.lent.is_some())
+    }
+
     /// Returns whether the seat was lent in an `exit` or `suspend`.
     pub(crate) fn is_being_left(&self) -> bool {
         self.rare.as_ref().and_then(|rare| rare.lent).is_some_and(|lent| lent.is_being_left)
@@ -631,10 +636,15 @@ impl<T: Owner> Rare<T> {
     }
 
     /// Returns whether a seat can do without this data.
+    #[inline]
     fn is_plain(&self) -> bool {
-        let Self { ancestors, ancestors_entered_at: _, stack, history, trail, waiting, regions, lent } = self;
+        self.regions.is_none() && self.is_plain_without_regions()
+    }
+
+    fn is_plain_without_regions(&self) -> bool {
+        let Self { ancestors, ancestors_entered_at: _, stack, history, trail, waiting, regions: _, lent } = self;
         let has_states = || !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
-        regions.is_none() && !has_states() && waiting.is_none() && lent.is_none()
+        !has_states() && waiting.is_none() && lent.is_none()
     }
 }
 

@@ -242,7 +242,7 @@ impl<T: Owner> Single<'_, T> {
         self.end_tick(is_updated, owner, cx);
     }
 
-    /// Runs the tick of a machine that has only `state` to update, and its open regions.
+    /// Runs the tick of a machine without a global state that has only `state` to update, and its open regions.
     #[inline]
     pub(crate) fn tick_lone_with_regions(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.seat.rest();
@@ -322,7 +322,7 @@ impl<T: Owner> Single<'_, T> {
         }
         // A change in the last callback may have left the state whose regions were open.
         if were_open && self.seat.has_open_regions() && self.kept >= self.seat.depth() {
-            is_updated |= self.tick_regions(owner, cx);
+            is_updated |= self.tick_open_regions(owner, cx);
         }
         if IN_REGION && self.level() == level {
             // A callback around this tick may have lent the machine to it.

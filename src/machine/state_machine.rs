@@ -1086,7 +1086,7 @@ fn tick_with_regions<T: Owner>(
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
     let seat = &mut machine.seat;
-    let Some(state) = seat.current.as_singleton().filter(|_| seat.is_lone_with_regions()) else {
+    let Some(state) = seat.lone_with_regions() else {
         return tick_all(machine, observer, owner, cx);
     };
     let mut single = Single::observed(seat, Settings::DEFAULTS, observer.map(|observer| observer as _));

@@ -9,6 +9,7 @@
 )]
 
 mod life;
+pub(super) mod lone;
 pub(crate) mod path;
 pub(crate) mod regions;
 mod wait;
@@ -16,16 +17,16 @@ mod wait;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::mem::{self, ManuallyDrop};
-use core::ops::Deref;
+use core::mem;
 use core::{fmt, slice};
 
 use log::{error, log};
 
+use self::lone::change_lone;
 use self::path::Misuse;
 pub(crate) use self::wait::tell_endless_sleep;
 use super::observer::Observer;
-use super::regions::{Branch, InRegion};
+use super::regions::{Branch, InRegion, Visit};
 use super::seat::{Footprint, Resumption};
 use super::single::{ASKED_TO_SLEEP, Descent, HAS_CHANGED_INSIDE, HAS_REFUSED, Requests, Single};
 use super::step::Step;
@@ -254,45 +255,44 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Carries out a change to a singleton, like nearly all changes.
-    fn execute_singleton(&mut self, to: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(super) fn execute_singleton(
+        &mut self,
+        to: &'static dyn State<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         let Some(from) = self.seat.lone() else {
+            if self.seat.has_open_regions() {
+                if let Some(is_made) = Visit::new(self, to.region()).change_beside(to, owner, cx) {
+                    return is_made;
+                }
+            }
             let is_owned = self.seat.is_lone();
             let execute = if is_owned { Self::execute_change } else { Self::execute_any };
             return execute(self, &to.into(), owner, cx);
         };
-        if self.is_alone() && to.place(None) == Place::Outermost {
-            return self.execute_lone(from, to, owner, cx);
+        if self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
+            return change_lone(self, from, to, owner, cx);
         }
         self.execute_any(&to.into(), owner, cx)
-    }
-
-    /// Carries out a change from one flat state to another. It is a function of its own, so that the frames of other changes are
-    /// small in debug builds: changes can be nested.
-    #[inline]
-    fn execute_lone<S: LoneState<T>>(&mut self, from: S, to: S, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
-        mem::forget(mem::replace(&mut self.target, to.to_ref()));
-        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made: 0, time_in_state: 0.0 });
-        S::drop_ref(mem::replace(&mut self.target, StateRef::NONE));
-        is_made
     }
 
     /// Returns whether no other request is pending, no request to sleep has been carried out, no cycle is suspected, and the
     /// steps are not recorded.
     #[inline]
-    fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         let is_recorded = self.observer.as_ref().is_some_and(|observer| observer.sees_steps());
         // `count` is large if a request to sleep has been carried out.
         let is_suspicious = self.count + u32::from(MOST_NAMED) >= self.settings.limit() || self.is_deep();
-        !is_suspicious && !is_recorded && self.requests.is_empty() && self.outer.is_none()
+        !is_suspicious && !is_recorded && self.requests.is_empty()
     }
 
     /// Carries out a change to a state that is no singleton.
     #[inline(never)]
     fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.seat.is_lone() && self.is_alone() && to.place(None) == Place::Outermost {
+        if self.seat.is_lone() && self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
             let from = self.seat.current.clone();
-            return self.execute_lone((&from, &*from), (to, &**to), owner, cx);
+            return change_lone(self, (&from, &*from), (to, &**to), owner, cx);
         }
         self.execute_any(to, owner, cx)
     }
@@ -715,136 +715,6 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
             }
             Err(ended) => tell_end(single.observer(), change, ended, owner, cx),
         }
-    }
-}
-
-/// One owner's change from one flat state to another, while no other request is pending and the steps are not recorded. Its steps
-/// are those of [`OneChange`], without the work that is not needed here: with its tick, a change takes about 300 instructions
-/// rather than 400 between singletons, and 920 rather than 1190 between owned states. A single implementation of both, with a
-/// constant parameter, was also measured: it takes 370 between singletons. Tests with random programs check that both do the same.
-struct LoneChange<'c, 'f, 'x, T: Owner, S> {
-    single: &'c mut Single<'f, T>,
-    from: S,
-    to: S,
-    owner: &'c mut T,
-    cx: &'c mut T::Context<'x>,
-    /// How many changes had been made when this one was made, itself included. It is set by the swap.
-    made: u32,
-    /// How many seconds the old state had been active. It is set when that state has been left.
-    time_in_state: f64,
-}
-
-/// A state that a [`LoneChange`] leaves or enters.
-trait LoneState<T: Owner> {
-    fn state(&self) -> &dyn State<T>;
-    fn as_ref(&self) -> impl Deref<Target = StateRef<T>>;
-    fn to_ref(&self) -> StateRef<T>;
-    fn drop_ref(reference: StateRef<T>);
-}
-
-/// To make a reference to a singleton costs nothing. Dropping one does nothing; `ManuallyDrop` and `forget` save the check for
-/// this.
-impl<T: Owner> LoneState<T> for &'static dyn State<T> {
-    #[inline(always)]
-    fn state(&self) -> &dyn State<T> {
-        *self
-    }
-
-    #[inline(always)]
-    fn as_ref(&self) -> impl Deref<Target = StateRef<T>> {
-        ManuallyDrop::new(self.to_ref())
-    }
-
-    #[inline(always)]
-    fn to_ref(&self) -> StateRef<T> {
-        (*self).into()
-    }
-
-    #[inline(always)]
-    fn drop_ref(reference: StateRef<T>) {
-        mem::forget(reference);
-    }
-}
-
-/// A reference to any state, with its trait object: to look it up takes time.
-impl<T: Owner> LoneState<T> for (&StateRef<T>, &dyn State<T>) {
-    #[inline(always)]
-    fn state(&self) -> &dyn State<T> {
-        self.1
-    }
-
-    #[inline(always)]
-    fn as_ref(&self) -> impl Deref<Target = StateRef<T>> {
-        self.0
-    }
-
-    #[inline(always)]
-    fn to_ref(&self) -> StateRef<T> {
-        self.0.clone()
-    }
-
-    #[inline(always)]
-    fn drop_ref(reference: StateRef<T>) {
-        drop(reference);
-    }
-}
-
-impl<T: Owner, S: LoneState<T>> Steps for LoneChange<'_, '_, '_, T, S> {
-    #[inline]
-    fn admit(&mut self) -> bool {
-        let Self { single, from, to, owner, cx, .. } = self;
-        let fsm = single.fsm();
-        let may_exit = from.state().can_exit(owner, &fsm, cx);
-        if may_exit && to.state().can_enter(owner, &fsm, cx) {
-            return true;
-        }
-        let (from, to) = (from.as_ref(), to.as_ref());
-        let refusal = if may_exit { Refusal::Enter(&to) } else { Refusal::Exit(&from) };
-        single.tell_refused(refusal, Some(&to), Cause::Change, owner, cx)
-    }
-
-    #[inline]
-    fn exit(&mut self) {
-        let Self { single, from, owner, cx, .. } = self;
-        single.is_touched = true;
-        single.seat.previous = from.to_ref();
-        single.has_waiting = false;
-        single.exiting = true;
-        from.state().exit(owner, &mut single.fsm(), cx);
-        single.exiting = false;
-        if !single.requests.is_empty() {
-            single.refuse_requests(owner);
-        }
-    }
-
-    #[inline]
-    fn swap(&mut self) {
-        let Self { single, from, to, owner, cx, .. } = self;
-        let now = now::<T>(cx);
-        single.count += 1;
-        single.made += 1;
-        single.kept = 0;
-        self.made = single.made;
-        self.time_in_state = time_since(single.seat.entered_at, now);
-        drop(single.seat.replace(0, to.to_ref(), now));
-        single.show(cx);
-        let (from, to) = (from.as_ref(), to.as_ref());
-        single.tell(&Change::taken(Some(&from), Some(&to), Cause::Change, self.time_in_state), now, owner, cx);
-    }
-
-    #[inline(always)]
-    fn enter(&mut self) -> bool {
-        let Self { single, from, to, owner, cx, made, time_in_state, .. } = self;
-        single.scope = Scope::State(0);
-        single.quiet.keep(0);
-        to.state().enter(owner, &mut single.fsm(), cx);
-        let (from, to) = (from.as_ref(), to.as_ref());
-        let change = Change::taken(Some(&from), Some(&to), Cause::Change, *time_in_state);
-        if single.made != *made {
-            return tell_end(single.observer(), change, (End::Abandoned, &to), owner, cx);
-        }
-        owner.after_change(&change, cx);
-        true
     }
 }
 

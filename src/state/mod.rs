@@ -9,7 +9,7 @@ mod reference;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
-use core::any::type_name;
+use core::any::{TypeId, type_name};
 use core::mem;
 
 use downcast_rs::{DowncastSync, impl_downcast};
@@ -360,6 +360,9 @@ pub trait Bulk<T: Owner> {
     /// Returns whether this state has regions (rule 32).
     fn has_regions(&self) -> bool;
 
+    /// Returns the concrete type of this state.
+    fn concrete_type(&self) -> TypeId;
+
     /// Returns where this state is, compared with a current state that has this parent.
     fn place(&self, parent: Option<&StateRef<T>>) -> Place;
 
@@ -387,8 +390,8 @@ pub trait Bulk<T: Owner> {
 pub enum Place {
     /// It has neither a parent nor an initial child nor regions.
     Outermost,
-    /// It has the same parent as the current state, and neither an initial child nor regions.
-    Beside,
+    /// It has the same parent as the current state, and neither an initial child nor regions. It lies in this region of the parent.
+    Beside(usize),
     /// Anywhere else, or it has an initial child or regions.
     Elsewhere,
 }
@@ -409,11 +412,17 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         are_any
     }
 
+    fn concrete_type(&self) -> TypeId {
+        TypeId::of::<S>()
+    }
+
     fn place(&self, parent: Option<&StateRef<T>>) -> Place {
-        match (self.initial(), self.parent()) {
-            _ if self.has_regions() => Place::Elsewhere,
-            (None, None) => Place::Outermost,
-            (None, own) if own.as_ref() == parent => Place::Beside,
+        if self.has_regions() || self.initial().is_some() {
+            return Place::Elsewhere;
+        }
+        match (self.parent(), parent) {
+            (None, _) => Place::Outermost,
+            (Some(own), Some(parent)) if own == *parent => Place::Beside(self.region()),
             _ => Place::Elsewhere,
         }
     }

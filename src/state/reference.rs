@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::sync::Weak;
-use core::any::{Any, TypeId};
+use core::any::TypeId;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
@@ -291,7 +291,7 @@ impl Identity {
     #[inline]
     pub(crate) fn of<T: Owner, S: State<T> + ?Sized>(state: &S) -> Self {
         let address = if size_of_val(state) == 0 { 0 } else { core::ptr::from_ref(state).addr() };
-        Self { type_id: Any::type_id(state.as_any()), address }
+        Self { type_id: state.concrete_type(), address }
     }
 }
 

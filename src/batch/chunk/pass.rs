@@ -244,7 +244,7 @@ impl<T: Owner> Pass<T> {
         let ChunkOutcome { changed, notes, panic, .. } = &mut self.outcome;
         let NotedColumns { due, first, .. } = chunk.rows.noted;
         for (slot, (owner, seat)) in chunk.owners.iter_mut().zip(&mut *chunk.seats).enumerate() {
-            let is_due = due.binary_search_by(|&due| (due as usize).cmp(&(first + slot))).is_ok();
+            let is_due = !due.is_empty() && due.binary_search_by(|&due| (due as usize).cmp(&(first + slot))).is_ok();
             let is_left_out = chunk.rows.are_asleep() && !chunk.global.is_updating && !is_due;
             if is_left_out || !chunk.part.has(chunk.rows.key(slot)) {
                 continue;
@@ -257,7 +257,11 @@ impl<T: Owner> Pass<T> {
             let (ticked, is_touched) = run_on_seat(seat, settings, as_observer(&mut observer), panic, |single| {
                 // The states around regions may be asleep while the owner is not.
                 single.is_touched |= single.seat.is_outdated() && single.seat.wake();
-                if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
+                match single.seat.lone_with_regions().filter(|_| settings.global.is_none()) {
+                    _ if is_due => single.tick(owner, cx),
+                    Some(state) => single.tick_lone_with_regions(state, owner, cx),
+                    None => single.tick_active(owner, cx),
+                }
             });
             changed.extend(is_touched.then_some(slot));
             if ticked.is_none() {

@@ -61,7 +61,7 @@ impl<T: Owner> Single<'_, T> {
         let ancestors = self.seat.ancestors();
         match to.place(ancestors.last()) {
             Place::Outermost => Some(0),
-            Place::Beside => Some(ancestors.len()),
+            Place::Beside(_) => Some(ancestors.len()),
             Place::Elsewhere => None,
         }
     }
