@@ -16,20 +16,24 @@ const OWNERS: u32 = 1000;
 type Workload = (&'static str, fn(u32));
 
 /// All workloads. No owner changes its state, unless the name of the workload says so.
-const WORKLOADS: [Workload; 14] = [
+const WORKLOADS: [Workload; 18] = [
     ("machine", |ticks| states::machines(&states::IDLE, 0, ticks)),
     ("machine, 1 % change", |ticks| states::machines(&states::IDLE, 10, ticks)),
     ("machine, all change", |ticks| states::machines(&states::IDLE, 1000, ticks)),
     ("machine, three states deep", |ticks| states::machines(&states::AIM, 0, ticks)),
     ("machine, three states deep, all change", |ticks| states::machines(&states::AIM, 1000, ticks)),
+    ("two machines of one owner", |ticks| states::several_machines([&states::IDLE; 2], 0, ticks)),
+    ("two machines of one owner, all change", |ticks| states::several_machines([&states::IDLE; 2], 1000, ticks)),
     ("machine with two regions", |ticks| states::machines(&states::WHOLE, 0, ticks)),
     ("machine with two regions, a change in each", |ticks| states::machines(&states::WHOLE, 1000, ticks)),
     ("machine that waits for a timer", |ticks| states::machines(&states::WAIT, 0, ticks)),
     ("machine from a file", |ticks| file::machines(1.0, ticks)),
     ("machine from a file, all change", |ticks| file::machines(-1.0, ticks)),
-    ("batch", |ticks| crowd::batch(0, ticks)),
-    ("batch, 1 % change", |ticks| crowd::batch(10, ticks)),
-    ("batch, all change", |ticks| crowd::batch(1000, ticks)),
+    ("batch", |ticks| crowd::batch(&states::IDLE, 0, ticks)),
+    ("batch, 1 % change", |ticks| crowd::batch(&states::IDLE, 10, ticks)),
+    ("batch, all change", |ticks| crowd::batch(&states::IDLE, 1000, ticks)),
+    ("batch with two regions", |ticks| crowd::batch(&states::WHOLE, 0, ticks)),
+    ("batch with two regions, a change in each", |ticks| crowd::batch(&states::WHOLE, 1000, ticks)),
     ("batch from a file", |ticks| file::batch(1.0, ticks)),
 ];
 

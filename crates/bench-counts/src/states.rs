@@ -120,18 +120,32 @@ impl State<Character> for Wait {
 
 /// Updates machines that begin in the state `initial`.
 pub(crate) fn machines(initial: &'static dyn State<Character>, per_mille: u32, ticks: u32) {
+    several_machines([initial], per_mille, ticks);
+}
+
+/// Updates several machines of each owner, one after the other.
+pub(crate) fn several_machines<const N: usize>(
+    initial: [&'static dyn State<Character>; N],
+    per_mille: u32,
+    ticks: u32,
+) {
     let mut cx = (per_mille, 0.0);
     let mut characters: Vec<_> = (0..OWNERS)
         .map(|n| {
-            let (mut character, mut machine) = (Character::new(n), StateMachine::new(initial.into_state()));
-            machine.start(&mut character, &mut cx);
-            (character, machine)
+            let mut character = Character::new(n);
+            let mut machines = initial.map(|initial| StateMachine::new(initial.into_state()));
+            for machine in &mut machines {
+                machine.start(&mut character, &mut cx);
+            }
+            (character, machines)
         })
         .collect();
     for _ in 0..ticks {
         cx.1 += 1.0 / 64.0;
-        for (character, machine) in &mut characters {
-            machine.update(character, &mut cx);
+        for (character, machines) in &mut characters {
+            for machine in machines {
+                machine.update(character, &mut cx);
+            }
         }
     }
     black_box(characters);
