@@ -7,18 +7,57 @@ use demeanor::{Agent, Fsm, MachineReport, Owner, StateMachine, StateRef};
 
 use super::{Count, Crowd, CrowdMut, label_of, state_among};
 
-/// Returns the number of machines in each state, in the order in which the states are found.
+/// Returns the number of machines in each state, in the order in which the states are found. A machine whose state has open regions
+/// is in this state and in a state of each region.
 pub(crate) fn count<'m, T: Owner>(machines: impl Iterator<Item = &'m StateMachine<T>>) -> Vec<Count> {
-    let mut places = HashMap::new();
-    let mut counts: Vec<(&StateRef<T>, usize)> = Vec::new();
-    for state in machines.filter_map(StateMachine::current) {
-        let place = *places.entry(state).or_insert_with(|| {
-            counts.push((state, 0));
-            counts.len() - 1
-        });
-        counts[place].1 += 1;
+    let mut tally = Tally::default();
+    for machine in machines {
+        let Some(current) = machine.current() else { continue };
+        tally.add(current, 1);
+        if machine.has_open_regions() {
+            tally.add_inside(current, &|composite| machine.regions(composite.clone()).collect());
+        }
     }
-    together(counts.into_iter().map(|(state, owners)| Count::new(state, owners)))
+    tally.counts()
+}
+
+/// How many owners are in each state.
+pub(super) struct Tally<'m, T: Owner> {
+    places: HashMap<&'m StateRef<T>, usize>,
+    counts: Vec<(&'m StateRef<T>, usize)>,
+}
+
+impl<'m, T: Owner> Tally<'m, T> {
+    pub(super) fn add(&mut self, state: &'m StateRef<T>, owners: usize) {
+        let place = *self.places.entry(state).or_insert_with(|| {
+            self.counts.push((state, 0));
+            self.counts.len() - 1
+        });
+        self.counts[place].1 += owners;
+    }
+
+    /// Adds an owner to the innermost states in the regions of `composite`, and in the regions of these states. `regions` returns the
+    /// innermost state in each region of a state.
+    pub(super) fn add_inside(
+        &mut self,
+        composite: &StateRef<T>,
+        regions: &dyn Fn(&StateRef<T>) -> Vec<&'m StateRef<T>>,
+    ) {
+        for state in regions(composite) {
+            self.add(state, 1);
+            self.add_inside(state, regions);
+        }
+    }
+
+    pub(super) fn counts(self) -> Vec<Count> {
+        together(self.counts.into_iter().map(|(state, owners)| Count::new(state, owners)))
+    }
+}
+
+impl<T: Owner> Default for Tally<'_, T> {
+    fn default() -> Self {
+        Self { places: HashMap::new(), counts: Vec::new() }
+    }
 }
 
 /// Combines the counts of states with the same path: many owners may be in owned states.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use demeanor::{Batch, Fsm, Journal, Key, MachineReport, Owner, StateRef};
 use slotmap::{Key as _, KeyData};
 
+use super::agents::Tally;
 use super::{Count, Crowd, CrowdMut, label_of, state_among};
 
 impl<T: Owner> Crowd for Batch<T> {
@@ -24,7 +25,21 @@ impl<T: Owner> Crowd for Batch<T> {
     }
 
     fn census(&self, _: &T::Context<'_>) -> Vec<Count> {
-        Self::census(self).map(|(state, owners)| Count::new(state, owners)).collect()
+        let mut tally = Tally::default();
+        let mut has_regions = false;
+        for (state, owners) in Self::census(self) {
+            tally.add(state, owners);
+            has_regions |= owners > 0 && !state.regions().is_empty();
+        }
+        // Only where there are regions, each owner is looked at.
+        for key in self.keys().filter(|_| has_regions) {
+            if let Some(current) = self.state_of(key) {
+                tally.add_inside(current, &|composite| {
+                    self.regions(key, composite.clone()).into_iter().flatten().collect()
+                });
+            }
+        }
+        tally.counts()
     }
 
     fn stays(&self, places: Range<usize>, cx: &T::Context<'_>, visit: &mut dyn FnMut(Key, f64)) {

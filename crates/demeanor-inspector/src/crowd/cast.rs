@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::Range;
 
-use demeanor::{Cast, Journal, MachineReport, Members};
+use demeanor::{Cast, Journal, MachineReport, Members, StateReport};
 
 use super::agents::together;
 use super::{Count, Crowd};
@@ -36,11 +36,8 @@ where
     }
 
     fn census(&self, cx: &C) -> Vec<Count> {
-        let reports =
-            self.keys().filter_map(|key| Self::report(self, key, cx)).filter(|report| !report.path.is_empty());
-        together(
-            reports.map(|report| Count { path: report.path.into_iter().map(|state| state.name).collect(), owners: 1 }),
-        )
+        let paths = self.keys().filter_map(|key| Self::report(self, key, cx)).flat_map(paths_of);
+        together(paths.map(|path| Count { path, owners: 1 }))
     }
 
     fn stays(&self, places: Range<usize>, cx: &C, visit: &mut dyn FnMut(K, f64)) {
@@ -104,4 +101,16 @@ where
     fn find(&self, text: &str) -> Option<K> {
         Crowd::find(&**self, text)
     }
+}
+
+/// Returns the path to the current state of a machine, and to the innermost state in each region, from a report of the machine.
+fn paths_of(report: MachineReport) -> Vec<Vec<String>> {
+    let names = |path: Vec<StateReport>| path.into_iter().map(|state| state.name);
+    let mut paths: Vec<Vec<String>> = vec![names(report.path).collect()];
+    for region in report.regions.into_iter().filter(|region| !region.path.is_empty()) {
+        let around = paths.iter().rev().find(|path| path.last() == Some(&region.within)).cloned().unwrap_or_default();
+        paths.push(around.into_iter().chain(names(region.path)).collect());
+    }
+    paths.retain(|path| !path.is_empty());
+    paths
 }

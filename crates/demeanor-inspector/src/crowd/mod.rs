@@ -92,7 +92,8 @@ pub trait Crowd {
         None
     }
 
-    /// Returns the number of owners in each state. Each owner is counted once. Called four times a second.
+    /// Returns the number of owners in each state. An owner is counted once, but an owner with open regions is also counted once for
+    /// the innermost state in each region. Called four times a second.
     fn census(&self, cx: &Self::Context<'_>) -> Vec<Count>;
 
     /// Calls `visit` with some of the owners; each comes with the seconds that it has been in its current state. `places` are

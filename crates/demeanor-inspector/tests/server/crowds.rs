@@ -378,3 +378,43 @@ fn the_members_of_a_cast_are_shown_whatever_their_types() {
     let told = page.wait("owner", || inspector.show("town", &cast, &cast), |_| true);
     assert_eq!(told["report"]["path"], json!([{ "name": "Cook", "seconds": 0.0 }]));
 }
+
+/// Defines a state with regions, or in a region.
+macro_rules! part {
+    ($name:ident $(in $parent:ident, $region:literal)? $(has $($inside:ident)+)?) => {
+        struct $name;
+        impl<T: Owner> State<T> for $name {
+            $(fn parent(&self) -> Option<StateRef<T>> {
+                Some((&$parent).into())
+            }
+            fn region(&self) -> usize {
+                $region
+            })?
+            $(fn regions(&self) -> Vec<StateRef<T>> {
+                vec![$((&$inside).into()),+]
+            })?
+        }
+    };
+}
+
+part!(Shift has Sing Haul);
+part!(Sing in Shift, 0);
+part!(Haul in Shift, 1 has Pull Look);
+part!(Pull in Haul, 0);
+part!(Look in Haul, 1);
+
+#[test]
+fn an_owner_with_regions_is_counted_in_each_region() {
+    let count = |path: &str| Count { path: path.split(' ').map(String::from).collect(), owners: 1 };
+    let counts = ["Shift", "Shift Sing", "Shift Haul", "Shift Haul Pull", "Shift Haul Look"].map(count);
+    let guard = || Guard { name: "Bob", is_tired: false };
+    let mut agent = Agent::new(guard(), StateMachine::new(&Shift));
+    agent.start(&mut 0.0);
+    assert_eq!(Crowd::census(&vec![agent], &0.0), counts);
+    let mut batch = Batch::new();
+    batch.spawn(guard(), &Shift, &mut 0.0);
+    assert_eq!(Crowd::census(&batch, &0.0), counts);
+    let mut cast = Cast::new(());
+    cast.spawn("Bob", Agent::new(Miner, StateMachine::new(&Shift))).ok().unwrap();
+    assert_eq!(Crowd::census(&cast, &cast), counts);
+}
