@@ -86,7 +86,7 @@ enum Action {
     /// Write a table of runs that take every exit of a machine, for `run --tests`.
     #[command(after_help = EXIT_CODES)]
     Tests(tests::Tests),
-    /// See a machine in the browser, try it and prove it, with the text of its file beside it.
+    /// See a machine in the browser, change it, try it, prove it, and watch it in the running game, with the text of its file beside it.
     Studio(studio::Studio),
     /// Write definition files in one order and style, with their comments.
     #[command(after_help = EXIT_CODES)]

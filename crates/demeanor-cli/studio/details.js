@@ -8,9 +8,10 @@ export function showDetails(picture, { choose, read, toggle, forms }) {
     const state = picture.selectedState;
     const panel = byId("details");
     const all = [...picture.drawing?.states ?? [], ...picture.drawing?.hidden ?? []];
-    if (!state) return rebuild(panel, [...overview(picture, choose), forms.addState(all, null, choose)]);
+    if (!state) return rebuild(panel, [...overview(picture, choose), forms.addState(all, null, choose), picture.drawing && forms.words(picture.drawing.words)]);
     const parent = picture.states.get(state.parent) ?? null;
-    const tags = [state.is_initial && "initial", state.is_global && "global", state.is_final && "final"].filter(Boolean);
+    const tags = [state.is_initial && "initial", state.is_global && "global", state.is_final && "final",
+        state.inherited && !Object.keys(state.keys).length && Object.keys(state.inherited).length + state.inherits_exits > 0 && `from ${picture.drawing.like}`].filter(Boolean);
     const buttons = [
         state.at && make("button", { onclick: () => read(state.at) }, "Show in the text"),
         state.can_open && make("button", { onclick: () => toggle(state) }, state.is_folded ? "Open" : "Fold"),
@@ -30,7 +31,7 @@ export function showDetails(picture, { choose, read, toggle, forms }) {
         ...(children.length ? [make("h4", {}, "States in it"), make("ul", { class: "chips" }, children.map(child => make("li", {}, link(child.name, () => choose(child.name)))))] : []),
         make("h4", {}, exits.length ? `${count(exits.length, "exit")}, tried in this order` : "No exits"),
         make("ol", { class: "exits" }, exits),
-        state.keys && forms.addExit(state, choose),
+        state.inherits_exits ? forms.takeExits(state) : state.keys && forms.addExit(state, choose),
         make("h4", {}, into.length ? `${count(into.length, "exit")} to it` : "No exit leads to it"),
         make("ul", { class: "plain" }, into),
         make("h4", {}, "Another state"),
@@ -54,7 +55,7 @@ function facts(state, parent, choose) {
 function exitLine(state, exit, nth, { picture, choose, read, forms }) {
     const to = exit.to ? link(exit.to, () => choose(exit.to)) : make("em", {}, exit.leads);
     const isSelected = picture.selected.exit === nth;
-    const canChange = state.written_exits?.length === state.exits.length;
+    const canChange = state.written_exits?.length === state.exits.length && !state.inherits_exits;
     return make("li", {
         class: isSelected ? "chosen" : null,
         onpointerenter: () => picture.hint([state.id, nth]),

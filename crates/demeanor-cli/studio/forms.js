@@ -9,13 +9,14 @@ const KEYWORDS = ["and", "or", "not", "time_in_state", "in", "chance", "message.
 const STATE = [["behavior", "Does", "behaviors"], ["note", "Note"]];
 const MORE_OF_STATE = [["enter_when", "Enter only when", "condition"], ["every", "Decides every"], ["enter", "When entered, do", "actions"],
     ["exit", "When left, do", "actions"], ["ignore", "Ignores messages", "messages"], ["choose", "Chooses its exit", "ways"], ["region", "Region"],
-    ["machine", "Runs machine"], ["script", "Script"], ["final", "Is an end", "flag"], ["history", "Remembers where it was", "flag"], ["entry", "The game enters it", "flag"]];
+    ["machine", "Runs machine"], ["script", "Script"], ["params", "Parameters"], ["final", "Is an end", "flag"], ["history", "Remembers where it was", "flag"], ["entry", "The game enters it", "flag"]];
 const WHEN = [["when", "When", "condition"]];
 const EXIT = [["on", "On message", "messages"], ["after", "After"], ["cooldown", "Cooldown"], ["weight", "Weight", "values"]];
 const MORE_OF_EXIT = [["score", "Score", "values"], ["at", "At the time", "values"], ["do", "Do", "actions"], ["set", "Set"], ["note", "Note"],
     ["always", "Also at once", "flag"], ["restart", "Also if active", "flag"], ["even_final", "Also from an end", "flag"]];
 const WIDE = new Set(["when", "enter_when", "note"]);
-const EXAMPLES = { after: "2 s", every: "0.5 s", cooldown: "4 s", set: "{ alarm = true }", do: "roar", when: "health > 20", choose: "best" };
+const PROPERTY = [["never", "Never", "condition"], ["always", "Always", "condition"], ["from", "From", "condition"], ["reach", "Reach", "condition"], ["within", "Within"]];
+const EXAMPLES = { params: "{ speed = 2.0 }", within: "10 s", after: "2 s", every: "0.5 s", cooldown: "4 s", set: "{ alarm = true }", do: "roar", when: "health > 20", choose: "best" };
 
 let made = 0;
 let isRebuilding = false;
@@ -32,10 +33,10 @@ export class Forms {
     // ---- A field
 
     /** A text field. `edit(text)` is the edit that takes its text over; an empty text is `null`. */
-    #field({ name, keep, value = "", completes, edit, example, isWide }) {
+    #field({ name, keep, value = "", inherited, completes, edit, example, isWide }) {
         const error = this.#error();
         const input = make("input", {
-            value, "data-keep": keep, "data-was": value, "aria-describedby": error.id, autocomplete: "off", spellcheck: "false", placeholder: example ? `such as ${example}` : null,
+            value, "data-keep": keep, "data-was": value, "aria-describedby": error.id, autocomplete: "off", spellcheck: "false", placeholder: inherited ?? (example ? `such as ${example}` : null),
             list: completes ? "completions" : null,
         });
         const text = () => input.value.trim() || null;
@@ -64,10 +65,11 @@ export class Forms {
         return make("div", { class: isWide ? "field wide" : "field" }, make("label", {}, make("span", {}, name), input), error);
     }
 
-    #flag({ name, keep, value, edit }) {
+    #flag({ name, keep, value, inherited, edit }) {
         const error = this.#error();
-        const input = make("input", { type: "checkbox", checked: value === "true", "data-keep": keep, "aria-describedby": error.id,
-            onchange: () => this.#make(edit(input.checked ? "true" : null), input, error) });
+        const is = () => String(input.checked);
+        const input = make("input", { type: "checkbox", checked: (value ?? inherited) === "true", "data-keep": keep, "aria-describedby": error.id,
+            onchange: () => this.#make(edit(is() === (inherited ?? "false") ? null : is()), input, error) });
         return make("div", { class: "field" }, make("label", { class: "flag" }, input, make("span", {}, name)), error);
     }
 
@@ -86,7 +88,10 @@ export class Forms {
 
     async #make(edit, input, error, then) {
         const why = await whyNot(this.change(edit));
-        tell(input, error, why);
+        // The panel may have been drawn again in the meantime.
+        const again = input.isConnected ? null : find(document, input.dataset.keep);
+        if (again) tell(again, errorOf(again), why);
+        else tell(input, error, why);
         if (!why) await then?.();
         return !why;
     }
@@ -111,17 +116,19 @@ export class Forms {
         this.completions.replaceChildren(...[...new Set(found)].slice(0, 100).map(name => new Option("", before + name)));
     }
 
-    #fields(keys, written, keep, edit) {
+    /** The fields of some keys. One that is not written shows what it is without this: `inherited` has it by key. */
+    #fields(keys, written, keep, edit, inherited = {}) {
         return keys.map(([key, name, completes]) => {
-            const given = { name, keep: `${keep} ${key}`, value: written[key], edit: value => edit(key, value) };
+            const label = written[key] === undefined && inherited[key] !== undefined ? `${name} (inherited)` : name;
+            const given = { name: label, keep: `${keep} ${key}`, value: written[key], inherited: inherited[key], edit: value => edit(key, value) };
             return completes === "flag" ? this.#flag(given) : this.#field({ ...given, completes, example: EXAMPLES[key], isWide: WIDE.has(key) });
         });
     }
 
-    #more(keys, written, keep, edit) {
-        const used = keys.filter(([key]) => written[key] !== undefined).length;
+    #more(keys, written, keep, edit, inherited = {}) {
+        const used = keys.filter(([key]) => written[key] !== undefined || inherited[key] !== undefined).length;
         return make("details", { "data-open": keep, open: used > 0 }, make("summary", {}, used ? `More (${used} used)` : "More"),
-            make("div", { class: "fields" }, this.#fields(keys, written, keep, edit)));
+            make("div", { class: "fields" }, this.#fields(keys, written, keep, edit, inherited)));
     }
 
     // ---- States
@@ -139,8 +146,8 @@ export class Forms {
                 this.#choice({ name: "Inside", keep: `${name} parent`, value: parent && place(parent, state.region), edit: to => ({ act: "move_state", state: name, ...placed(to) }), options: places(parents) }),
                 children.length && !state.regions.length ? this.#choice({ name: "Begins with", keep: `${name} initial`, value: begun, edit: value => set("initial", value),
                     options: [...begun ? [] : [["", ""]], ...children.map(child => [child.part, child.part])] }) : null,
-                this.#fields(STATE, state.keys, name, set)),
-            this.#more(MORE_OF_STATE, state.keys, name, set),
+                this.#fields(STATE, state.keys, name, set, state.inherited)),
+            this.#more(MORE_OF_STATE, state.keys, name, set, state.inherited),
             make("div", { class: "buttons" },
                 !isFirst && !parent?.regions.length ? this.#button("Begin here", `${name} begin`, begins) : null,
                 parent ? null : this.#button(state.is_global ? "Not global" : "Make global", `${name} global`, () => ({ act: "set_machine", key: "global", value: state.is_global ? null : name })),
@@ -170,7 +177,49 @@ export class Forms {
             states.length ? make("label", {}, make("span", {}, "Inside"), inside) : null, make("button", {}, "Add state"), error);
     }
 
+    // ---- The words of the file
+
+    /** The properties, the constants and the conditions. */
+    words({ properties, constants, conditions }) {
+        const set = (kind, name, value) => ({ act: "set_word", kind, name, value });
+        const list = (kind, words, completes) => words.map(([name, value]) => this.#field({ name, keep: `${kind} ${name}`, value, completes, isWide: true, edit: value => set(kind, name, value) }));
+        const property = ([name, keys]) => make("li", {}, make("h5", {}, name),
+            make("div", { class: "fields" }, this.#fields(PROPERTY, Object.fromEntries(keys), `property ${name}`, (key, value) => ({ ...set("properties", name, value), key }))),
+            make("div", { class: "buttons" }, this.#button("Delete property", `property ${name} delete`, () => set("properties", name, null), { label: `Delete property ${name}` })));
+        const used = properties.length + constants.length + conditions.length;
+        return make("details", { "data-open": "words", open: used > 0 }, make("summary", {}, used ? `Properties and words (${used})` : "Properties and words"),
+            make("h4", {}, "Properties: what must hold"), make("ul", { class: "words" }, properties.map(property)),
+            this.#addWord("property", "Never", "condition", (name, value) => ({ ...set("properties", name, value), key: "never" })),
+            make("h4", {}, "Constants: numbers with a name"), list("constants", constants),
+            this.#addWord("constant", "Value", null, (name, value) => set("constants", name, value)),
+            make("h4", {}, "Conditions with a name"), list("conditions", conditions, "condition"),
+            this.#addWord("condition", "When", "condition", (name, value) => set("conditions", name, value)));
+    }
+
+    /** Adds a word, by its name and its value. */
+    #addWord(what, label, completes, edit) {
+        const error = this.#error();
+        const field = (keep, more) => make("input", { "data-keep": `new ${what}${keep}`, "data-stays": true, "aria-describedby": error.id, autocomplete: "off", spellcheck: "false", ...more });
+        const name = field("", {});
+        const value = field(" value", { list: completes ? "completions" : null });
+        for (const event of ["focus", "input"]) value.addEventListener(event, () => this.#complete(value, completes));
+        const submit = event => {
+            event.preventDefault();
+            this.#make(edit(name.value.trim(), value.value.trim()), value, error, () => {
+                name.value = value.value = "";
+                for (const keep of ["", " value"]) { const again = find(document, `new ${what}${keep}`); if (again) again.value = ""; }
+            });
+        };
+        return make("form", { class: "add", onsubmit: submit, "aria-label": `Add a ${what}` }, make("label", {}, make("span", {}, `New ${what}`), name),
+            make("label", {}, make("span", {}, label), value), make("button", {}, `Add ${what}`), error);
+    }
+
     // ---- Exits
+
+    /** Copies the exits that a state has from another machine, so that they can be changed here. */
+    takeExits(state) {
+        return this.#button("Write its exits here", `${state.name} take exits`, () => ({ act: "take_exits", state: state.name }));
+    }
 
     /** The fields of the exit of a state. */
     exit(state, nth, choose) {
@@ -244,6 +293,7 @@ function placed(value) {
     return { parent, region };
 }
 
+const errorOf = field => field.closest(".field, .add").querySelector(".error-text");
 const find = (panel, keep) => [...panel.querySelectorAll("[data-keep]")].find(field => field.dataset.keep === keep);
 
 function focusOn(keep) {
@@ -255,8 +305,9 @@ function focusOn(keep) {
 /** Replaces what a panel shows. The field with the focus, what is typed in fields and not taken over, and what is open stay. */
 export function rebuild(panel, parts) {
     const focused = panel.contains(document.activeElement) ? document.activeElement : null;
-    const isBegun = field => field === focused || field.getAttribute("aria-invalid") === "true";
+    const isBegun = field => field === focused || field.getAttribute("aria-invalid") === "true" || field.dataset.stays !== undefined;
     const begun = [...panel.querySelectorAll("input[data-keep]:not([type=checkbox])")].filter(isBegun);
+    const refused = [...panel.querySelectorAll(":is(select, [type=checkbox], [data-stays])[data-keep][aria-invalid=true]")].map(field => [field.dataset.keep, errorOf(field).textContent]);
     const inside = focused?.closest(".add")?.querySelector("select")?.value;
     const open = new Map([...panel.querySelectorAll("[data-open]")].map(part => [part.dataset.open, part.open]));
     const top = panel.parentElement.scrollTop;
@@ -269,6 +320,11 @@ export function rebuild(panel, parts) {
         if (!again || again.value === field.value) continue;
         again.value = field.value;
         again.dispatchEvent(new Event("input"));
+    }
+    // What was chosen and refused is no longer chosen, but the page still says why.
+    for (const [keep, why] of refused) {
+        const again = find(panel, keep);
+        if (again) tell(again, errorOf(again), why);
     }
     const select = panel.querySelector(".add select");
     if (inside !== undefined && select) select.value = inside;

@@ -7,7 +7,7 @@ import { Refused, ask } from "./server.js";
 const MOST_CHANGES = 5;
 
 export class Proofs {
-    /** `show(problem)` shows a problem in the picture and in the text, `play(problem)` plays its witness. */
+    /** `show(problem)` selects the state or the exit of a problem, or shows its place in the text if it is about neither; `play(problem)` plays its witness. */
     constructor(source, { onProof, show, play }) {
         Object.assign(this, { source, onProof, show, play, proof: null });
         this.panel = byId("panel-proof");

@@ -246,6 +246,7 @@ async function drawNow(isSame, keepsPlaces = isSame) {
         open.machine = told.machine;
         showMachines(told.machines);
         for (const state of told.picture.states) if (state.is_folded && !state.machine) open.folded.add(state.name);
+        Object.assign(told.picture, { like: told.like, words: told.written_words });
         picture.show(told.picture, isSameMachine);
         problems = told.problems;
         text.setProblems(problems);
@@ -456,13 +457,36 @@ byId("redo").onclick = () => stepBack(false);
 byId("add-state").onclick = () => addState();
 byId("files").onchange = event => {
     const path = event.target.value;
-    if (!isEdited()) return openFile(path);
-    event.target.value = open.path;
+    if (isEdited()) event.target.value = open.path;
+    leave(() => openFile(path));
+};
+/** Opens another file; if there are edits that are not saved, after a question. */
+function leave(act) {
+    if (!isEdited()) return act();
     notice("leave", `${open.path} has edits that are not saved.`, [
-        ["Save them", async () => { await save(); if (!isEdited()) openFile(path); }],
-        ["Drop them", () => openFile(path)],
+        ["Save them", async () => { await save(); if (!isEdited()) act(); }],
+        ["Drop them", act],
         ["Stay", null],
     ]);
+}
+byId("new-file").onclick = () => {
+    byId("new-name").value = "";
+    byId("new-why").hidden = true;
+    byId("new").showModal();
+};
+byId("new-cancel").onclick = () => byId("new").close();
+byId("new").querySelector("form").onsubmit = async event => {
+    event.preventDefault();
+    const path = byId("new-name").value.trim();
+    try {
+        await ask("create", { path });
+    } catch (error) {
+        byId("new-why").hidden = false;
+        byId("new-why").textContent = error instanceof Refused ? error.message : "The studio's server does not answer.";
+        return;
+    }
+    byId("new").close();
+    leave(async () => { await openFile(path); addState(); });
 };
 byId("machines").onchange = event => { open.machine = event.target.value; drawNow(false); };
 byId("tidy").onclick = () => drawNow(true, false);

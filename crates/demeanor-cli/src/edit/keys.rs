@@ -4,7 +4,7 @@ use toml_edit::{Decor, InlineTable, Item, Key, RawString, Table, TableLike, Valu
 
 use super::Refused;
 use crate::fmt::layout;
-pub(super) use crate::fmt::layout::{EXIT, MACHINE, Order, STATE};
+pub(super) use crate::fmt::layout::{EXIT, MACHINE, Order, PROPERTY, STATE};
 use crate::lsp::in_quotes;
 
 /// Keys whose value is a text, whatever it looks like.

@@ -3,9 +3,11 @@
 //! The result of a change is a text. This module checks only that the text is TOML, not whether the definition has mistakes.
 
 mod keys;
+mod like;
 mod list;
 mod positions;
 mod states;
+mod words;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +20,7 @@ use serde::Deserialize;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use self::keys::{Style, set, typed, value_of};
+pub(crate) use self::words::{WordKind, written_words};
 use crate::lsp::renamed;
 
 /// A change. A state is given by its name in the outline, an exit by its index in the list of its state.
@@ -58,6 +61,18 @@ pub(crate) enum Edit {
     SetMachine {
         key: String,
         value: Option<String>,
+    },
+    /// Sets a word of the file, such as a constant, or a key of a property. Without a value, removes it.
+    SetWord {
+        kind: WordKind,
+        name: String,
+        #[serde(default)]
+        key: Option<String>,
+        value: Option<String>,
+    },
+    /// Writes the exits again that a state has from the machine that this one is like.
+    TakeExits {
+        state: String,
     },
     AddExit {
         state: String,
@@ -123,13 +138,16 @@ pub(crate) fn edited(of: &Of<'_>, text: &str, edit: &Edit) -> Result<String, Ref
         }
         Edit::DeleteState { state, with_exits } => draft.delete_state(state, *with_exits)?,
         Edit::SetState { state, key, value } => {
-            let path = draft.path(state)?;
+            let path = draft.own_path(state)?;
             draft.set(&path, keys::STATE, key, value.as_deref())?;
+            draft.drop_empty(state, &path);
         }
         Edit::SetMachine { key, value } => {
             let path = draft.machine_path();
             draft.set(&path, keys::MACHINE, key, value.as_deref())?;
         }
+        Edit::SetWord { kind, name, key, value } => draft.set_word(*kind, name, key.as_deref(), value.as_deref())?,
+        Edit::TakeExits { state } => draft.take_exits(state)?,
         Edit::AddExit { state, to } => draft.add_exit(state, to)?,
         Edit::SetExit { state, exit, key, value } => {
             let style = draft.style;
@@ -154,18 +172,36 @@ pub(crate) fn edited(of: &Of<'_>, text: &str, edit: &Edit) -> Result<String, Ref
 }
 
 /// The keys of a state and of its exits in the file, each with its value as a designer would type it.
+#[derive(Default)]
 pub(crate) struct WrittenState {
-    pub(crate) keys: Vec<(String, String)>,
-    pub(crate) exits: Vec<Vec<(String, String)>>,
+    pub(crate) keys: TypedKeys,
+    pub(crate) exits: Vec<TypedKeys>,
+    /// The keys that it has from the machine that this one is like, and whether its exits are from there.
+    pub(crate) inherited: TypedKeys,
+    pub(crate) inherits_exits: bool,
 }
+
+pub(crate) type TypedKeys = Vec<(String, String)>;
 
 /// Returns what the file says about each state of a machine; `None` for a state that is written elsewhere.
 pub(crate) fn written_states(of: &Of<'_>, text: &str) -> Result<Vec<Option<WrittenState>>, Refused> {
     let mut draft = Draft::read(of, text)?;
-    let paths: Vec<_> = draft.machine()?.states().iter().map(|state| draft.path_of(state).ok()).collect();
-    let written = paths.into_iter().map(|path| {
-        let path = path?;
-        let table = table_at(draft.document.as_item_mut(), &path)?;
+    let paths: Vec<_> = draft.machine()?.states().iter().map(|state| draft.paths(state.name())).collect();
+    let written = paths.into_iter().map(|paths| {
+        let mut written = None;
+        for (machine, path) in paths {
+            let is_own = machine == draft.machine;
+            let table = table_at(draft.document.as_item_mut(), &path)?;
+            written.get_or_insert_with(WrittenState::default).add(table, is_own);
+        }
+        written
+    });
+    Ok(written.collect())
+}
+
+impl WrittenState {
+    /// Adds what a table says that no table before it has said.
+    fn add(&mut self, table: &mut dyn TableLike, is_own: bool) {
         let keys = typed_keys(table);
         let exits = match table.get_mut("exits").and_then(Exits::of) {
             Some(Exits::Line(array)) => {
@@ -174,9 +210,17 @@ pub(crate) fn written_states(of: &Of<'_>, text: &str) -> Result<Vec<Option<Writt
             Some(Exits::Tables(tables)) => tables.iter().map(|exit| typed_keys(exit)).collect(),
             None => Vec::new(),
         };
-        Some(WrittenState { keys, exits })
-    });
-    Ok(written.collect())
+        if is_own {
+            (self.keys, self.exits) = (keys, exits);
+            return;
+        }
+        let known = |key: &str| self.keys.iter().chain(&self.inherited).any(|(other, _)| other == key);
+        let new: Vec<_> = keys.into_iter().filter(|(key, _)| !known(key)).collect();
+        self.inherited.extend(new);
+        if self.exits.is_empty() {
+            (self.inherits_exits, self.exits) = (!exits.is_empty(), exits);
+        }
+    }
 }
 
 fn typed_keys(table: &dyn TableLike) -> Vec<(String, String)> {
@@ -251,7 +295,7 @@ impl Draft {
 
     /// Returns the keys that lead to the table of the machine.
     fn machine_path(&self) -> Vec<String> {
-        self.machine.as_ref().map_or_else(Vec::new, |machine| vec!["machines".into(), machine.clone()])
+        path_of_machine(self.machine.as_deref())
     }
 
     /// Returns the keys that lead to the table of a state.
@@ -260,6 +304,17 @@ impl Draft {
     }
 
     fn path_of(&self, outline: &StateOutline) -> Result<Vec<String>, Refused> {
+        let (machine, path) = self.place_of(outline)?;
+        match machine.filter(|other| Some(other) != self.machine.as_ref()) {
+            None => Ok(path),
+            Some(other) => {
+                Err(format!("`{}` is written in the machine `{other}`: change it there", outline.name()).into())
+            }
+        }
+    }
+
+    /// Returns the machine in which a state is written, and the keys that lead to its table.
+    fn place_of(&self, outline: &StateOutline) -> Result<(Option<String>, Vec<String>), Refused> {
         let state = outline.name();
         let (elsewhere, span) = outline.written();
         if let Some(file) = elsewhere {
@@ -269,14 +324,12 @@ impl Draft {
         let place = keys.partition_point(|key| key.span().start < span.start);
         let key = keys.get(place).filter(|key| key.span() == span && key.state().is_some());
         let key = key.ok_or_else(|| format!("`{state}` has no place in the file"))?;
-        if let Some(other) = key.machine().filter(|other| Some(*other) != self.machine.as_deref()) {
-            return Err(format!("`{state}` is written in the machine `{other}`: change it there").into());
-        }
-        let mut path = self.machine_path();
+        let machine = key.machine().map(str::to_owned);
+        let mut path = path_of_machine(machine.as_deref());
         for name in key.around().iter().map(String::as_str).chain(key.state()) {
             path.extend(["states".to_owned(), name.to_owned()]);
         }
-        Ok(path)
+        Ok((machine, path))
     }
 
     /// Sets or removes a key of the table at a path.
@@ -310,6 +363,7 @@ impl Draft {
     }
 
     fn add_exit(&mut self, state: &str, to: &str) -> Result<(), Refused> {
+        self.check_own_exits(state)?;
         let path = self.path(state)?;
         let to = value_of("to", to, self.style)?;
         let item = item_at(self.document.as_item_mut(), &path).ok_or("the state has no table")?;
@@ -371,6 +425,10 @@ impl Draft {
         }
         Ok(())
     }
+}
+
+fn path_of_machine(machine: Option<&str>) -> Vec<String> {
+    machine.map_or_else(Vec::new, |machine| vec!["machines".into(), machine.into()])
 }
 
 /// Returns the item to which keys lead.

@@ -94,7 +94,7 @@ impl Draft {
     }
 
     /// Adds a table to the one at a path, behind a place in the file.
-    fn insert_table(
+    pub(super) fn insert_table(
         &mut self,
         path: &[String],
         name: &str,

@@ -354,7 +354,8 @@ fn every_form_of_a_table_is_changed() {
     let like = "[machines.one]\ninitial = 'a'\n[machines.one.states.a]\n[machines.two]\nlike = 'one'\n";
     let edit: Edit =
         serde_json::from_str(r#"{"act": "set_state", "state": "a", "key": "final", "value": "true"}"#).unwrap();
-    assert_eq!(edited(&of, like, &edit).unwrap_err().why, "`a` is written in the machine `one`: change it there");
+    let changed = edited(&of, like, &edit).unwrap();
+    assert_eq!(difference(like, &changed), "+\n+[machines.two.states.a]\n+final = true");
 }
 
 #[test]
@@ -491,11 +492,13 @@ fn in_the_examples_a_change_touches_one_line_and_its_reversal_gives_the_same_tex
                     key: "every".into(),
                     value: value.map(str::to_owned),
                 };
-                // A state that is written in another machine or file cannot be changed here.
+                // A state that is written in another file cannot be changed here. One that is written in another machine gets a
+                // table here.
                 let Ok(with) = edited(&of, &text, &set(Some("7 s"))) else { continue };
                 let lines = difference(&text, &with).lines().count();
                 let had_one = state.every().is_some();
-                assert_eq!(lines, if had_one { 2 } else { 1 }, "{name}, {}", state.name());
+                let is_new = with.matches("\n[").count() > text.matches("\n[").count();
+                assert_eq!(lines, if had_one { 2 } else { 1 } + if is_new { 2 } else { 0 }, "{name}, {}", state.name());
                 if !had_one {
                     assert_eq!(edited(&of, &with, &set(None)).unwrap(), text, "{name}, {}", state.name());
                 }
@@ -504,4 +507,84 @@ fn in_the_examples_a_change_touches_one_line_and_its_reversal_gives_the_same_tex
         }
     }
     assert!(changed > 20, "{changed}");
+}
+
+const LIKE: &str = r#"[machines.imp]
+initial = "stand"
+
+[machines.imp.states.stand]
+note = "waits"
+behavior = "look"
+exits = [{ to = "chase", on = "noise" }]
+
+[machines.imp.states.chase]
+exits = [{ to = "stand", after = "10 s" }]
+
+[machines.imp.states.chase.states.bite]
+note = "bites"
+
+[machines.baron]
+like = "imp"
+
+[machines.baron.states.chase]
+behavior = "run"
+"#;
+
+fn change_baron(edit: &str) -> Result<String, Refused> {
+    let edit: Edit = serde_json::from_str(edit).unwrap();
+    Ok(difference(LIKE, &edited(&Of { machine: Some("baron"), ..of() }, LIKE, &edit)?))
+}
+
+#[test]
+fn a_key_of_an_inherited_state_is_written_in_the_machine_that_inherits_it() {
+    let stand = change_baron(r#"{"act": "set_state", "state": "stand", "key": "note", "value": "sleeps"}"#);
+    assert_eq!(stand.unwrap(), "+\n+[machines.baron.states.stand]\n+note = \"sleeps\"");
+    let chase = change_baron(r#"{"act": "set_state", "state": "chase", "key": "note", "value": "hunts"}"#);
+    assert_eq!(chase.unwrap(), "+note = \"hunts\"");
+    let bite = change_baron(r#"{"act": "set_state", "state": "bite", "key": "note", "value": "chews"}"#);
+    assert_eq!(bite.unwrap(), "+\n+[machines.baron.states.chase.states.bite]\n+note = \"chews\"");
+    let exits = change_baron(r#"{"act": "take_exits", "state": "chase"}"#);
+    assert_eq!(exits.unwrap(), "+exits = [{ to = \"stand\", after = \"10 s\" }]");
+    let exits = change_baron(r#"{"act": "take_exits", "state": "stand"}"#);
+    assert_eq!(exits.unwrap(), "+\n+[machines.baron.states.stand]\n+exits = [{ to = \"chase\", on = \"noise\" }]");
+    let exit = change_baron(r#"{"act": "add_exit", "state": "chase", "to": "stand"}"#);
+    assert_eq!(exit.unwrap_err().why, "`chase` has its exits from `imp`: write them here first");
+    let renamed = change_baron(r#"{"act": "delete_state", "state": "stand", "with_exits": true}"#);
+    assert_eq!(renamed.unwrap_err().why, "`stand` is written in the machine `imp`: change it there");
+}
+
+#[test]
+fn what_a_state_inherits_is_told_apart_from_what_it_has() {
+    let written = written_states(&Of { machine: Some("baron"), ..of() }, LIKE).unwrap();
+    let told: Vec<_> = written.into_iter().map(Option::unwrap).collect();
+    let keys = |keys: &[(String, String)]| keys.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
+    let stand = told.iter().find(|state| keys(&state.inherited).contains(&"note=waits".into())).unwrap();
+    assert_eq!((keys(&stand.keys), keys(&stand.inherited)), (vec![], vec!["note=waits".into(), "behavior=look".into()]));
+    assert!(stand.inherits_exits && stand.exits.len() == 1);
+    let chase = told.iter().find(|state| keys(&state.keys) == ["behavior=run"]).unwrap();
+    assert_eq!(keys(&chase.inherited), Vec::<String>::new());
+    assert!(chase.inherits_exits);
+}
+
+#[test]
+fn words_are_written_before_the_states_and_go_with_their_last_one() {
+    let add = |name: &str, kind: &str, value: &str| {
+        format!(r#"{{"act": "set_word", "kind": "{kind}", "name": "{name}", "value": {value}}}"#)
+    };
+    assert_diff(GUARD, &add("far", "constants", r#""30""#), "+[constants]\n+far = 30\n+");
+    let text = change(GUARD, &add("far", "constants", r#""30""#)).unwrap();
+    assert_diff(&text, &add("near", "constants", r#""2.5""#), "+near = 2.5");
+    assert_diff(&text, &add("far", "constants", r#""31""#), "-far = 30\n+far = 31");
+    assert_diff(&text, &add("far", "constants", "null"), "-[constants]\n-far = 30\n-");
+    assert_diff(GUARD, &add("weak", "conditions", r#""health < 30""#), "+[conditions]\n+weak = \"health < 30\"\n+");
+    let never = r#"{"act": "set_word", "kind": "properties", "name": "lives", "key": "never", "value": "in(hide)"}"#;
+    assert_diff(GUARD, never, "+[properties]\n+lives = { never = \"in(hide)\" }\n+");
+    let text = change(GUARD, never).unwrap();
+    assert_diff(&text, &add("lives", "properties", "null"), "-[properties]\n-lives = { never = \"in(hide)\" }\n-");
+    let gone = r#"{"act": "set_word", "kind": "properties", "name": "lives", "key": "never", "value": null}"#;
+    assert_diff(&text, gone, "-[properties]\n-lives = { never = \"in(hide)\" }\n-");
+    let of_machine = change_baron(never).unwrap();
+    assert_eq!(of_machine, "+[machines.baron.properties]\n+lives = { never = \"in(hide)\" }\n+");
+    assert!(change(GUARD, &add("", "constants", r#""1""#)).is_err());
+    assert_refused(GUARD, &add("far", "constants", "null"), "there is no such word");
 }

@@ -12,7 +12,7 @@ const WIDEST: usize = 120;
 
 const FILE: &[&str] = &["initial", "global", "ticks_per_second", "constants", "conditions", "properties"];
 pub(crate) const MACHINE: &[&str] = &["like", "initial", "global", "properties"];
-const PROPERTY: &[&str] = &["never", "always", "from", "reach", "within"];
+pub(crate) const PROPERTY: &[&str] = &["never", "always", "from", "reach", "within"];
 pub(crate) const STATE: &[&str] = &[
     "note",
     "parent",

@@ -61,6 +61,8 @@ pub(super) fn drawing(
         let mut state = state(outline, &diagram, &picture, id, can_open.contains(&id), offsets);
         if let Some(written) = written.get(id).and_then(Option::as_ref) {
             state["keys"] = keys(&written.keys);
+            state["inherited"] = keys(&written.inherited);
+            state["inherits_exits"] = written.inherits_exits.into();
             state["written_exits"] = written.exits.iter().map(|exit| keys(exit)).collect();
         }
         state

@@ -1,5 +1,6 @@
 //! The folder of the studio: its definition files, and the only code that reads and writes them.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -18,6 +19,8 @@ pub(super) struct Folder {
     root: PathBuf,
     /// The only file that is listed, if the user has named one.
     only: Option<String>,
+    /// The files that the page has created, which are listed before they look like definitions.
+    created: Mutex<BTreeSet<String>>,
     /// Held while a file is compared and replaced.
     saving: Mutex<()>,
 }
@@ -42,12 +45,12 @@ impl Folder {
         let named = |why: std::io::Error| format!("{}: {why}", path.display());
         let whole = fs::canonicalize(path).map_err(named)?;
         if whole.is_dir() {
-            return Ok(Self { root: whole, only: None, saving: Mutex::default() });
+            return Ok(Self { root: whole, only: None, created: Mutex::default(), saving: Mutex::default() });
         }
         let (Some(root), Some(name)) = (whole.parent(), whole.file_name().and_then(OsStr::to_str)) else {
             return Err(format!("{}: neither a file nor a folder", path.display()));
         };
-        Ok(Self { root: root.into(), only: Some(name.into()), saving: Mutex::default() })
+        Ok(Self { root: root.into(), only: Some(name.into()), created: Mutex::default(), saving: Mutex::default() })
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -60,8 +63,10 @@ impl Folder {
             return vec![only.clone()];
         }
         let mut files = Vec::new();
+        let created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
         self.search(&mut |path, name| {
-            if Path::new(name).extension() == Some(OsStr::new("toml")) && is_definition(path) {
+            let is_toml = Path::new(name).extension() == Some(OsStr::new("toml"));
+            if is_toml && (created.contains(name) || is_definition(path)) {
                 files.push(name.to_owned());
             }
         });
@@ -101,15 +106,39 @@ impl Folder {
 
     /// Returns the path of a file in the folder. Every other path is refused: those that lead out of it, also by a link.
     pub(super) fn resolve(&self, name: &str) -> Result<PathBuf, String> {
-        let outside = || format!("`{name}` is not in the folder of the studio");
+        let path = self.within(name)?;
+        let whole = fs::canonicalize(&path).map_err(|why| format!("{name}: {why}"))?;
+        let is_whole_inside = whole.starts_with(&self.root) && whole.is_file();
+        if is_whole_inside { Ok(path) } else { Err(outside(name)) }
+    }
+
+    /// Returns the path of a file in TOML that need not exist, if no `..` leads out of the folder.
+    fn within(&self, name: &str) -> Result<PathBuf, String> {
         let path = Path::new(name);
         let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
         if !is_inside || name.is_empty() || path.extension() != Some(OsStr::new("toml")) {
-            return Err(outside());
+            return Err(outside(name));
         }
-        let whole = fs::canonicalize(self.root.join(path)).map_err(|why| format!("{name}: {why}"))?;
-        let is_whole_inside = whole.starts_with(&self.root) && whole.is_file();
-        if is_whole_inside { Ok(self.root.join(path)) } else { Err(outside()) }
+        Ok(self.root.join(path))
+    }
+
+    /// Creates an empty file, in a folder that exists.
+    pub(super) fn create(&self, name: &str) -> Result<(), String> {
+        if let Some(only) = &self.only {
+            return Err(format!("the studio shows only {only}: start it with the folder"));
+        }
+        if Path::new(name).extension() != Some(OsStr::new("toml")) {
+            return Err(format!("the name of a definition ends in `.toml`, such as `{name}.toml`"));
+        }
+        let path = self.within(name)?;
+        let failed = |why: std::io::Error| format!("{name}: {why}");
+        let around = fs::canonicalize(path.parent().unwrap_or(&self.root)).map_err(failed)?;
+        if !around.starts_with(&self.root) {
+            return Err(outside(name));
+        }
+        fs::File::create_new(&path).map_err(failed)?;
+        self.created.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        Ok(())
     }
 
     pub(super) fn read(&self, name: &str) -> Result<Text, String> {
@@ -142,6 +171,10 @@ impl Folder {
         };
         whole_file::write(&path, &(before + text)).map_err(|why| format!("{name}: {why}"))
     }
+}
+
+fn outside(name: &str) -> String {
+    format!("`{name}` is not in the folder of the studio")
 }
 
 fn part(part: Component<'_>) -> String {

@@ -59,9 +59,6 @@ impl Studio {
 /// Serves the page until the process ends.
 pub(crate) fn studio(studio: &Studio, words: Option<Words>) -> Outcome {
     let folder = Folder::new(&studio.path)?;
-    if folder.files().is_empty() {
-        return Err(format!("{}: there is no definition file in it", studio.path.display()));
-    }
     studio.game.as_deref().map(game::address).transpose()?;
     let address = format!("127.0.0.1:{}", studio.port);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, studio.port)).map_err(|why| format!("{address}: {why}"))?;

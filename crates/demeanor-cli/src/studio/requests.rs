@@ -12,7 +12,7 @@ use super::project::Project;
 use super::shared::{Shared, lock};
 use super::source::{OfText, Refusal};
 use super::{change, drawing, game, keep, problems, runner};
-use crate::edit::{Of, written_states};
+use crate::edit::{Of, written_states, written_words};
 use crate::input::Input;
 use crate::json;
 use crate::puppet::words_of;
@@ -24,6 +24,7 @@ pub(super) type Handler = fn(&Shared, &[u8]) -> Answer;
 /// Returns the handler of the requests with this name.
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
+        "create" => |shared, body| answered(body, |of| create(&shared.project, &of)),
         "file" => |shared, body| answered(body, |of| file(&shared.project, &of)),
         "picture" => |shared, body| answered(body, |of| picture(&shared.project, &of)),
         "change" => |shared, body| answered(body, |of| change::change(&shared.project, &of)),
@@ -50,6 +51,12 @@ struct OfFile {
     path: String,
 }
 
+/// Creates an empty file.
+fn create(project: &Project, of: &OfFile) -> Result<Value, Refusal> {
+    project.folder.create(&of.path)?;
+    Ok(json!({ "path": of.path }))
+}
+
 /// Returns the text of a file, with its version.
 fn file(project: &Project, of: &OfFile) -> Result<Value, Refusal> {
     let read = project.folder.read(&of.path)?;
@@ -73,6 +80,7 @@ fn picture(project: &Project, of: &OfPicture) -> Result<Value, Refusal> {
     let path = project.folder.resolve(&of.of.path)?;
     let place = Of { path: &path, root: project.folder.root(), machine: outline.machine() };
     let written = written_states(&place, &of.of.text).unwrap_or_default();
+    let of_file = written_words(&place, &of.of.text).unwrap_or_default();
     let tick = tick_of(&outlines, project.words.as_ref());
     let words = project.words.clone().unwrap_or_else(|| words_of(&outlines, tick));
     let warnings = outline.warnings().iter();
@@ -83,6 +91,8 @@ fn picture(project: &Project, of: &OfPicture) -> Result<Value, Refusal> {
         "tick": tick,
         "picture": drawing::drawing(outline, &of.seen, &written, &offsets),
         "exits": exits(outline),
+        "like": outline.like().map(|(machine, _)| machine),
+        "written_words": of_file,
         "words": drawing::words(outline, &words),
         "is_vocabulary_known": project.words.is_some(),
         "problems": warnings,

@@ -297,6 +297,100 @@ async function byKeyboard() {
     await press("Enter");
 }
 
+const LIKE = `[machines.imp]
+initial = "stand"
+
+[machines.imp.states.stand]
+note = "waits"
+exits = [{ to = "chase", on = "noise" }]
+
+[machines.imp.states.chase]
+exits = [{ to = "stand", after = "10 s" }]
+
+[machines.baron]
+like = "imp"
+`;
+/** Writes into the field that keeps its text under a name, and presses Enter. */
+async function fill(keep, text) {
+    const field = await page.waitForSelector(`[data-keep=${JSON.stringify(keep)}]`);
+    await field.evaluate(field => { field.focus(); field.select(); });
+    await page.keyboard.type(text);
+    await press("Enter");
+}
+const pressOn = name => page.evaluate(name => [...document.querySelectorAll("#panel-state button")].find(button => button.textContent === name).click(), name);
+
+/** A new file, the words of a file, and a machine that is like another one. */
+async function filesAndWords() {
+    await page.click("#tab-state");
+    await page.click("#new-file");
+    await page.keyboard.type("fresh");
+    await press("Enter");
+    await until("the name of a file is checked", textOf, "the name of a definition ends in `.toml`, such as `fresh.toml`", "#new-why");
+    await page.keyboard.type(".toml");
+    await press("Enter");
+    await until("a new file has no states", textOf, "No states yet", "#details h3");
+    await until("it is in the list", () => document.querySelector("#files").value, "fresh.toml");
+    await until("the cursor is where its first state is named", label, "New state");
+    await page.keyboard.type("a\n");
+    await until("it has a state", names, ["a"]);
+    await page.click("#picture", { offset: { x: 5, y: 5 } });
+    await until("no state is selected", textOf, "1 state", "#details h3");
+    await page.evaluate(() => { document.querySelector("[data-open=words]").open = true; });
+    await fill("new property", "lives");
+    await fill("new property value", "in(b)");
+    await until("a property with a mistake is told", () => [...document.querySelectorAll("#panel-state .error-text")].some(why => why.textContent.includes("b")), true);
+    await press("Backspace", "Backspace");
+    await page.keyboard.type("a)\n");
+    await until("a property is written before the states", fileText, 'initial = "a"\n\n[properties]\nlives = { never = "in(a)" }\n\n[states.a]\n');
+    await fill("new constant", "far");
+    await fill("new constant value", "30");
+    await until("so is a constant", () => document.querySelector(".cm-content").textContent.includes("[constants]far = 30"), true);
+    await fill("constants far", "301");
+    await until("which can be changed", () => document.querySelector(".cm-content").textContent.includes("far = 301"), true);
+    await pressOn("Delete property");
+    await until("a property is deleted with its table", () => document.querySelector(".cm-content").textContent.includes("properties"), false);
+    assert.deepEqual(await nameless(page), [], "every field has a name");
+    if (folder) await page.screenshot({ path: `${folder}/studio-words.png` });
+    await page.click("#save");
+    await until("the new file is saved", textOf, "Saved", "#status");
+
+    // What a machine has from another one.
+    writeFileSync(join(game, "like.toml"), LIKE);
+    await until("another file is listed", () => [...document.querySelectorAll("#files option")].some(option => option.value === "like.toml"), true);
+    await page.select("#files", "like.toml");
+    await until("its machines are listed", textsOf, ["imp", "baron"], "#machines option");
+    await page.select("#machines", "baron");
+    await until("the other machine is shown", () => document.querySelector("#machines").value, "baron");
+    await until("with its own states", () => document.querySelectorAll("#layer [data-state]").length, 2);
+    await page.mouse.click(...await boxOf(page, "stand"));
+    await until("a state is from the other machine", textsOf, ["initial", "from imp"], "#details .tag");
+    await until("so is its note", () => document.querySelector("[data-keep='stand note']").placeholder, "waits");
+    await until("which is told", () => document.querySelector("[data-keep='stand note']").labels[0].textContent, "Note (inherited)");
+    await fill("stand note", "sleeps");
+    await until("a note of its own is written", fileText, `${LIKE}\n[machines.baron.states.stand]\nnote = "sleeps"\n`);
+    await pressOn("Write its exits here");
+    await until("its exits are written", fileText, `${LIKE}\n[machines.baron.states.stand]\nnote = "sleeps"\nexits = [{ to = "chase", on = "noise" }]\n`);
+    await until("and can be changed", isShown, true, "[aria-label='Change exit 1']");
+    if (folder) await page.screenshot({ path: `${folder}/studio-like.png` });
+    await page.click("#save");
+    await until("this file is saved", textOf, "Saved", "#status");
+
+    // A choice that is refused.
+    await page.select("#files", "guard.toml");
+    await until("the guard is shown", () => document.querySelector("#layer").textContent.includes("always"), true);
+    await page.mouse.click(...await boxOf(page, "always"));
+    await page.select("[data-keep='always parent']", JSON.stringify(["post", null]));
+    const why = () => document.querySelector("[data-keep='always parent']").closest(".field").querySelector(".error-text").textContent;
+    await until("a choice is refused", `(${why})() !== ""`, true);
+    const told = await page.evaluate(why);
+    const text = readFileSync(guard, "utf8");
+    writeFileSync(guard, `${text}# more\n`);
+    await until("the panel is drawn again", () => document.querySelector(".cm-content").textContent.includes("# more"), true);
+    await page.click("#layer [data-state='0']");
+    await until("it still says why", why, told);
+    await until("the choice is that of the file", () => document.querySelector("[data-keep='always parent']").value, "");
+}
+
 try {
     await page.goto(url);
 
@@ -483,6 +577,10 @@ try {
     await page.setViewport({ width: 800, height: 900 });
     await until("a window with large text has nothing beside it", () => document.documentElement.scrollWidth <= innerWidth, true);
     if (folder) await page.screenshot({ path: `${folder}/studio-800-large.png` });
+
+    await page.evaluate(() => { document.documentElement.style.fontSize = ""; });
+    await page.setViewport({ width: 1400, height: 900 });
+    await filesAndWords();
 
     // A machine from nothing.
     writeFileSync(empty, "");

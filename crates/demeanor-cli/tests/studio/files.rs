@@ -7,6 +7,26 @@ use serde_json::json;
 use super::client::{GUARD, Studio};
 
 #[test]
+fn a_file_is_created_in_the_folder_and_is_then_listed_and_nothing_is_created_elsewhere() {
+    let studio = Studio::new(&[("guard.toml", GUARD), ("enemies/boss.toml", GUARD)]);
+    let create = |path: &str| {
+        let (status, told) = studio.ask("create", &json!({ "path": path }));
+        (status, told["error"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(create("new.toml").0, 200);
+    assert_eq!(create("enemies/imp.toml").0, 200);
+    assert_eq!(studio.text("new.toml"), "");
+    studio.events().wait(|told| told["files"].as_array().is_some_and(|files| files.len() == 4));
+    assert_eq!(create("guard.toml").0, 422, "a file that exists is not replaced");
+    assert_eq!(studio.text("guard.toml"), GUARD);
+    assert_eq!(create("new").1, "the name of a definition ends in `.toml`, such as `new.toml`");
+    for path in ["../new.toml", "/tmp/new.toml", "nowhere/new.toml", "enemies/../../new.toml", ".toml", ""] {
+        assert_eq!(create(path).0, 422, "{path}");
+    }
+    assert!(!studio.outside().join("new.toml").exists());
+}
+
+#[test]
 fn no_file_outside_the_folder_is_read_or_written() {
     let studio = Studio::new(&[("guard.toml", GUARD), ("enemies/wolf.toml", GUARD), ("notes.txt", "secret")]);
     fs::write(studio.outside().join("outside.toml"), GUARD).unwrap();
