@@ -302,7 +302,7 @@ initial = "stand"
 
 [machines.imp.states.stand]
 note = "waits"
-exits = [{ to = "chase", on = "noise" }]
+exits = [{ to = "chase", on = "took_damage" }]
 
 [machines.imp.states.chase]
 exits = [{ to = "stand", after = "10 s" }]
@@ -312,8 +312,12 @@ like = "imp"
 `;
 /** Writes into the field that keeps its text under a name, and presses Enter. */
 async function fill(keep, text) {
-    const field = await page.waitForSelector(`[data-keep=${JSON.stringify(keep)}]`);
-    await field.evaluate(field => { field.focus(); field.select(); });
+    await page.waitForFunction(keep => {
+        const field = [...document.querySelectorAll("[data-keep]")].find(field => field.dataset.keep === keep);
+        field?.focus();
+        field?.select();
+        return field && field === document.activeElement;
+    }, {}, keep);
     await page.keyboard.type(text);
     await press("Enter");
 }
@@ -369,7 +373,7 @@ async function filesAndWords() {
     await fill("stand note", "sleeps");
     await until("a note of its own is written", fileText, `${LIKE}\n[machines.baron.states.stand]\nnote = "sleeps"\n`);
     await pressOn("Write its exits here");
-    await until("its exits are written", fileText, `${LIKE}\n[machines.baron.states.stand]\nnote = "sleeps"\nexits = [{ to = "chase", on = "noise" }]\n`);
+    await until("its exits are written", fileText, `${LIKE}\n[machines.baron.states.stand]\nnote = "sleeps"\nexits = [{ to = "chase", on = "took_damage" }]\n`);
     await until("and can be changed", isShown, true, "[aria-label='Change exit 1']");
     if (folder) await page.screenshot({ path: `${folder}/studio-like.png` });
     await page.click("#save");
@@ -384,11 +388,9 @@ async function filesAndWords() {
     await until("a choice is refused", `(${why})() !== ""`, true);
     const told = await page.evaluate(why);
     const text = readFileSync(guard, "utf8");
-    writeFileSync(guard, `${text}# more\n`);
-    await until("the panel is drawn again", () => document.querySelector(".cm-content").textContent.includes("# more"), true);
-    await page.click("#layer [data-state='0']");
+    writeFileSync(guard, `# more\n${text}`);
+    await until("the panel is drawn again, with the choice of the file", () => document.querySelector("[data-keep='always parent']").value, "");
     await until("it still says why", why, told);
-    await until("the choice is that of the file", () => document.querySelector("[data-keep='always parent']").value, "");
 }
 
 try {
