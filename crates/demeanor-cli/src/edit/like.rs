@@ -85,7 +85,8 @@ impl Draft {
     /// Writes the exits again that a state has from a machine that this one is like.
     pub(super) fn take_exits(&mut self, state: &str) -> Result<(), Refused> {
         let paths = self.paths(state);
-        let exits = paths.iter().find_map(|(_, path)| item_at(self.document.as_item_mut(), path)?.get("exits").cloned());
+        let exits =
+            paths.iter().find_map(|(_, path)| item_at(self.document.as_item_mut(), path)?.get("exits").cloned());
         let exits = exits.ok_or("the state has no exits")?;
         let path = self.own_path(state)?;
         let item = item_at(self.document.as_item_mut(), &path).ok_or("the state has no table")?;

@@ -7,9 +7,9 @@ mod like;
 mod list;
 mod positions;
 mod states;
-mod words;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;

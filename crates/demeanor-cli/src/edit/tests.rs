@@ -559,7 +559,10 @@ fn what_a_state_inherits_is_told_apart_from_what_it_has() {
     let told: Vec<_> = written.into_iter().map(Option::unwrap).collect();
     let keys = |keys: &[(String, String)]| keys.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
     let stand = told.iter().find(|state| keys(&state.inherited).contains(&"note=waits".into())).unwrap();
-    assert_eq!((keys(&stand.keys), keys(&stand.inherited)), (vec![], vec!["note=waits".into(), "behavior=look".into()]));
+    assert_eq!(
+        (keys(&stand.keys), keys(&stand.inherited)),
+        (vec![], vec!["note=waits".into(), "behavior=look".into()])
+    );
     assert!(stand.inherits_exits && stand.exits.len() == 1);
     let chase = told.iter().find(|state| keys(&state.keys) == ["behavior=run"]).unwrap();
     assert_eq!(keys(&chase.inherited), Vec::<String>::new());

@@ -28,7 +28,8 @@ pub(crate) fn written_words(of: &Of<'_>, text: &str) -> Result<WrittenWords, Ref
     let mut words = |kind| {
         let path = draft.path_of_words(kind);
         let table = table_at(draft.document.as_item_mut(), &path)?;
-        let properties = table.iter().filter_map(|(name, item)| Some((name.to_owned(), typed_keys(item.as_table_like()?))));
+        let properties =
+            table.iter().filter_map(|(name, item)| Some((name.to_owned(), typed_keys(item.as_table_like()?))));
         let words = table.iter().filter_map(|(name, item)| Some((name.to_owned(), typed(item)?)));
         Some((words.collect(), properties.collect()))
     };
@@ -103,7 +104,9 @@ impl Draft {
         let behind = item.as_table().filter(|table| !table.is_implicit()).and_then(Table::position).unwrap_or(-1);
         keys::put(item, name, Table::new())?;
         let path = path.to_vec();
-        positions::insert(self.document.as_table_mut(), behind, |document| item_at_table(document, &path)?.as_table_mut());
+        positions::insert(self.document.as_table_mut(), behind, |document| {
+            item_at_table(document, &path)?.as_table_mut()
+        });
         Ok(())
     }
 }
