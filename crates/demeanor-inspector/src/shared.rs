@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use demeanor_loopback::Waker;
+use serde::Deserialize;
 
 use crate::command::{Command, Outcome, Sent};
 use crate::picture::{Found, OwnerPicture, Picture};
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) allows_commands: AtomicBool,
     pub(crate) is_paused: AtomicBool,
     steps: AtomicU32,
+    breakpoint: Mutex<Option<Breakpoint>>,
     pub(crate) is_closing: AtomicBool,
 }
 
@@ -63,6 +65,13 @@ impl Wanted {
     }
 }
 
+/// The game pauses when an owner enters this state.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Breakpoint {
+    pub(crate) crowd: String,
+    pub(crate) state: String,
+}
+
 /// Data from the game to the pages.
 #[derive(Default)]
 pub(crate) struct News {
@@ -74,6 +83,8 @@ pub(crate) struct News {
     pub(crate) found: Vec<(u64, Found)>,
     /// The outcomes of commands, by their numbers.
     pub(crate) outcomes: Vec<(u64, Outcome)>,
+    /// Why the game has paused at a breakpoint.
+    pub(crate) stop: Option<String>,
 }
 
 impl Shared {
@@ -87,6 +98,7 @@ impl Shared {
             allows_commands: AtomicBool::new(false),
             is_paused: AtomicBool::new(false),
             steps: AtomicU32::new(0),
+            breakpoint: Mutex::default(),
             is_closing: AtomicBool::new(false),
         }
     }
@@ -129,6 +141,10 @@ impl Shared {
         self.is_paused.store(is_paused, Ordering::Relaxed);
     }
 
+    pub(crate) fn set_breakpoint(&self, breakpoint: Option<Breakpoint>) {
+        *lock(&self.breakpoint) = breakpoint;
+    }
+
     pub(crate) fn step(&self) {
         self.is_paused.store(true, Ordering::Relaxed);
         let add = |steps: u32| Some((steps + 1).min(MOST_STEPS));
@@ -152,6 +168,12 @@ impl Shared {
         *seen = self.wishes_version.load(Ordering::Acquire);
         let commands = std::mem::take(&mut wishes.commands);
         Some(Wishes { watches: wishes.watches.clone(), commands, sent: wishes.sent })
+    }
+
+    /// Returns the state at which the game pauses, if it is one of this crowd.
+    pub(crate) fn breakpoint(&self, crowd: &str) -> Option<String> {
+        let breakpoint = self.breakpoint.try_lock().ok()?;
+        breakpoint.as_ref().filter(|breakpoint| breakpoint.crowd == crowd).map(|breakpoint| breakpoint.state.clone())
     }
 
     /// Returns whether the game should update now.

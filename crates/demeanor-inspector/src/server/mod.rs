@@ -95,11 +95,11 @@ impl Application for Pages {
 impl Pages {
     /// Sends the news to the pages.
     fn tell(&mut self, clients: &mut Clients<'_>) {
-        let is_paused = self.shared.is_paused.load(Ordering::Relaxed);
-        if self.is_paused.replace(is_paused) != Some(is_paused) {
-            clients.publish(news::STATUS, news::status(is_paused));
-        }
         let news = self.shared.take_news();
+        let is_paused = self.shared.is_paused.load(Ordering::Relaxed);
+        if self.is_paused.replace(is_paused) != Some(is_paused) || news.stop.is_some() {
+            clients.publish(news::STATUS, news::status(is_paused, news.stop.as_deref()));
+        }
         for picture in &news.pictures {
             clients.publish(&picture.crowd, event("picture", picture));
         }
@@ -131,6 +131,7 @@ impl Pages {
         }
         // These data would be out of date when the next page connects.
         clients.retain(|name| name == news::STATUS);
+        self.shared.set_breakpoint(None);
         if self.shared.is_paused.load(Ordering::Relaxed) {
             let since = *self.alone_since.get_or_insert(now);
             if now.duration_since(since) >= PAUSED_ALONE {

@@ -6,8 +6,9 @@ use serde_json::json;
 /// The name of the news about the game. No crowd can have it.
 pub(super) const STATUS: &str = "\0status";
 
-pub(super) fn status(is_paused: bool) -> Bytes {
-    event("status", &json!({ "paused": is_paused }))
+/// `stop` is why the game has paused at a breakpoint.
+pub(super) fn status(is_paused: bool, stop: Option<&str>) -> Bytes {
+    event("status", &json!({ "paused": is_paused, "stop": stop }))
 }
 
 /// Returns the first event of a page. It contains the token, because other origins cannot read it.

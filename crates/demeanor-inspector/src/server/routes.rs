@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::page;
 use crate::command::{Command, Outcome};
-use crate::shared::{Shared, Wanted};
+use crate::shared::{Breakpoint, Shared, Wanted};
 
 /// The action for a request.
 #[derive(Debug)]
@@ -23,6 +23,9 @@ pub(super) enum PageCommand {
     Pause,
     Resume,
     Step,
+    /// Pauses the game when an owner enters a state.
+    Break(Breakpoint),
+    Unbreak,
     Owner(Command),
 }
 
@@ -33,6 +36,8 @@ impl PageCommand {
             Self::Pause => shared.pause(true),
             Self::Resume => shared.pause(false),
             Self::Step => shared.step(),
+            Self::Break(breakpoint) => shared.set_breakpoint(Some(breakpoint)),
+            Self::Unbreak => shared.set_breakpoint(None),
             Self::Owner(command) => {
                 let full = || Answer::text(503, "too many commands wait for the game");
                 return shared.add_command(command).map_or_else(|| Ok(full()), Err);
@@ -209,6 +214,9 @@ mod tests {
         assert_eq!(command("Content-Type: application/json\n", r#"{"do":"pause"}"#), 403);
         assert_eq!(command("X-Demeanor-Token: guess\nContent-Type: application/json\n", r#"{"do":"pause"}"#), 403);
         assert_eq!(command("X-Demeanor-Token: secret\nContent-Type: text/plain\n", r#"{"do":"pause"}"#), 415);
+        assert_eq!(command(whole, r#"{"do":"break","crowd":"a","state":"Flee"}"#), 2);
+        assert_eq!(command(whole, r#"{"do":"unbreak"}"#), 2);
+        assert_eq!(command(whole, r#"{"do":"break","crowd":"a"}"#), 400);
         assert_eq!(command(whole, r#"{"do":"explode"}"#), 400);
         assert_eq!(command(whole, ""), 400);
     }

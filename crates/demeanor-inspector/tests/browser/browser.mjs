@@ -142,6 +142,21 @@ try {
     await until("a wolf does not hunt because it is not hungry", () => document.querySelector("#exits").textContent, "roam → hunt: nohunger > 60 (hunger = 35) does not hold");
     await until("an exit that nobody has taken is dashed", () => document.querySelectorAll("#graph .edge.never").length, 1);
 
+    // A breakpoint.
+    await page.click("#states [data-state=hunt] button");
+    await page.click("#break");
+    await until("there is a breakpoint", () => document.querySelector("#break").getAttribute("aria-pressed"), "true");
+    await page.select("#target", "hunt");
+    await page.click("[data-kind=force]");
+    await until("the game pauses when a wolf hunts", textOf, "Paused: Wolf (1v1) has entered hunt", "#status");
+    await page.select("#target", "roam");
+    await page.click("[data-kind=force]");
+    await page.click("#break");
+    await page.click("#pause");
+    await until("the game goes on without it", textOf, "Live", "#status");
+    await until("the wolf roams again", states, { roam: "1", hunt: "1" });
+    await page.click("#states [data-state=hunt] button");
+
     await screenshot("known-light", { width: 1400, height: 900, scheme: "light" });
     await screenshot("known-dark", { width: 1400, height: 900, scheme: "dark" });
     await screenshot("known-small", { width: 390, height: 844, scheme: "light" });

@@ -142,6 +142,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             eprintln!("{problems}");
         }
         inspector.obey("soldiers", &mut soldiers, &mut seconds);
+        inspector.obey("wolves", &mut wolves, &mut seconds);
         if ticks > 0 && inspector.should_update() {
             ticks -= 1;
             seconds += 1.0;
