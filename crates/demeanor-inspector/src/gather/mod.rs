@@ -140,9 +140,11 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         let seen = self.written.replace(written).filter(|seen| *seen <= written).unwrap_or(written);
         let Some(state) = shared.breakpoint(name) else { return };
         let new = usize::try_from(written - seen).unwrap_or(usize::MAX).min(MOST_CHANGES);
-        let mut entered = journal.entries().rev().take(new).filter(|entry| {
-            entry.refused.is_none() && entry.ended.is_none() && entry.to == Some(&*state)
-        });
+        let mut entered = journal
+            .entries()
+            .rev()
+            .take(new)
+            .filter(|entry| entry.refused.is_none() && entry.ended.is_none() && entry.to == Some(&*state));
         let Some(owner) = entered.next().map(|entry| entry.owner) else { return };
         let (key, label) = (crowd.key_text(owner), crowd.label(owner).unwrap_or_default());
         shared.pause(true);
