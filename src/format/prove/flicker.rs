@@ -272,7 +272,9 @@ impl<'s> FlickerSearch<'s> {
             let claim = &edge.step.claim;
             let situation = match holds(claim, &known) {
                 Some(true) => Some(known),
-                Some(false) | None if is_first && is_apart(claim, &known) => self.more(claim, &known).map(Rc::new),
+                Some(false) | None if is_first && is_apart(claim, &known) => {
+                    self.machine().extended(&known, claim).map(Rc::new)
+                }
                 _ if self.left == 0 => return false,
                 _ => {
                     self.left = self.left.saturating_sub(u32::try_from(way.len() / SHORT).unwrap_or(u32::MAX));
@@ -306,13 +308,6 @@ impl<'s> FlickerSearch<'s> {
             }
         }
         Fork { situation, is_first: true, ways }
-    }
-
-    /// Returns the situation, extended with values for which the claim holds.
-    fn more(&self, claim: &Claim, situation: &Situation) -> Option<Situation> {
-        let mut more = self.machine().situation(claim)?;
-        more.extend(situation.iter().map(|(quantity, number)| (quantity.clone(), *number)));
-        Some(more)
     }
 
     fn close(&mut self, circle: &[&Edge], situation: &Situation) {

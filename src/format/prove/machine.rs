@@ -174,10 +174,14 @@ impl<'o> Machine<'o> {
         if !more.iter().all(|claim| is_apart(claim, known)) {
             return self.situation(&all(&[others, more].concat())).map(Rc::new);
         }
-        // Claims without quantities in common hold together.
-        let mut situation = self.situation(&all(more))?;
+        self.extended(known, &all(more)).map(Rc::new)
+    }
+
+    /// Returns a situation, extended with values for which a claim holds that has no quantities in common with it.
+    pub(super) fn extended(&self, known: &Situation, claim: &Claim) -> Option<Situation> {
+        let mut situation = self.situation(claim)?;
         situation.extend(known.iter().map(|(quantity, number)| (quantity.clone(), *number)));
-        Some(Rc::new(situation))
+        Some(situation)
     }
 
     /// Plays rows on a machine that begins in a state: see [`Stage::play`].

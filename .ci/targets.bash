@@ -1,0 +1,57 @@
+# Runs the tests of saved games and records on a processor with the other byte order (s390x, by QEMU) and on one with 32 bits, and
+# compiles the library for a processor without an operating system. Uses the Rust of Debian's packages, which has libraries for
+# these processors; they are unpacked into target/targets. The C compilers and QEMU are installed.
+
+BYTES=s390x-unknown-linux-gnu
+BITS=i686-unknown-linux-gnu
+BARE=thumbv7em-none-eabi
+TARGETS=$PWD/target/targets
+
+# Calls an apt tool that knows the packages of all three processors. The lists of the system stay as they are.
+apt_of_targets() {
+    local tool=$1
+    shift
+    "$tool" -o APT::Architecture=amd64 -o APT::Architectures::=s390x -o APT::Architectures::=i386 -o APT::Sandbox::User= \
+        -o Dir::State::lists="$TARGETS/lists" -o Dir::Cache="$TARGETS/cache" "$@"
+}
+
+# rust_of_targets VERSION: sets RUSTC.
+rust_of_targets() {
+    local version deb libraries
+    mkdir -p "$TARGETS/lists/partial" "$TARGETS/cache/archives/partial" "$TARGETS/debs" "$TARGETS/root"
+    # If a list cannot be read, its packages are missing below.
+    apt_of_targets apt-get update -qq || true
+    version=$(apt_of_targets apt-cache madison rustc-web | awk -v wanted="$1." 'index($3, wanted) == 1 { print $3; exit }')
+    [ -n "$version" ] || { echo "Debian has no Rust $1"; return 1; }
+    (
+        cd "$TARGETS/debs"
+        apt_of_targets apt-get download -qq "rustc-web=$version" "libstd-rust-web-$1=$version" "rust-web-src=$version" \
+            "libstd-rust-web-dev=$version" "libstd-rust-web-dev:s390x=$version" "libstd-rust-web-dev:i386=$version" \
+            libllvm19 libz3-4 libedit2
+    )
+    for deb in "$TARGETS/debs"/*.deb; do
+        dpkg -x "$deb" "$TARGETS/root"
+    done
+    libraries=$(find "$TARGETS/root" -name 'libLLVM.so*' -printf '%h:')$TARGETS/root/usr/lib/x86_64-linux-gnu
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$TARGETS/root/usr/bin/rustc" > "$TARGETS/rustc"
+    chmod +x "$TARGETS/rustc"
+    export RUSTC=$TARGETS/rustc
+}
+
+targets() {
+    rust_of_targets "$OLDEST"
+    apt-get install -qq --yes --no-install-recommends gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user gcc-i686-linux-gnu \
+        libc6-dev-i386-cross
+    export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc
+    export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER="qemu-s390x -L /usr/s390x-linux-gnu"
+    export CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER=i686-linux-gnu-gcc
+    local libraries=/usr/i686-linux-gnu/lib
+    export CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_RUNNER="$libraries/ld-linux.so.2 --library-path $libraries"
+    local test=(cargo test --locked --target-dir "$TARGETS" -p demeanor --features "serde definition parallel")
+    "${test[@]}" --target "$BITS" --test saving --test records --test definition_memory
+    # QEMU takes minutes for the test that compares all rates of ticks.
+    "${test[@]}" --target "$BYTES" --test saving --test records -- --skip timers_last_as_many_ticks_at_every_rate
+    # Only Rust's own source is built by an option that is not stable.
+    RUSTC_BOOTSTRAP=1 cargo build --locked --target-dir "$TARGETS" -p demeanor --no-default-features --target "$BARE" \
+        -Z build-std=core,alloc
+}
