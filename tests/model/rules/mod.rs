@@ -382,10 +382,26 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
     fn offer(&mut self, word: Self::Word, offering: Offering) -> Outcome<bool> {
         let here = self.at.clone();
         self.move_to(&At::new());
-        let path = self.path(self.current);
         let left_before = std::mem::take(&mut self.left);
+        let handled = self.offer_on_the_path(word, offering);
+        // What was left before also counts for a message around this one if a panic ends this one.
+        self.left.extend(left_before);
+        let mut handled = handled?;
+        if let Some(global) = self.global.filter(|_| !handled) {
+            handled = self.hear(word, global, (true, true), offering)?;
+        }
+        self.move_to(&here);
+        Ok(handled)
+    }
+
+    /// Offers a message to all states except the global one. Returns whether it was handled.
+    fn offer_on_the_path(&mut self, word: Self::Word, offering: Offering) -> Outcome<bool> {
+        let path = self.path(self.current);
         let has_global = self.global.is_some();
-        let mut handled = self.offer_inside(word, offering, !path.is_empty() || has_global)?;
+        let mut left_before = Vec::new();
+        let inside = self.offer_inside(word, offering, !path.is_empty() || has_global, &mut left_before);
+        self.left.extend(left_before.into_iter().flatten());
+        let mut handled = inside?;
         self.move_to(&At::new());
         let outermost = path.first().copied().filter(|_| !has_global);
         for state in path.into_iter().rev().filter(|_| !handled) {
@@ -398,20 +414,20 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
                 break;
             }
         }
-        self.left.extend(left_before);
-        if let Some(global) = self.global.filter(|_| !handled) {
-            handled = self.hear(word, global, (true, true), offering)?;
-        }
-        self.move_to(&here);
         Ok(handled)
     }
 
     /// Rule 32: offers a message in the open regions. `goes_on` says whether there are states around them. Returns whether it was
-    /// handled.
-    fn offer_inside(&mut self, word: Self::Word, offering: Offering, goes_on: bool) -> Outcome<bool> {
+    /// handled. `left_before` has what was left before the regions were entered from which a panic leads out.
+    fn offer_inside(
+        &mut self,
+        word: Self::Word,
+        offering: Offering,
+        goes_on: bool,
+        left_before: &mut Vec<BTreeSet<Id>>,
+    ) -> Outcome<bool> {
         let mut levels =
             vec![Level { at: self.at.clone(), regions: self.regions(), states: vec![], is_handled: false, goes_on }];
-        let mut left_before = Vec::new();
         while let Some(level) = levels.last_mut() {
             // Regions that have been closed meanwhile are skipped.
             if !self.move_to(&level.at.clone()) {
