@@ -135,6 +135,17 @@ const control = name => page.evaluate(name => {
 }, name);
 const click = async name => page.mouse.click(...await control(name));
 
+/** Waits until the picture has stood still for 30 frames: a change that the page has sent may still move it. */
+const stands = () => page.evaluate(async () => {
+    const places = () => JSON.stringify([...document.querySelectorAll("#layer .name, #layer .handle")].map(of => of.getBoundingClientRect()));
+    for (let [before, frames] = ["", 0]; frames < 30; ) {
+        await new Promise(requestAnimationFrame);
+        const now = places();
+        frames = now === before ? frames + 1 : 0;
+        before = now;
+    }
+});
+
 async function byMouse() {
     const made = [];
     for (const [name, around] of STATES) {
@@ -160,10 +171,13 @@ async function byMouse() {
     await until("a mistake is shown while it is typed", () => document.activeElement.closest(".field").querySelector(".error-text").textContent.includes("look"), true);
     await press(..."look".split("").map(() => "Backspace"));
     await page.keyboard.type("go_to");
+    await press("Tab");
     for (const [from, to, key, value] of EXITS) {
         await page.click("#fit");
+        await stands();
         await page.mouse.click(...await boxOf(page, from));
         await until(`${from} is selected`, selected, from);
+        await stands();
         const count = await page.evaluate(() => document.querySelectorAll(".exits > li").length);
         const handle = await page.evaluate(() => {
             const { x, y, width, height } = document.querySelector("#layer .handle").getBoundingClientRect();
