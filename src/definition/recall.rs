@@ -24,7 +24,7 @@ pub(crate) struct Recalled<T: Owner> {
     /// The states that are left, or suspended by a push, innermost first, as indices among the active states.
     left: Places,
     /// The states that are entered, outermost first, region by region. A pop enters none.
-    entered: Vec<StateRef<T>>,
+    entered: Path<T>,
 }
 
 /// Some active states, by index.
@@ -90,7 +90,7 @@ impl<T: Owner> Decider<'_, T> {
             }
             Leads::Pop => {
                 let target = fsm.look_back(|rare| Some(rare?.stack.last()?.current.clone()))?;
-                return Some(Recalled { target, left: inside(outermost, &active), entered: Vec::new() });
+                return Some(Recalled { target, left: inside(outermost, &active), entered: Path::new() });
             }
             Leads::Resume => {
                 let composite = named();
@@ -113,8 +113,10 @@ impl<T: Owner> Decider<'_, T> {
         left: Places,
     ) -> Option<Recalled<T>> {
         let branch = branch(path, kept, around, memory).ok()?;
-        let entered = branch.states().into_iter().skip(kept).cloned().collect();
-        Some(Recalled { target: branch.path.last()?.clone(), left, entered })
+        let target = branch.path.last()?.clone();
+        let mut entered = branch.into_states();
+        entered.drain(..kept);
+        Some(Recalled { target, left, entered })
     }
 
     /// Returns the result of trying an exit of this kind, and the state that it names.

@@ -186,8 +186,10 @@ impl<T: Owner> Branch<T> {
     }
 
     /// Returns its states, outermost first, region by region.
-    pub(crate) fn states(&self) -> Vec<&StateRef<T>> {
-        self.path.iter().chain(self.regions.iter().flat_map(Self::states)).collect()
+    pub(crate) fn into_states(self) -> Path<T> {
+        let mut states = self.path;
+        self.regions.into_iter().for_each(|region| states.extend(region.into_states()));
+        states
     }
 }
 

@@ -131,8 +131,8 @@ pub trait AppExtInspector {
     /// The time is [`Time`], as for machines that are updated in `Update`.
     fn show_machines<T: Owner + Component>(&mut self, name: &'static str) -> &mut Self;
 
-    /// Lets the page change the states of the owners that are shown under this name. The changes are made in `PreUpdate`. If the
-    /// plugin for machines updates them in `Update` or in `FixedUpdate`, the page can also pause their machines.
+    /// Allows the page to change the states of the owners that are shown under this name, in `PreUpdate`. If the plugin for machines
+    /// updates these owners in `Update` or in `FixedUpdate`, the page can also pause them.
     ///
     /// A state is found by name if it is active or previous in one of these machines. This works only if the inspector [allows
     /// commands](Inspector::allow_commands).

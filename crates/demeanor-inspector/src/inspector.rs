@@ -92,8 +92,8 @@ impl Inspector {
         })
     }
 
-    /// Lets the page pause the game and change the states of owners. For this, the game calls
-    /// [`should_update`](Self::should_update) and [`obey`](Self::obey).
+    /// Allows the page to pause the game and to change the states of owners. The game must call
+    /// [`should_update`](Self::should_update) and [`obey`](Self::obey) for it.
     #[must_use]
     pub fn allow_commands(self) -> Self {
         self.shared.allows_commands.store(true, Ordering::Relaxed);

@@ -4,10 +4,10 @@
 // back to the first file, to the byte. Another window on the same file follows.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endStudios, names, studio } from "./page.mjs";
+import { inWindow, names, studio } from "./page.mjs";
 import { Window, textOf, textsOf } from "./window.mjs";
 
 const [program, executablePath, given] = process.argv.slice(2);
@@ -177,7 +177,7 @@ async function picture() {
     return [boxes.sort(), exits.sort()];
 }
 
-try {
+await inWindow(window, place, async () => {
     await page.goto(url);
     await page.waitForSelector("#layer [data-state]");
     await settle();
@@ -254,11 +254,4 @@ try {
     await until("it takes the other window's", () => document.querySelector("#layer").textContent.includes("theirs"), true);
     await until("and has nothing to save", textOf, "Saved", "#status");
     assert.deepEqual(window.complaints, []);
-} catch (error) {
-    console.log(window.complaints.join("\n"));
-    throw error;
-} finally {
-    await window.browser.close();
-    endStudios();
-    rmSync(place, { recursive: true, force: true });
-}
+});

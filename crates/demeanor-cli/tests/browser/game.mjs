@@ -4,11 +4,11 @@
 // `studio_watch.png`, for the page about the studio, shows the example `crowd`, which is beside it.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { active, endStudios, faint, nameless, selected, studio, taken } from "./page.mjs";
+import { active, inWindow, faint, nameless, selected, studio, taken } from "./page.mjs";
 import { Window, isShown, linesOf, textOf, textsOf } from "./window.mjs";
 
 const [program, gameProgram, executablePath, folder] = process.argv.slice(2);
@@ -90,7 +90,7 @@ async function takePicture() {
     } finally { crowd.kill(); }
 }
 
-try {
+await inWindow(window, place, async () => {
     await page.goto(url);
     await page.waitForSelector("#layer [data-state]");
     await page.select("#files", "wolf.toml");
@@ -202,13 +202,4 @@ try {
     assert.deepEqual(window.complaints, []);
     assert.deepEqual([...window.hosts], [new URL(url).host], "the page asks only its own server");
     console.log("The studio watches the game.");
-} catch (error) {
-    console.log(window.complaints.join("\n"));
-    if (folder) await page.screenshot({ path: `${folder}/studio-failed.png` }).catch(() => {});
-    throw error;
-} finally {
-    await window.browser.close();
-    child?.kill();
-    endStudios();
-    rmSync(place, { recursive: true, force: true });
-}
+}, async () => { if (folder) await page.screenshot({ path: `${folder}/studio-failed.png` }); }).finally(() => child?.kill());

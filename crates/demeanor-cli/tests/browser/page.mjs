@@ -1,6 +1,7 @@
 // What the tests of the studio's page ask it.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { linesOf } from "./window.mjs";
 
 const studios = [];
@@ -12,7 +13,20 @@ export async function studio(program, ...given) {
     assert.match(url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32}$/);
     return url;
 }
-export const endStudios = () => studios.forEach(child => child.kill());
+/** Runs a test in a window. If it fails, prints what the browser complained of. Then ends the browser and the studios, and removes a folder. */
+export async function inWindow(window, place, test, whenFailed = async () => {}) {
+    try {
+        await test();
+    } catch (error) {
+        console.log(window.complaints.join("\n"));
+        await whenFailed().catch(() => {});
+        throw error;
+    } finally {
+        await window.browser.close();
+        studios.forEach(child => child.kill());
+        rmSync(place, { recursive: true, force: true });
+    }
+}
 
 export const names = () => [...document.querySelectorAll("#layer [data-state]")].map(box => box.querySelector(".name").textContent).sort();
 export const active = () => [...document.querySelectorAll("#layer .active")].map(box => box.querySelector(".name").textContent).sort();

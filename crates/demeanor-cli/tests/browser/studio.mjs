@@ -3,10 +3,10 @@
 // TOOL is the tool `demeanor`. Each step waits until the page shows the expected content, or until a deadline. A warning or an error on
 // the page's console fails the test.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { active, boxOf, endStudios, faint, fileText, nameless, names, selected, studio, taken } from "./page.mjs";
+import { active, boxOf, inWindow, faint, fileText, nameless, names, selected, studio, taken } from "./page.mjs";
 import { Window, isShown, textOf, textsOf } from "./window.mjs";
 
 const [program, executablePath, folder] = process.argv.slice(2);
@@ -407,7 +407,7 @@ async function filesAndWords() {
     await until("it still says why", why, told);
 }
 
-try {
+await inWindow(window, game, async () => {
     await page.goto(url);
 
     // The picture.
@@ -632,12 +632,4 @@ try {
     assert.deepEqual(window.complaints, []);
     assert.deepEqual([...window.hosts], [url, other].map(url => new URL(url).host));
     console.log("The studio shows, plays, proves and saves.");
-} catch (error) {
-    console.log(window.complaints.join("\n"));
-    if (folder) await page.screenshot({ path: `${folder}/studio-failed.png` }).catch(() => {});
-    throw error;
-} finally {
-    await window.browser.close();
-    endStudios();
-    rmSync(game, { recursive: true, force: true });
-}
+}, async () => { if (folder) await page.screenshot({ path: `${folder}/studio-failed.png` }); });
