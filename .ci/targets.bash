@@ -17,29 +17,29 @@ apt_of_targets() {
 
 # rust_of_targets VERSION: sets RUSTC.
 rust_of_targets() {
-    local version deb libraries
-    mkdir -p "$TARGETS/lists/partial" "$TARGETS/cache/archives/partial" "$TARGETS/debs" "$TARGETS/root"
+    local place=$TARGETS/rust version deb
+    source .ci/oldest_rust.bash
+    [ -x "$place/rustc" ] || unpack_debian_rust "$1" "$place"
+    version=$(debian_version "$1")
+    mkdir -p "$TARGETS/lists/partial" "$TARGETS/cache/archives/partial" "$TARGETS/debs"
     # If a list cannot be read, its packages are missing below.
     apt_of_targets apt-get update -qq || true
-    version=$(apt_of_targets apt-cache madison rustc-web | awk -v wanted="$1." 'index($3, wanted) == 1 { print $3; exit }')
-    [ -n "$version" ] || { echo "Debian has no Rust $1"; return 1; }
     (
         cd "$TARGETS/debs"
-        apt_of_targets apt-get download -qq "rustc-web=$version" "libstd-rust-web-$1=$version" "rust-web-src=$version" \
-            "libstd-rust-web-dev=$version" "libstd-rust-web-dev:s390x=$version" "libstd-rust-web-dev:i386=$version" \
-            libllvm19 libz3-4 libedit2
+        apt_of_targets apt-get download -qq \
+            "libstd-rust-web-dev:s390x=$version" "libstd-rust-web-dev:i386=$version" "rust-web-src=$version"
     )
     for deb in "$TARGETS/debs"/*.deb; do
-        dpkg -x "$deb" "$TARGETS/root"
+        dpkg -x "$deb" "$place/root"
     done
-    libraries=$(find "$TARGETS/root" -name 'libLLVM.so*' -printf '%h:')$TARGETS/root/usr/lib/x86_64-linux-gnu
-    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$TARGETS/root/usr/bin/rustc" > "$TARGETS/rustc"
-    chmod +x "$TARGETS/rustc"
-    export RUSTC=$TARGETS/rustc
+    export RUSTC=$place/rustc
 }
 
 targets() {
-    rust_of_targets "$OLDEST"
+    local oldest
+    # Debian has the oldest Rust of the library for other processors, too.
+    oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+    rust_of_targets "$oldest"
     apt-get install -qq --yes --no-install-recommends gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user gcc-i686-linux-gnu \
         libc6-dev-i386-cross
     export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc
