@@ -273,13 +273,16 @@ impl Stage<'_> {
     }
 
     /// The batch keeps no state but those of its machines: it has forgotten all others within 64 ticks in which nothing happens.
+    /// A batch without owners gets one, because its global state is the state of no machine.
     fn check_memory(mut self) -> Run {
         let Self { forms, script, ref mut batch, .. } = self;
         if batch.len() < 24 {
             self.former = (Batch::new(), Vec::new(), Vec::new());
             batch.iter_mut().for_each(|(_, puppet)| (puppet.fuel, puppet.fuse) = (0, Cell::new(0)));
             let guest = batch.insert(Puppet::new(0), Arc::new(Node::<0>::new(0, 0, forms)));
-            drop(batch.remove(guest));
+            if batch.len() > 1 {
+                drop(batch.remove(guest));
+            }
             let mut table = Table::new(&script.program, self.now);
             (0..64).for_each(|_| batch.update(&mut table));
             let kept = forms.live_states();
