@@ -21,7 +21,10 @@ use crate::state::{IntoState, State, StateRef, same};
 /// order in which they were made, once the callback has returned. So the code after `fsm.change_state(&Think)` still
 /// runs in the old state. [`change_state_now`](Self::change_state_now), [`change_state_ahead`](Self::change_state_ahead),
 /// [`send_now`](Self::send_now) and [`send_ahead`](Self::send_ahead) act within the call, for ports of code that relies
-/// on this.
+/// on this. All times are in seconds by [`Owner::now`].
+///
+/// The methods do not panic by themselves, except that those that act within the call pass on the panic of a callback. A request
+/// that cannot be carried out is refused, with a warning in the log.
 ///
 /// # Examples
 ///
@@ -312,8 +315,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Ends the change under way in the state whose `enter` is running. The states below are not entered, the change is
-    /// complete with this `enter`, and from now on [`target`](Self::target) is this state
-    /// ([rule 38](crate::docs::semantics#rule-38)). Other requests of the callback are carried out afterwards, as ever.
+    /// complete with this `enter`, and from now on [`target`](Self::target) is this state ([rule
+    /// 38](crate::docs::semantics#rule-38)). Other requests of the callback are carried out afterwards, as usual.
     ///
     /// This also works in the `enter` that [`start`](crate::StateMachine::start) runs, and in the
     /// [`resume`](State::resume) of a pop. In the `enter` of the target itself, nothing is left to end. In all other

@@ -11,8 +11,14 @@ use crate::fsm::Fsm;
 use crate::state::short_name;
 
 /// What a state machine belongs to: a character, a door, a menu.
-///
 /// The trait names the types that all states of one owner share, so that a state needs only `State<Enemy>`.
+///
+/// # Order of calls
+///
+/// At a change, [`on_change`](Self::on_change) is called after the `exit` of the old state and before the `enter` of the new one,
+/// and [`after_change`](Self::after_change) after that `enter`. [`after_update`](Self::after_update) is called at the end of a
+/// tick. A panic in a method reaches the caller of the machine's method, as one in a callback of a state does ([rule
+/// 22](crate::docs::semantics#rule-22)).
 ///
 /// # Examples
 ///

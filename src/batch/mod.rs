@@ -124,7 +124,7 @@ use crate::state::{IntoState, StateRef};
 /// | states that are [passive](State::is_passive) | a call for each owner | nothing |
 /// | a change | writes a few words | also copies the owner to another bucket |
 /// | reaching an owner from outside | by reference | two look-ups |
-/// | bytes per owner, besides the owner | 64 | 24, or 32 with a clock; in owned states 72 |
+/// | bytes per owner, besides the owner | 56, in an [`Agent`](crate::Agent) 80 | 24, or 32 with a clock; in owned states 72 |
 ///
 /// Use machines for dozens of characters, for characters that refer to each other, and if the game updates each
 /// character in its own turn, between other work. Use a batch for thousands of characters, most of which stay in a
@@ -163,6 +163,12 @@ use crate::state::{IntoState, StateRef};
 /// count, add up, or collect commands and sort them. To check this, compare with
 /// [`update_in_key_order`](Self::update_in_key_order). If the order has to be that of the game, call
 /// [`update_one`](Self::update_one) for each owner.
+///
+/// All times are in seconds by [`Owner::now`].
+///
+/// # When a callback panics
+///
+/// The panic reaches the caller when the batch is consistent again, and no owner is lost: see [`update`](Self::update).
 ///
 /// # On all cores
 ///
@@ -217,7 +223,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// ```
     #[doc = include_str!("example/enemies.txt")]
-    /// /// Every owner's, beside Idle or Chase.
+    /// /// The global state: it runs for every owner, beside `Idle` or `Chase`.
     /// struct Awareness;
     /// impl State<Enemy> for Awareness {}
     ///

@@ -117,9 +117,17 @@ use build::Built;
 use graph::{Graph, SharedGraph};
 
 /// A machine from a file: its states, what they do, and the exits between them.
+/// One definition serves any number of owners. This type is a handle: a clone of it is a handle to the same definition. When all handles are dropped, the machines in the states of the definition continue.
 ///
-/// One definition serves any number of owners. This type is a handle: a clone of it is a handle to the same definition. When all
-/// handles are dropped, the machines in the states of the definition continue.
+/// # Order of calls
+///
+/// In a tick, the behavior of a state runs first, then its script. Then the exits of the state are tried, in the order of the
+/// file: the first one that is open, whose condition holds and that no guard refuses is taken. [A page](crate::docs::definitions)
+/// describes what a file can contain. Numbers without a unit are seconds by [`Owner::now`].
+///
+/// No mistake in a file panics: [`parse`](Self::parse), [`load`](Self::load) and [`reload`](Self::reload) return an error that lists
+/// all mistakes. A panic in a behavior, or in a function of the [`Vocabulary`], reaches the caller, as one in a callback does
+/// ([rule 22](crate::docs::semantics#rule-22)).
 ///
 /// # Examples
 ///

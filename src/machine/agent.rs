@@ -13,8 +13,9 @@ use crate::state::IntoState;
 
 /// An owner with its machine: a character that updates itself.
 ///
-/// It dereferences to the owner. It has the methods of [`StateMachine`] that run the machine, without the argument for the
-/// owner. [`machine`](Self::machine) and [`machine_mut`](Self::machine_mut) give access to the others.
+/// It dereferences to the owner. It has the methods of [`StateMachine`] that run the machine, without the argument for
+/// the owner. [`machine`](Self::machine) and [`machine_mut`](Self::machine_mut) give access to the others. The order of
+/// the callbacks, the times (in seconds) and what happens when a callback panics are the same as for a [`StateMachine`].
 ///
 /// # Examples
 ///

@@ -32,6 +32,13 @@ use crate::state::{IntoState, State, StateRef};
 /// the methods of [`Fsm`] make requests instead. A clone is a second machine in the same state, and cloning runs no
 /// callback: use a clone as a prefab, or as a snapshot to go back to.
 ///
+/// [`State`] has a table of the order in which the callbacks are called. All times are in seconds by [`Owner::now`].
+///
+/// # Panics
+///
+/// The methods do not panic by themselves. A panic in a callback reaches the caller; the requests of the callback are dropped, and
+/// the machine goes on working ([rule 22](crate::docs::semantics#rule-22)).
+///
 /// # Examples
 ///
 /// ```
@@ -411,8 +418,8 @@ impl<T: Owner> StateMachine<T> {
         self.seat.next_wake(&self.settings().global)
     }
 
-    /// Returns the running timers of the active states and of the machine, in the order in which they were set. The timers of
-    /// states over which another state is pushed are left out, because they stand still.
+    /// Returns the running timers of the active states and of the machine, and the change that is requested for the next tick, in
+    /// the order in which they were set. The timers of suspended states are left out, because they are paused.
     #[must_use]
     pub fn pending(&self) -> Vec<Pending<T>> {
         let mut pending = Vec::new();

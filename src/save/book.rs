@@ -20,9 +20,10 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 
 /// The states of one type of owner, by name, for saving and loading ([rule 27](crate::docs::semantics#rule-27)).
 ///
-/// A saved value contains the names of states. The book says which name belongs to which state. Make one book for all owners
-/// of a type, and use it for saving and for loading. The book must contain every state that an owner can be in. If some are
-/// missing, saving or loading returns an error that lists them.
+/// A saved value contains the names of states. The book says which name belongs to which state. Make one book for all
+/// owners of a type, and use it for saving and for loading. The book must contain every state that an owner can be in.
+/// If some are missing, saving or loading returns an error that lists them. Loading calls no callback. The time `now`,
+/// which saving and loading need, is the time that [`Owner::now`] returns, in seconds.
 ///
 /// The ancestors of a state are found through the state, so they may be missing. Then the time in such an ancestor is not saved:
 /// after loading, it is the time in the current state. An ancestor that [keeps its history](State::keeps_history) must be in the
@@ -294,7 +295,7 @@ impl<T: Owner> StateBook<T> {
     ///
     /// let saved = StateMachine::new(&Dance).save(&StateBook::<Enemy>::new().with(&Dance), 0.0)?;
     ///
-    /// // The next version of the game does without `Dance`.
+    /// // The next version of the game has no state `Dance`.
     /// let book = StateBook::<Enemy>::new().with(&Idle);
     /// let error = book.load(saved.clone(), 0.0).unwrap_err();
     /// assert!(error.to_string().starts_with("the book does not know the state `Dance`"));

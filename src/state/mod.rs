@@ -35,7 +35,23 @@ use crate::slice::FsmSlice;
 /// state. The data of one owner belongs in the owner. A unit struct is a singleton: `&Idle` is the same state wherever it is
 /// written.
 ///
-/// [The rules](crate::docs::semantics) define the order in which a machine calls these methods.
+/// # Order of calls
+///
+/// | when | calls |
+/// |---|---|
+/// | in a tick | `update` of the global state, then of the active states, the outermost first |
+/// | at a change | `can_exit`, the innermost first, and `can_enter`, the outermost first; if all of them return `true`, `exit`, the innermost first, and `enter`, the outermost first |
+/// | at a message | `on_message` of the current state, then of its ancestors, then of the global state, until one returns `true` |
+/// | at a push | `can_enter` of the new states; then `suspend` of the active states, and `enter` of the new ones |
+/// | at a pop | `can_exit` of the active states; then their `exit`, and `resume` of the suspended states |
+///
+/// The requests of each of these callbacks are carried out when it has returned; those of `enter`, when the change is complete.
+/// [The rules](crate::docs::semantics) have the details.
+///
+/// # Panics
+///
+/// A panic in a method reaches the caller of the machine's method. [Rule 22](crate::docs::semantics#rule-22) says in which state
+/// the owner is then.
 ///
 /// # Examples
 ///
@@ -262,8 +278,8 @@ pub trait State<T: Owner>:
         Vec::new()
     }
 
-    /// Returns in which of its parent's [`regions`](Self::regions) this state lies. Always return the same number
-    /// ([rule 32](crate::docs::semantics#rule-32)).
+    /// Returns the number of the parent's [region](Self::regions) in which this state lies, counted from 0. Always
+    /// return the same number ([rule 32](crate::docs::semantics#rule-32)).
     fn region(&self) -> usize {
         0
     }

@@ -16,10 +16,17 @@ use crate::setup::Inspect;
 use crate::setup::{Checkpoints, Context, Observer, Populate, Setup, Tally};
 
 /// Describes many owners that are updated on any number of threads, processes and computers, and runs them.
+/// The owners are called [citizens](Citizen). The methods set the first citizens, their context, and what is observed and saved; [`run`](Self::run) then runs all of them for a number of ticks. The result is the same on any number of threads, processes and computers. [The page of the crate](crate) has an example.
 ///
-/// The owners are called [citizens](Citizen). The methods say who they are at the beginning, what they share, and what is to be
-/// observed and saved; [`run`](Self::run) then runs all of them for a number of ticks. The result is the same on any number of
-/// threads, processes and computers.
+/// # Order of calls
+///
+/// In each tick, new citizens enter their states, in the order of their ids. Then the messages of the previous tick are delivered,
+/// sorted by receiver, sender and the order of sending. Then all citizens are updated, as in a [`Batch`](demeanor::Batch). Last,
+/// citizens are removed or move, and messages are sent to where their receivers live now.
+///
+/// # When a callback panics
+///
+/// All processes end, and [`run`](Self::run) returns an error that says in which process it was.
 pub struct World<T: Citizen> {
     book: StateBook<T>,
     shards: u32,
@@ -85,7 +92,7 @@ impl<T: Citizen> World<T> {
         self
     }
 
-    /// Sets the first citizens of each shard, with their states. Their lives begin in the first tick, with `enter`.
+    /// Sets the first citizens of each shard, with their states. They enter these states in the first tick.
     ///
     /// `make` is called once for each shard, on the thread that has the shard.
     #[must_use]

@@ -44,8 +44,16 @@ use hooks::hooks;
 ///
 /// The pass does not need exclusive access to the world. It runs beside every system that does not access `T`, `Machine<T>` or
 /// the data of [`T::Param`](EntityOwner::Param).
+/// # Order of calls
+///
+/// The first pass after a machine was inserted starts it. For each entity, a pass then carries out the timers that are due, and
+/// updates the global state and the active states, as [`StateMachine::update`](demeanor::StateMachine::update) does. At the sync
+/// point after the pass come, in this order, the indexes, the commands of the callbacks, the markers, and then triggers, events
+/// and messages. All times are in seconds.
 ///
 /// # Panics
+///
+/// A panic in a callback reaches the caller of [`App::update`].
 ///
 /// [`App::add_plugins`] panics if a plugin for the same `T` has already been added, if two plugins have the same marker or
 /// index, if there are more than 64 of either, and if [`T::Param`](EntityOwner::Param) contains a `MessageReader`. If the

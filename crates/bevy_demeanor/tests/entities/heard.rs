@@ -247,18 +247,18 @@ fn a_machine_that_goes_is_heard_of_as_the_table_says() {
 fn with_exit_on_removal_a_machine_that_goes_is_exited_as_the_table_says() {
     let exiting = || plugin().with_exit_on_removal();
     check(exiting, "with `with_exit_on_removal`: its machine is removed", &[&remove]);
-    check(exiting, "with it: it is despawned", &[&despawn]);
-    check(exiting, "with it: its machine is replaced by a new one", &[&replace]);
+    check(exiting, "with `with_exit_on_removal`: it is despawned", &[&despawn]);
+    check(exiting, "with `with_exit_on_removal`: its machine is replaced by a new one", &[&replace]);
     check(
         exiting,
-        "with it: its machine is replaced by a loaded one, or by one that has been started",
+        "with `with_exit_on_removal`: its machine is replaced by a loaded one, or by one that has been started",
         &[&replace_by_a_started_one, &replace_by_a_loaded_one],
     );
 }
 
 #[test]
 fn the_table_has_no_line_that_is_not_tested() {
-    let table = README.split("## What is heard of it").nth(1).unwrap();
+    let table = README.split("## What is called and triggered").nth(1).unwrap();
     let table = table.split("\n## ").next().unwrap();
     assert_eq!(table.lines().filter(|line| line.starts_with('|')).count(), 2 + 16, "two lines are its head");
 }
