@@ -58,9 +58,9 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// dispatcher in Buckland's *Programming Game AI by Example*.
 ///
 /// The methods that run no callback, such as [`get`](Members::get), [`iter`](Members::iter),
-/// [`state_of`](Members::state_of), [`add`](Members::add) and [`advance`](Members::advance), are methods of
-/// [`Members`], to which a cast dereferences. If your game's own struct is to be the context, with methods of its own,
-/// put the `Members` into it and implement [`CastContext`]; then the methods here are methods of that struct.
+/// [`state_of`](Members::state_of), [`add`](Members::add) and [`advance`](Members::advance), are methods of [`Members`],
+/// to which a cast dereferences. If your game's own struct should be the context, with methods of its own, put the
+/// `Members` into it and implement [`CastContext`]; then the methods here are methods of that struct.
 ///
 /// # Who is acting
 ///

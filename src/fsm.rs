@@ -1215,7 +1215,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.noted(self.nth.get(), by, key)
     }
 
-    /// Stores a number under `key` until the state whose callback is running is left, or for ever: see [`Note`].
+    /// Stores a number under `key` until the state whose callback is running is left, or forever: see [`Note`].
     pub(crate) fn note(&mut self, key: u32, number: f64) {
         let note = Note { key, number };
         if !self.machines.wait(self.nth.get(), f64::INFINITY, Awaited::Note(note)) {

@@ -203,7 +203,7 @@
 //! ```
 //!
 //! A [`Cast`] holds characters of different types that send [`Telegram`]s to each other from within their callbacks. If
-//! your game's own struct is to be the context of these characters, implement [`CastContext`] for it. A [`Dispatcher`]
+//! your game's own struct should be the context of these characters, implement [`CastContext`] for it. A [`Dispatcher`]
 //! is the queue of telegrams that arrive later.
 //!
 //! # Guards and time

@@ -73,7 +73,7 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     ///         }
     ///     }
     ///
-    ///     // The same for many: a loop without branches, then one that looks for who is there.
+    ///     // The same for many owners: a loop without branches, then a loop that looks for the boids that have arrived.
     ///     fn update_all(&self, boids: &mut [Boid], fsm: &mut FsmSlice<'_, Boid>, _: &mut ()) {
     ///         for boid in boids.iter_mut() {
     ///             boid.x += 1.0;

@@ -54,8 +54,8 @@ impl<T: Owner> Definition<T> {
     /// Checks the properties of the file for an owner whose tick ends now. Returns the names of the properties that it violates now
     /// for the first time, and logs a warning for each of them. `watch` belongs to the owner. Nothing else is changed.
     ///
-    /// Call it in [`Owner::after_update`], for example only in debug builds: see
-    /// [rule 34](crate::docs::semantics#rule-34). A reload of the file begins to check anew.
+    /// Call it in [`Owner::after_update`], for example only in debug builds: see [rule
+    /// 34](crate::docs::semantics#rule-34). After a reload of the file, all properties count as not violated.
     ///
     /// # Examples
     ///
